@@ -1,0 +1,130 @@
+//! Strings that repeat, held once.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+/// An interned string of one [`Interner`]. `Symbol::NONE` stands for "not logged".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Symbol(u32);
+
+impl Symbol {
+    /// Not logged.
+    pub const NONE: Symbol = Symbol(u32::MAX);
+
+    /// Whether a string was logged.
+    #[must_use]
+    pub fn is_some(self) -> bool {
+        self != Symbol::NONE
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A set of strings, each with a small number.
+#[derive(Debug, Default)]
+pub struct Interner {
+    text: String,
+    ends: Vec<u32>,
+    table: HashTable<u32>,
+    hasher: RandomState,
+    last: Option<Symbol>,
+}
+
+impl Interner {
+    /// The symbol of `value`, new or known. Texts past 4 GiB in total are not kept apart any more.
+    pub fn intern(&mut self, value: &str) -> Symbol {
+        // Neighbouring records nearly always repeat the string before.
+        if let Some(last) = self.last
+            && self.get(last) == Some(value)
+        {
+            return last;
+        }
+        let hash = self.hasher.hash_one(value);
+        let (text, ends) = (&self.text, &self.ends);
+        if let Some(&index) = self.table.find(hash, |&index| slice(text, ends, index) == value) {
+            self.last = Some(Symbol(index));
+            return Symbol(index);
+        }
+        let Ok(end) = u32::try_from(self.text.len() + value.len()) else {
+            return Symbol::NONE;
+        };
+        let index = self.ends.len() as u32;
+        self.text.push_str(value);
+        self.ends.push(end);
+        let (text, ends, hasher) = (&self.text, &self.ends, &self.hasher);
+        self.table.insert_unique(hash, index, |&other| hasher.hash_one(slice(text, ends, other)));
+        self.last = Some(Symbol(index));
+        Symbol(index)
+    }
+
+    /// The string behind `symbol`; `None` for [`Symbol::NONE`].
+    #[must_use]
+    pub fn get(&self, symbol: Symbol) -> Option<&str> {
+        (symbol.index() < self.ends.len()).then(|| slice(&self.text, &self.ends, symbol.0))
+    }
+
+    /// The string behind `symbol`, empty for [`Symbol::NONE`].
+    #[must_use]
+    pub fn text(&self, symbol: Symbol) -> &str {
+        self.get(symbol).unwrap_or_default()
+    }
+
+    /// How many strings are held.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether none is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Takes in every string of `other`; the result maps its symbols to this interner's.
+    pub fn absorb(&mut self, other: &Interner) -> Vec<Symbol> {
+        (0..other.ends.len() as u32).map(|index| self.intern(slice(&other.text, &other.ends, index))).collect()
+    }
+}
+
+fn slice<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a str {
+    let index = index as usize;
+    let start = if index == 0 { 0 } else { ends[index - 1] as usize };
+    &text[start..ends[index] as usize]
+}
+
+/// The symbol of another interner in this one's numbers, given what [`Interner::absorb`] returned.
+pub(super) fn remap(symbol: Symbol, map: &[Symbol]) -> Symbol {
+    map.get(symbol.index()).copied().unwrap_or(Symbol::NONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_strings_share_a_symbol() {
+        let mut names = Interner::default();
+        let a = names.intern("a");
+        let b = names.intern("b");
+        assert_eq!(names.intern("a"), a);
+        assert_ne!(a, b);
+        assert_eq!(names.text(b), "b");
+        assert_eq!(names.get(Symbol::NONE), None);
+    }
+
+    #[test]
+    fn absorbing_maps_symbols() {
+        let (mut left, mut right) = (Interner::default(), Interner::default());
+        left.intern("x");
+        let y = right.intern("y");
+        let x = right.intern("x");
+        let map = left.absorb(&right);
+        assert_eq!(left.text(remap(x, &map)), "x");
+        assert_eq!(left.text(remap(y, &map)), "y");
+        assert_eq!(left.len(), 2);
+    }
+}

@@ -1,0 +1,71 @@
+//! Durations in four bytes.
+
+use serde::{Serialize, Serializer};
+
+/// A duration in units of 100 µs, up to 119 hours; longer ones saturate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span(u32);
+
+impl Span {
+    /// The log does not say.
+    pub const UNKNOWN: Span = Span(u32::MAX);
+    /// Microseconds in one unit.
+    const UNIT_US: i64 = 100;
+
+    /// From milliseconds; negative, infinite and NaN values are unknown.
+    #[must_use]
+    pub fn from_ms(ms: f64) -> Span {
+        if !ms.is_finite() || ms < 0.0 {
+            return Span::UNKNOWN;
+        }
+        // Saturating: `as` clamps a float to the integer's range.
+        Span(((ms * 10.0).round() as u32).min(u32::MAX - 1))
+    }
+
+    /// Whole microseconds, where known.
+    #[must_use]
+    pub fn as_us(self) -> Option<i64> {
+        (self != Span::UNKNOWN).then_some(i64::from(self.0) * Self::UNIT_US)
+    }
+
+    /// Milliseconds, where known.
+    #[must_use]
+    pub fn as_ms(self) -> Option<f64> {
+        (self != Span::UNKNOWN).then_some(f64::from(self.0) / 10.0)
+    }
+
+    /// Seconds, where known.
+    #[must_use]
+    pub fn as_s(self) -> Option<f64> {
+        (self != Span::UNKNOWN).then_some(f64::from(self.0) / 10_000.0)
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_ms().serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_tenths_of_a_millisecond() {
+        assert_eq!(Span::from_ms(9.396).as_ms(), Some(9.4));
+        assert_eq!(Span::from_ms(600_000.0).as_s(), Some(600.0));
+    }
+
+    #[test]
+    fn refuses_what_is_no_duration() {
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Span::from_ms(bad), Span::UNKNOWN);
+        }
+    }
+
+    #[test]
+    fn saturates_short_of_unknown() {
+        assert!(Span::from_ms(1e18).as_s().is_some_and(|s| s > 400_000.0));
+    }
+}

@@ -1,0 +1,234 @@
+//! All attempts of one analysis, column-wise where columns may be missing.
+
+use super::intern::{Interner, Symbol, remap};
+use super::origin::{Origin, OriginId, Origins};
+use super::{Attempt, Gauges, Span, Time};
+
+/// Index of a [`Detail`]; [`DetailId::NONE`] for an attempt that has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetailId(u32);
+
+impl DetailId {
+    /// The attempt has no detail.
+    pub const NONE: DetailId = DetailId(u32::MAX);
+}
+
+/// A piece of a table's text, for strings that seldom repeat: ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextRef {
+    start: u32,
+    len: u32,
+}
+
+/// What only a failure, a retry or a side effect carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// Id the provider gave this attempt.
+    pub request_id: TextRef,
+    /// Id of the logical call, as logged.
+    pub call_id: TextRef,
+    /// `error.type`.
+    pub error_type: Symbol,
+    /// `error.code`, or `error.details.error_code`.
+    pub error_code: Symbol,
+    /// `error.message`, cut to a bounded length and freed of keys.
+    pub message: Symbol,
+    /// Class name or errno of an exception.
+    pub exception: Symbol,
+    /// What the connection did.
+    pub transport: Symbol,
+    /// The tool, when the attempt is a tool execution.
+    pub tool: Symbol,
+    /// The server's wait, counted from the end of this attempt; µs.
+    pub hint_us: Option<i64>,
+    /// What the client decided to sleep; µs.
+    pub planned_us: Option<i64>,
+    /// When a spent cap or window reopens.
+    pub reopens: Option<Time>,
+    /// Hash of the request body, 0 where unknown.
+    pub request_hash: u64,
+    /// Fingerprint of the idempotency key, 0 where there is none.
+    pub idempotency: u64,
+    /// Cap on output tokens the request asked for, 0 where unknown.
+    pub max_tokens: u32,
+    /// Chunks or characters already handed to the caller.
+    pub delivered: u32,
+    /// Deadline of the request.
+    pub timeout: Span,
+}
+
+impl Default for Detail {
+    fn default() -> Self {
+        Detail {
+            request_id: TextRef::default(),
+            call_id: TextRef::default(),
+            error_type: Symbol::NONE,
+            error_code: Symbol::NONE,
+            message: Symbol::NONE,
+            exception: Symbol::NONE,
+            transport: Symbol::NONE,
+            tool: Symbol::NONE,
+            hint_us: None,
+            planned_us: None,
+            reopens: None,
+            request_hash: 0,
+            idempotency: 0,
+            max_tokens: 0,
+            delivered: 0,
+            timeout: Span::UNKNOWN,
+        }
+    }
+}
+
+/// What an attempt consumed, in tokens and money.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Input tokens billed at the full price.
+    pub input_tokens: u32,
+    /// Output tokens.
+    pub output_tokens: u32,
+    /// Input tokens read from the prompt cache.
+    pub cache_read_tokens: u32,
+    /// Input tokens written to it.
+    pub cache_write_tokens: u32,
+    /// Cost in millionths of a US dollar.
+    pub cost_micro_usd: u32,
+    /// Send to first token; 0 where unknown, else ms + 1.
+    pub ttft_ms_plus_1: u32,
+}
+
+/// The columnar store of attempts. Indices into it are stable once ingestion ends.
+#[derive(Debug, Default)]
+pub struct AttemptTable {
+    /// One row an attempt, in input order.
+    pub rows: Vec<Attempt>,
+    /// Names of the inputs, by [`Attempt::file`].
+    pub files: Vec<String>,
+    /// Repeating strings.
+    pub names: Interner,
+    pub(crate) origins: Origins,
+    /// Headroom readings, folded over time.
+    pub gauges: Gauges,
+    details: Vec<Detail>,
+    /// As long as `rows`, or empty when no record carried usage.
+    usage: Vec<Usage>,
+    texts: String,
+}
+
+impl AttemptTable {
+    /// Appends one attempt.
+    pub fn push(&mut self, mut row: Attempt, detail: Option<Detail>, usage: Option<Usage>) {
+        if let Some(detail) = detail
+            && let Ok(index) = u32::try_from(self.details.len())
+        {
+            row.detail = DetailId(index);
+            self.details.push(detail);
+        }
+        if let Some(usage) = usage {
+            self.usage.resize(self.rows.len(), Usage::default());
+            self.usage.push(usage);
+        } else if !self.usage.is_empty() {
+            self.usage.push(Usage::default());
+        }
+        self.rows.push(row);
+    }
+
+    /// Keeps `text`; an empty reference once 4 GiB are held.
+    pub fn keep(&mut self, text: Option<&str>) -> TextRef {
+        let Some(text) = text else { return TextRef::default() };
+        let (Ok(start), Ok(len)) = (u32::try_from(self.texts.len()), u32::try_from(text.len())) else {
+            return TextRef::default();
+        };
+        self.texts.push_str(text);
+        TextRef { start, len }
+    }
+
+    /// The text behind a reference; `None` where nothing was logged.
+    #[must_use]
+    pub fn text(&self, reference: TextRef) -> Option<&str> {
+        let start = reference.start as usize;
+        let text = self.texts.get(start..start + reference.len as usize)?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The detail of a row, where it has one.
+    #[must_use]
+    pub fn detail(&self, row: &Attempt) -> Option<&Detail> {
+        self.details.get(row.detail.0 as usize)
+    }
+
+    /// The usage of the row at `index`; zeros where the log gave none.
+    #[must_use]
+    pub fn usage(&self, index: usize) -> Usage {
+        self.usage.get(index).copied().unwrap_or_default()
+    }
+
+    /// Provider, model, layer, client and scope of a row.
+    #[must_use]
+    pub fn origin(&self, row: &Attempt) -> &Origin {
+        self.origins.get(row.origin)
+    }
+
+    /// The origin behind an id.
+    #[must_use]
+    pub fn origin_of(&self, id: OriginId) -> &Origin {
+        self.origins.get(id)
+    }
+
+    /// Appends every row of `other`, whose files keep their numbers.
+    pub fn absorb(&mut self, other: AttemptTable) {
+        if self.rows.is_empty() && self.names.is_empty() {
+            let files = std::mem::take(&mut self.files);
+            *self = AttemptTable { files, ..other };
+            return;
+        }
+        let names = self.names.absorb(&other.names);
+        let origins = self.origins.absorb(&other.origins, &names);
+        self.gauges.absorb(other.gauges, &names);
+        let (text_base, detail_base) = (self.texts.len() as u64, self.details.len() as u64);
+        self.texts.push_str(&other.texts);
+        self.details.extend(other.details.into_iter().map(|detail| moved(detail, &names, text_base)));
+        if !self.usage.is_empty() || !other.usage.is_empty() {
+            self.usage.resize(self.rows.len(), Usage::default());
+            self.usage.extend(other.usage);
+            self.usage.resize(self.rows.len() + other.rows.len(), Usage::default());
+        }
+        self.rows.extend(other.rows.into_iter().map(|mut row| {
+            row.run = remap(row.run, &names);
+            row.origin = origins[row.origin.0 as usize];
+            if row.detail != DetailId::NONE {
+                row.detail = u32::try_from(detail_base + u64::from(row.detail.0)).map_or(DetailId::NONE, DetailId);
+            }
+            row
+        }));
+    }
+
+    /// Bytes held, without the strings of file names: what a capacity test asserts.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<Attempt>() * self.rows.capacity()
+            + size_of::<Detail>() * self.details.capacity()
+            + size_of::<Usage>() * self.usage.capacity()
+            + self.texts.capacity()
+    }
+}
+
+fn moved(mut detail: Detail, names: &[Symbol], text_base: u64) -> Detail {
+    for symbol in [
+        &mut detail.error_type,
+        &mut detail.error_code,
+        &mut detail.message,
+        &mut detail.exception,
+        &mut detail.transport,
+        &mut detail.tool,
+    ] {
+        *symbol = remap(*symbol, names);
+    }
+    for text in [&mut detail.request_id, &mut detail.call_id] {
+        *text = match u32::try_from(text_base + u64::from(text.start)) {
+            Ok(start) => TextRef { start, len: text.len },
+            Err(_) => TextRef::default(),
+        };
+    }
+    detail
+}

@@ -1,0 +1,148 @@
+//! Points in time, and the zone they are shown in.
+
+use chrono::{DateTime, Datelike, FixedOffset, TimeZone, Utc};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// Microseconds since the Unix epoch, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Time(pub i64);
+
+impl Time {
+    /// Later by `us` microseconds, saturating.
+    #[must_use]
+    pub fn plus_us(self, us: i64) -> Time {
+        Time(self.0.saturating_add(us))
+    }
+
+    /// Microseconds from `earlier` to `self`; negative when `earlier` is later.
+    #[must_use]
+    pub fn us_since(self, earlier: Time) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// Seconds from `earlier` to `self`.
+    #[must_use]
+    pub fn s_since(self, earlier: Time) -> f64 {
+        self.us_since(earlier) as f64 / 1e6
+    }
+
+    /// As a calendar time; the epoch for what no calendar holds.
+    #[must_use]
+    pub fn utc(self) -> DateTime<Utc> {
+        DateTime::from_timestamp_micros(self.0).unwrap_or_default()
+    }
+
+    /// 00:00 UTC on the first day of the month after this one: when a monthly cap reopens.
+    #[must_use]
+    pub fn next_month(self) -> Time {
+        let now = self.utc();
+        let (year, month) = if now.month() == 12 { (now.year() + 1, 1) } else { (now.year(), now.month() + 1) };
+        Utc.with_ymd_and_hms(year, month, 1, 0, 0, 0).single().map_or(self, |date| Time(date.timestamp_micros()))
+    }
+}
+
+/// RFC 3339 in UTC, with as many of three or six decimals as it needs.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let format = if self.0 % 1_000_000 == 0 {
+            "%Y-%m-%dT%H:%M:%SZ"
+        } else if self.0 % 1_000 == 0 {
+            "%Y-%m-%dT%H:%M:%S%.3fZ"
+        } else {
+            "%Y-%m-%dT%H:%M:%S%.6fZ"
+        };
+        self.utc().format(format).fmt(f)
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The zone of times a log gives without one, and the zone times are shown in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// A constant offset from UTC.
+    Fixed(FixedOffset),
+    /// A zone of the IANA database, with its daylight-saving rules.
+    Named(chrono_tz::Tz),
+}
+
+impl Zone {
+    /// Coordinated universal time, the default.
+    pub const UTC: Zone = Zone::Named(chrono_tz::UTC);
+
+    /// UTC of a wall-clock reading in this zone. In the hour that a change of clocks repeats, the earlier one.
+    #[must_use]
+    pub fn local_to_utc(self, local: chrono::NaiveDateTime) -> Option<Time> {
+        let us = match self {
+            Zone::Fixed(offset) => offset.from_local_datetime(&local).earliest()?.timestamp_micros(),
+            Zone::Named(zone) => zone.from_local_datetime(&local).earliest()?.timestamp_micros(),
+        };
+        Some(Time(us))
+    }
+
+    /// A time of day and date in this zone, for people.
+    #[must_use]
+    pub fn show(self, time: Time, format: &str) -> String {
+        match self {
+            Zone::Fixed(offset) => time.utc().with_timezone(&offset).format(format).to_string(),
+            Zone::Named(zone) => time.utc().with_timezone(&zone).format(format).to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Zone::Fixed(offset) => write!(f, "{offset}"),
+            Zone::Named(zone) => f.write_str(zone.name()),
+        }
+    }
+}
+
+impl std::str::FromStr for Zone {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(zone) = text.parse::<chrono_tz::Tz>() {
+            return Ok(Zone::Named(zone));
+        }
+        if text.eq_ignore_ascii_case("z") || text.eq_ignore_ascii_case("utc") {
+            return Ok(Zone::UTC);
+        }
+        text.parse::<FixedOffset>().map(Zone::Fixed).map_err(|_| {
+            format!("`{text}` is no time zone: give an offset such as +02:00, or a name such as Europe/Berlin")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_no_more_decimals_than_it_has() {
+        assert_eq!(Time(0).to_string(), "1970-01-01T00:00:00Z");
+        assert_eq!(Time(1_500_000).to_string(), "1970-01-01T00:00:01.500Z");
+        assert_eq!(Time(1_000_001).to_string(), "1970-01-01T00:00:01.000001Z");
+    }
+
+    #[test]
+    fn december_is_followed_by_january() {
+        let december = Time(1_798_675_200_000_000);
+        assert_eq!(december.to_string(), "2026-12-31T00:00:00Z");
+        assert_eq!(december.next_month().to_string(), "2027-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn zones_are_offsets_or_names() {
+        assert_eq!("utc".parse(), Ok(Zone::UTC));
+        assert!(matches!("+02:00".parse(), Ok(Zone::Fixed(_))));
+        assert!(matches!("Europe/Berlin".parse(), Ok(Zone::Named(_))));
+        assert!("Berlin-ish".parse::<Zone>().is_err());
+    }
+}

@@ -1,0 +1,109 @@
+//! The amounts a limit message states: how much is allowed, used, and asked for.
+//!
+//! A request that alone exceeds the whole limit never fits, however long one waits; one that
+//! only overflows the sum fits once the bucket has refilled. The code is the same for both
+//! (OpenAI: `rate_limit_exceeded`), so only the amounts tell.
+
+use memchr::memmem;
+
+/// What a message such as "Limit 30000, Used 25000, Requested 342389" says.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Amounts {
+    /// The whole limit.
+    pub limit: u64,
+    /// What others have taken of it, when stated.
+    pub used: Option<u64>,
+    /// What this request asked for.
+    pub requested: u64,
+}
+
+impl Amounts {
+    /// Whether the request alone is larger than the whole limit.
+    ///
+    /// `used` plays no part: an overflowing sum heals by waiting.
+    pub const fn request_exceeds_limit(&self) -> bool {
+        self.requested > self.limit
+    }
+}
+
+/// Reads the amounts out of a message; `None` unless both limit and request are stated.
+pub fn amounts(message: &str) -> Option<Amounts> {
+    let text = message.as_bytes();
+    // The rarer word first: most limit messages state no request, and end here.
+    memmem::find(text, b"equested")?;
+    let requested = amount_after(text, b"requested")?;
+    let limit = amount_after(text, b"limit")?;
+    Some(Amounts {
+        limit,
+        used: amount_after(text, b"used"),
+        requested,
+    })
+}
+
+/// The number that follows the first use of `word` which a number follows.
+///
+/// "rate limit reached ... Limit 500" has two limits and one amount.
+fn amount_after(text: &[u8], word: &[u8]) -> Option<u64> {
+    let first = word.first()?.to_ascii_lowercase();
+    let starts = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
+    for start in starts {
+        let starts_word = start == 0 || !text[start - 1].is_ascii_alphanumeric();
+        let end = start + word.len();
+        let is_word = starts_word
+            && text
+                .get(start..end)
+                .is_some_and(|it| it.eq_ignore_ascii_case(word));
+        if is_word && let Some(number) = leading_amount(&text[end..]) {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// A number after separators and at most one filler word: `: 30,000`, ` tokens = 30000`, ` of 5`.
+fn leading_amount(text: &[u8]) -> Option<u64> {
+    const FILLERS: [&[u8]; 4] = [b"tokens", b"requests", b"of", b"is"];
+    let mut rest = skip_separators(text);
+    for filler in FILLERS {
+        if rest.len() > filler.len() && rest[..filler.len()].eq_ignore_ascii_case(filler) {
+            rest = skip_separators(&rest[filler.len()..]);
+            break;
+        }
+    }
+    number(rest)
+}
+
+fn skip_separators(text: &[u8]) -> &[u8] {
+    let is_separator = |byte: &u8| matches!(byte, b' ' | b'\t' | b':' | b'=' | b'"' | b'\'' | b'~');
+    let length = text.iter().take_while(|byte| is_separator(byte)).count();
+    &text[length..]
+}
+
+/// Digits with `,` or `_` between groups of three.
+fn number(text: &[u8]) -> Option<u64> {
+    let mut value: u64 = 0;
+    let mut position = 0;
+    let mut any = false;
+    while let Some(&byte) = text.get(position) {
+        if byte.is_ascii_digit() {
+            value = value.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+            any = true;
+            position += 1;
+        } else if any && matches!(byte, b',' | b'_') && is_group(&text[position + 1..]) {
+            position += 1;
+        } else {
+            break;
+        }
+    }
+    // "30k" could be thousands or a name: better no amount than a wrong one.
+    let ends_clean = text
+        .get(position)
+        .is_none_or(|byte| !byte.is_ascii_alphabetic());
+    (any && ends_clean).then_some(value)
+}
+
+fn is_group(text: &[u8]) -> bool {
+    text.len() >= 3
+        && text[..3].iter().all(u8::is_ascii_digit)
+        && text.get(3).is_none_or(|byte| !byte.is_ascii_digit())
+}

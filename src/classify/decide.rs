@@ -1,0 +1,346 @@
+//! Which evidence goes first.
+
+use super::exception::{is_cut_off, kind_of_transport};
+use super::table::{ExactRow, Weight, bare_name, lookup};
+use super::{Class, Decider, Failure, Kind, amounts, inside, kind_of_exception, phrases};
+
+/// Prose beyond this is a document that came back instead of an error.
+const MAX_PROSE: usize = 64 * 1024;
+
+/// A class and what it was read from.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Found {
+    pub(super) class: Class,
+    pub(super) by: Decider,
+    pub(super) low_confidence: bool,
+}
+
+const fn sure(class: Class, by: Decider) -> Found {
+    Found {
+        class,
+        by,
+        low_confidence: false,
+    }
+}
+
+const fn doubtful(class: Class, by: Decider) -> Found {
+    Found {
+        class,
+        by,
+        low_confidence: true,
+    }
+}
+
+/// A row together with where its name was found.
+type Exact = (&'static ExactRow, Decider);
+
+/// A code or type that says something: gateways write "None" for none, envelopes say "error".
+fn present(word: Option<&str>) -> Option<&str> {
+    let word = word?.trim();
+    let absent = word.is_empty() || matches!(word, "None" | "none" | "null" | "error" | "Error");
+    (!absent).then_some(word)
+}
+
+fn as_status(word: Option<&str>) -> Option<u16> {
+    let status = word?.parse().ok()?;
+    (100..600).contains(&status).then_some(status)
+}
+
+/// A code or type that is a name, not a number.
+fn as_name(word: Option<&str>) -> Option<&str> {
+    present(word).filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The status, also where it is only written in a code, a type or the message.
+///
+/// A status below 400 gives way: it is the stream's, and the error came later.
+pub(super) fn effective_status(failure: &Failure<'_>) -> Option<u16> {
+    let status = failure.status.filter(|status| *status >= 100);
+    if status.is_some_and(|status| status >= 400) {
+        return status;
+    }
+    let written = || {
+        as_status(present(failure.error_code)).or_else(|| as_status(present(failure.error_type)))
+    };
+    let in_message = || {
+        let may_be_error = status.is_none() && !failure.logged_as_ok;
+        failure
+            .message
+            .filter(|_| may_be_error)
+            .and_then(inside::status_in_prose)
+    };
+    written()
+        .filter(|status| *status >= 400)
+        .or_else(in_message)
+        .or(status)
+}
+
+/// Whether the attempt succeeded, so far as the record shows.
+pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
+    let status_is_fine = match status {
+        Some(status) => (200..400).contains(&status),
+        None => failure.logged_as_ok,
+    };
+    let body_has_error = failure.mid_stream
+        || failure.kind.is_some()
+        || present(failure.error_type).is_some()
+        || present(failure.error_code).is_some();
+    let transport = failure
+        .transport
+        .filter(|it| kind_of_transport(it).is_some());
+    let client_saw_error = if failure.logged_as_ok {
+        // The logger knows of the exception and has called it a success all the same; a stream
+        // that broke off it may not have noticed.
+        transport.is_some_and(is_cut_off)
+    } else {
+        failure.logged_as_error || failure.exception.is_some() || transport.is_some()
+    };
+    status_is_fine && !body_has_error && !client_saw_error
+}
+
+/// Finds the class of an attempt that failed.
+pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
+    let mut exact = exact_row(failure);
+    // The common case: a code that settles it.
+    if let Some((row, by)) = exact
+        && row.weight == Weight::Final
+    {
+        return sure(row.class, by);
+    }
+    // The client's own verdict on an answer that arrived.
+    if let Some(kind @ (Kind::SchemaError | Kind::PolicyRefusal | Kind::Cancelled)) = failure.kind {
+        return sure(kind.class(), Decider::Kind);
+    }
+
+    let message = failure
+        .message
+        .map(str::trim)
+        .filter(|message| !message.is_empty());
+    let mut status = status.filter(|status| *status >= 400);
+    if let Some(message) = message {
+        let inner = inside::look(message);
+        status = status.or(inner.status);
+        if let Some(row) = inner.row
+            && (row.weight != Weight::Weak || exact.is_none())
+        {
+            exact = Some((row, Decider::Message));
+            if row.weight == Weight::Final {
+                return sure(row.class, Decider::Message);
+            }
+        }
+    }
+
+    let by_code = exact.and_then(|exact| class_of_exact(exact, status));
+    let so_far = by_code
+        .map(|found| found.class)
+        .or_else(|| status.and_then(class_of_status));
+    let said = message.and_then(|message| found_in_prose(failure, message, exact, so_far));
+
+    if failure.window_rejected && phrases::Over::of(so_far).meets(phrases::LIMITS_OR_SILENCE) {
+        return match said {
+            Some(said) if said.class.is_money() || said.class == Class::Entitlement => said,
+            _ => sure(Class::UsageWindow, Decider::WindowHeader),
+        };
+    }
+    let seen = found_by_client(failure);
+    if let Some(said) = said {
+        // Where the prose only repeats what the client saw, the client saw it.
+        let is_echo = matches!(
+            said.class,
+            Class::Timeout | Class::Connection | Class::ServerError | Class::Cancelled
+        );
+        return match (by_code, seen) {
+            // The prose confirms the code: the code is the stronger witness.
+            (Some(found), _) if found.class == said.class && said.by == Decider::Message => found,
+            (None, Some(seen)) if is_echo => seen,
+            _ => said,
+        };
+    }
+    if let Some(found) = by_code {
+        return if is_bare_limit(exact, found) {
+            limit_by_type(failure, message, found.by)
+        } else {
+            found
+        };
+    }
+    if let Some(mut seen) = seen
+        && status != Some(529)
+    {
+        // An answer and a broken connection exclude each other, unless a gateway made a
+        // status out of the break: one of the two is stale.
+        let agrees = status.is_none_or(|status| status >= 500 || status == 408);
+        seen.low_confidence |= !agrees;
+        return seen;
+    }
+    found_by_status(failure, status, exact)
+}
+
+/// The table's row for the code, else for the type: a specific code can stand under a vague type.
+fn exact_row(failure: &Failure<'_>) -> Option<Exact> {
+    let by_code = as_name(failure.error_code).and_then(lookup);
+    let by_type = || as_name(failure.error_type).and_then(lookup);
+    match by_code {
+        Some(row) if row.weight != Weight::Weak => Some((row, Decider::ErrorCode)),
+        _ => by_type()
+            .map(|row| (row, Decider::ErrorType))
+            .or(by_code.map(|row| (row, Decider::ErrorCode))),
+    }
+}
+
+/// The class of a code, seen together with the status.
+fn class_of_exact((row, by): Exact, status: Option<u16>) -> Option<Found> {
+    let status_is_better = match (row.weight, row.class) {
+        (Weight::Weak, _) => status.is_some() || row.class == Class::RateLimited,
+        (Weight::Broad, Class::InvalidRequest) => {
+            matches!(status, Some(401..=404 | 408 | 409 | 413 | 429))
+        }
+        (Weight::Broad, Class::ServerError) => matches!(status, Some(408 | 429 | 504 | 529)),
+        _ => false,
+    };
+    (!status_is_better).then(|| sure(row.class, by))
+}
+
+/// What the amounts and phrases of a message tell.
+fn found_in_prose(
+    failure: &Failure<'_>,
+    message: &str,
+    exact: Option<Exact>,
+    so_far: Option<Class>,
+) -> Option<Found> {
+    let over = phrases::Over::of(so_far);
+    let may_be_too_large =
+        over.meets(phrases::LIMITS_OR_SILENCE) || so_far == Some(Class::RequestTooLarge);
+    let text = message.as_bytes();
+    let text = text.get(..MAX_PROSE).unwrap_or(text);
+    if may_be_too_large && amounts(message).is_some_and(|it| it.request_exceeds_limit()) {
+        return Some(sure(Class::RequestOverLimit, Decider::Amounts));
+    }
+    let by_row = exact.map_or("", |(row, _)| row.origin.provider);
+    let row = phrases::find(text, over, [by_row, failure.provider.unwrap_or("")])?;
+    let by = if row.quota_id {
+        Decider::QuotaId
+    } else {
+        Decider::Message
+    };
+    // A workspace limit answered with a wait heals by waiting (Anthropic docs, Errors, 429).
+    let heals =
+        row.class == Class::SpendLimit && failure.has_hint && over.meets(phrases::Over::LIMITS);
+    Some(sure(if heals { Class::RateLimited } else { row.class }, by))
+}
+
+/// A limit of which only the word for "limit" is known.
+fn is_bare_limit(exact: Option<Exact>, found: Found) -> bool {
+    found.class == Class::RateLimited && exact.is_some_and(|(row, _)| row.weight == Weight::Broad)
+}
+
+/// `rate_limit_error` alone: does anything beside it explain the limit?
+fn limit_by_type(failure: &Failure<'_>, message: Option<&str>, by: Decider) -> Found {
+    if failure.has_hint || failure.has_rate_limit_headers {
+        return sure(Class::RateLimited, by);
+    }
+    const EMPTY_WORDS: [&str; 5] = [
+        "error",
+        "rate_limit_error",
+        "too many requests",
+        "429",
+        "429 too many requests",
+    ];
+    match message {
+        Some(message)
+            if EMPTY_WORDS
+                .iter()
+                .any(|word| message.eq_ignore_ascii_case(word)) =>
+        {
+            doubtful(Class::UnexplainedRateLimit, by)
+        }
+        Some(_) => sure(Class::RateLimited, by),
+        // The log kept no message: that is the log's silence, not the provider's.
+        None => doubtful(Class::RateLimited, by),
+    }
+}
+
+/// What the client saw: its own word, an exception, the end of the connection.
+fn found_by_client(failure: &Failure<'_>) -> Option<Found> {
+    let by_kind = || failure.kind.map(|kind| (kind, Decider::Kind));
+    let by_exception = || {
+        // Some loggers put the exception or errno where the type belongs.
+        let named = [as_name(failure.error_type), as_name(failure.error_code)];
+        let named = named
+            .into_iter()
+            .flatten()
+            .filter(|name| looks_like_exception(name));
+        let kind = failure
+            .exception
+            .into_iter()
+            .chain(named)
+            .find_map(kind_of_exception)?;
+        Some((kind, Decider::Exception))
+    };
+    let by_transport = || {
+        failure
+            .transport
+            .and_then(kind_of_transport)
+            .map(|kind| (kind, Decider::Transport))
+    };
+    let (kind, by) = by_kind().or_else(by_exception).or_else(by_transport)?;
+    Some(sure(kind.class(), by))
+}
+
+/// `APITimeoutError`, `litellm.Timeout`, `ECONNRESET`; not `too_many_connections`.
+fn looks_like_exception(name: &str) -> bool {
+    const ENDINGS: [&str; 3] = ["Error", "Exception", "Timeout"];
+    let is_errno = name
+        .bytes()
+        .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    is_errno || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The class of a status alone; 429 is left to the circumstances.
+fn class_of_status(status: u16) -> Option<Class> {
+    // Sources: Anthropic docs, Errors; 520..524 Cloudflare docs, 5xx errors.
+    Some(match status {
+        400 | 422 => Class::InvalidRequest,
+        401 => Class::Authentication,
+        402 => Class::Billing,
+        403 => Class::Permission,
+        404 => Class::NotFound,
+        408 | 504 => Class::Timeout,
+        409 => Class::Conflict,
+        413 => Class::RequestTooLarge,
+        429 => Class::UnexplainedRateLimit,
+        529 => Class::Overloaded,
+        502 | 503 | 520..=524 => Class::GatewayError,
+        500..=599 => Class::ServerError,
+        _ => return None,
+    })
+}
+
+/// The last resort: the status, then the name of the exception, then nothing.
+fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exact>) -> Found {
+    if let Some(status) = status {
+        return match class_of_status(status) {
+            Some(Class::UnexplainedRateLimit) => {
+                if failure.has_hint || failure.has_rate_limit_headers {
+                    sure(Class::RateLimited, Decider::Status)
+                } else {
+                    doubtful(Class::UnexplainedRateLimit, Decider::Status)
+                }
+            }
+            Some(class) => sure(class, Decider::Status),
+            None => sure(Class::Unknown, Decider::Status),
+        };
+    }
+    // `openai.RateLimitError`, with no status: the library's name for a 429.
+    let by_exception = || {
+        let row = failure.exception.map(bare_name).and_then(lookup)?;
+        Some((row, Decider::Exception))
+    };
+    let explained = failure.has_hint || failure.has_rate_limit_headers;
+    match exact.or_else(by_exception) {
+        Some((row, by)) if row.class == Class::RateLimited && !explained => {
+            doubtful(Class::UnexplainedRateLimit, by)
+        }
+        Some((row, by)) => sure(row.class, by),
+        None => doubtful(Class::Unknown, Decider::Nothing),
+    }
+}

@@ -1,0 +1,237 @@
+//! Error bodies inside messages.
+//!
+//! Gateways and SDKs wrap what the provider said into a string of their own: JSON, JSON in a
+//! string of JSON, or a Python dict printed with single quotes. The innermost body is the
+//! provider's, so it is believed first.
+
+use serde_json::Value;
+
+use super::table::{ExactRow, Weight, lookup};
+
+/// No provider's error body comes near this; what is longer is a document, not an error.
+const MAX_BYTES: usize = 64 * 1024;
+/// How often a string of JSON may hold a string of JSON.
+const MAX_STRINGS: u8 = 3;
+/// How many objects deep one body may be.
+const MAX_OBJECTS: u8 = 6;
+/// The keys a code is found under, the most exact first.
+const CODE_KEYS: [&str; 9] = [
+    "error_code",
+    "code",
+    "Code",
+    "type",
+    "error_type",
+    "__type",
+    "status",
+    "reason",
+    "name",
+];
+/// The keys under which a body goes on.
+const INNER_KEYS: [&str; 9] = [
+    "error",
+    "Error",
+    "details",
+    "body",
+    "response",
+    "errors",
+    "cause",
+    "innererror",
+    "data",
+];
+/// The keys whose string may hold another body.
+const TEXT_KEYS: [&str; 5] = ["message", "Message", "error", "detail", "body"];
+
+/// What an error body inside a message says.
+#[derive(Copy, Clone, Default, Debug)]
+pub(super) struct Inside {
+    /// The most telling known code.
+    pub(super) row: Option<&'static ExactRow>,
+    /// A numeric code: the HTTP status as the body repeats it.
+    pub(super) status: Option<u16>,
+}
+
+impl Inside {
+    /// Takes over what `inner` knows: it is nearer to the provider.
+    fn prefer(&mut self, inner: Self) {
+        let tells = |row: &ExactRow| row.weight != Weight::Weak;
+        if inner.row.is_some_and(tells) || self.row.is_none() {
+            self.row = inner.row.or(self.row);
+        }
+        self.status = inner.status.or(self.status);
+    }
+}
+
+/// Looks for an error body inside a message.
+pub(super) fn look(message: &str) -> Inside {
+    look_at(message, MAX_STRINGS)
+}
+
+fn look_at(message: &str, strings_left: u8) -> Inside {
+    let Some(start) = memchr::memchr(b'{', message.as_bytes()) else {
+        return Inside::default();
+    };
+    if strings_left == 0 {
+        return Inside::default();
+    }
+    let mut end = message.len().min(MAX_BYTES);
+    while !message.is_char_boundary(end) {
+        end -= 1;
+    }
+    let Some(text) = message.get(start..end) else {
+        return Inside::default();
+    };
+    // A stream, since prose may follow the body.
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(value)) => look_at_value(&value, strings_left, MAX_OBJECTS),
+        _ => look_at_quoted_words(text),
+    }
+}
+
+fn look_at_value(value: &Value, strings_left: u8, objects_left: u8) -> Inside {
+    let mut found = Inside::default();
+    if objects_left == 0 {
+        return found;
+    }
+    match value {
+        Value::Array(items) => {
+            for item in items.iter().take(16) {
+                found.prefer(look_at_value(item, strings_left, objects_left - 1));
+            }
+        }
+        Value::Object(fields) => {
+            let words = CODE_KEYS.iter().filter_map(|key| fields.get(*key));
+            for word in words {
+                match word {
+                    Value::String(word) => offer(&mut found, word),
+                    Value::Number(number) if found.status.is_none() => {
+                        found.status = number.as_u64().and_then(error_status);
+                    }
+                    _ => {}
+                }
+            }
+            // `"error": "overloaded"`, where an object usually stands.
+            if let Some(Value::String(word)) = fields.get("error") {
+                offer(&mut found, word);
+            }
+            let inner = INNER_KEYS.iter().filter_map(|key| fields.get(*key));
+            for value in inner.filter(|value| value.is_object() || value.is_array()) {
+                found.prefer(look_at_value(value, strings_left, objects_left - 1));
+            }
+            let texts = TEXT_KEYS
+                .iter()
+                .filter_map(|key| fields.get(*key)?.as_str());
+            for text in texts {
+                found.prefer(look_at(text, strings_left - 1));
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+/// Adds one word of a body: keys come in the order of `CODE_KEYS`, so the first one stays,
+/// unless it was only a library's class name.
+fn offer(found: &mut Inside, word: &str) {
+    if let Some(status) = word.parse().ok().and_then(error_status) {
+        found.status = found.status.or(Some(status));
+        return;
+    }
+    if found.row.is_none_or(|row| row.weight == Weight::Weak)
+        && let Some(row) = lookup(word)
+    {
+        found.row = Some(row);
+    }
+}
+
+fn error_status(number: u64) -> Option<u16> {
+    u16::try_from(number)
+        .ok()
+        .filter(|status| (400..600).contains(status))
+}
+
+/// Known codes among the quoted words of a text that looks like a body and is none: a Python
+/// dict, JSON escaped once more, JSON cut off.
+///
+/// A word counts only as the value of a key that holds codes: `'param': 'timeout'` tells nothing.
+fn look_at_quoted_words(text: &str) -> Inside {
+    let bytes = text.as_bytes();
+    let mut found = Inside::default();
+    let mut best = usize::MAX;
+    let mut key: Option<usize> = None;
+    let mut position = 0;
+    while let Some(offset) = memchr::memchr2(b'\'', b'"', &bytes[position..]) {
+        let start = position + offset + 1;
+        let is_part = |byte: &&u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'#' | b'/' | b' ')
+        };
+        let length = bytes[start..].iter().take_while(is_part).count();
+        let mut end = start + length;
+        while bytes.get(end) == Some(&b'\\') {
+            end += 1;
+        }
+        position = start + length;
+        if length == 0 || length > 96 || !matches!(bytes.get(end), Some(b'\'' | b'"')) {
+            key = None;
+            continue;
+        }
+        let word = text.get(start..start + length).unwrap_or_default();
+        let after = bytes.get(end + 1..).unwrap_or_default().trim_ascii_start();
+        position = end + 1;
+        if let Some([b':', value @ ..]) = after.get(..) {
+            key = CODE_KEYS.iter().position(|known| *known == word);
+            let digits = value.trim_ascii_start();
+            let digits = digits
+                .get(..3)
+                .and_then(|digits| std::str::from_utf8(digits).ok());
+            if key.is_some() && found.status.is_none() {
+                found.status = digits
+                    .and_then(|digits| digits.parse().ok())
+                    .and_then(error_status);
+            }
+        } else if let Some(rank) = key.take()
+            && rank < best
+            && let Some(row) = lookup(word)
+        {
+            found.row = Some(row);
+            best = rank;
+        }
+    }
+    found
+}
+
+/// The status a message names: `529 {"type":...`, `Error code: 429 - {...`, `unexpected status
+/// 413 Payload Too Large`.
+pub(super) fn status_in_prose(message: &str) -> Option<u16> {
+    const BEFORE: [&str; 4] = [
+        "error code: ",
+        "status code ",
+        "unexpected status ",
+        "http status ",
+    ];
+    const NEAR: usize = 256;
+    let text = message.as_bytes();
+    let start = message.trim_start().as_bytes();
+    let start = start.strip_prefix(b"API ").unwrap_or(start);
+    let start = start.strip_prefix(b"Error: ").unwrap_or(start);
+    let start = start.strip_prefix(b"HTTP ").unwrap_or(start);
+    status_at(start).or_else(|| {
+        let head = &text[..text.len().min(NEAR)];
+        BEFORE.iter().find_map(|before| {
+            let length = before.len();
+            let mut windows = head.windows(length);
+            let found = windows.position(|it| it.eq_ignore_ascii_case(before.as_bytes()))?;
+            status_at(&text[found + length..])
+        })
+    })
+}
+
+/// Three digits that stand alone and name an error status.
+fn status_at(text: &[u8]) -> Option<u16> {
+    let (digits, rest) = text.split_at_checked(3)?;
+    let stands_alone = rest
+        .first()
+        .is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let digits = std::str::from_utf8(digits).ok().filter(|_| stands_alone)?;
+    digits.parse().ok().and_then(error_status)
+}

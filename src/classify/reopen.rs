@@ -1,0 +1,247 @@
+//! When a spent window or cap opens again, where the record says so.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Datelike, Duration, FixedOffset, Months, NaiveDate, NaiveTime, Utc};
+use regex::bytes::{Captures, Regex};
+
+use super::Class;
+
+/// Microseconds since the epoch at which sending again makes sense.
+///
+/// Absolute times in the message win, except for a window, whose header is exact where prose
+/// is rounded. Times in a named zone are not resolved (that takes a zone database), except
+/// UTC: no time is better than one that is hours off.
+pub fn reopens_at(
+    class: Class,
+    message: Option<&str>,
+    sent_us: i64,
+    window_reset_us: Option<i64>,
+) -> Option<i64> {
+    let text = message.map(str::as_bytes).unwrap_or_default();
+    let text = text.get(..MAX_TEXT).unwrap_or(text);
+    match class {
+        Class::SpendCap | Class::SpendLimit => {
+            stated_date(text).or_else(|| first_of_next_month(sent_us))
+        }
+        // Not "retry in 47 s": Gemini says so beside a daily quota.
+        Class::QuotaExhausted => stated_date(text).or_else(|| stated_epoch(text)),
+        // A header of 0 or less is a sentinel, not a time.
+        Class::UsageWindow => window_reset_us
+            .filter(|reset| *reset > 0)
+            .or_else(|| stated_date(text))
+            .or_else(|| stated_epoch(text))
+            .or_else(|| stated_clock(text, sent_us))
+            .or_else(|| stated_wait(text, sent_us)),
+        _ => None,
+    }
+}
+
+/// The notices are short; what is longer is a document around one.
+const MAX_TEXT: usize = 16 * 1024;
+
+type Pattern = LazyLock<Option<Regex>>;
+
+/// "regain access on 2026-09-01 at 00:00 UTC", "resets at 2026-09-01T00:00:00Z".
+static DATE: Pattern = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i-u)(?:regain access|reset|resume|try again|available|until|renew)[^0-9]{0,40}?",
+        r"(\d{4}-\d\d-\d\d)(?:T|\s+(?:at\s+)?)(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?",
+        r"\s*(Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d)"
+    ))
+    .ok()
+});
+
+/// `"resets_at":1775317531` (Codex), `usage limit reached|1755806400` (Claude Code).
+static EPOCH: Pattern = LazyLock::new(|| {
+    Regex::new(r#"(?i-u)(?:resets?_?at\\?["']?\s*[:=]\s*\\?["']?|limit reached\|)(\d{10,19})\b"#)
+        .ok()
+});
+
+/// "resets 3:30am (UTC)", "resets Oct 9, 10am (UTC)", "Resets Jul 11 at 12pm (UTC)".
+static CLOCK: Pattern = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i-u)resets\s+(?:at\s+)?(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2})(?:,|\s)\s*(?:at\s+)?)?",
+        r"(\d{1,2})(?::(\d\d))?\s*(am|pm)?\s*\(([^()\n]{1,40})\)"
+    ))
+    .ok()
+});
+
+/// "try again in 3 hours 5 minutes", `"resets_in_seconds":602705`.
+static WAIT: Pattern = LazyLock::new(|| {
+    Regex::new(concat!(
+        r#"(?i-u)(?:resets_in_seconds\\?["']?\s*[:=]\s*\\?["']?(\d{1,9})\b"#,
+        r"|(?:try again|resets?|available(?: again)?)\s+in\s+",
+        r"((?:\d+\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[\s,]*(?:and\s+)?)+))"
+    ))
+    .ok()
+});
+
+/// One step of a wait.
+static STEP: Pattern = LazyLock::new(|| Regex::new(r"(?i-u)(\d+)\s*([dhms])").ok());
+
+fn captures<'t>(pattern: &Pattern, text: &'t [u8]) -> Option<Captures<'t>> {
+    pattern.as_ref()?.captures(text)
+}
+
+fn group<'t>(captures: &Captures<'t>, index: usize) -> Option<&'t str> {
+    std::str::from_utf8(captures.get(index)?.as_bytes()).ok()
+}
+
+fn stated_date(text: &[u8]) -> Option<i64> {
+    let found = captures(&DATE, text)?;
+    let date = group(&found, 1)?.parse::<NaiveDate>().ok()?;
+    let clock = group(&found, 2)?;
+    let time = NaiveTime::parse_from_str(clock, "%H:%M:%S")
+        .or_else(|_| NaiveTime::parse_from_str(clock, "%H:%M"))
+        .ok()?;
+    let zone = zone(group(&found, 3)?)?;
+    Some(
+        date.and_time(time)
+            .and_local_timezone(zone)
+            .single()?
+            .timestamp_micros(),
+    )
+}
+
+fn stated_epoch(text: &[u8]) -> Option<i64> {
+    let found = captures(&EPOCH, text)?;
+    let number = group(&found, 1)?
+        .parse::<i64>()
+        .ok()
+        .filter(|number| *number > 0)?;
+    // Told apart by magnitude: seconds have 10 digits until the year 2286.
+    match number.ilog10() {
+        ..11 => number.checked_mul(1_000_000),
+        11..14 => number.checked_mul(1_000),
+        14..17 => Some(number),
+        _ => Some(number / 1_000),
+    }
+}
+
+/// The next time the stated clock shows that hour, in zones that need no database.
+fn stated_clock(text: &[u8], sent_us: i64) -> Option<i64> {
+    let found = captures(&CLOCK, text)?;
+    let zone = zone(group(&found, 6)?.trim())?;
+    let hour = group(&found, 3)?.parse::<u32>().ok()?;
+    let minute = group(&found, 4).map_or(Some(0), |minute| minute.parse().ok())?;
+    let hour = match group(&found, 5) {
+        Some(half) if (1..=12).contains(&hour) => {
+            hour % 12
+                + if half.eq_ignore_ascii_case("pm") {
+                    12
+                } else {
+                    0
+                }
+        }
+        Some(_) => return None,
+        None => hour,
+    };
+    let time = NaiveTime::from_hms_opt(hour, minute, 0)?;
+    let sent = DateTime::<Utc>::from_timestamp_micros(sent_us)?.with_timezone(&zone);
+    let at = |date: NaiveDate| date.and_time(time).and_local_timezone(zone).single();
+    if let (Some(month), Some(day)) = (group(&found, 1), group(&found, 2)) {
+        let month = month_number(month)?;
+        let day = day.parse().ok()?;
+        let this_year = at(NaiveDate::from_ymd_opt(sent.year(), month, day)?)?;
+        // "resets Jan 2", said in December.
+        let is_past = this_year < sent - Duration::days(31);
+        let year = if is_past {
+            sent.year() + 1
+        } else {
+            sent.year()
+        };
+        return Some(at(NaiveDate::from_ymd_opt(year, month, day)?)?.timestamp_micros());
+    }
+    let today = at(sent.date_naive())?;
+    let next = if today > sent {
+        today
+    } else {
+        at(sent.date_naive().succ_opt()?)?
+    };
+    Some(next.timestamp_micros())
+}
+
+fn stated_wait(text: &[u8], sent_us: i64) -> Option<i64> {
+    let found = captures(&WAIT, text)?;
+    let seconds = match group(&found, 1) {
+        Some(seconds) => seconds.parse::<i64>().ok()?,
+        None => sum_of_steps(whole_units(text, &found)?)?,
+    };
+    sent_us.checked_add(seconds.checked_mul(1_000_000)?)
+}
+
+/// The steps, unless the last unit goes on: "3 months" and "17ms" are no minutes.
+fn whole_units<'t>(text: &'t [u8], found: &Captures<'t>) -> Option<&'t str> {
+    let steps = found.get(2)?;
+    let ends_in_letter = steps.as_bytes().last().is_some_and(u8::is_ascii_alphabetic);
+    let goes_on = text.get(steps.end()).is_some_and(u8::is_ascii_alphabetic);
+    if ends_in_letter && goes_on {
+        None
+    } else {
+        group(found, 2)
+    }
+}
+
+/// "3 hours 5 minutes" in seconds; the first letter of each unit tells.
+fn sum_of_steps(text: &str) -> Option<i64> {
+    let mut seconds: i64 = 0;
+    for step in STEP.as_ref()?.captures_iter(text.as_bytes()) {
+        let count = group(&step, 1)?.parse::<i64>().ok()?;
+        let unit = match group(&step, 2)?.to_ascii_lowercase().as_str() {
+            "d" => 86_400,
+            "h" => 3_600,
+            "m" => 60,
+            _ => 1,
+        };
+        seconds = seconds.checked_add(count.checked_mul(unit)?)?;
+    }
+    (seconds > 0).then_some(seconds)
+}
+
+/// 00:00 UTC on the first of the month after (Anthropic docs, Errors: monthly spend cap).
+fn first_of_next_month(sent_us: i64) -> Option<i64> {
+    let sent = DateTime::<Utc>::from_timestamp_micros(sent_us)?.date_naive();
+    let first = sent.with_day(1)?.checked_add_months(Months::new(1))?;
+    Some(first.and_time(NaiveTime::MIN).and_utc().timestamp_micros())
+}
+
+/// UTC under its names, and plain offsets such as `+02:00` or `UTC+2`.
+fn zone(name: &str) -> Option<FixedOffset> {
+    const NAMES_OF_UTC: [&str; 6] = ["Z", "UTC", "GMT", "Etc/UTC", "Etc/GMT", "Etc/UCT"];
+    if NAMES_OF_UTC
+        .iter()
+        .any(|utc| name.eq_ignore_ascii_case(utc))
+    {
+        return FixedOffset::east_opt(0);
+    }
+    let offset = name
+        .strip_prefix("UTC")
+        .or_else(|| name.strip_prefix("GMT"))
+        .unwrap_or(name);
+    let (sign, digits) = match offset.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, offset.strip_prefix('+')?),
+    };
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() == 4 && digits.is_ascii() => digits.split_at(2),
+        None => (digits, "0"),
+    };
+    let hours = hours.parse::<u16>().ok().filter(|hours| *hours <= 14)?;
+    let minutes = minutes
+        .parse::<u16>()
+        .ok()
+        .filter(|minutes| *minutes < 60)?;
+    FixedOffset::east_opt(sign * (i32::from(hours) * 3_600 + i32::from(minutes) * 60))
+}
+
+fn month_number(name: &str) -> Option<u32> {
+    const MONTHS: [&str; 12] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
+    let index = MONTHS
+        .iter()
+        .position(|month| name.eq_ignore_ascii_case(month))?;
+    u32::try_from(index + 1).ok()
+}

@@ -1,0 +1,150 @@
+//! `retrylens analyze`: the main job.
+
+use super::args::{AnalyzeArgs, Format};
+use super::error::CliError;
+use super::{inputs, output};
+use crate::ingest::Ingested;
+use crate::judge::{self, judge};
+use crate::render::{charts, json, text};
+use crate::report::{Report, build};
+use crate::rules::{CATALOGUE, Rule, Settings};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Runs of which a chart is drawn at most; the report names all of them.
+const RUN_CHARTS: usize = 12;
+
+pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
+    let outputs = args.output.iter().map(|text| parse_output(text)).collect::<Result<Vec<_>, _>>()?;
+    let rules = select(&args.select, &args.ignore)?;
+    if !(0.0..=100.0).contains(&args.max_rejected) {
+        return Err(CliError::Usage(format!("--max-rejected {}: a share is between 0 and 100", args.max_rejected)));
+    }
+    let ingested = inputs::read(&args.input, |options| options.keep_rejects = args.rejects.is_some())?;
+    let options =
+        judge::Options { settings: Settings::default(), complete: args.input.complete, rules: rules.clone() };
+    let judgement = judge(&ingested.table, &options);
+    let report = build(&ingested, &judgement, &rules);
+    drop(judgement);
+    for (format, path) in &outputs {
+        write_report(&report, args, *format, path)?;
+    }
+    if let Some(folder) = &args.charts {
+        write_charts(&report, folder)?;
+    }
+    if let Some(path) = &args.rejects {
+        write_rejects(&ingested, path)?;
+    }
+    print(&report, args)?;
+    Ok(exit_code(&report, args))
+}
+
+/// 4 outranks 1: what could not be read was not judged either.
+fn exit_code(report: &Report, args: &AnalyzeArgs) -> u8 {
+    let ledger = &report.ledger;
+    if ledger.rejected as f64 * 100.0 > args.max_rejected * ledger.lines as f64 {
+        return 4;
+    }
+    let worst = report.problems.iter().map(|problem| problem.severity).max();
+    match (worst, args.fail_on.severity()) {
+        (Some(worst), Some(limit)) if worst >= limit => 1,
+        _ => 0,
+    }
+}
+
+fn parse_output(text: &str) -> Result<(Format, PathBuf), CliError> {
+    let known = "known formats: text, json";
+    let Some((name, path)) = text.split_once('=') else {
+        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as json=report.json; {known}")));
+    };
+    let format = match name {
+        "text" => Format::Text,
+        "json" => Format::Json,
+        _ => return Err(CliError::Usage(format!("--output {text}: no format `{name}`; {known}"))),
+    };
+    if path.is_empty() {
+        return Err(CliError::Usage(format!("--output {text}: no path after `{name}=`")));
+    }
+    Ok((format, PathBuf::from(path)))
+}
+
+/// The rules whose code begins with one of `select`, or all, without those of `ignore`.
+fn select(select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, CliError> {
+    for prefix in select.iter().chain(ignore) {
+        if !CATALOGUE.iter().any(|rule| begins(rule, prefix)) {
+            let codes: Vec<&str> = CATALOGUE.iter().map(|rule| rule.code).collect();
+            return Err(CliError::Usage(format!("no rule `{prefix}`; the rules are {}", codes.join(", "))));
+        }
+    }
+    let wanted = |rule: &&'static Rule| {
+        (select.is_empty() || select.iter().any(|prefix| begins(rule, prefix)))
+            && !ignore.iter().any(|prefix| begins(rule, prefix))
+    };
+    Ok(CATALOGUE.iter().filter(wanted).collect())
+}
+
+fn begins(rule: &Rule, prefix: &str) -> bool {
+    !prefix.is_empty() && rule.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+fn write_report(report: &Report, args: &AnalyzeArgs, format: Format, path: &Path) -> Result<(), CliError> {
+    let write = |out: &mut dyn Write| match format {
+        Format::Json => json::render(report, out),
+        Format::Text => text::render(report, &text_options(args, 80, false), out),
+    };
+    if path == Path::new("-") {
+        let mut out = output::stdout(args.color);
+        return write(&mut out).map_err(CliError::Stdout);
+    }
+    output::write_file(path, write)
+}
+
+fn write_charts(report: &Report, folder: &Path) -> Result<(), CliError> {
+    let failed = |path: &Path, reason: String| CliError::Output { path: path.to_owned(), reason };
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error.to_string()))?;
+    let mut runs = 0;
+    for chart in charts::charts(report) {
+        if chart.kind == charts::ChartKind::Run {
+            runs += 1;
+            if runs > RUN_CHARTS {
+                continue;
+            }
+        }
+        let svg = folder.join(format!("{}.svg", chart.name));
+        let image = chart.svg().map_err(|error| failed(&svg, error.to_string()))?;
+        output::write_file(&svg, |out| out.write_all(image.as_bytes()))?;
+        let png = folder.join(format!("{}.png", chart.name));
+        let image = chart.png().map_err(|error| failed(&png, error.to_string()))?;
+        output::write_file(&png, |out| out.write_all(&image))?;
+    }
+    Ok(())
+}
+
+fn write_rejects(ingested: &Ingested, path: &Path) -> Result<(), CliError> {
+    output::write_file(path, |out| {
+        for (reject, text) in &ingested.rejected {
+            json::render_reject(reject, text, out)?;
+        }
+        Ok(())
+    })
+}
+
+fn print(report: &Report, args: &AnalyzeArgs) -> Result<(), CliError> {
+    let mut out = output::stdout(args.color);
+    match args.format {
+        Format::Json => json::render(report, &mut out),
+        Format::Text => text::render(report, &text_options(args, output::width(), true), &mut out),
+    }
+    .and_then(|()| out.flush())
+    .map_err(CliError::Stdout)
+}
+
+fn text_options(args: &AnalyzeArgs, width: usize, color: bool) -> text::TextOptions {
+    text::TextOptions {
+        width,
+        zone: args.input.tz,
+        min_severity: args.min_severity.severity(),
+        color,
+        verbose: args.verbose,
+    }
+}

@@ -1,0 +1,225 @@
+//! Arguments, as the user sees them.
+
+use crate::attempt::{Time, Zone};
+use crate::rules::Severity;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Reads per-attempt logs of model API clients and tells which retries helped, which could not, and what to change.
+#[derive(Debug, Parser)]
+#[command(name = "retrylens", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   no finding at or above --fail-on
+  1   findings at or above it
+  2   wrong usage
+  3   no input, or no attempt in it
+  4   too many lines could not be read (--max-rejected)
+  74  reading or writing failed";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Judge logs: print a summary and write the reports asked for
+    #[command(after_help = EXIT_CODES)]
+    Analyze(AnalyzeArgs),
+    /// Show the timeline of the call or run an id belongs to
+    #[command(after_help = EXIT_CODES)]
+    Trace(TraceArgs),
+}
+
+/// Inputs, and which of their attempts count.
+#[derive(Debug, Args)]
+pub(super) struct InputArgs {
+    /// Logs: files, directories, patterns, or - for standard input; plain, gzip or zstd
+    #[arg(required = true, value_name = "INPUT")]
+    pub(super) inputs: Vec<String>,
+
+    /// Count only attempts sent at or after this time (RFC 3339, a date, or an age such as 2h, 7d)
+    #[arg(long, value_name = "TIME", help_heading = "Which attempts")]
+    pub(super) since: Option<String>,
+
+    /// Count only attempts sent before this time
+    #[arg(long, value_name = "TIME", help_heading = "Which attempts")]
+    pub(super) until: Option<String>,
+
+    /// Zone of times that name none, and of the times shown: +02:00, Europe/Berlin
+    #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Which attempts")]
+    pub(super) tz: Zone,
+
+    /// Count only this run (repeatable)
+    #[arg(long, value_name = "ID", help_heading = "Which attempts")]
+    pub(super) run: Vec<String>,
+
+    /// Count only models whose name contains this (repeatable)
+    #[arg(long, value_name = "TEXT", help_heading = "Which attempts")]
+    pub(super) model: Vec<String>,
+
+    /// Count only providers whose name contains this (repeatable)
+    #[arg(long, value_name = "TEXT", help_heading = "Which attempts")]
+    pub(super) provider: Vec<String>,
+
+    /// Nothing follows this data: a call whose last attempt failed was given up, not cut off
+    #[arg(long, help_heading = "Judging")]
+    pub(super) complete: bool,
+
+    /// Use this many threads (default: one a core)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Running")]
+    pub(super) threads: Option<u16>,
+
+    /// Show no progress bar
+    #[arg(long, short, help_heading = "Running")]
+    pub(super) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AnalyzeArgs {
+    #[command(flatten)]
+    pub(super) input: InputArgs,
+
+    /// Judge only by these rules: codes or prefixes, comma-separated (RL101, RL3)
+    #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Judging")]
+    pub(super) select: Vec<String>,
+
+    /// Leave these rules out
+    #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Judging")]
+    pub(super) ignore: Vec<String>,
+
+    /// Form of the report on standard output
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub(super) format: Format,
+
+    /// Also write a report: text=PATH, json=PATH (repeatable; - is standard output)
+    #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
+    pub(super) output: Vec<String>,
+
+    /// Write the charts as SVG and PNG into this directory
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) charts: Option<PathBuf>,
+
+    /// Write every line that could not be read, and why, to this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) rejects: Option<PathBuf>,
+
+    /// Show only problems at or above this severity
+    #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Output")]
+    pub(super) min_severity: Level,
+
+    /// Show every problem and run, however small
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) verbose: bool,
+
+    /// Colour the report
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub(super) color: Color,
+
+    /// Exit with 1 when a finding is at or above this severity
+    #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY", help_heading = "Judging")]
+    pub(super) fail_on: FailOn,
+
+    /// Exit with 4 when more than this share of the lines could not be read, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, help_heading = "Judging")]
+    pub(super) max_rejected: f64,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TraceArgs {
+    /// A request id, call id or run id, whole or its beginning
+    #[arg(value_name = "ID")]
+    pub(super) id: String,
+
+    #[command(flatten)]
+    pub(super) input: InputArgs,
+
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub(super) format: Format,
+
+    /// Colour the answer
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub(super) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Level {
+    Info,
+    Warning,
+    Error,
+}
+
+impl Level {
+    pub(super) fn severity(self) -> Severity {
+        match self {
+            Level::Info => Severity::Info,
+            Level::Warning => Severity::Warning,
+            Level::Error => Severity::Error,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FailOn {
+    Info,
+    Warning,
+    Error,
+    Never,
+}
+
+impl FailOn {
+    pub(super) fn severity(self) -> Option<Severity> {
+        match self {
+            FailOn::Info => Some(Severity::Info),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Never => None,
+        }
+    }
+}
+
+/// A time on the command line: RFC 3339, a date, or an age counted from now.
+pub(super) fn time(text: &str, zone: Zone) -> Result<Time, String> {
+    if let Some(age) = age_us(text) {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        return Ok(Time(i64::try_from(now.as_micros()).unwrap_or(i64::MAX).saturating_sub(age)));
+    }
+    let midnight = format!("{text} 00:00:00");
+    crate::ingest::timestamp::from_text(text, zone)
+        .or_else(|| crate::ingest::timestamp::from_text(&midnight, zone))
+        .ok_or_else(|| format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d"))
+}
+
+/// `90s`, `30m`, `2h`, `7d` in µs.
+fn age_us(text: &str) -> Option<i64> {
+    let unit = match text.chars().next_back()? {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        _ => return None,
+    };
+    let count: i64 = text[..text.len() - 1].parse().ok()?;
+    count.checked_mul(unit * 1_000_000).filter(|us| *us >= 0)
+}

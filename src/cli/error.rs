@@ -1,0 +1,49 @@
+//! What can go wrong, in one sentence each, and the exit code that says so.
+
+use crate::ingest::IngestError;
+use std::io;
+use std::path::PathBuf;
+
+/// A command that could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The arguments do not fit together.
+    #[error("{0}")]
+    Usage(String),
+    /// There was nothing to analyse.
+    #[error("{0}")]
+    NoAttempts(String),
+    /// An input could not be read.
+    #[error(transparent)]
+    Ingest(#[from] IngestError),
+    /// Standard output went away or failed.
+    #[error("cannot write the report: {0}")]
+    Stdout(io::Error),
+    /// An output file could not be written.
+    #[error("cannot write {path}: {reason}")]
+    Output {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl CliError {
+    /// 2 usage, 3 nothing to analyse, 74 input or output failed (`EX_IOERR` of sysexits).
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            CliError::Usage(_) => 2,
+            CliError::NoAttempts(_) | CliError::Ingest(IngestError::NoLogs { .. } | IngestError::Pattern { .. }) => 3,
+            CliError::Ingest(IngestError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => 3,
+            CliError::Ingest(_) | CliError::Stdout(_) | CliError::Output { .. } => 74,
+        }
+    }
+
+    /// Whoever read the output has seen enough.
+    #[must_use]
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, CliError::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

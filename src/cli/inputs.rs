@@ -1,0 +1,88 @@
+//! What every subcommand that reads logs does first.
+
+use super::args::{InputArgs, time};
+use super::error::CliError;
+use crate::ingest::{self, Filter, Ingested, Options, Source};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Reads the inputs of `args`. `adjust` may ask for more than the attempts.
+pub(super) fn read(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Result<Ingested, CliError> {
+    set_threads(args)?;
+    let sources = ingest::resolve(&args.inputs)?;
+    let mut options = Options { zone: args.tz, filter: filter(args)?, ..Options::default() };
+    adjust(&mut options);
+    let bar = progress(&sources, args.quiet);
+    let ingested = ingest::read(&sources, &options, &|bytes| bar.inc(bytes))?;
+    bar.finish_and_clear();
+    if ingested.table.rows.is_empty() {
+        return Err(CliError::NoAttempts(nothing_found(&ingested, &options)));
+    }
+    Ok(ingested)
+}
+
+fn set_threads(args: &InputArgs) -> Result<(), CliError> {
+    let Some(threads) = args.threads else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(usize::from(threads))
+        .build_global()
+        .map_err(|error| CliError::Usage(format!("cannot start {threads} threads: {error}")))
+}
+
+fn filter(args: &InputArgs) -> Result<Filter, CliError> {
+    let parse = |text: &Option<String>| text.as_deref().map(|text| time(text, args.tz)).transpose();
+    let since = parse(&args.since).map_err(|error| CliError::Usage(format!("--since: {error}")))?;
+    let until = parse(&args.until).map_err(|error| CliError::Usage(format!("--until: {error}")))?;
+    if let (Some(since), Some(until)) = (since, until)
+        && since >= until
+    {
+        return Err(CliError::Usage(format!("--since {since} is not before --until {until}: nothing would be left")));
+    }
+    Ok(Filter { since, until, runs: args.run.clone(), models: args.model.clone(), providers: args.provider.clone() })
+}
+
+/// A bar on a terminal, nothing elsewhere; small inputs are done before it would be drawn.
+fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
+    let size = |source: &Source| match source {
+        Source::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        Source::Stdin => 0,
+    };
+    let total: u64 = sources.iter().map(size).sum();
+    if quiet || !std::io::stderr().is_terminal() || total < 32 << 20 {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(total);
+    let style = "reading {wide_bar} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+/// Says what was searched, and what it looked like instead.
+fn nothing_found(ingested: &Ingested, options: &Options) -> String {
+    let ledger = ingested.ledger();
+    let files = ingested.inputs.len();
+    let names: Vec<&str> = ingested.inputs.iter().take(3).map(|input| input.path.as_str()).collect();
+    let more = if files > names.len() { format!(" and {} more", files - names.len()) } else { String::new() };
+    let mut text = format!(
+        "no attempt found in {}{more}: {} lines read, {} skipped as no attempts, {} unreadable, {} blank",
+        names.join(", "),
+        ledger.lines,
+        ledger.skipped - ledger.filtered,
+        ledger.rejected,
+        ledger.blank
+    );
+    if ledger.filtered > 0 && !options.filter.is_empty() {
+        text.push_str(&format!("; {} attempts were left out by --since, --until, --run, --model or --provider", ledger.filtered));
+    } else if let Some(reject) = ingested.rejects.first() {
+        text.push_str(&format!("; first: {}:{}: {}", reject.file, reject.line, reject.reason));
+    } else if ledger.lines > 0 {
+        text.push_str(
+            ". An attempt is a JSON object with a time (`ts`) and one of `status`, `error_type`, `outcome` or `kind`",
+        );
+    }
+    text
+}

@@ -1,0 +1,31 @@
+//! The command line: one file a subcommand, and the conventions they share.
+
+mod analyze;
+mod args;
+mod error;
+mod inputs;
+mod output;
+mod trace;
+
+pub use args::Cli;
+pub use error::CliError;
+
+use args::Command;
+use std::process::ExitCode;
+
+/// Runs the command and says how the process is to end. Errors are written to standard error.
+#[must_use]
+pub fn run(cli: Cli) -> ExitCode {
+    let done = match cli.command {
+        Command::Analyze(args) => analyze::run(&args),
+        Command::Trace(args) => trace::run(&args),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

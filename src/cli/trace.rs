@@ -1,0 +1,37 @@
+//! `retrylens trace`: forensics by id.
+
+use super::args::{Format, TraceArgs};
+use super::error::CliError;
+use super::{inputs, output};
+use crate::render;
+use crate::report::trace;
+use crate::rules::Severity;
+use std::io::Write;
+
+/// The shortest beginning of an id that is looked for: shorter ones stand in every line.
+const SHORTEST_ID: usize = 3;
+
+pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
+    let id = args.id.trim();
+    if id.len() < SHORTEST_ID {
+        return Err(CliError::Usage(format!("`{id}` is too short for an id: give at least {SHORTEST_ID} characters")));
+    }
+    let ingested = inputs::read(&args.input, |options| options.needle = Some(id.to_owned()))?;
+    let trace = trace(id, &ingested, args.input.complete);
+    if trace.calls.is_empty() {
+        return Err(CliError::NoAttempts(format!(
+            "`{id}` is in none of the {} attempts of {} inputs ({} bytes searched); ids are matched with their case, \
+             whole or from their beginning",
+            trace.attempts_searched, trace.files_searched, trace.bytes_searched
+        )));
+    }
+    let mut out = output::stdout(args.color);
+    match args.format {
+        Format::Json => render::json::pretty(&trace, &mut out),
+        Format::Text => render::trace(&trace, args.input.tz, output::width(), &mut out),
+    }
+    .and_then(|()| out.flush())
+    .map_err(CliError::Stdout)?;
+    let bad = trace.calls.iter().flat_map(|call| &call.findings).any(|finding| finding.severity == Severity::Error);
+    Ok(u8::from(bad))
+}

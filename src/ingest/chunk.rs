@@ -1,0 +1,162 @@
+//! A stretch of whole lines becomes rows: the unit of parallel work.
+
+use super::filter::Filter;
+use super::native::{self, Outcome, Place, Taken};
+use crate::attempt::{AttemptTable, Zone};
+use crate::report::Ledger;
+use std::borrow::Cow;
+
+/// What one stretch of lines came to.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    /// Its attempts. Lines are counted from the start of the stretch.
+    pub(crate) table: AttemptTable,
+    /// What became of its lines.
+    pub(crate) account: Account,
+    /// Lines that ended in it.
+    pub(crate) newlines: u64,
+    /// Rows whose line holds the text looked for.
+    pub(crate) marked: Vec<u32>,
+}
+
+/// The books of one stretch.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    pub(crate) ledger: Ledger,
+    /// Lines that could not be read, counted from the start of the stretch.
+    pub(crate) rejects: Vec<Unread>,
+}
+
+/// A line that could not be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Unread {
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+    pub(crate) reason: String,
+    /// Its text, as far as it is kept for `--rejects`.
+    pub(crate) text: String,
+}
+
+/// How lines of one input are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'c> {
+    pub(crate) file: u32,
+    pub(crate) stream: &'c str,
+    pub(crate) zone: Zone,
+    pub(crate) filter: &'c Filter,
+    /// Keep the text of every rejected line.
+    pub(crate) keep_rejects: bool,
+    /// Mark the rows whose line holds this text.
+    pub(crate) needle: Option<&'c memchr::memmem::Finder<'c>>,
+}
+
+/// Rejected lines kept of one stretch when nobody asked for all of them.
+const REJECTS_SHOWN: usize = 10;
+/// The text of a rejected line is kept up to this length.
+const REJECT_TEXT: usize = 4096;
+/// Longest line read, in bytes: twice the largest request body a provider accepts (32 MB).
+pub(crate) const LONGEST_LINE: usize = 64 << 20;
+
+impl Chunk {
+    /// Reads all lines of `bytes`.
+    pub(crate) fn read(bytes: &[u8], reading: &Reading<'_>) -> Chunk {
+        let mut chunk = Chunk::default();
+        // Checked once a block; a block with a broken byte is checked line by line.
+        let valid = simdutf8::basic::from_utf8(bytes).ok();
+        let mut hits = reading.needle.into_iter().flat_map(|needle| needle.find_iter(bytes)).peekable();
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len())) {
+            let last = end == bytes.len();
+            if last && start == end {
+                break;
+            }
+            let number = u32::try_from(chunk.newlines + 1).unwrap_or(u32::MAX);
+            chunk.newlines += u64::from(!last);
+            let line = match valid {
+                Some(text) => Cow::Borrowed(&text[start..end]),
+                None => String::from_utf8_lossy(&bytes[start..end]),
+            };
+            let before = chunk.table.rows.len();
+            chunk.line(line.trim_ascii_end(), number, reading);
+            let mut found = false;
+            while hits.next_if(|hit| *hit < end).is_some() {
+                found = true;
+            }
+            if found {
+                chunk.marked.extend(before as u32..chunk.table.rows.len() as u32);
+            }
+            start = end + 1;
+        }
+        chunk
+    }
+
+    fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>) {
+        let account = &mut self.account;
+        if line.is_empty() || line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty() {
+            account.ledger.lines += 1;
+            account.ledger.blank += 1;
+            return;
+        }
+        if line.len() > LONGEST_LINE {
+            let reason = format!("longer than {} MiB", LONGEST_LINE >> 20);
+            return account.reject(number, 0, reason, line, reading);
+        }
+        let place = Place {
+            file: reading.file,
+            line: number,
+            stream: reading.stream,
+            zone: reading.zone,
+            filter: reading.filter,
+        };
+        native::read_line(line, &place, &mut self.table, |outcome| match outcome {
+            Outcome::Taken(Taken::Unusable(reason)) => account.reject(number, 0, reason, line, reading),
+            Outcome::Unreadable(column, reason) => account.reject(number, column, reason, line, reading),
+            Outcome::Taken(taken) => account.count(&taken),
+        });
+    }
+
+    /// Moves the line numbers of the chunk to where it stands in its input.
+    pub(crate) fn shift_lines(&mut self, before: u64) {
+        let base = u32::try_from(before).unwrap_or(u32::MAX);
+        for row in &mut self.table.rows {
+            row.line = row.line.saturating_add(base);
+        }
+        for unread in &mut self.account.rejects {
+            unread.line += before;
+        }
+    }
+}
+
+impl Account {
+    fn count(&mut self, taken: &Taken) {
+        self.ledger.lines += 1;
+        match taken {
+            Taken::Attempt => self.ledger.attempts += 1,
+            Taken::Filtered => {
+                self.ledger.skipped += 1;
+                self.ledger.filtered += 1;
+            }
+            Taken::NotAnAttempt | Taken::Unusable(_) => self.ledger.skipped += 1,
+        }
+    }
+
+    fn reject(&mut self, line: u32, column: u64, reason: String, text: &str, reading: &Reading<'_>) {
+        self.ledger.lines += 1;
+        self.ledger.rejected += 1;
+        if reading.keep_rejects || self.rejects.len() < REJECTS_SHOWN {
+            let kept = if reading.keep_rejects { &text[..text.floor_char_boundary(REJECT_TEXT)] } else { "" };
+            self.rejects.push(Unread { line: u64::from(line), column, reason, text: kept.to_owned() });
+        }
+    }
+}
+
+/// Adds the counts of one ledger to another.
+pub(crate) fn add(sum: &mut Ledger, part: &Ledger) {
+    sum.lines += part.lines;
+    sum.attempts += part.attempts;
+    sum.skipped += part.skipped;
+    sum.rejected += part.rejected;
+    sum.blank += part.blank;
+    sum.duplicates += part.duplicates;
+    sum.filtered += part.filtered;
+}

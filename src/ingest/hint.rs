@@ -1,0 +1,143 @@
+//! `retry-after` in all the spellings servers use, and those that are none.
+
+use super::timestamp;
+use crate::attempt::{Time, Zone};
+
+/// A hint that was there: a wait, or something no one can obey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hint {
+    /// Wait so many µs from the end of the answer.
+    Wait(i64),
+    /// Not a wait: negative, empty, not a number.
+    Unreadable,
+}
+
+/// Waits beyond ten years are no waits.
+const LONGEST_S: f64 = 10.0 * 365.0 * 86_400.0;
+
+/// Seconds, as a JSON number or a header's digits.
+pub(crate) fn from_seconds(seconds: f64) -> Hint {
+    if (0.0..LONGEST_S).contains(&seconds) {
+        Hint::Wait((seconds * 1e6).round() as i64)
+    } else {
+        Hint::Unreadable
+    }
+}
+
+/// A header's text. `answered` is when the answer was complete, `server_date` the server's own clock if it
+/// said so: dates are counted from there.
+pub(crate) fn from_text(text: &str, answered: Time, server_date: Option<Time>) -> Hint {
+    let text = text.trim();
+    // A repeated header arrives joined: "20, 20". A date has a comma too.
+    if let Some((first, rest)) = text.split_once(',')
+        && first.trim().bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        && rest.split(',').all(|part| part.trim() == first.trim())
+    {
+        return from_text(first, answered, server_date);
+    }
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return text.parse().map_or(Hint::Unreadable, |seconds| seconds_or_moment(seconds, answered));
+    }
+    if let Some(us) = go_duration(text) {
+        return Hint::Wait(us);
+    }
+    let moment = httpdate::parse_http_date(text)
+        .ok()
+        .and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok())
+        .and_then(|since| i64::try_from(since.as_micros()).ok())
+        .map(Time)
+        .or_else(|| text.contains('T').then(|| timestamp::from_text(text, Zone::UTC))?);
+    match moment {
+        // A date has whole seconds: one that is past means "now".
+        Some(moment) => Hint::Wait(moment.us_since(server_date.unwrap_or(answered)).max(0)),
+        None => Hint::Unreadable,
+    }
+}
+
+/// Some servers put the moment itself there, as epoch seconds.
+fn seconds_or_moment(seconds: f64, answered: Time) -> Hint {
+    let now = answered.0 as f64 / 1e6;
+    // Within a year of the answer: no one asks to wait that many seconds.
+    if seconds > 1e9 && (seconds - now).abs() < 366.0 * 86_400.0 {
+        return Hint::Wait(((seconds - now).max(0.0) * 1e6).round() as i64);
+    }
+    from_seconds(seconds)
+}
+
+/// Go's duration format, as OpenAI and Groq use it: `6m0s`, `1m9.696s`, `579ms`, `1h3m`.
+pub(crate) fn go_duration(text: &str) -> Option<i64> {
+    let mut rest = text;
+    let mut total = 0.0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let value: f64 = rest[..digits].parse().ok()?;
+        rest = &rest[digits..];
+        let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let us = match &rest[..end] {
+            "h" => 3_600e6,
+            "m" => 60e6,
+            "s" => 1e6,
+            "ms" => 1e3,
+            "us" | "µs" => 1.0,
+            "ns" => 1e-3,
+            _ => return None,
+        };
+        total += value * us;
+        rest = &rest[end..];
+    }
+    (total < LONGEST_S * 1e6).then_some(total.round() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Time = Time(1_767_607_200_000_000);
+
+    fn wait_s(text: &str) -> Option<f64> {
+        match from_text(text, NOW, None) {
+            Hint::Wait(us) => Some(us as f64 / 1e6),
+            Hint::Unreadable => None,
+        }
+    }
+
+    #[test]
+    fn every_spelling_servers_use() {
+        for (text, seconds) in [
+            ("0", 0.0),
+            (" 20 ", 20.0),
+            ("20, 20", 20.0),
+            ("0.5", 0.5),
+            ("7m12s", 432.0),
+            ("1m9.696s", 69.696),
+            ("579ms", 0.579),
+            ("50.597142857s", 50.597_143),
+            ("1h3m", 3780.0),
+            ("11180000", 11_180_000.0),
+            ("Mon, 05 Jan 2026 10:00:30 GMT", 30.0),
+            ("Monday, 05-Jan-26 10:00:30 GMT", 30.0),
+            ("Mon, 05 Jan 2026 09:59:30 GMT", 0.0),
+            ("2026-01-05T10:00:30Z", 30.0),
+            ("1767607230", 30.0),
+        ] {
+            assert_eq!(wait_s(text), Some(seconds), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_one_can_obey() {
+        for text in ["", "-1", "NaN", "1e3", "0x10", "²", "soon", "Tue, 32 Jan 2026 10:00:30 GMT", "20, 30"] {
+            assert_eq!(wait_s(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_count_from_the_servers_clock() {
+        let server = Time(NOW.0 - 28_000_000);
+        let hint = from_text("Mon, 05 Jan 2026 10:00:02 GMT", NOW, Some(server));
+        assert_eq!(hint, Hint::Wait(30_000_000));
+    }
+}

@@ -1,0 +1,291 @@
+//! Reads inputs into attempts, and accounts for every line.
+
+mod chunk;
+mod filter;
+pub(crate) mod hint;
+mod native;
+mod reader;
+mod source;
+pub(crate) mod timestamp;
+
+pub use filter::Filter;
+pub use source::{Source, resolve};
+
+use crate::attempt::{AttemptTable, Zone};
+use crate::report::{Input, Ledger, Reject};
+use chunk::{Chunk, Reading};
+use rayon::prelude::*;
+use reader::{Blocks, Bytes};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes read and parsed as one piece of work.
+const WINDOW: u64 = 4 << 20;
+/// Pieces of work between two merges: bounds what is in memory beside the attempts.
+const BATCH: usize = 64;
+/// Rejected lines shown in a report.
+const REJECTS_SHOWN: usize = 10;
+
+/// How to read.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Zone of times that name none.
+    pub zone: Zone,
+    /// Attempts wanted.
+    pub filter: Filter,
+    /// Keep every rejected line for [`Ingested::rejected`], not just the first ones.
+    pub keep_rejects: bool,
+    /// Note the attempts whose line holds this text: [`Ingested::marked`].
+    pub needle: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { zone: Zone::UTC, filter: Filter::default(), keep_rejects: false, needle: None }
+    }
+}
+
+/// What the inputs held.
+#[derive(Debug, Default)]
+pub struct Ingested {
+    /// Every attempt.
+    pub table: AttemptTable,
+    /// Input by input, in the order of their names.
+    pub inputs: Vec<Input>,
+    /// The first rejected lines.
+    pub rejects: Vec<Reject>,
+    /// All of them with their text, when asked for.
+    pub rejected: Vec<(Reject, String)>,
+    /// Rows whose line holds the text looked for.
+    pub marked: Vec<u32>,
+}
+
+impl Ingested {
+    /// What became of all lines together, duplicates not yet known.
+    #[must_use]
+    pub fn ledger(&self) -> Ledger {
+        let mut sum = Ledger::default();
+        self.inputs.iter().for_each(|input| chunk::add(&mut sum, &input.ledger));
+        sum
+    }
+}
+
+/// Why inputs could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum IngestError {
+    /// The system refused.
+    #[error("cannot read {name}: {source}")]
+    Io {
+        /// The input.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A directory could not be walked.
+    #[error("cannot search {path}: {reason}")]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A directory holds no log.
+    #[error("no log in {path}: files ending in .jsonl, .ndjson, .json, .log, .txt, plain, .gz or .zst are looked for")]
+    NoLogs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A pattern is malformed or matches nothing.
+    #[error("pattern {pattern}: {reason}")]
+    Pattern {
+        /// As given.
+        pattern: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Hears how many bytes were read since the last call.
+pub type Progress<'p> = &'p (dyn Fn(u64) + Sync);
+
+/// Reads every source, in the order given.
+///
+/// # Errors
+/// The first input that cannot be opened or read.
+pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Result<Ingested, IngestError> {
+    let finder = options.needle.as_ref().map(memchr::memmem::Finder::new);
+    let options = &Work { options, needle: finder.as_ref() };
+    let mut merger = Merger::default();
+    let mut plain: Vec<Window> = Vec::new();
+    for (file, source) in sources.iter().enumerate() {
+        let failed = |error| IngestError::Io { name: source.name(), source: error };
+        merger.open(source);
+        let file = file as u32;
+        match (source, open(source).map_err(failed)?) {
+            (Source::File(path), Bytes::Plain(length)) => {
+                for start in (0..length).step_by(WINDOW as usize) {
+                    let end = (start + WINDOW).min(length);
+                    plain.push(Window { path, file, start, end });
+                    if plain.len() == BATCH {
+                        read_windows(&mut plain, &mut merger, options, progress)?;
+                    }
+                }
+            }
+            (_, Bytes::Stream(stream)) => {
+                // What stands before it comes first, so that rows keep the order of the inputs.
+                read_windows(&mut plain, &mut merger, options, progress)?;
+                read_stream(stream, file, &mut merger, options, progress).map_err(failed)?;
+            }
+            (Source::Stdin, Bytes::Plain(_)) => {}
+        }
+    }
+    read_windows(&mut plain, &mut merger, options, progress)?;
+    Ok(merger.finish())
+}
+
+/// Reads a log that is already in memory.
+#[must_use]
+pub fn read_str(text: &str) -> AttemptTable {
+    let options = Options::default();
+    let reading = Reading {
+        file: 0,
+        stream: "file:text",
+        zone: options.zone,
+        filter: &options.filter,
+        keep_rejects: false,
+        needle: None,
+    };
+    let mut table = Chunk::read(text.as_bytes(), &reading).table;
+    table.files.push("text".to_owned());
+    table
+}
+
+fn open(source: &Source) -> io::Result<Bytes> {
+    match source {
+        Source::Stdin => reader::stream(Box::new(io::stdin())),
+        Source::File(path) => reader::open(path),
+    }
+}
+
+/// A stretch of a plain file.
+struct Window<'s> {
+    path: &'s Path,
+    file: u32,
+    start: u64,
+    end: u64,
+}
+
+fn read_windows(
+    windows: &mut Vec<Window<'_>>,
+    merger: &mut Merger,
+    options: &Work<'_>,
+    progress: Progress<'_>,
+) -> Result<(), IngestError> {
+    let streams = &merger.streams;
+    let chunks: Result<Vec<Chunk>, IngestError> = windows
+        .par_iter()
+        .map_init(Vec::new, |buffer, window| {
+            reader::window(window.path, window.start, window.end, buffer)
+                .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
+            progress(window.end - window.start);
+            Ok(Chunk::read(buffer, &reading(options, window.file, streams)))
+        })
+        .collect();
+    for (window, chunk) in windows.drain(..).zip(chunks?) {
+        merger.take(window.file, window.end - window.start, chunk);
+    }
+    Ok(())
+}
+
+fn read_stream(
+    stream: Box<dyn Read + Send>,
+    file: u32,
+    merger: &mut Merger,
+    options: &Work<'_>,
+    progress: Progress<'_>,
+) -> io::Result<()> {
+    let mut blocks = Blocks::new(stream, WINDOW as usize);
+    loop {
+        let mut batch = Vec::new();
+        while batch.len() < rayon::current_num_threads() * 2
+            && let Some(block) = blocks.next_block()?
+        {
+            progress(block.len() as u64);
+            batch.push(block);
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let streams = &merger.streams;
+        let chunks: Vec<(u64, Chunk)> = batch
+            .par_iter()
+            .map(|block| (block.len() as u64, Chunk::read(block, &reading(options, file, streams))))
+            .collect();
+        for (bytes, chunk) in chunks {
+            merger.take(file, bytes, chunk);
+        }
+    }
+}
+
+/// The options, and what is made of them once.
+struct Work<'o> {
+    options: &'o Options,
+    needle: Option<&'o memchr::memmem::Finder<'o>>,
+}
+
+fn reading<'c>(work: &Work<'c>, file: u32, streams: &'c [String]) -> Reading<'c> {
+    Reading {
+        file,
+        stream: &streams[file as usize],
+        zone: work.options.zone,
+        filter: &work.options.filter,
+        keep_rejects: work.options.keep_rejects,
+        needle: work.needle,
+    }
+}
+
+/// Puts chunks together, in order.
+#[derive(Default)]
+struct Merger {
+    out: Ingested,
+    /// Name of the run of records that name none, by file.
+    streams: Vec<String>,
+    /// Lines seen so far, by file.
+    lines: Vec<u64>,
+}
+
+impl Merger {
+    fn open(&mut self, source: &Source) {
+        let name = source.name();
+        let short = Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
+        self.streams.push(format!("file:{short}"));
+        self.lines.push(0);
+        self.out.table.files.push(name.clone());
+        self.out.inputs.push(Input { path: name, format: "native", bytes: 0, ledger: Ledger::default() });
+    }
+
+    fn take(&mut self, file: u32, bytes: u64, mut chunk: Chunk) {
+        let index = file as usize;
+        chunk.shift_lines(self.lines[index]);
+        self.lines[index] += chunk.newlines;
+        let input = &mut self.out.inputs[index];
+        input.bytes += bytes;
+        chunk::add(&mut input.ledger, &chunk.account.ledger);
+        for unread in chunk.account.rejects {
+            let reject = Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
+            if self.out.rejects.len() < REJECTS_SHOWN {
+                self.out.rejects.push(reject.clone());
+            }
+            if !unread.text.is_empty() {
+                self.out.rejected.push((reject, unread.text));
+            }
+        }
+        let base = self.out.table.rows.len() as u32;
+        self.out.marked.extend(chunk.marked.iter().map(|row| row + base));
+        self.out.table.absorb(chunk.table);
+    }
+
+    fn finish(self) -> Ingested {
+        self.out
+    }
+}

@@ -1,0 +1,438 @@
+//! A record becomes an attempt: units, flags, class, keys.
+
+use super::record::{Record, TokenCounts};
+use super::scalar::Scalar;
+use crate::attempt::{
+    Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, Reading, Span, Symbol, Time, Usage, Zone,
+};
+use crate::classify::{self, Failure, Kind, Verdict};
+use crate::ingest::filter::Filter;
+use crate::ingest::hint::{self, Hint};
+use crate::ingest::timestamp;
+use foldhash::fast::FixedState;
+use std::hash::BuildHasher;
+
+/// Where a record stands, and what it is read by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'c> {
+    pub(crate) file: u32,
+    pub(crate) line: u32,
+    /// Stands for the run where a record names none.
+    pub(crate) stream: &'c str,
+    pub(crate) zone: Zone,
+    pub(crate) filter: &'c Filter,
+}
+
+/// What became of a record.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// It is an attempt, and in the table.
+    Attempt,
+    /// It is an attempt the user did not ask for.
+    Filtered,
+    /// It is no attempt.
+    NotAnAttempt,
+    /// It is one, and cannot be used.
+    Unusable(String),
+}
+
+/// Longest error message kept, in bytes; the whole text stays in the log.
+const LONGEST_MESSAGE: usize = 240;
+
+/// Appends the attempt of `record`, whose text was `line`, to `table`.
+pub(crate) fn take(record: Record<'_>, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Taken {
+    if !record.tells_an_outcome() {
+        return Taken::NotAnAttempt;
+    }
+    let sent = match sent_at(&record, place.zone) {
+        Ok(Some(sent)) => sent,
+        Ok(None) if record.names_an_attempt() => return Taken::Unusable("an attempt without a time (`ts`)".into()),
+        Ok(None) => return Taken::NotAnAttempt,
+        Err(text) => return Taken::Unusable(format!("`ts` is no time: {text}")),
+    };
+    if !place.filter.wants(&record, sent, place.stream) {
+        return Taken::Filtered;
+    }
+    Builder { record, sent, place }.finish(line, table)
+}
+
+fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, String> {
+    let Some(ts) = &record.ts else { return Ok(None) };
+    let parsed = match ts {
+        Scalar::Int(value) => timestamp::from_integer(*value),
+        Scalar::Float(value) => timestamp::from_number(*value),
+        Scalar::Text(text) => timestamp::from_text(text, zone),
+        _ => None,
+    };
+    parsed.map(Some).ok_or_else(|| match ts {
+        Scalar::Text(text) => format!("\"{}\"", cut(text, 40)),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Float(value) => value.to_string(),
+        _ => "not a string or a number".to_owned(),
+    })
+}
+
+struct Builder<'r, 'c> {
+    record: Record<'r>,
+    sent: Time,
+    place: &'c Place<'c>,
+}
+
+impl Builder<'_, '_> {
+    fn finish(mut self, line: &str, table: &mut AttemptTable) -> Taken {
+        let duration = self.record.duration_ms.map_or(Span::UNKNOWN, Span::from_ms);
+        let answered = self.sent.plus_us(duration.as_us().unwrap_or(0));
+        let hint = self.hint(answered);
+        let verdict = self.verdict(matches!(hint, Some(Hint::Wait(_))));
+        let origin = self.origin(table);
+        let scope = origin.scope();
+        let readings = self.readings();
+        let mut flags = self.flags(hint, verdict.as_ref());
+        for reading in readings.into_iter().flatten() {
+            table.gauges.add(scope, answered, reading);
+            flags.set(Flags::HEADROOM, true);
+        }
+        let run = self.record.run_id.as_deref().filter(|run| !run.is_empty());
+        let row = Attempt {
+            sent: self.sent,
+            key: self.key(run),
+            run: table.names.intern(run.unwrap_or(self.place.stream)),
+            origin: table.origins.intern(origin),
+            file: self.place.file,
+            line: self.place.line,
+            identity: self.identity(line),
+            duration,
+            detail: DetailId::NONE,
+            flags,
+            status: self.status(),
+            number: self.record.number.map_or(0, |n| n.clamp(0, i64::from(u16::MAX)) as u16),
+            max_attempts: self.record.max_attempts.map_or(0, |n| n.clamp(0, i64::from(u16::MAX)) as u16),
+            sdk_retry: self
+                .record
+                .sdk_retry_count
+                .or(self.record.headers.sdk_retry_count)
+                .map_or(Attempt::NO_COUNT, |n| n.clamp(0, i64::from(Attempt::NO_COUNT) - 1) as u8),
+            class: verdict.map(|verdict| verdict.class),
+        };
+        let detail = self.wants_detail(&row).then(|| self.detail(hint, verdict.as_ref(), table));
+        let usage = self.usage();
+        table.push(row, detail, usage);
+        Taken::Attempt
+    }
+
+    fn status(&self) -> u16 {
+        let status = self.record.status.or(self.record.error.status).unwrap_or(0);
+        u16::try_from(status).unwrap_or(0)
+    }
+
+    fn error_type(&self) -> Option<&str> {
+        self.record
+            .error_type
+            .as_deref()
+            .or(self.record.error.error_type.as_deref())
+            .or(self.record.headers.error_type.as_deref())
+    }
+
+    fn error_code(&self) -> Option<&str> {
+        let error = &self.record.error;
+        self.record.error_code.as_deref().or(error.code.as_deref()).or(error.quota_id.as_deref())
+    }
+
+    fn message(&self) -> Option<&str> {
+        self.record.error_message.as_deref().or(self.record.error.message.as_deref())
+    }
+
+    fn should_retry(&self) -> Option<bool> {
+        self.record.headers.should_retry.or(self.record.should_retry)
+    }
+
+    /// The server's wait: `retry-after-ms`, then `retry-after`, then a delay in the body.
+    fn hint(&self, answered: Time) -> Option<Hint> {
+        let record = &self.record;
+        let headers = &record.headers;
+        let milliseconds = headers.retry_after_ms.or(record.retry_after_ms);
+        if let Some(ms) = milliseconds {
+            let hint = hint::from_seconds(ms / 1000.0);
+            if hint != Hint::Unreadable || (headers.retry_after.is_none() && record.retry_after.is_none()) {
+                return Some(hint);
+            }
+        }
+        let date = headers.date.as_deref().and_then(|date| httpdate::parse_http_date(date).ok());
+        let date = date.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
+        let date = date.and_then(|since| i64::try_from(since.as_micros()).ok()).map(Time);
+        let read = |scalar: &Scalar<'_>| read_hint(scalar, answered, date);
+        record
+            .retry_after
+            .as_ref()
+            .and_then(read)
+            .or_else(|| headers.retry_after.as_ref().and_then(read))
+            .or_else(|| record.error.retry_delay.as_deref().map(|text| hint::from_text(text, answered, None)))
+    }
+
+    fn verdict(&self, has_hint: bool) -> Option<Verdict> {
+        let record = &self.record;
+        let (said_ok, said_error) = self.logged();
+        let kind = record.kind.as_deref().and_then(kind_named).or(record.outcome.as_deref().and_then(kind_named));
+        classify::classify(&Failure {
+            status: match self.status() {
+                0 => None,
+                status => Some(status),
+            },
+            error_type: self.error_type(),
+            error_code: self.error_code(),
+            message: self.message(),
+            kind,
+            exception: record.exception.as_deref(),
+            transport: record.transport.as_deref(),
+            mid_stream: self.mid_stream(),
+            logged_as_error: said_error || (record.error.present && !said_ok),
+            logged_as_ok: said_ok,
+            has_hint,
+            has_rate_limit_headers: record.headers.any_limit,
+            window_rejected: record.headers.window_rejected,
+            should_retry: self.should_retry(),
+            side_effect: record.side_effect,
+            provider: record.provider.as_deref(),
+        })
+    }
+
+    /// An error beside a status of success came inside a stream.
+    fn mid_stream(&self) -> bool {
+        self.record.mid_stream
+            || ((200..300).contains(&self.status())
+                && (self.record.error.present || self.record.error_type.is_some()))
+    }
+
+    /// What the logger called it: a success, a failure.
+    fn logged(&self) -> (bool, bool) {
+        let word = self.record.outcome.as_deref().map(str::trim).unwrap_or_default();
+        let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
+        let ok = self.record.success == Some(true) || is(&["ok", "success", "succeeded", "completed", "complete"]);
+        let error = self.record.success == Some(false)
+            || is(&["error", "failed", "failure", "fail", "timeout", "timed_out", "exception", "cancelled"]);
+        (ok && !error, error)
+    }
+
+    fn flags(&self, hint: Option<Hint>, verdict: Option<&Verdict>) -> Flags {
+        let record = &self.record;
+        let (said_ok, said_error) = self.logged();
+        let (retry, fail, other) = self.decision();
+        let mut flags = Flags::default();
+        for (mask, on) in [
+            (Flags::MID_STREAM, self.mid_stream() && verdict.is_some()),
+            (Flags::STREAM, record.stream),
+            (Flags::LOGGED_OK, said_ok),
+            (Flags::LOGGED_ERROR, said_error),
+            (Flags::SERVER_SAYS_RETRY, self.should_retry() == Some(true)),
+            (Flags::SERVER_SAYS_NO, self.should_retry() == Some(false)),
+            (Flags::SIDE_EFFECT, record.side_effect),
+            (Flags::DECIDED_RETRY, retry),
+            (Flags::DECIDED_FAIL, fail),
+            (Flags::DECIDED_OTHER, other),
+            (Flags::REQUEST_ID, self.request_id().is_some()),
+            (Flags::AWS_ID, record.aws_request_id || record.headers.aws_request_id),
+            (Flags::TOOL, record.tool.is_some() || record.kind.as_deref() == Some("tool_call")),
+            (Flags::IDEMPOTENT, self.idempotency_key().is_some()),
+            (Flags::BAD_HINT, hint == Some(Hint::Unreadable)),
+            (Flags::NO_CALL_ID, self.call_id().is_none()),
+            (Flags::LOW_CONFIDENCE, verdict.is_some_and(|verdict| verdict.low_confidence)),
+            (Flags::FOREIGN_ENVELOPE, verdict.is_some() && self.foreign_envelope()),
+            (Flags::DELIVERED, record.delivered > 0),
+        ] {
+            flags.set(mask, on);
+        }
+        if let Some(verdict) = verdict {
+            flags.set_bucket(verdict.bucket);
+        }
+        flags
+    }
+
+    /// An error printed by another language: `None` as a word, a numeric code in quotes beside JSON in the message.
+    fn foreign_envelope(&self) -> bool {
+        let numeric = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let wrapped = self.message().is_some_and(|text| text.trim_start().starts_with('{'));
+        self.record.error.says_none
+            || self.record.error_type.as_deref() == Some("None")
+            || (wrapped && self.error_code().is_some_and(numeric))
+    }
+
+    /// Retry, give up, or something else.
+    fn decision(&self) -> (bool, bool, bool) {
+        let Some(word) = self.record.decision.as_deref() else {
+            return match self.record.will_retry {
+                Some(true) => (true, false, false),
+                Some(false) => (false, true, false),
+                None => (false, false, false),
+            };
+        };
+        let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
+        let retry = is(&["retry", "retrying", "resend", "backoff"]);
+        let fail = is(&["fail", "raise", "give_up", "giveup", "abort", "stop", "error", "none", "failed", "throw"]);
+        (retry, fail, !retry && !fail)
+    }
+
+    fn request_id(&self) -> Option<&str> {
+        let record = &self.record;
+        let named = record.request_id.as_deref().or(record.headers.request_id.as_deref());
+        named.or(record.error.request_id.as_deref()).filter(|id| !id.is_empty())
+    }
+
+    fn idempotency_key(&self) -> Option<&str> {
+        self.record.idempotency_key.as_deref().or(self.record.headers.idempotency_key.as_deref())
+    }
+
+    /// The name of the call; an idempotency key is one where nothing else is.
+    fn call_id(&self) -> Option<&str> {
+        let named = self.record.call_id.as_deref().filter(|id| !id.is_empty());
+        named.or_else(|| self.idempotency_key()).filter(|id| !id.is_empty())
+    }
+
+    fn origin(&mut self, table: &mut AttemptTable) -> Origin {
+        let record = &self.record;
+        let (agent, agent_version) = user_agent(record.user_agent.as_deref().or(record.headers.user_agent.as_deref()));
+        let names = &mut table.names;
+        let mut symbol = |text: Option<&str>| match text {
+            Some(text) if !text.is_empty() => names.intern(cut(text, 120)),
+            _ => Symbol::NONE,
+        };
+        let version = record.client_version.as_deref().or(record.headers.package_version.as_deref());
+        Origin {
+            provider: symbol(record.provider.as_deref()),
+            model: symbol(record.model.as_deref()),
+            layer: symbol(record.layer.as_deref()),
+            client: symbol(record.client.as_deref().or(agent)),
+            client_version: symbol(version.or(agent_version)),
+            org: symbol(record.org.as_deref().or(record.headers.org.as_deref())),
+            api_key: symbol(record.api_key.as_deref()),
+            workspace: symbol(record.workspace.as_deref()),
+        }
+    }
+
+    fn readings(&self) -> [Option<Reading>; 4] {
+        LimitKind::ALL.map(|kind| {
+            let reading = self.record.headers.limits[kind as usize];
+            Some(Reading { kind, limit: reading.limit?, remaining: reading.remaining? })
+        })
+    }
+
+    /// Fingerprint of run and call, or of the stream calls are looked for in.
+    fn key(&self, run: Option<&str>) -> [u64; 2] {
+        let call = self.call_id();
+        let run = match call {
+            // A call named without its run is taken to be named apart from all others.
+            Some(_) => run.unwrap_or_default(),
+            None => run.unwrap_or(self.place.stream),
+        };
+        [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
+    }
+
+    fn identity(&self, line: &str) -> u32 {
+        let text = self.request_id().unwrap_or(line);
+        (FINGERPRINT.hash_one(text) >> 32) as u32
+    }
+
+    /// Successes on the first attempt, nearly all of a log, need none.
+    fn wants_detail(&self, row: &Attempt) -> bool {
+        row.failed()
+            || row.number > 1
+            || row.sdk_count().is_some_and(|count| count > 0)
+            || row.flags.has(Flags::SIDE_EFFECT)
+            || row.flags.has(Flags::TOOL)
+            || row.flags.has(Flags::IDEMPOTENT)
+            || self.record.decision.is_some()
+    }
+
+    fn detail(&self, hint: Option<Hint>, verdict: Option<&Verdict>, table: &mut AttemptTable) -> Detail {
+        let record = &self.record;
+        let hash = |text: Option<&str>| text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1));
+        let request_id = table.keep(self.request_id().map(|id| cut(id, 200)));
+        let call_id = table.keep(self.call_id().map(|id| cut(id, 200)));
+        let message = self.message().map(|text| cut(text, LONGEST_MESSAGE));
+        let names = &mut table.names;
+        let mut symbol = |text: Option<&str>| text.map_or(Symbol::NONE, |text| names.intern(cut(text, LONGEST_MESSAGE)));
+        Detail {
+            request_id,
+            call_id,
+            error_type: symbol(self.error_type()),
+            error_code: symbol(self.error_code()),
+            message: symbol(message),
+            exception: symbol(record.exception.as_deref()),
+            transport: symbol(record.transport.as_deref()),
+            tool: symbol(record.tool.as_deref()),
+            hint_us: match hint {
+                Some(Hint::Wait(us)) => Some(us),
+                _ => None,
+            },
+            planned_us: record.planned_ms.filter(|ms| ms.is_finite() && *ms >= 0.0).map(|ms| (ms * 1000.0) as i64),
+            reopens: verdict.and_then(|verdict| self.reopens(verdict)),
+            request_hash: hash(record.request_hash.as_deref()),
+            idempotency: hash(self.idempotency_key()),
+            max_tokens: count(record.max_tokens.unwrap_or(0)),
+            delivered: count(record.delivered),
+            timeout: record.timeout_ms.map_or(Span::UNKNOWN, Span::from_ms),
+        }
+    }
+
+    fn reopens(&self, verdict: &Verdict) -> Option<Time> {
+        let reset = self.record.headers.window_reset.as_deref().and_then(|text| timestamp::from_text(text, Zone::UTC));
+        let message = self.message();
+        classify::reopens_at(verdict.class, message, self.sent.0, reset.map(|time| time.0)).map(Time)
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let ttft = self.record.ttft_ms.filter(|ms| ms.is_finite() && *ms >= 0.0);
+        if self.record.usage.is_none() && ttft.is_none() {
+            return None;
+        }
+        let TokenCounts { input, output, cache_read, cache_write, cost_usd } = self.record.usage.unwrap_or_default();
+        Some(Usage {
+            input_tokens: count(input),
+            output_tokens: count(output),
+            cache_read_tokens: count(cache_read),
+            cache_write_tokens: count(cache_write),
+            cost_micro_usd: (cost_usd * 1e6).round() as u32,
+            ttft_ms_plus_1: ttft.map_or(0, |ms| (ms.round() as u32).saturating_add(1)),
+        })
+    }
+}
+
+/// Seeds are fixed so that the order of findings is the same in every run of the program.
+const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
+const CHECK: FixedState = FixedState::with_seed(0x796c_656e);
+
+fn read_hint(scalar: &Scalar<'_>, answered: Time, date: Option<Time>) -> Option<Hint> {
+    match scalar {
+        Scalar::Int(n) => Some(hint::from_text(&n.to_string(), answered, date)),
+        Scalar::Float(x) => Some(hint::from_seconds(*x)),
+        Scalar::Text(text) => Some(hint::from_text(text, answered, date)),
+        Scalar::First(first) => read_hint(first, answered, date),
+        Scalar::Null | Scalar::Bool(_) | Scalar::Other => None,
+    }
+}
+
+fn kind_named(word: &str) -> Option<Kind> {
+    Kind::from_name(word).or(match word {
+        "timed_out" | "timeout_error" => Some(Kind::Timeout),
+        "connection" | "connection_reset" | "network_error" => Some(Kind::Connection),
+        "canceled" | "aborted" => Some(Kind::Cancelled),
+        _ => None,
+    })
+}
+
+/// `Anthropic/Python 2.14.0` and `OpenAI/JS 6.49.0`: the SDKs' way of naming themselves.
+fn user_agent(text: Option<&str>) -> (Option<&str>, Option<&str>) {
+    match text.and_then(|text| text.split_once(' ')) {
+        Some((name, version)) => (Some(name), version.split(' ').next()),
+        None => (text, None),
+    }
+}
+
+fn count(value: i64) -> u32 {
+    u32::try_from(value.max(0)).unwrap_or(u32::MAX)
+}
+
+/// At most `most` bytes of `text`, cut between characters.
+fn cut(text: &str, most: usize) -> &str {
+    if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
+}
+

@@ -1,0 +1,263 @@
+//! Errors as servers nest them: `{type, message}`, `{error: {...}}`, both again inside a body, JSON in a string.
+
+use super::scalar::{Key, Scalar};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// How deep errors are looked for inside errors.
+const DEEPEST: u8 = 6;
+
+/// What a body says about its error. A value further inside wins over one outside: wrappers are vaguer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ErrorBody<'a> {
+    pub(crate) error_type: Option<Cow<'a, str>>,
+    pub(crate) code: Option<Cow<'a, str>>,
+    pub(crate) message: Option<Cow<'a, str>>,
+    pub(crate) status: Option<i64>,
+    pub(crate) request_id: Option<Cow<'a, str>>,
+    /// Google's `retryDelay`, such as `37s`.
+    pub(crate) retry_delay: Option<Cow<'a, str>>,
+    /// Google's `quotaId`, which names the interval.
+    pub(crate) quota_id: Option<Cow<'a, str>>,
+    /// `type` or `param` is the string "None": an envelope printed by another language.
+    pub(crate) says_none: bool,
+    /// There was an error at all.
+    pub(crate) present: bool,
+}
+
+impl<'a> ErrorBody<'a> {
+    fn set(&mut self, key: &str, value: Scalar<'a>) {
+        if matches!(value, Scalar::Null | Scalar::Other) {
+            return;
+        }
+        match key {
+            "type" | "__type" | "error_type" => {
+                let text = value.into_text();
+                self.says_none |= text.as_deref() == Some("None");
+                // `{"type":"error","error":{...}}` says nothing.
+                if text.as_deref() != Some("error") {
+                    self.error_type = text;
+                }
+            }
+            "name" if self.error_type.is_none() => self.error_type = value.into_text(),
+            "param" => self.says_none |= value.into_text().as_deref() == Some("None"),
+            "code" | "error_code" => match value {
+                // Google and gateways put the status there.
+                Scalar::Int(n) => self.status = Some(n),
+                other => self.code = other.into_text(),
+            },
+            "status" | "status_code" | "statusCode" => match value.integer() {
+                Some(status) => self.status = Some(status),
+                // Google: `"status": "RESOURCE_EXHAUSTED"`.
+                None => self.error_type = value.into_text(),
+            },
+            "message" | "msg" | "detail" => self.message = value.into_text(),
+            "request_id" | "requestID" | "requestId" => self.request_id = value.into_text(),
+            "retryDelay" => self.retry_delay = value.into_text(),
+            "quotaId" => self.quota_id = value.into_text(),
+            _ => return,
+        }
+        self.present = true;
+    }
+
+    /// A bare string in place of an error: its text, or the JSON inside it.
+    fn set_text(&mut self, text: Cow<'a, str>, depth: u8) {
+        self.present |= !text.is_empty();
+        if depth < DEEPEST
+            && text.starts_with('{')
+            && let Some(inner) = parse(&text, depth + 1)
+        {
+            self.take(inner);
+        } else if !text.is_empty() {
+            self.message = Some(text);
+        }
+    }
+
+    fn take(&mut self, inner: ErrorBody<'static>) {
+        self.error_type = inner.error_type.or(self.error_type.take());
+        self.code = inner.code.or(self.code.take());
+        self.message = inner.message.or(self.message.take());
+        self.status = inner.status.or(self.status);
+        self.request_id = inner.request_id.or(self.request_id.take());
+        self.retry_delay = inner.retry_delay.or(self.retry_delay.take());
+        self.quota_id = inner.quota_id.or(self.quota_id.take());
+        self.says_none |= inner.says_none;
+        self.present |= inner.present;
+    }
+
+    fn into_owned(self) -> ErrorBody<'static> {
+        let own = |text: Option<Cow<'a, str>>| text.map(|text| Cow::Owned(text.into_owned()));
+        ErrorBody {
+            error_type: own(self.error_type),
+            code: own(self.code),
+            message: own(self.message),
+            status: self.status,
+            request_id: own(self.request_id),
+            retry_delay: own(self.retry_delay),
+            quota_id: own(self.quota_id),
+            says_none: self.says_none,
+            present: self.present,
+        }
+    }
+}
+
+fn parse(json: &str, depth: u8) -> Option<ErrorBody<'static>> {
+    let mut body = ErrorBody::default();
+    let mut json = serde_json::Deserializer::from_str(json);
+    ErrorSeed { body: &mut body, depth }.deserialize(&mut json).ok()?;
+    Some(body.into_owned())
+}
+
+/// Reads an error, wherever it is nested, into an [`ErrorBody`].
+pub(crate) struct ErrorSeed<'b, 'a> {
+    pub(crate) body: &'b mut ErrorBody<'a>,
+    pub(crate) depth: u8,
+}
+
+impl<'de> DeserializeSeed<'de> for ErrorSeed<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ErrorSeed<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an error")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let depth = self.depth + 1;
+        // What stands beside a nested error is kept back: the inner one may come before or after.
+        let mut inner = ErrorBody::default();
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            match &*key.0 {
+                "error" | "details" | "violations" | "cause" | "body" if depth < DEEPEST => {
+                    map.next_value_seed(ErrorSeed { body: &mut inner, depth })?;
+                }
+                "type" | "__type" | "error_type" | "name" | "param" | "code" | "error_code" | "status"
+                | "status_code" | "statusCode" | "message" | "msg" | "detail" | "request_id" | "requestID"
+                | "requestId" | "retryDelay" | "quotaId" => {
+                    let value = map.next_value()?;
+                    self.body.set(&key.0, value);
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if inner.present {
+            let own = std::mem::take(self.body);
+            *self.body = merged(own, inner);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        if self.depth >= DEEPEST {
+            return Err(A::Error::custom("errors nested too deep"));
+        }
+        while list.next_element_seed(ErrorSeed { body: self.body, depth: self.depth + 1 })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<(), E> {
+        self.body.set_text(Cow::Borrowed(value), self.depth);
+        Ok(())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.body.set_text(Cow::Owned(value.to_owned()), self.depth);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.body.present |= value;
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) -> ErrorBody<'a> {
+    ErrorBody {
+        error_type: inner.error_type.or(outer.error_type),
+        code: inner.code.or(outer.code),
+        message: inner.message.or(outer.message),
+        status: inner.status.or(outer.status),
+        request_id: inner.request_id.or(outer.request_id),
+        retry_delay: inner.retry_delay.or(outer.retry_delay),
+        quota_id: inner.quota_id.or(outer.quota_id),
+        says_none: inner.says_none || outer.says_none,
+        present: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn read(json: &str) -> ErrorBody<'static> {
+        parse(json, 0).unwrap()
+    }
+
+    #[test]
+    fn the_inner_error_wins() {
+        let body = read(
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}"#,
+        );
+        assert_eq!(body.error_type.as_deref(), Some("overloaded_error"));
+        assert_eq!(body.request_id.as_deref(), Some("req_1"));
+    }
+
+    #[test]
+    fn details_carry_the_code_or_the_delay() {
+        let spend = read(r#"{"error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}"#);
+        assert_eq!(spend.code.as_deref(), Some("enforced_spend_limit_reached"));
+        let google = read(
+            r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[
+                {"@type":"q","violations":[{"quotaId":"RequestsPerDay"}]},{"@type":"r","retryDelay":"37s"}]}}"#,
+        );
+        assert_eq!(google.error_type.as_deref(), Some("RESOURCE_EXHAUSTED"));
+        assert_eq!(google.status, Some(429));
+        assert_eq!(google.retry_delay.as_deref(), Some("37s"));
+        assert_eq!(google.quota_id.as_deref(), Some("RequestsPerDay"));
+    }
+
+    #[test]
+    fn json_inside_a_string_is_read() {
+        let body = read(r#"{"error":"{\"error\":{\"type\":\"api_error\",\"message\":\"m\"}}"}"#);
+        assert_eq!(body.error_type.as_deref(), Some("api_error"));
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = format!("{}{}", r#"{"error":"#.repeat(200) + "1", "}".repeat(200));
+        // Deeper errors are skipped, not followed.
+        assert!(parse(&deep, 0).is_some() || parse(&deep, 0).is_none());
+        assert!(parse(&"[".repeat(50_000), 0).is_none());
+    }
+}

@@ -1,0 +1,306 @@
+//! Response headers, in every shape loggers give them: an object, pairs, `{name, value}` objects, raw text.
+
+use super::scalar::{Key, Scalar};
+use crate::attempt::LimitKind;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Limit and remaining of one kind, as far as they were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LimitReading {
+    pub(crate) limit: Option<i64>,
+    pub(crate) remaining: Option<i64>,
+}
+
+/// The headers that matter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Headers<'a> {
+    pub(crate) retry_after: Option<Scalar<'a>>,
+    pub(crate) retry_after_ms: Option<f64>,
+    pub(crate) should_retry: Option<bool>,
+    pub(crate) request_id: Option<Cow<'a, str>>,
+    pub(crate) aws_request_id: bool,
+    pub(crate) sdk_retry_count: Option<i64>,
+    pub(crate) idempotency_key: Option<Cow<'a, str>>,
+    pub(crate) user_agent: Option<Cow<'a, str>>,
+    pub(crate) package_version: Option<Cow<'a, str>>,
+    pub(crate) org: Option<Cow<'a, str>>,
+    pub(crate) error_type: Option<Cow<'a, str>>,
+    pub(crate) date: Option<Cow<'a, str>>,
+    pub(crate) limits: [LimitReading; 4],
+    pub(crate) window_rejected: bool,
+    pub(crate) window_reset: Option<Cow<'a, str>>,
+    /// Any rate-limit header at all.
+    pub(crate) any_limit: bool,
+}
+
+/// Longest name of a header that matters.
+const LONGEST_NAME: usize = 64;
+
+/// Whether a top-level key of a record is such a header.
+pub(crate) fn is_interesting(key: &str) -> bool {
+    let starts = |prefix: &str| key.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    // Cheap: nearly every unknown key fails on its first letter.
+    match key.as_bytes().first() {
+        Some(b'a' | b'A') => starts("anthropic-"),
+        Some(b'x' | b'X') => starts("x-"),
+        Some(b'r' | b'R') => starts("retry-after") || starts("ratelimit-"),
+        Some(b'o' | b'O') => starts("openai-organization"),
+        _ => false,
+    }
+}
+
+impl<'a> Headers<'a> {
+    /// Takes in one header; unknown ones are ignored.
+    pub(crate) fn set(&mut self, name: &str, value: Scalar<'a>) {
+        if name.len() > LONGEST_NAME || matches!(value, Scalar::Null | Scalar::Other) {
+            return;
+        }
+        let mut buffer = [0u8; LONGEST_NAME];
+        let lower = &mut buffer[..name.len()];
+        lower.copy_from_slice(name.as_bytes());
+        lower.make_ascii_lowercase();
+        if let Ok(name) = std::str::from_utf8(lower) {
+            self.set_lower(name, value);
+        }
+    }
+
+    fn set_lower(&mut self, name: &str, value: Scalar<'a>) {
+        if let Some(rest) = name.strip_prefix("anthropic-ratelimit-unified-") {
+            return self.set_window(rest, value);
+        }
+        let limit_name = name
+            .strip_prefix("anthropic-ratelimit-")
+            .or_else(|| name.strip_prefix("x-ratelimit-"))
+            .or_else(|| name.strip_prefix("ratelimit-"));
+        if let Some(rest) = limit_name {
+            return self.set_limit(rest, &value);
+        }
+        match name {
+            "retry-after" => self.retry_after = Some(value),
+            "retry-after-ms" => self.retry_after_ms = Some(value.number().unwrap_or(f64::NAN)),
+            "x-should-retry" => self.should_retry = value.truth(),
+            // A provider's own name for it wins over a proxy's.
+            "request-id" => self.request_id = value.into_text(),
+            "x-request-id" | "apim-request-id" if self.request_id.is_none() => self.request_id = value.into_text(),
+            "x-amzn-requestid" => self.aws_request_id = true,
+            "x-stainless-retry-count" => self.sdk_retry_count = value.integer(),
+            "idempotency-key" => self.idempotency_key = value.into_text(),
+            "user-agent" => self.user_agent = value.into_text(),
+            "x-stainless-package-version" => self.package_version = value.into_text(),
+            "anthropic-organization-id" | "openai-organization" => self.org = value.into_text(),
+            "x-amzn-errortype" => self.error_type = value.into_text(),
+            "date" => self.date = value.into_text(),
+            _ => {}
+        }
+    }
+
+    /// `requests-remaining` of Anthropic, `remaining-requests` of OpenAI, bare `remaining` of others.
+    fn set_limit(&mut self, rest: &str, value: &Scalar<'_>) {
+        self.any_limit = true;
+        let (first, last) = rest.split_once('-').unwrap_or((rest, "requests"));
+        let (what, kind) = match first {
+            "limit" | "remaining" | "reset" => (first, last),
+            _ => match rest.rsplit_once('-') {
+                Some((kind, what)) => (what, kind),
+                None => return,
+            },
+        };
+        let kind = match kind {
+            "requests" => LimitKind::Requests,
+            "tokens" => LimitKind::Tokens,
+            "input-tokens" => LimitKind::InputTokens,
+            "output-tokens" => LimitKind::OutputTokens,
+            _ => return,
+        };
+        let reading = &mut self.limits[kind as usize];
+        match what {
+            "limit" => reading.limit = value.integer(),
+            "remaining" => reading.remaining = value.integer(),
+            _ => {}
+        }
+    }
+
+    /// Subscription windows: the status of the account, and the reset of the claim that decided it.
+    fn set_window(&mut self, rest: &str, value: Scalar<'a>) {
+        self.any_limit = true;
+        match rest {
+            "status" => {
+                self.window_rejected = value.into_text().is_some_and(|text| text.eq_ignore_ascii_case("rejected"));
+            }
+            "reset" => self.window_reset = value.into_text(),
+            _ => {}
+        }
+    }
+
+    fn set_raw(&mut self, text: &str) {
+        for line in text.lines() {
+            if let Some((name, value)) = line.split_once(':') {
+                self.set(name.trim(), Scalar::Text(Cow::Owned(value.trim().to_owned())));
+            }
+        }
+    }
+}
+
+/// Reads headers into a [`Headers`], whatever their shape.
+pub(crate) struct HeadersSeed<'h, 'a>(pub(crate) &'h mut Headers<'a>);
+
+impl<'de> DeserializeSeed<'de> for HeadersSeed<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for HeadersSeed<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("headers")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            let value = map.next_value()?;
+            self.0.set(&key.0, value);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(PairSeed(self.0))?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.0.set_raw(value);
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// One header as `[name, value]` or `{name, value}`.
+struct PairSeed<'h, 'a>(&'h mut Headers<'a>);
+
+impl<'de> DeserializeSeed<'de> for PairSeed<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for PairSeed<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a header")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let name = list.next_element::<Scalar<'de>>()?.and_then(Scalar::into_text);
+        let value = list.next_element::<Scalar<'de>>()?;
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        if let (Some(name), Some(value)) = (name, value) {
+            self.0.set(&name, value);
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let (mut name, mut value) = (None, None);
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            match key.0.to_ascii_lowercase().as_str() {
+                "name" | "key" => name = map.next_value::<Scalar<'de>>()?.into_text(),
+                "value" => value = Some(map.next_value::<Scalar<'de>>()?),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if let (Some(name), Some(value)) = (name, value) {
+            self.0.set(&name, value);
+        }
+        Ok(())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.0.set_raw(value);
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn read(json: &str) -> Headers<'_> {
+        let mut headers = Headers::default();
+        HeadersSeed(&mut headers).deserialize(&mut serde_json::Deserializer::from_str(json)).unwrap();
+        headers
+    }
+
+    #[test]
+    fn every_shape_says_the_same() {
+        for json in [
+            r#"{"retry-after":"20"}"#,
+            r#"{"Retry-After":20}"#,
+            r#"{"RETRY-AFTER":["20"]}"#,
+            r#"[["retry-after","20"]]"#,
+            r#"[{"name":"retry-after","value":"20"}]"#,
+            r#""retry-after: 20\r\nx-request-id: r""#,
+        ] {
+            assert_eq!(read(json).retry_after.unwrap().number(), Some(20.0), "{json}");
+        }
+        assert_eq!(read("{}"), Headers::default());
+        assert_eq!(read("null"), Headers::default());
+    }
+
+    #[test]
+    fn limits_of_each_vocabulary() {
+        let json = r#"{"anthropic-ratelimit-input-tokens-remaining":"49000","anthropic-ratelimit-input-tokens-limit":"50000",
+            "x-ratelimit-remaining-requests":"3","x-ratelimit-limit-requests":60,"ratelimit-remaining":"9"}"#;
+        let headers = read(json);
+        assert_eq!(
+            headers.limits[LimitKind::InputTokens as usize],
+            LimitReading { limit: Some(50_000), remaining: Some(49_000) }
+        );
+        assert_eq!(headers.limits[LimitKind::Requests as usize].limit, Some(60));
+    }
+
+    #[test]
+    fn the_providers_request_id_wins() {
+        let headers = read(r#"{"request-id":"req_1","x-request-id":"proxy"}"#);
+        assert_eq!(headers.request_id.as_deref(), Some("req_1"));
+    }
+}

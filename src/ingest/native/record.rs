@@ -1,0 +1,338 @@
+//! One record as a typed structure that borrows from its line: nothing is copied that needs no unescaping.
+
+use super::error_body::{ErrorBody, ErrorSeed};
+use super::fields::{FIELDS, Field, lookup};
+use super::headers::{Headers, HeadersSeed};
+use super::scalar::{Key, Scalar};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+type Text<'a> = Option<Cow<'a, str>>;
+
+/// Everything a record may say, in the units it said it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record<'a> {
+    pub(crate) ts: Option<Scalar<'a>>,
+    pub(crate) duration_ms: Option<f64>,
+    pub(crate) ttft_ms: Option<f64>,
+    pub(crate) run_id: Text<'a>,
+    pub(crate) call_id: Text<'a>,
+    pub(crate) number: Option<i64>,
+    pub(crate) max_attempts: Option<i64>,
+    pub(crate) layer: Text<'a>,
+    pub(crate) sdk_retry_count: Option<i64>,
+    pub(crate) request_id: Text<'a>,
+    pub(crate) aws_request_id: bool,
+    pub(crate) provider: Text<'a>,
+    pub(crate) model: Text<'a>,
+    pub(crate) org: Text<'a>,
+    pub(crate) api_key: Text<'a>,
+    pub(crate) workspace: Text<'a>,
+    pub(crate) status: Option<i64>,
+    pub(crate) error_type: Text<'a>,
+    pub(crate) error_code: Text<'a>,
+    pub(crate) error_message: Text<'a>,
+    pub(crate) error: ErrorBody<'a>,
+    pub(crate) exception: Text<'a>,
+    pub(crate) kind: Text<'a>,
+    pub(crate) mid_stream: bool,
+    pub(crate) stream: bool,
+    pub(crate) retry_after: Option<Scalar<'a>>,
+    pub(crate) retry_after_ms: Option<f64>,
+    pub(crate) should_retry: Option<bool>,
+    pub(crate) planned_ms: Option<f64>,
+    pub(crate) decision: Text<'a>,
+    pub(crate) will_retry: Option<bool>,
+    pub(crate) outcome: Text<'a>,
+    pub(crate) success: Option<bool>,
+    pub(crate) transport: Text<'a>,
+    pub(crate) delivered: i64,
+    pub(crate) client: Text<'a>,
+    pub(crate) client_version: Text<'a>,
+    pub(crate) user_agent: Text<'a>,
+    pub(crate) max_tokens: Option<i64>,
+    pub(crate) timeout_ms: Option<f64>,
+    pub(crate) side_effect: bool,
+    pub(crate) idempotency_key: Text<'a>,
+    pub(crate) request_hash: Text<'a>,
+    pub(crate) usage: Option<TokenCounts>,
+    pub(crate) tool: Text<'a>,
+    pub(crate) headers: Headers<'a>,
+}
+
+/// Tokens and money.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct TokenCounts {
+    pub(crate) input: i64,
+    pub(crate) output: i64,
+    pub(crate) cache_read: i64,
+    pub(crate) cache_write: i64,
+    pub(crate) cost_usd: f64,
+}
+
+impl Record<'_> {
+    /// Whether it says how an attempt went: what makes a line an attempt.
+    pub(crate) fn tells_an_outcome(&self) -> bool {
+        self.status.is_some()
+            || self.error_type.is_some()
+            || self.error.present
+            || self.exception.is_some()
+            || self.outcome.is_some()
+            || self.success.is_some()
+            || self.kind.is_some()
+    }
+
+    /// Whether it names a request or its place in a call.
+    pub(crate) fn names_an_attempt(&self) -> bool {
+        self.number.is_some()
+            || self.call_id.is_some()
+            || self.request_id.is_some()
+            || self.sdk_retry_count.is_some()
+            || self.decision.is_some()
+    }
+}
+
+impl<'de> Deserialize<'de> for Record<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(RecordVisitor)
+    }
+}
+
+struct RecordVisitor;
+
+impl<'de> Visitor<'de> for RecordVisitor {
+    type Value = Record<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut record = Record::default();
+        // The rank of the spelling each field was set by; a worse one does not overwrite it.
+        let mut ranks = [u8::MAX; FIELDS];
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            let Some((field, rank)) = lookup(&key.0) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            match field {
+                Field::Headers => map.next_value_seed(HeadersSeed(&mut record.headers))?,
+                Field::Error | Field::Body => {
+                    map.next_value_seed(ErrorSeed { body: &mut record.error, depth: 0 })?;
+                }
+                Field::Usage => record.read_usage(map.next_value()?),
+                Field::Client => record.read_client(map.next_value()?),
+                Field::Header => {
+                    let value = map.next_value()?;
+                    record.headers.set(&key.0, value);
+                    // `x-request-id` at top level is a spelling of the request id too, known to `lookup`.
+                }
+                _ => {
+                    let value: Scalar<'de> = map.next_value()?;
+                    let known = &mut ranks[field as usize];
+                    if rank <= *known && value != Scalar::Null {
+                        *known = rank;
+                        record.set(field, value);
+                    }
+                }
+            }
+        }
+        Ok(record)
+    }
+}
+
+impl<'a> Record<'a> {
+    fn set(&mut self, field: Field, value: Scalar<'a>) {
+        match field {
+            Field::Ts => self.ts = Some(value),
+            Field::DurationMs => self.duration_ms = value.number(),
+            Field::DurationS => self.duration_ms = value.number().map(|s| s * 1000.0),
+            Field::DurationBare => self.duration_ms = bare_duration_ms(&value),
+            Field::TtftMs => self.ttft_ms = value.number(),
+            Field::TtftS => self.ttft_ms = value.number().map(|s| s * 1000.0),
+            Field::RunId => self.run_id = value.into_text(),
+            Field::CallId => self.call_id = value.into_text(),
+            Field::Number => self.set_number(&value),
+            Field::NumberFromZero => self.number = self.number.or(value.integer().map(|n| n.saturating_add(1))),
+            Field::MaxAttempts => self.max_attempts = value.integer(),
+            Field::MaxRetries => {
+                self.max_attempts = self.max_attempts.or(value.integer().map(|n| n.saturating_add(1)));
+            }
+            Field::Layer => self.layer = value.into_text(),
+            Field::SdkRetryCount => self.sdk_retry_count = value.integer(),
+            Field::RequestId => self.request_id = value.into_text(),
+            Field::AwsRequestId => self.aws_request_id = true,
+            Field::Provider => self.provider = value.into_text(),
+            Field::Model => self.model = value.into_text(),
+            Field::Org => self.org = value.into_text(),
+            Field::ApiKey => self.api_key = value.into_text(),
+            Field::Workspace => self.workspace = value.into_text(),
+            Field::Status => self.set_status(value),
+            Field::Code => self.set_code(value),
+            Field::ErrorType => self.error_type = value.into_text(),
+            Field::ErrorCode => self.error_code = value.into_text(),
+            Field::ErrorMessage => self.error_message = value.into_text(),
+            Field::Exception => self.exception = value.into_text(),
+            Field::Kind => self.kind = value.into_text(),
+            Field::MidStream => self.mid_stream = value.truth() == Some(true),
+            Field::Stream => self.stream = value.truth() == Some(true),
+            Field::RetryAfter => self.retry_after = Some(value),
+            Field::RetryAfterMs => self.retry_after_ms = Some(value.number().unwrap_or(f64::NAN)),
+            Field::ShouldRetry => self.should_retry = value.truth(),
+            Field::PlannedMs => self.planned_ms = value.number(),
+            Field::PlannedS => self.planned_ms = self.planned_ms.or(value.number().map(|s| s * 1000.0)),
+            Field::Decision => self.decision = value.into_text(),
+            Field::WillRetry => self.will_retry = value.truth(),
+            Field::Outcome => self.set_outcome(value),
+            Field::Success => self.success = value.truth(),
+            Field::Transport => self.transport = value.into_text(),
+            Field::Delivered => self.delivered = value.integer().or(value.truth().map(i64::from)).unwrap_or(0),
+            Field::UserAgent => self.user_agent = value.into_text(),
+            Field::MaxTokens => self.max_tokens = value.integer(),
+            Field::TimeoutS => self.timeout_ms = value.number().map(|s| s * 1000.0),
+            Field::TimeoutMs => self.timeout_ms = value.number(),
+            Field::SideEffect => self.side_effect = value.truth() == Some(true),
+            Field::IdempotencyKey => self.idempotency_key = value.into_text(),
+            Field::RequestHash => self.request_hash = value.into_text(),
+            Field::InputTokens => self.counts().input = value.integer().unwrap_or(0),
+            Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
+            Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
+            Field::CacheWrite => self.counts().cache_write = value.integer().unwrap_or(0),
+            Field::CostUsd => self.counts().cost_usd = value.number().unwrap_or(0.0),
+            Field::Tool => self.tool = value.into_text(),
+            Field::Headers | Field::Header | Field::Error | Field::Body | Field::Usage | Field::Client => {}
+        }
+    }
+
+    /// `2`, "2", or "2/5", which also declares the cap.
+    fn set_number(&mut self, value: &Scalar<'_>) {
+        if let Scalar::Text(text) = value
+            && let Some((number, cap)) = text.split_once('/')
+        {
+            self.number = number.trim().parse().ok();
+            self.max_attempts = self.max_attempts.or(cap.trim().parse().ok());
+        } else {
+            self.number = value.integer();
+        }
+    }
+
+    /// A status in words is an outcome.
+    fn set_status(&mut self, value: Scalar<'a>) {
+        match value.integer() {
+            Some(status) => self.status = Some(status),
+            None => match &value {
+                // "429 Too Many Requests"
+                Scalar::Text(text) if text.as_bytes().first().is_some_and(u8::is_ascii_digit) => {
+                    self.status = text.split(' ').next().and_then(|code| code.parse().ok());
+                }
+                Scalar::Text(_) if self.outcome.is_none() => self.set_outcome(value),
+                _ => {}
+            },
+        }
+    }
+
+    fn set_outcome(&mut self, value: Scalar<'a>) {
+        match value {
+            Scalar::Bool(ok) => self.success = Some(ok),
+            other => self.outcome = other.into_text(),
+        }
+    }
+
+    fn set_code(&mut self, value: Scalar<'a>) {
+        match value.integer() {
+            Some(status @ 100..=599) => self.status = self.status.or(Some(status)),
+            Some(_) => {}
+            None => self.error_code = self.error_code.take().or(value.into_text()),
+        }
+    }
+
+    fn counts(&mut self) -> &mut TokenCounts {
+        self.usage.get_or_insert_default()
+    }
+
+    fn read_usage(&mut self, usage: Flat<'a>) {
+        for (key, value) in usage.0 {
+            if let Some((field @ (Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite | Field::CostUsd), _)) =
+                lookup(&key)
+            {
+                self.set(field, value);
+            }
+        }
+    }
+
+    fn read_client(&mut self, client: Flat<'a>) {
+        for (key, value) in client.0 {
+            match &*key {
+                "name" => self.client = value.into_text(),
+                "version" => self.client_version = value.into_text(),
+                "" => self.user_agent = value.into_text(),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `"1.5s"` carries its unit; a bare number is read as ms: too short a duration overstates a wait, and rules
+/// that blame a short wait stay safe.
+fn bare_duration_ms(value: &Scalar<'_>) -> Option<f64> {
+    match value {
+        Scalar::Text(text) => crate::ingest::hint::go_duration(text)
+            .map(|us| us as f64 / 1000.0)
+            .or_else(|| value.number()),
+        other => other.number(),
+    }
+}
+
+/// The plain members of a small object; a bare value stands under the empty key.
+struct Flat<'a>(Vec<(Cow<'a, str>, Scalar<'a>)>);
+
+impl<'de> Deserialize<'de> for Flat<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FlatVisitor;
+        impl<'de> Visitor<'de> for FlatVisitor {
+            type Value = Flat<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(key) = map.next_key::<Key<'de>>()? {
+                    let value = map.next_value()?;
+                    // A hostile object may have millions of members; those of interest are few.
+                    if members.len() < 64 {
+                        members.push((key.0, value));
+                    }
+                }
+                Ok(Flat(members))
+            }
+            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
+                Ok(Flat(vec![(Cow::Borrowed(""), Scalar::Text(Cow::Borrowed(value)))]))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
+                Ok(Flat(vec![(Cow::Borrowed(""), Scalar::Text(Cow::Owned(value.to_owned())))]))
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Flat(Vec::new()))
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Flat(Vec::new()))
+            }
+            fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+                Ok(Flat(Vec::new()))
+            }
+            fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+                Ok(Flat(Vec::new()))
+            }
+            fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+                Ok(Flat(Vec::new()))
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Flat(Vec::new()))
+            }
+        }
+        deserializer.deserialize_any(FlatVisitor)
+    }
+}

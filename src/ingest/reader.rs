@@ -1,0 +1,305 @@
+//! Bytes of an input in stretches of whole lines: windows of a plain file read side by side, blocks of a
+//! stream read one after the other.
+
+use super::WINDOW;
+use super::chunk::LONGEST_LINE;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+/// How an input's bytes are reached.
+pub(crate) enum Bytes {
+    /// A plain file of this length: any stretch can be read on its own.
+    Plain(u64),
+    /// Compressed, piped or in another encoding: front to back only.
+    Stream(Box<dyn Read + Send>),
+}
+
+/// Opens a file and tells plain from compressed by its first bytes, not by its name.
+pub(crate) fn open(path: &Path) -> io::Result<Bytes> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
+    }
+    if !metadata.is_file() {
+        return stream(Box::new(file));
+    }
+    let mut magic = [0; 4];
+    let known = read_full(&mut file, &mut magic)?;
+    match encoding(&magic[..known]) {
+        Encoding::Plain => Ok(Bytes::Plain(metadata.len())),
+        _ => stream(Box::new(File::open(path)?)),
+    }
+}
+
+/// A stream of unknown kind, decoded by its first bytes.
+pub(crate) fn stream(input: Box<dyn Read + Send>) -> io::Result<Bytes> {
+    let mut input = BufReader::with_capacity(1 << 18, input);
+    let mut magic = [0; 4];
+    let known = read_full(&mut input, &mut magic)?;
+    let whole = io::Cursor::new(magic[..known].to_vec()).chain(input);
+    Ok(Bytes::Stream(match encoding(&magic[..known]) {
+        Encoding::Plain => Box::new(whole),
+        Encoding::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
+        Encoding::Zstd => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        Encoding::Utf16 { big_endian } => Box::new(Utf16::new(whole, big_endian)),
+    }))
+}
+
+enum Encoding {
+    Plain,
+    Gzip,
+    Zstd,
+    Utf16 { big_endian: bool },
+}
+
+fn encoding(magic: &[u8]) -> Encoding {
+    match magic {
+        [0x1f, 0x8b, ..] => Encoding::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd] => Encoding::Zstd,
+        [0xff, 0xfe, ..] => Encoding::Utf16 { big_endian: false },
+        [0xfe, 0xff, ..] => Encoding::Utf16 { big_endian: true },
+        _ => Encoding::Plain,
+    }
+}
+
+/// Fills `buffer` as far as the input goes.
+pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// The lines that begin in `start..end` of a plain file, whole.
+pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let file = File::open(path)?;
+    // The byte before tells whether a line begins at `start`.
+    let from = start.saturating_sub(1);
+    buffer.resize((end - from) as usize, 0);
+    let got = read_at(&file, buffer, from)?;
+    buffer.truncate(got);
+    if start > 0 {
+        // What stands before the first newline belongs to the window before.
+        let foreign = memchr::memchr(b'\n', buffer).map_or(buffer.len(), |newline| newline + 1);
+        if from + foreign as u64 >= end {
+            buffer.clear();
+            return Ok(());
+        }
+        buffer.drain(..foreign);
+    }
+    read_on(&file, from + got as u64, buffer)
+}
+
+/// Appends what follows `offset` up to the end of the line that `buffer` breaks off in. A line nobody will keep
+/// is ended early.
+fn read_on(file: &File, mut offset: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let mut step = 1 << 16;
+    while buffer.last().is_some_and(|last| *last != b'\n') {
+        let known = buffer.len();
+        if known > LONGEST_LINE + WINDOW as usize {
+            buffer.push(b'\n');
+            return Ok(());
+        }
+        buffer.resize(known + step, 0);
+        let got = read_at(file, &mut buffer[known..], offset)?;
+        let stop = memchr::memchr(b'\n', &buffer[known..known + got]).map_or(got, |newline| newline + 1);
+        buffer.truncate(known + stop);
+        if got == 0 {
+            return Ok(());
+        }
+        offset += stop as u64;
+        step = (step * 2).min(1 << 24);
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    use std::os::unix::fs::FileExt;
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(not(unix))]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    use std::io::Seek;
+    let mut file = file;
+    file.seek(io::SeekFrom::Start(offset))?;
+    read_full(&mut file, buffer)
+}
+
+/// Stretches of whole lines of a stream.
+pub(crate) struct Blocks<R> {
+    input: R,
+    rest: Vec<u8>,
+    size: usize,
+    done: bool,
+}
+
+impl<R: Read> Blocks<R> {
+    pub(crate) fn new(input: R, size: usize) -> Self {
+        Blocks { input, rest: Vec::new(), size, done: false }
+    }
+
+    /// The next stretch; `None` at the end.
+    pub(crate) fn next_block(&mut self) -> io::Result<Option<Vec<u8>>> {
+        if self.done {
+            return Ok(None);
+        }
+        let mut block = std::mem::take(&mut self.rest);
+        loop {
+            let known = block.len();
+            block.resize(known + self.size, 0);
+            let got = read_full(&mut self.input, &mut block[known..])?;
+            block.truncate(known + got);
+            if got < self.size {
+                self.done = true;
+                return Ok((!block.is_empty()).then_some(block));
+            }
+            if let Some(newline) = memchr::memrchr(b'\n', &block[known..]) {
+                self.rest = block.split_off(known + newline + 1);
+                return Ok(Some(block));
+            }
+            // One line longer than a block; past the longest line allowed it is handed on as it is and rejected.
+            if block.len() > LONGEST_LINE {
+                self.skip_line()?;
+                block.push(b'\n');
+                return Ok(Some(block));
+            }
+        }
+    }
+
+    /// Reads on to the end of a line nobody will keep.
+    fn skip_line(&mut self) -> io::Result<()> {
+        let mut piece = vec![0; self.size];
+        loop {
+            let got = read_full(&mut self.input, &mut piece)?;
+            if let Some(newline) = memchr::memchr(b'\n', &piece[..got]) {
+                self.rest = piece[newline + 1..got].to_vec();
+                return Ok(());
+            }
+            if got < piece.len() {
+                self.done = true;
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// UTF-16 with a byte order mark, as UTF-8.
+struct Utf16<R> {
+    input: R,
+    big_endian: bool,
+    odd: Option<u8>,
+    high: Option<u16>,
+    ready: Vec<u8>,
+    given: usize,
+}
+
+impl<R: Read> Utf16<R> {
+    fn new(input: R, big_endian: bool) -> Self {
+        Utf16 { input, big_endian, odd: None, high: None, ready: Vec::new(), given: 0 }
+    }
+
+    fn refill(&mut self) -> io::Result<bool> {
+        let mut raw = vec![0; 1 << 16];
+        let mut from = 0;
+        if let Some(byte) = self.odd.take() {
+            raw[0] = byte;
+            from = 1;
+        }
+        let got = from + read_full(&mut self.input, &mut raw[from..])?;
+        if got % 2 == 1 {
+            self.odd = Some(raw[got - 1]);
+        }
+        let units = raw[..got - got % 2].chunks_exact(2).map(|pair| {
+            if self.big_endian { u16::from_be_bytes([pair[0], pair[1]]) } else { u16::from_le_bytes([pair[0], pair[1]]) }
+        });
+        let mut units: Vec<u16> = self.high.take().into_iter().chain(units).collect();
+        // A pair may be cut by the block's end.
+        if got == raw.len() && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
+            self.high = units.pop();
+        }
+        self.ready = String::from_utf16_lossy(&units).into_bytes();
+        self.given = 0;
+        Ok(!self.ready.is_empty())
+    }
+}
+
+impl<R: Read> Read for Utf16<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.given == self.ready.len() && !self.refill()? {
+            return Ok(0);
+        }
+        let n = buffer.len().min(self.ready.len() - self.given);
+        buffer[..n].copy_from_slice(&self.ready[self.given..self.given + n]);
+        self.given += n;
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn windows_share_out_every_line_once() {
+        let text: String = (0..200).map(|i| format!("{}\n", "x".repeat(i * 7 % 40))).collect::<String>() + "tail";
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        for size in [1, 2, 3, 7, 64, 1000, 100_000] {
+            let mut joined = Vec::new();
+            let mut start = 0;
+            while start < text.len() as u64 {
+                let end = (start + size).min(text.len() as u64);
+                let mut buffer = Vec::new();
+                window(file.path(), start, end, &mut buffer).unwrap();
+                joined.extend_from_slice(&buffer);
+                start = end;
+            }
+            assert_eq!(String::from_utf8(joined).unwrap(), text, "windows of {size}");
+        }
+    }
+
+    #[test]
+    fn blocks_end_at_newlines() {
+        let text = "aaaa\nbb\nccccccccccccccccccc\nd";
+        for size in 1..40 {
+            let mut blocks = Blocks::new(text.as_bytes(), size);
+            let mut joined = Vec::new();
+            while let Some(block) = blocks.next_block().unwrap() {
+                assert!(block.last() == Some(&b'\n') || blocks.done);
+                joined.extend(block);
+            }
+            assert_eq!(joined, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn utf16_becomes_utf8() {
+        let text = "{\"a\":\"é😀\"}\n".repeat(9000);
+        let bytes: Vec<u8> = std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        let Bytes::Stream(mut stream) = stream(Box::new(io::Cursor::new(bytes))).unwrap() else { panic!("a stream") };
+        let mut out = String::new();
+        stream.read_to_string(&mut out).unwrap();
+        assert_eq!(out.trim_start_matches('\u{feff}'), text);
+    }
+}

@@ -1,0 +1,94 @@
+//! Inputs as the user names them: files, patterns, directories, standard input.
+
+use super::IngestError;
+use std::path::{Path, PathBuf};
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Source {
+    /// As it is named in reports.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Source::Stdin => "<stdin>".to_owned(),
+            Source::File(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// Endings of files a directory is searched for; a file named outright is read whatever its name.
+const LOG_ENDINGS: [&str; 9] = ["jsonl", "ndjson", "json", "log", "txt", "gz", "zst", "zstd", "out"];
+
+/// The inputs behind the arguments, sorted by name, each once.
+///
+/// # Errors
+/// A file that does not exist, a pattern that matches nothing or is malformed, a directory without logs.
+pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
+    let mut sources = Vec::new();
+    for argument in arguments {
+        let path = Path::new(argument);
+        if argument == "-" {
+            sources.push(Source::Stdin);
+        } else if path.is_dir() {
+            sources.extend(directory(path)?);
+        } else if path.exists() || !argument.contains(['*', '?', '[']) {
+            // A missing file is reported when it is opened, with the system's reason.
+            sources.push(Source::File(path.to_owned()));
+        } else {
+            sources.extend(pattern(argument)?);
+        }
+    }
+    sources.sort();
+    sources.dedup();
+    Ok(sources)
+}
+
+fn directory(path: &Path) -> Result<Vec<Source>, IngestError> {
+    let mut found = Vec::new();
+    for entry in ignore::WalkBuilder::new(path).standard_filters(false).hidden(true).build() {
+        let entry = entry.map_err(|error| IngestError::Directory { path: path.to_owned(), reason: error.to_string() })?;
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        if is_file && looks_like_a_log(entry.path()) {
+            found.push(Source::File(entry.into_path()));
+        }
+    }
+    if found.is_empty() {
+        return Err(IngestError::NoLogs { path: path.to_owned() });
+    }
+    Ok(found)
+}
+
+/// `app.jsonl`, `app.log.3`, `app.log-20260105.gz`.
+fn looks_like_a_log(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    name.split('.').skip(1).any(|part| LOG_ENDINGS.iter().any(|ending| part.split('-').next() == Some(*ending)))
+}
+
+fn pattern(text: &str) -> Result<Vec<Source>, IngestError> {
+    let bad = |reason: String| IngestError::Pattern { pattern: text.to_owned(), reason };
+    let paths = glob::glob(text).map_err(|error| bad(error.to_string()))?;
+    let found: Vec<Source> = paths.filter_map(Result::ok).filter(|path| path.is_file()).map(Source::File).collect();
+    if found.is_empty() { Err(bad("no file matches it".to_owned())) } else { Ok(found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_logs() {
+        for name in ["a.jsonl", "a.log", "a.log.3", "a.log-20260105", "a.jsonl.gz", "b.ndjson.zst"] {
+            assert!(looks_like_a_log(Path::new(name)), "{name}");
+        }
+        for name in ["a.py", "jsonl", "notes.md", "a.parquet"] {
+            assert!(!looks_like_a_log(Path::new(name)), "{name}");
+        }
+    }
+}

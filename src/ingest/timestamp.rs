@@ -1,0 +1,176 @@
+//! When a record says it was: RFC 3339, epoch numbers of any unit, and the zone-less times of loggers.
+
+use crate::attempt::{Time, Zone};
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
+
+/// Times before this year are no log's, and such a number is in another unit. 1990-01-01, in s.
+const OLDEST_S: f64 = 631_152_000.0;
+/// Nor after it: 2100-01-01, in s.
+const NEWEST_S: f64 = 4_102_444_800.0;
+
+/// Spellings of loggers, without a zone. Fractions after a comma are rewritten with a point first.
+const LOCAL: [&str; 5] =
+    ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%d/%b/%Y:%H:%M:%S", "%Y%m%dT%H%M%S%.f"];
+
+/// A number since the epoch; its unit is told by its size.
+pub(crate) fn from_number(value: f64) -> Option<Time> {
+    [1e6, 1e3, 1.0, 1e-3].into_iter().find_map(|us_per_unit| {
+        let seconds = value * us_per_unit / 1e6;
+        (OLDEST_S..NEWEST_S).contains(&seconds).then(|| Time((value * us_per_unit).round() as i64))
+    })
+}
+
+/// A whole number since the epoch, without the rounding a float would bring to nanoseconds.
+pub(crate) fn from_integer(value: i64) -> Option<Time> {
+    let in_range = |us: i64| (OLDEST_S..NEWEST_S).contains(&(us as f64 / 1e6));
+    let candidates = [value.checked_mul(1_000_000), value.checked_mul(1000), Some(value), Some(value / 1000)];
+    candidates.into_iter().flatten().find(|us| in_range(*us)).map(Time)
+}
+
+/// A time in words. `zone` holds for those that name none.
+pub(crate) fn from_text(text: &str, zone: Zone) -> Option<Time> {
+    if let Some(time) = rfc3339_utc(text.as_bytes()) {
+        return Some(time);
+    }
+    let text = text.trim();
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Some(Time(time.timestamp_micros()));
+    }
+    if let Ok(value) = text.parse::<i64>() {
+        return from_integer(value);
+    }
+    if let Ok(value) = text.parse::<f64>() {
+        return from_number(value);
+    }
+    zoned(text).or_else(|| local(text, zone))
+}
+
+/// `2026-01-05 10:00:00 +0200` and the Common Log Format, with their offsets.
+fn zoned(text: &str) -> Option<Time> {
+    let spelled = ["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z"];
+    let text = text.replace(',', ".");
+    let dated = spelled.iter().find_map(|format| DateTime::parse_from_str(&text, format).ok());
+    dated.map(|time| Time(time.timestamp_micros()))
+}
+
+fn local(text: &str, zone: Zone) -> Option<Time> {
+    let utc = text.strip_suffix(" UTC").or_else(|| text.strip_suffix('Z'));
+    let (text, zone) = utc.map_or((text, zone), |rest| (rest, Zone::UTC));
+    let text = text.replace(',', ".");
+    let parsed = LOCAL.iter().find_map(|format| NaiveDateTime::parse_from_str(&text, format).ok())?;
+    zone.local_to_utc(parsed)
+}
+
+/// The overwhelming spelling, without a date library: `YYYY-MM-DDTHH:MM:SS[.fraction]Z`.
+fn rfc3339_utc(text: &[u8]) -> Option<Time> {
+    let (head, tail) = text.split_at_checked(19)?;
+    let digits = |from: usize, to: usize| {
+        head[from..to].iter().try_fold(0i64, |sum, byte| {
+            byte.is_ascii_digit().then(|| sum * 10 + i64::from(byte - b'0'))
+        })
+    };
+    let punctuated = head[4] == b'-'
+        && head[7] == b'-'
+        && matches!(head[10], b'T' | b't' | b' ')
+        && head[13] == b':'
+        && head[16] == b':';
+    if !punctuated {
+        return None;
+    }
+    let (year, month, day) = (digits(0, 4)?, digits(5, 7)?, digits(8, 10)?);
+    let (hour, minute, second) = (digits(11, 13)?, digits(14, 16)?, digits(17, 19)?);
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let us = fraction_us(tail)?;
+    let date = days_from_civil(year, month, day)?;
+    Some(Time((date * 86_400 + hour * 3600 + minute * 60 + second) * 1_000_000 + us))
+}
+
+/// `.123456789Z` or `Z`: microseconds, anything finer cut off.
+fn fraction_us(tail: &[u8]) -> Option<i64> {
+    let (last, fraction) = tail.split_last()?;
+    if !matches!(last, b'Z' | b'z') {
+        return None;
+    }
+    let Some((point, digits)) = fraction.split_first() else { return Some(0) };
+    if *point != b'.' || digits.is_empty() || digits.len() > 9 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let mut us = 0;
+    for place in 0..6 {
+        us = us * 10 + digits.get(place).map_or(0, |digit| i64::from(digit - b'0'));
+    }
+    Some(us)
+}
+
+/// Days since 1970-01-01.
+fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
+    // A log's dates repeat: the calendar is asked once per day and thread.
+    thread_local! {
+        static LAST: std::cell::Cell<(i64, i64)> = const { std::cell::Cell::new((0, 0)) };
+    }
+    let key = year * 10_000 + month * 100 + day;
+    let (known, days) = LAST.get();
+    if known == key {
+        return Some(days);
+    }
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month as u32, day as u32)?;
+    let days = date.signed_duration_since(NaiveDate::default()).num_days();
+    LAST.set((key, days));
+    Some(days)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: &str) -> Option<String> {
+        from_text(value, Zone::UTC).map(|time| time.to_string())
+    }
+
+    #[test]
+    fn one_moment_in_many_spellings() {
+        for spelling in [
+            "2026-01-05T10:00:12.300Z",
+            "2026-01-05T10:00:12.3Z",
+            "2026-01-05T10:00:12.300000000Z",
+            "2026-01-05T12:00:12.300+02:00",
+            "2026-01-05 10:00:12,300",
+            "2026-01-05 10:00:12.300",
+            "2026/01/05 10:00:12.300",
+            "2026-01-05 10:00:12.300 UTC",
+            "2026-01-05 12:00:12.300 +0200",
+            "1767607212300",
+            "1767607212300000000",
+            "1767607212.3",
+        ] {
+            assert_eq!(text(spelling).as_deref(), Some("2026-01-05T10:00:12.300Z"), "{spelling}");
+        }
+        assert_eq!(text("05/Jan/2026:12:00:12 +0200").as_deref(), Some("2026-01-05T10:00:12Z"));
+    }
+
+    #[test]
+    fn epoch_units_are_told_by_size() {
+        let s = 1_767_607_212;
+        for value in [s, s * 1000, s * 1_000_000, s * 1_000_000_000] {
+            assert_eq!(from_integer(value), Some(Time(s * 1_000_000)));
+        }
+        assert_eq!(from_number(1_767_607_212.25), Some(Time(s * 1_000_000 + 250_000)));
+        assert_eq!(from_integer(42), None);
+    }
+
+    #[test]
+    fn zone_less_times_take_the_zone_given() {
+        let zone: Zone = "Europe/Berlin".parse().unwrap_or(Zone::UTC);
+        let time = from_text("2026-07-01 12:00:00", zone).map(|time| time.to_string());
+        assert_eq!(time.as_deref(), Some("2026-07-01T10:00:00Z"));
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for bad in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-05T25:00:00Z", "12:00:00", "2026-01-05T10:00:00.Z"] {
+            assert_eq!(text(bad), None, "{bad}");
+        }
+    }
+}

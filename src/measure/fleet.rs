@@ -1,0 +1,160 @@
+//! All summaries together.
+
+use super::cap::{CapKey, CapTally, Holder};
+use super::run::RunTally;
+use super::scope::ScopeTally;
+use super::tally::{ClassTally, Tally};
+use crate::attempt::{AttemptTable, Scope, Symbol};
+use crate::calls::Call;
+use crate::classify::Class;
+use crate::report::Outcome;
+use foldhash::fast::RandomState;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// The summary of a set of calls, of one shard or of everything.
+#[derive(Debug)]
+pub struct Fleet<'a> {
+    /// Names, and the few rows that serve as examples.
+    pub table: &'a AttemptTable,
+    /// Plain counts.
+    pub tally: Tally,
+    /// By run.
+    pub runs: HashMap<Symbol, RunTally, RandomState>,
+    /// By rate-limit scope.
+    pub scopes: HashMap<Scope, ScopeTally, RandomState>,
+    /// Spent caps.
+    pub caps: HashMap<CapKey, CapTally, RandomState>,
+    /// By failure class.
+    pub classes: HashMap<Class, ClassTally, RandomState>,
+}
+
+impl<'a> Fleet<'a> {
+    /// The summary of no call.
+    #[must_use]
+    pub fn new(table: &'a AttemptTable) -> Fleet<'a> {
+        Fleet {
+            table,
+            tally: Tally::default(),
+            runs: HashMap::default(),
+            scopes: HashMap::default(),
+            caps: HashMap::default(),
+            classes: HashMap::default(),
+        }
+    }
+
+    /// Takes in one call.
+    pub fn absorb(&mut self, call: &Call<'_>) {
+        self.tally.absorb(call);
+        self.runs.entry(call.first().run).or_default().absorb(call);
+        let mut scopes: SmallVec<[Scope; 2]> = SmallVec::new();
+        for position in 0..call.len() {
+            let scope = call.origin(position).scope();
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+        for (index, scope) in scopes.into_iter().enumerate() {
+            let tally = self.scopes.entry(scope).or_default();
+            if index == 0 { tally.absorb(call, scope) } else { tally.absorb_attempts(call, scope) }
+        }
+        if call.attempts().any(|attempt| attempt.failed()) {
+            self.absorb_failures(call);
+        }
+    }
+
+    fn absorb_failures(&mut self, call: &Call<'_>) {
+        let mut seen: SmallVec<[Class; 4]> = SmallVec::new();
+        for (position, attempt) in call.attempts().enumerate() {
+            let Some(class) = attempt.class else { continue };
+            let tally = self.classes.entry(class).or_default();
+            tally.attempts += 1;
+            if !seen.contains(&class) {
+                seen.push(class);
+                tally.calls += 1;
+                tally.recovered += u64::from(call.outcome == Outcome::Ok);
+                if class.is_cap() {
+                    self.absorb_cap(call, position, class);
+                }
+            }
+        }
+    }
+
+    fn absorb_cap(&mut self, call: &Call<'_>, position: usize, class: Class) {
+        let account = call.origin(position).account();
+        let holder = if account.names_account() {
+            Holder::Account(account)
+        } else {
+            Holder::Run(call.first().run)
+        };
+        let reopens = call.detail(position).and_then(|detail| detail.reopens);
+        self.add_cap(CapKey { holder, class, reopens }, CapTally::of(call, position));
+    }
+
+    fn add_cap(&mut self, key: CapKey, tally: CapTally) {
+        match self.caps.entry(key) {
+            Entry::Occupied(mut known) => known.get_mut().merge(tally),
+            Entry::Vacant(free) => {
+                free.insert(tally);
+            }
+        }
+    }
+
+    /// Takes in the summary of other calls.
+    pub fn merge(&mut self, other: Fleet<'a>) {
+        self.tally.merge(&other.tally);
+        for (run, tally) in other.runs {
+            self.runs.entry(run).or_default().merge(tally);
+        }
+        for (scope, tally) in other.scopes {
+            self.scopes.entry(scope).or_default().merge(self.table, tally);
+        }
+        for (key, tally) in other.caps {
+            self.add_cap(key, tally);
+        }
+        for (class, theirs) in other.classes {
+            let mine = self.classes.entry(class).or_default();
+            mine.attempts += theirs.attempts;
+            mine.calls += theirs.calls;
+            mine.recovered += theirs.recovered;
+        }
+    }
+
+    /// The scopes in the order of their names: the same whatever the order of the log.
+    #[must_use]
+    pub fn sorted_scopes(&self) -> Vec<(Scope, &ScopeTally)> {
+        let mut list: Vec<_> = self.scopes.iter().map(|(scope, tally)| (*scope, tally)).collect();
+        // Two scopes may read alike: an organisation of one may be a workspace of the other.
+        list.sort_by_cached_key(|(scope, _)| (self.scope_label(scope), self.scope_names(scope).map(str::to_owned)));
+        list
+    }
+
+    /// The runs in the order of their names.
+    #[must_use]
+    pub fn sorted_runs(&self) -> Vec<(&'a str, Symbol, &RunTally)> {
+        let mut list: Vec<_> =
+            self.runs.iter().map(|(run, tally)| (self.table.names.text(*run), *run, tally)).collect();
+        list.sort_unstable_by_key(|(name, _, _)| *name);
+        list
+    }
+
+    /// A scope in words: what the log names of provider, model and account.
+    #[must_use]
+    pub fn scope_label(&self, scope: &Scope) -> String {
+        let named: Vec<&str> = self.scope_names(scope).into_iter().filter(|name| !name.is_empty()).collect();
+        if named.is_empty() { "all requests".to_owned() } else { named.join(" ") }
+    }
+
+    fn scope_names(&self, scope: &Scope) -> [&'a str; 5] {
+        [scope.provider, scope.model, scope.org, scope.workspace, scope.api_key].map(|part| self.table.names.text(part))
+    }
+
+    /// The spent caps in the order in which they were first met.
+    #[must_use]
+    pub fn sorted_caps(&self) -> Vec<(&CapKey, &CapTally)> {
+        let mut list: Vec<_> = self.caps.iter().collect();
+        list.sort_unstable_by_key(|(key, cap)| (cap.first, cap.last, key.class));
+        list
+    }
+}

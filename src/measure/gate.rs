@@ -1,0 +1,128 @@
+//! Windows a 429 closes for everyone on its scope, and who ran into them.
+
+use super::moments::{Moment, Moments};
+use super::spot::{Spot, earlier_row};
+use crate::attempt::{AttemptTable, Time};
+use std::cmp::Reverse;
+
+/// Stretches of 2^13 µs, some 8 ms: finer than any clock two workers share.
+const SHIFT: u32 = 13;
+
+/// The 429s of one scope.
+#[derive(Clone, Debug, Default)]
+pub struct Gate {
+    moments: Moments<Knock>,
+}
+
+/// What happened at the gate in one stretch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Knock {
+    /// The latest end of a window opened in it, and the row that opened it.
+    closes: Option<(Time, u32)>,
+    /// Refused sends, and the first of them.
+    refused: u64,
+    example: Option<u32>,
+}
+
+impl Moment for Knock {
+    fn merge(&mut self, table: &AttemptTable, other: &Knock) {
+        let rank = |closing: &(Time, u32)| (closing.0, Reverse(Spot::of(table, closing.1)));
+        if let Some(theirs) = other.closes
+            && self.closes.is_none_or(|mine| rank(&mine) < rank(&theirs))
+        {
+            self.closes = Some(theirs);
+        }
+        self.refused += other.refused;
+        self.example = earlier_row(table, self.example, other.example);
+    }
+}
+
+/// A stretch in which the gate was shut, by one 429 or by several whose windows overlap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shut {
+    /// When everyone could know.
+    pub from: Time,
+    /// Until when everyone was to stay away.
+    pub until: Time,
+    /// The 429 that shut it.
+    pub opened_by: u32,
+    /// Sends that were refused while it was shut.
+    pub refused: u64,
+    /// Some of them, in time order.
+    pub examples: Vec<u32>,
+}
+
+impl Gate {
+    /// A 429 answered at `answered` asks everyone to stay away until `until`.
+    pub fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32) {
+        let knock = Knock { closes: Some((until, row)), ..Knock::default() };
+        self.moments.add(table, answered.0 >> SHIFT, knock);
+    }
+
+    /// A send at `sent` was refused, and its own call had not been told to stay away at that time.
+    pub fn refuse(&mut self, table: &AttemptTable, sent: Time, row: u32) {
+        let knock = Knock { refused: 1, example: Some(row), ..Knock::default() };
+        self.moments.add(table, sent.0 >> SHIFT, knock);
+    }
+
+    /// Takes in another gate of the same scope.
+    pub fn merge(&mut self, table: &AttemptTable, other: Gate) {
+        self.moments.merge(table, other.moments);
+    }
+
+    /// The refused sends in time order: when the first of a stretch was sent, how many, and its row.
+    #[must_use]
+    pub fn refusals(&self, table: &AttemptTable) -> Vec<(Time, u64, u32)> {
+        let knocks = self.moments.sorted(table).into_iter();
+        knocks
+            .filter_map(|(_, knock)| {
+                let row = knock.example?;
+                Some((table.rows[row as usize].sent, knock.refused, row))
+            })
+            .collect()
+    }
+
+    /// The stretches in which the gate was shut, with the sends refused in them. A send that left less than
+    /// `grace_us` after the answer that shut it was on its way already.
+    #[must_use]
+    pub fn shut(&self, table: &AttemptTable, grace_us: i64, most_examples: usize) -> Vec<Shut> {
+        let knocks = self.moments.sorted(table);
+        let mut list = windows(&knocks, grace_us);
+        let mut at = 0;
+        for (key, knock) in &knocks {
+            let (start, end) = bounds(*key);
+            while list.get(at).is_some_and(|shut| shut.until < end) {
+                at += 1;
+            }
+            if let Some(shut) = list.get_mut(at).filter(|shut| shut.from <= start) {
+                shut.refused += knock.refused;
+                if shut.examples.len() < most_examples {
+                    shut.examples.extend(knock.example);
+                }
+            }
+        }
+        list
+    }
+}
+
+/// First and last moment of a stretch.
+fn bounds(key: i64) -> (Time, Time) {
+    (Time(key << SHIFT), Time((key + 1) << SHIFT))
+}
+
+/// The union of all windows, in time order.
+fn windows(knocks: &[(i64, Knock)], grace_us: i64) -> Vec<Shut> {
+    let mut list: Vec<Shut> = Vec::new();
+    for (key, knock) in knocks {
+        let Some((until, row)) = knock.closes else { continue };
+        let from = bounds(*key).1.plus_us(grace_us);
+        match list.last_mut() {
+            Some(last) if from <= last.until => last.until = last.until.max(until),
+            _ if until > from => {
+                list.push(Shut { from, until, opened_by: row, refused: 0, examples: Vec::new() });
+            }
+            _ => {}
+        }
+    }
+    list
+}

@@ -1,0 +1,29 @@
+//! Summaries that merge: whatever a run or fleet rule, or a table of the report, needs to know.
+//!
+//! Every summary is built call by call, and two summaries of disjoint calls merge into the summary of both,
+//! in any order. Nothing here looks back at a table of all attempts.
+
+mod burst;
+mod cap;
+mod drain;
+mod fleet;
+mod flow;
+mod gate;
+mod moments;
+mod run;
+mod scope;
+mod spot;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+pub use burst::{Fanout, FanoutTerms, Starts};
+pub use cap::{CapKey, CapTally, Capped, Holder};
+pub use drain::{Drain, DrainTerms, Traffic, drains};
+pub use fleet::Fleet;
+pub use flow::Flow;
+pub use gate::{Gate, Shut};
+pub use run::RunTally;
+pub use scope::ScopeTally;
+pub use spot::Spot;
+pub use tally::{ClassTally, Tally};

@@ -1,0 +1,150 @@
+//! What is known of one run.
+
+use super::spot::{Spot, earlier};
+use crate::attempt::{Symbol, Time};
+use crate::calls::Call;
+use crate::report::{Bar, Outcome};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// Counts of one run.
+#[derive(Clone, Debug)]
+pub struct RunTally {
+    /// Calls by number of attempts and how they ended.
+    pub bars: BTreeMap<u32, Bar>,
+    /// Successful calls by the attempt that succeeded.
+    pub success_by_attempt: BTreeMap<u32, u64>,
+    /// Attempts.
+    pub sends: u64,
+    /// Time between attempts of a call, µs.
+    pub waited_us: i64,
+    /// Sends that could not have helped.
+    pub wasted: u64,
+    /// First send.
+    pub first: Time,
+    /// Last answer.
+    pub last: Time,
+    /// The latest start of a call that succeeded.
+    pub last_success: Option<Time>,
+    /// Calls that took more than one attempt.
+    pub retried_calls: u64,
+    /// The first attempt of the earliest of them.
+    pub retried: Option<Spot>,
+    /// Models used, in no order.
+    pub models: SmallVec<[Symbol; 2]>,
+    /// Findings by severity: infos, warnings, errors.
+    pub findings: [u64; 3],
+}
+
+impl Default for RunTally {
+    fn default() -> Self {
+        RunTally {
+            bars: BTreeMap::new(),
+            success_by_attempt: BTreeMap::new(),
+            sends: 0,
+            waited_us: 0,
+            wasted: 0,
+            first: Time(i64::MAX),
+            last: Time(i64::MIN),
+            last_success: None,
+            retried_calls: 0,
+            retried: None,
+            models: SmallVec::new(),
+            findings: [0; 3],
+        }
+    }
+}
+
+impl RunTally {
+    /// Takes in one call.
+    pub fn absorb(&mut self, call: &Call<'_>) {
+        let bar = self.bars.entry(call.len() as u32).or_default();
+        match call.outcome {
+            Outcome::Ok => bar.ok += 1,
+            Outcome::Failed => bar.failed += 1,
+            Outcome::Open => bar.open += 1,
+        }
+        if call.outcome == Outcome::Ok {
+            let place = call.attempts().position(|attempt| !attempt.failed()).unwrap_or(0) as u32 + 1;
+            *self.success_by_attempt.entry(place).or_default() += 1;
+            self.last_success = self.last_success.max(Some(call.first().sent));
+        }
+        if call.len() > 1 {
+            self.retried_calls += 1;
+            self.retried = earlier(self.retried, Some(Spot::of(call.table(), call.rows()[0])));
+        }
+        self.sends += call.len() as u64;
+        self.waited_us += call.waited_us();
+        self.first = self.first.min(call.first().sent);
+        self.last = self.last.max(call.ended());
+        self.note_model(call.origin(0).model);
+    }
+
+    fn note_model(&mut self, model: Symbol) {
+        if model.is_some() && !self.models.contains(&model) {
+            self.models.push(model);
+        }
+    }
+
+    /// Takes in the counts of the same run from other calls.
+    pub fn merge(&mut self, other: RunTally) {
+        for (attempts, theirs) in other.bars {
+            let mine = self.bars.entry(attempts).or_default();
+            mine.ok += theirs.ok;
+            mine.failed += theirs.failed;
+            mine.open += theirs.open;
+        }
+        for (attempt, calls) in other.success_by_attempt {
+            *self.success_by_attempt.entry(attempt).or_default() += calls;
+        }
+        self.sends += other.sends;
+        self.waited_us += other.waited_us;
+        self.wasted += other.wasted;
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        self.last_success = self.last_success.max(other.last_success);
+        self.retried_calls += other.retried_calls;
+        self.retried = earlier(self.retried, other.retried);
+        other.models.into_iter().for_each(|model| self.note_model(model));
+        for (mine, theirs) in self.findings.iter_mut().zip(other.findings) {
+            *mine += theirs;
+        }
+    }
+
+    /// Calls that ended so.
+    #[must_use]
+    pub fn ended(&self, outcome: Outcome) -> u64 {
+        self.bars
+            .values()
+            .map(|bar| match outcome {
+                Outcome::Ok => bar.ok,
+                Outcome::Failed => bar.failed,
+                Outcome::Open => bar.open,
+            })
+            .sum()
+    }
+
+    /// All calls.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.bars.values().map(|bar| bar.calls()).sum()
+    }
+
+    /// How the run ended: a failed call decides, then an open one.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        if self.ended(Outcome::Failed) > 0 {
+            Outcome::Failed
+        } else if self.ended(Outcome::Open) > 0 {
+            Outcome::Open
+        } else {
+            Outcome::Ok
+        }
+    }
+
+    /// Sends beyond the first of each call.
+    #[must_use]
+    pub fn retries(&self) -> u64 {
+        self.sends - self.calls()
+    }
+}

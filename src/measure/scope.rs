@@ -1,0 +1,141 @@
+//! What is known of one rate-limit scope: an account and a model of one provider.
+
+use super::burst::{Fanout, FanoutTerms, Met, Starts};
+use super::drain::Traffic;
+use super::flow::Flow;
+use super::gate::{Gate, Shut};
+use super::spot::Spot;
+use super::tally::{is_overload, is_rate_limit};
+use crate::attempt::{Attempt, AttemptTable, Scope, Series, Time};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// Counts of one scope.
+#[derive(Clone, Debug, Default)]
+pub struct ScopeTally {
+    /// Sends and refusals over time.
+    pub flow: Series<Flow>,
+    /// 429 windows and who ran into them.
+    pub gate: Gate,
+    /// Starts of calls.
+    pub starts: Starts,
+    /// The latest start of a call that succeeded.
+    pub last_success: Option<Time>,
+}
+
+/// How far before its hint's end a retry may come without having ignored it: 2%, and 50 ms for clocks.
+/// The same tolerance as rule RL301.
+fn tolerated(hint_us: i64) -> i64 {
+    hint_us / 50 + 50_000
+}
+
+impl ScopeTally {
+    /// Takes in a call that started on this scope.
+    pub fn absorb(&mut self, call: &Call<'_>, scope: Scope) {
+        self.absorb_attempts(call, scope);
+        if call.attempts().any(|attempt| !attempt.failed()) {
+            self.last_success = self.last_success.max(Some(call.first().sent));
+        }
+        let first = call.first();
+        self.starts.add(call.table(), call.rows()[0], first.run, met(first));
+    }
+
+    /// Takes in the attempts of `call` that drew on this scope.
+    pub fn absorb_attempts(&mut self, call: &Call<'_>, scope: Scope) {
+        // Until when the call itself was told to wait: what it sends before is its own finding, not the fleet's.
+        let mut told = Time(i64::MIN);
+        for position in 0..call.len() {
+            if call.origin(position).scope() != scope {
+                continue;
+            }
+            let attempt = call.at(position);
+            self.absorb_attempt(call, position);
+            if is_rate_limit(attempt) {
+                let (table, row) = (call.table(), call.rows()[position]);
+                if attempt.sent >= told {
+                    self.gate.refuse(table, attempt.sent, row);
+                }
+                if let Some(until) = shut_until(call, position) {
+                    self.gate.close(table, attempt.ended(), until, row);
+                    told = told.max(until);
+                }
+            }
+        }
+    }
+
+    fn absorb_attempt(&mut self, call: &Call<'_>, position: usize) {
+        let attempt = call.at(position);
+        let flow = Flow {
+            sends: 1,
+            ok: u64::from(!attempt.failed()),
+            rejected: u64::from(is_rate_limit(attempt)),
+            overloaded: u64::from(is_overload(attempt)),
+            first: Some(Spot::of(call.table(), call.rows()[position])),
+        };
+        self.flow.add(attempt.sent, flow);
+    }
+
+    /// Takes in the counts of the same scope from other calls.
+    pub fn merge(&mut self, table: &AttemptTable, other: ScopeTally) {
+        self.flow.merge(other.flow);
+        self.gate.merge(table, other.gate);
+        self.starts.merge(table, other.starts);
+        self.last_success = self.last_success.max(other.last_success);
+    }
+
+    /// Whether a request sent between `from` and `until` succeeded.
+    #[must_use]
+    pub fn succeeded_between(&self, from: Time, until: Option<Time>) -> bool {
+        let until = until.unwrap_or(Time(i64::MAX));
+        if self.last_success.is_some_and(|last| last >= from && last < until) {
+            return true;
+        }
+        let (width, flow) = self.flow.clone().sorted();
+        flow.iter().any(|(at, flow)| flow.ok > 0 && *at >= from && at.plus_us(width) <= until)
+    }
+
+    /// The stretches in which a 429 had shut the gate, each with the calls that started in it unharmed.
+    #[must_use]
+    pub fn shut(&self, table: &AttemptTable, grace_us: i64, most_examples: usize) -> Vec<(Shut, u64)> {
+        let unharmed = self.starts.unharmed(table);
+        let shut = self.gate.shut(table, grace_us, most_examples).into_iter();
+        shut.filter(|shut| shut.refused > 0)
+            .map(|shut| {
+                let passed = unharmed(shut.from, shut.until);
+                (shut, passed)
+            })
+            .collect()
+    }
+
+    /// The train of calls started together that ran into most limits and overloads.
+    #[must_use]
+    pub fn worst_fanout(&self, table: &AttemptTable, terms: &FanoutTerms, most_examples: usize) -> Option<Fanout> {
+        let (width, flow) = self.flow.clone().sorted();
+        let active = (flow.first()?.0, flow.last()?.0.plus_us(width));
+        self.starts.worst_fanout(table, active, terms, most_examples)
+    }
+
+    /// Its sends and 429s over time, ready to be asked about.
+    #[must_use]
+    pub fn traffic(&self, table: &AttemptTable) -> Traffic {
+        Traffic::of(table, &self.flow, &self.gate)
+    }
+}
+
+fn met(attempt: &Attempt) -> Met {
+    if is_rate_limit(attempt) {
+        Met::RateLimit
+    } else if is_overload(attempt) {
+        Met::Overload
+    } else {
+        Met::Nothing
+    }
+}
+
+/// Until when a 429 asks everyone on its scope to stay away.
+fn shut_until(call: &Call<'_>, position: usize) -> Option<Time> {
+    let attempt = call.at(position);
+    let hint = call.hint_us(position).filter(|hint| *hint > 0)?;
+    let telling = attempt.class == Some(Class::RateLimited);
+    telling.then(|| attempt.ended().plus_us(hint - tolerated(hint)))
+}

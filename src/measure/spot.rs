@@ -1,0 +1,41 @@
+//! Where a row stands among all rows.
+
+use crate::attempt::{AttemptTable, Time};
+
+/// A row, with what the log says of it in front: the least of several is the same whatever the order of
+/// files and lines, and merging needs no look at the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// When it was sent.
+    pub sent: Time,
+    number: u16,
+    identity: u32,
+    /// Its place in the table, which only tells identical records apart.
+    pub row: u32,
+}
+
+impl Spot {
+    /// The place of `row`.
+    #[must_use]
+    pub fn of(table: &AttemptTable, row: u32) -> Spot {
+        let attempt = &table.rows[row as usize];
+        Spot { sent: attempt.sent, number: attempt.number, identity: attempt.identity, row }
+    }
+}
+
+/// The earlier of two, where there are two.
+#[must_use]
+pub fn earlier(a: Option<Spot>, b: Option<Spot>) -> Option<Spot> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The earlier of two rows, for summaries that keep the number alone.
+pub(super) fn earlier_row(table: &AttemptTable, a: Option<u32>, b: Option<u32>) -> Option<u32> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(Spot::of(table, a).min(Spot::of(table, b)).row),
+        (a, b) => a.or(b),
+    }
+}

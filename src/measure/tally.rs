@@ -1,0 +1,157 @@
+//! Plain counts over all attempts and calls.
+
+use super::spot::{Spot, earlier};
+use crate::attempt::{Attempt, Flags};
+use crate::calls::Call;
+use crate::classify::{Bucket, Class};
+use crate::report::Outcome;
+
+/// Counts of one failure class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassTally {
+    /// Attempts that failed so.
+    pub attempts: u64,
+    /// Calls with such a failure.
+    pub calls: u64,
+    /// Of them, calls that succeeded in the end.
+    pub recovered: u64,
+}
+
+/// Counts over everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Calls by how they ended: in success, in failure, open.
+    pub calls: [u64; 3],
+    /// Attempts, each once.
+    pub sends: u64,
+    /// Further deliveries of attempts.
+    pub duplicates: u64,
+    /// Time between attempts of a call, µs.
+    pub waited_us: i64,
+    /// Attempts that got a response; gateways and tools, which name no request, aside.
+    pub responses: u64,
+    /// Of them, with a request id.
+    pub with_request_id: u64,
+    /// 429s.
+    pub rejected: u64,
+    /// Of them, with a readable hint.
+    pub hinted: u64,
+    /// Attempts with rate-limit headers.
+    pub with_headroom: u64,
+    /// Attempts with a duration.
+    pub with_duration: u64,
+    /// Attempts that name their call, or their place in it.
+    pub with_call_identity: u64,
+    /// Attempts with a counter.
+    pub with_counter: u64,
+    /// Attempts whose layer declares its cap.
+    pub with_cap: u64,
+    /// Attempts with `x-should-retry`.
+    pub with_server_word: u64,
+    /// Attempts with an outcome as the logger saw it.
+    pub with_outcome: u64,
+    /// Failures.
+    pub failures: u64,
+    /// The first attempt of all.
+    pub first: Option<Spot>,
+    /// The first response without a request id.
+    pub first_without_id: Option<Spot>,
+    /// The first attempt of the first call with a further delivery.
+    pub first_duplicate: Option<Spot>,
+}
+
+impl Tally {
+    /// Takes in one call.
+    pub fn absorb(&mut self, call: &Call<'_>) {
+        self.calls[call.outcome as usize] += 1;
+        self.sends += call.len() as u64;
+        self.duplicates += u64::from(call.duplicates);
+        self.waited_us += call.waited_us();
+        let spot = |position: usize| Some(Spot::of(call.table(), call.rows()[position]));
+        self.first = earlier(self.first, spot(0));
+        if call.duplicates > 0 {
+            self.first_duplicate = earlier(self.first_duplicate, spot(0));
+        }
+        for position in 0..call.len() {
+            self.absorb_attempt(call.at(position));
+            if answered(call.at(position)) && !call.at(position).flags.has(Flags::REQUEST_ID) {
+                self.first_without_id = earlier(self.first_without_id, spot(position));
+            }
+            self.hinted += u64::from(call.at(position).status == 429 && call.hint_us(position).is_some());
+        }
+    }
+
+    fn absorb_attempt(&mut self, attempt: &Attempt) {
+        let flag = |mask| u64::from(attempt.flags.has(mask));
+        if answered(attempt) {
+            self.responses += 1;
+            self.with_request_id += flag(Flags::REQUEST_ID);
+        }
+        let counted = attempt.number > 0 || attempt.sdk_count().is_some();
+        self.rejected += u64::from(attempt.status == 429);
+        self.with_headroom += flag(Flags::HEADROOM);
+        self.with_duration += u64::from(attempt.duration.as_us().is_some());
+        self.with_counter += u64::from(counted);
+        self.with_call_identity += u64::from(counted || !attempt.flags.has(Flags::NO_CALL_ID));
+        self.with_cap += u64::from(attempt.max_attempts > 0);
+        self.with_server_word += u64::from(attempt.should_retry().is_some());
+        self.with_outcome += flag(Flags::LOGGED_OK).max(flag(Flags::LOGGED_ERROR));
+        self.failures += u64::from(attempt.failed());
+    }
+
+    /// Takes in the counts of other calls.
+    pub fn merge(&mut self, other: &Tally) {
+        for (mine, theirs) in self.calls.iter_mut().zip(other.calls) {
+            *mine += theirs;
+        }
+        self.waited_us += other.waited_us;
+        for (mine, theirs) in [
+            (&mut self.sends, other.sends),
+            (&mut self.duplicates, other.duplicates),
+            (&mut self.responses, other.responses),
+            (&mut self.with_request_id, other.with_request_id),
+            (&mut self.rejected, other.rejected),
+            (&mut self.hinted, other.hinted),
+            (&mut self.with_headroom, other.with_headroom),
+            (&mut self.with_duration, other.with_duration),
+            (&mut self.with_call_identity, other.with_call_identity),
+            (&mut self.with_counter, other.with_counter),
+            (&mut self.with_cap, other.with_cap),
+            (&mut self.with_server_word, other.with_server_word),
+            (&mut self.with_outcome, other.with_outcome),
+            (&mut self.failures, other.failures),
+        ] {
+            *mine += theirs;
+        }
+        self.first = earlier(self.first, other.first);
+        self.first_without_id = earlier(self.first_without_id, other.first_without_id);
+        self.first_duplicate = earlier(self.first_duplicate, other.first_duplicate);
+    }
+
+    /// Calls that ended so.
+    #[must_use]
+    pub fn ended(&self, outcome: Outcome) -> u64 {
+        self.calls[outcome as usize]
+    }
+
+    /// All calls.
+    #[must_use]
+    pub fn all_calls(&self) -> u64 {
+        self.calls.iter().sum()
+    }
+}
+
+/// Whether a model answered, or its provider did.
+fn answered(attempt: &Attempt) -> bool {
+    attempt.status != 0 && attempt.class != Some(Class::GatewayError) && !attempt.flags.has(Flags::TOOL)
+}
+
+/// Whether a rate limit refused it: this caller's own, and over in a while.
+pub(super) fn is_rate_limit(attempt: &Attempt) -> bool {
+    matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit))
+}
+
+/// Whether a failure is one of capacity: everyone's, not this caller's.
+pub(super) fn is_overload(attempt: &Attempt) -> bool {
+    attempt.class == Some(Class::Overloaded) || attempt.bucket() == Some(Bucket::Capacity)
+}

@@ -1,0 +1,185 @@
+//! A drawing surface in logical pixels, the same for SVG and PNG.
+
+use super::ChartError;
+use super::style::{AXIS, GRID, HEIGHT, INK, MARGIN, MUTED, SUBTITLE, TITLE, WIDTH};
+use plotters::coord::Shift;
+use plotters::drawing::DrawingArea;
+use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+use plotters::prelude::DrawingBackend;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, WHITE};
+use std::fmt::Display;
+
+/// Device pixels per logical pixel. Backends take whole numbers only; so SVG gets quarters of a
+/// pixel, and a bitmap of this size is averaged down to smooth its lines.
+pub(super) const SCALE: u32 = 4;
+
+/// plotters' name for a size is the line height for a bitmap font, and 1.24 em in SVG. Both factors
+/// together make an em the same length in both.
+const BITMAP_SIZE_PER_EM: f64 = 1.164;
+const SVG_SIZE_PER_EM: f64 = 1.24;
+
+/// The two media differ in where they put a line of text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Medium {
+    /// Text is left to the viewer.
+    Svg,
+    /// Text is drawn with the embedded font.
+    Bitmap,
+}
+
+/// A point in logical pixels, from the upper left.
+pub(super) type At = (f64, f64);
+
+/// Where a text has its anchor.
+#[derive(Clone, Copy)]
+pub(super) enum Align {
+    /// It starts there.
+    Left,
+    /// It is centred there.
+    Centre,
+    /// It ends there.
+    Right,
+}
+
+/// A white sheet to draw on.
+pub(super) struct Canvas<DB: DrawingBackend> {
+    area: DrawingArea<DB, Shift>,
+    medium: Medium,
+}
+
+impl<DB: DrawingBackend> Canvas<DB> {
+    /// Covers `area` with white.
+    pub(super) fn new(area: DrawingArea<DB, Shift>, medium: Medium) -> Result<Self, ChartError> {
+        area.fill(&WHITE).map_err(drawing)?;
+        Ok(Canvas { area, medium })
+    }
+
+    /// Ends the drawing.
+    pub(super) fn finish(&self) -> Result<(), ChartError> {
+        self.area.present().map_err(drawing)
+    }
+
+    /// A filled rectangle between two corners.
+    pub(super) fn rect(&self, a: At, b: At, color: RGBColor) -> Result<(), ChartError> {
+        self.area.draw(&Rectangle::new([device(a), device(b)], filled(color))).map_err(drawing)
+    }
+
+    /// A line through points. Its ends and bends are round, so that saw-teeth have no spikes.
+    pub(super) fn line(&self, points: &[At], width: f64, color: RGBColor) -> Result<(), ChartError> {
+        let path: Vec<(i32, i32)> = points.iter().map(|p| device(*p)).collect();
+        if self.medium == Medium::Svg {
+            return self.area.draw(&PathElement::new(path, stroke(color, width))).map_err(drawing);
+        }
+        // the path rasterizer of plotters runs out to spikes at sharp bends
+        for pair in path.windows(2) {
+            if let Some(quad) = quad(pair[0], pair[1], width * f64::from(SCALE)) {
+                self.area.draw(&Polygon::new(quad, filled(color))).map_err(drawing)?;
+            }
+        }
+        points.iter().try_for_each(|p| self.dot(*p, width / 2.0, color))
+    }
+
+    /// A filled circle.
+    pub(super) fn dot(&self, at: At, radius: f64, color: RGBColor) -> Result<(), ChartError> {
+        let radius = (radius * f64::from(SCALE)).round() as i32;
+        self.area.draw(&Circle::new(device(at), radius, filled(color))).map_err(drawing)
+    }
+
+    /// A text with its base line at `at`.
+    pub(super) fn text(&self, text: &str, at: At, em: f64, color: RGBColor, align: Align) -> Result<(), ChartError> {
+        let (size_per_em, drop) = match self.medium {
+            // "-0.5ex" of a viewer's sans-serif
+            Medium::Svg => (SVG_SIZE_PER_EM, 0.265),
+            // below the box, whose base line plotters takes for half the size
+            Medium::Bitmap => (BITMAP_SIZE_PER_EM, BITMAP_SIZE_PER_EM * (1.0 / 1.24 - 0.5)),
+        };
+        let anchor = match align {
+            Align::Left => HPos::Left,
+            Align::Centre => HPos::Center,
+            Align::Right => HPos::Right,
+        };
+        let style = font(em * size_per_em).color(&color).pos(Pos::new(anchor, VPos::Bottom));
+        self.area.draw_text(text, &style, device((at.0, at.1 + drop * em))).map_err(drawing)
+    }
+
+    /// Title and subtitle, cut to the width of the sheet.
+    pub(super) fn head(&self, title: &str, subtitle: &str, color: RGBColor) -> Result<(), ChartError> {
+        let room = WIDTH - 2.0 * MARGIN;
+        self.text(&fitting(title, TITLE, room)?, (MARGIN, 31.0), TITLE, INK, Align::Left)?;
+        self.text(&fitting(subtitle, SUBTITLE, room)?, (MARGIN, 53.0), SUBTITLE, color, Align::Left)
+    }
+
+    /// A line of the value axis and its label.
+    pub(super) fn value_tick(&self, label: &str, y: f64, x: (f64, f64)) -> Result<(), ChartError> {
+        self.line(&[(x.0, y), (x.1, y)], 1.0, GRID)?;
+        self.text(label, (x.0 - 8.0, y + 4.0), super::style::LABEL, MUTED, Align::Right)
+    }
+
+    /// The line the data stands on.
+    pub(super) fn base(&self, y: f64, x: (f64, f64)) -> Result<(), ChartError> {
+        self.line(&[(x.0, y), (x.1, y)], 1.0, AXIS)
+    }
+
+    /// The last line of the sheet.
+    pub(super) fn footnote(&self, text: &str) -> Result<(), ChartError> {
+        self.text(text, (MARGIN, HEIGHT - 10.0), super::style::SMALL, MUTED, Align::Left)
+    }
+}
+
+/// Width of `text` in logical pixels.
+pub(super) fn width(text: &str, em: f64) -> Result<f64, ChartError> {
+    let measured = font(em * BITMAP_SIZE_PER_EM).box_size(text);
+    let (width, _) = measured.map_err(drawing)?;
+    Ok(f64::from(width) / f64::from(SCALE))
+}
+
+/// As much of `text` as `room` holds, cut in the middle.
+pub(super) fn fitting(text: &str, em: f64, room: f64) -> Result<String, ChartError> {
+    let mut kept = text.chars().count();
+    let mut out = super::style::shorten(text, kept);
+    while kept > 1 {
+        let needed = width(&out, em)?;
+        if needed <= room {
+            break;
+        }
+        kept = ((kept as f64 * room / needed) as usize).min(kept - 1);
+        out = super::style::shorten(text, kept);
+    }
+    Ok(out)
+}
+
+fn font(size: f64) -> FontDesc<'static> {
+    FontDesc::new(FontFamily::SansSerif, size * f64::from(SCALE), FontStyle::Normal)
+}
+
+fn device(at: At) -> (i32, i32) {
+    let scale = f64::from(SCALE);
+    ((at.0 * scale).round() as i32, (at.1 * scale).round() as i32)
+}
+
+fn filled(color: RGBColor) -> ShapeStyle {
+    ShapeStyle { color: color.into(), filled: true, stroke_width: 0 }
+}
+
+fn stroke(color: RGBColor, width: f64) -> ShapeStyle {
+    ShapeStyle { color: color.into(), filled: false, stroke_width: (width * f64::from(SCALE)).round() as u32 }
+}
+
+/// The four corners of a straight stroke; `None` when it has no length.
+fn quad(a: (i32, i32), b: (i32, i32), width: f64) -> Option<Vec<(i32, i32)>> {
+    let (dx, dy) = (f64::from(b.0 - a.0), f64::from(b.1 - a.1));
+    let length = dx.hypot(dy);
+    if length < 0.5 {
+        return None;
+    }
+    let (nx, ny) = (-dy / length * width / 2.0, dx / length * width / 2.0);
+    let corner = |p: (i32, i32), side: f64| {
+        ((f64::from(p.0) + side * nx).round() as i32, (f64::from(p.1) + side * ny).round() as i32)
+    };
+    Some(vec![corner(a, 1.0), corner(b, 1.0), corner(b, -1.0), corner(a, -1.0)])
+}
+
+fn drawing(error: impl Display) -> ChartError {
+    ChartError::Draw(error.to_string())
+}

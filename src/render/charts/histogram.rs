@@ -1,0 +1,247 @@
+//! Attempts per call as stacked bars: how many calls needed how many, and how they ended.
+
+use super::ChartError;
+use super::canvas::{Align, Canvas, width};
+use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted};
+use super::ticks::{linear, powers};
+use crate::report::{Bar, Histogram};
+use plotters::prelude::DrawingBackend;
+use plotters::style::{RGBColor, WHITE};
+
+/// Attempt counts that always have a bar of their own.
+const SINGLE: u32 = 12;
+/// The last count with a place of its own where nothing is beyond it; else the last of a group.
+const GROUPED: u32 = 16;
+/// Places shown at least, so that a single bar does not fill the sheet.
+const LEAST_SLOTS: u32 = 5;
+/// A bar smaller than the tallest by more than this calls for a logarithmic axis.
+const LINEAR_RANGE: u64 = 50;
+/// Nothing that was counted is drawn lower than this.
+const LEAST_HEIGHT: f64 = 2.0;
+
+const TOP: f64 = 116.0;
+const BASE: f64 = 394.0;
+const RIGHT: f64 = WIDTH - MARGIN;
+/// Room over the tallest bar for its count.
+const COUNT_ROOM: f64 = 16.0;
+
+const ENDS: [(&str, RGBColor); 3] = [("succeeded", BLUE), ("failed", VERMILION), ("open", GREY)];
+
+/// A place on the axis: one attempt count, or several that share a bar.
+struct Slot {
+    label: String,
+    ends: [u64; 3],
+}
+
+impl Slot {
+    fn over(histogram: &Histogram, label: String, keys: impl std::ops::RangeBounds<u32>) -> Slot {
+        let mut ends = [0_u64; 3];
+        for (_, bar) in histogram.bars.range(keys) {
+            ends = plus(ends, *bar);
+        }
+        Slot { label, ends }
+    }
+
+    fn calls(&self) -> u64 {
+        self.ends.iter().fold(0, |sum, n| sum.saturating_add(*n))
+    }
+}
+
+fn plus(ends: [u64; 3], bar: Bar) -> [u64; 3] {
+    [ends[0].saturating_add(bar.ok), ends[1].saturating_add(bar.failed), ends[2].saturating_add(bar.open)]
+}
+
+/// One figure for each way to end, over all bars.
+fn totals(histogram: &Histogram) -> [u64; 3] {
+    histogram.bars.values().fold([0; 3], |ends, bar| plus(ends, *bar))
+}
+
+/// The most attempts one call took; 0 without calls.
+fn most_attempts(histogram: &Histogram) -> u32 {
+    let mut used = histogram.bars.iter().rev().filter(|(_, bar)| plus([0; 3], **bar) != [0; 3]);
+    used.next().map_or(0, |(attempts, _)| *attempts)
+}
+
+fn slots(histogram: &Histogram) -> Vec<Slot> {
+    let most = most_attempts(histogram);
+    let singles = if most > GROUPED { SINGLE } else { most.max(LEAST_SLOTS) };
+    // a call without an attempt is nothing a log can show; should one come, it is not lost
+    let single = |n: u32| Slot::over(histogram, n.to_string(), if n == 1 { 0..=1 } else { n..=n });
+    let mut slots: Vec<Slot> = (1..=singles).map(single).collect();
+    if most > GROUPED {
+        slots.push(Slot::over(histogram, format!("{}–{GROUPED}", SINGLE + 1), SINGLE + 1..=GROUPED));
+        slots.push(Slot::over(histogram, format!("{}+", GROUPED + 1), GROUPED + 1..));
+    }
+    slots
+}
+
+/// What the bars say at a glance.
+pub(super) fn subtitle(histogram: &Histogram) -> String {
+    let calls = totals(histogram).iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+    if calls == 0 {
+        return "No calls".to_owned();
+    }
+    let once = Slot::over(histogram, String::new(), ..=1).calls();
+    let again = calls.saturating_sub(once);
+    if again == 0 {
+        let each = if calls == 1 { "with" } else { "each with" };
+        return format!("{}, {each} one attempt", counted(calls, "call", "calls"));
+    }
+    let share = again as f64 / calls as f64 * 100.0;
+    let needed =
+        format!("{} of {} ({share:.1}%) took more than one attempt", count(again), counted(calls, "call", "calls"));
+    format!("{needed}; the most was {}", most_attempts(histogram))
+}
+
+/// The figures in words.
+pub(super) fn alt(title: &str, histogram: &Histogram) -> String {
+    let mut parts = Vec::new();
+    for slot in slots(histogram).iter().filter(|slot| slot.calls() > 0) {
+        let ends: Vec<String> = ENDS
+            .iter()
+            .zip(slot.ends)
+            .filter(|(_, n)| *n > 0)
+            .map(|((name, _), n)| format!("{} {name}", count(n)))
+            .collect();
+        let attempts = if slot.label == "1" { "attempt" } else { "attempts" };
+        parts.push(format!(
+            "{} {attempts}: {} ({})",
+            slot.label,
+            counted(slot.calls(), "call", "calls"),
+            ends.join(", ")
+        ));
+    }
+    let figures = if parts.is_empty() { String::new() } else { format!(" {}.", parts.join("; ")) };
+    format!("Bar chart. {title}. {}.{figures}", subtitle(histogram))
+}
+
+/// Draws the chart.
+pub(super) fn draw<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    title: &str,
+    histogram: &Histogram,
+) -> Result<(), ChartError> {
+    let slots = slots(histogram);
+    let scale = Scale::of(&slots);
+    canvas.head(title, &subtitle(histogram), MUTED)?;
+    let unit = if scale.log { "calls (logarithmic; each bar is split in proportion)" } else { "calls" };
+    canvas.text(unit, (MARGIN, 88.0), LABEL, MUTED, Align::Left)?;
+    legend(canvas, totals(histogram))?;
+    for value in scale.ticks() {
+        canvas.value_tick(&compact(value), BASE - scale.height(value), (AXIS_X, RIGHT))?;
+    }
+    let step = (RIGHT - AXIS_X) / slots.len() as f64;
+    let exact = all_fit(&slots, step - 6.0)?;
+    for (i, slot) in slots.iter().enumerate() {
+        let centre = AXIS_X + step * (i as f64 + 0.5);
+        bar(canvas, slot, centre, (step * 0.68).min(88.0), scale.height(slot.calls()))?;
+        let calls = if exact { count(slot.calls()) } else { compact(slot.calls()) };
+        let (color, top) = if slot.calls() == 0 { (GREY, 0.0) } else { (INK, drawn(slot, &scale)) };
+        canvas.text(&calls, (centre, BASE - top - 6.0), LABEL, color, Align::Centre)?;
+        canvas.text(&slot.label, (centre, BASE + 18.0), LABEL, MUTED, Align::Centre)?;
+    }
+    canvas.base(BASE, (AXIS_X, RIGHT))?;
+    canvas.text(&caption(histogram), (f64::midpoint(AXIS_X, RIGHT), BASE + 40.0), LABEL, MUTED, Align::Centre)
+}
+
+/// Names the axis, and says where it is not one attempt count a bar.
+fn caption(histogram: &Histogram) -> String {
+    let most = most_attempts(histogram);
+    if most <= GROUPED {
+        return "attempts per call".to_owned();
+    }
+    format!("attempts per call (grouped from {} on; the most was {})", SINGLE + 1, count(u64::from(most)))
+}
+
+/// Whether the exact count of every slot has room over its bar.
+fn all_fit(slots: &[Slot], room: f64) -> Result<bool, ChartError> {
+    for slot in slots {
+        if width(&count(slot.calls()), LABEL)? > room {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What the colours mean and how many calls each stands for, from the right edge leftwards.
+fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>, totals: [u64; 3]) -> Result<(), ChartError> {
+    let mut right = RIGHT;
+    for ((name, color), calls) in ENDS.iter().zip(totals).rev() {
+        let text = format!("{name} {}", compact(calls));
+        canvas.text(&text, (right, 88.0), LABEL, INK, Align::Right)?;
+        let left = right - width(&text, LABEL)? - 17.0;
+        canvas.rect((left, 78.5), (left + 11.0, 89.5), *color)?;
+        right = left - 20.0;
+    }
+    Ok(())
+}
+
+/// From calls to pixels.
+struct Scale {
+    max: u64,
+    log: bool,
+}
+
+impl Scale {
+    fn of(slots: &[Slot]) -> Scale {
+        let sizes = || slots.iter().map(Slot::calls).filter(|n| *n > 0);
+        let max = sizes().max().unwrap_or(0);
+        let min = sizes().min().unwrap_or(0);
+        Scale { max, log: max > min.saturating_mul(LINEAR_RANGE) }
+    }
+
+    fn ticks(&self) -> Vec<u64> {
+        if self.log { powers(self.max) } else { linear(self.max) }
+    }
+
+    /// A single call stands one decade high on the logarithmic axis: it must not vanish at 0.
+    fn height(&self, calls: u64) -> f64 {
+        let full = BASE - TOP - COUNT_ROOM;
+        match calls {
+            0 => 0.0,
+            _ if self.log => full * (1.0 + (calls as f64).log10()) / (1.0 + (self.max as f64).log10()),
+            _ => full * calls as f64 / self.max as f64,
+        }
+    }
+}
+
+fn drawn(slot: &Slot, scale: &Scale) -> f64 {
+    parts(slot, scale.height(slot.calls())).iter().sum()
+}
+
+/// Heights of the parts of a bar: in proportion, but none of them invisible.
+fn parts(slot: &Slot, height: f64) -> [f64; 3] {
+    let calls = slot.calls() as f64;
+    let shares = slot.ends.map(|n| if n == 0 { 0.0 } else { (n as f64 / calls * height).max(LEAST_HEIGHT) });
+    let excess = (shares.iter().sum::<f64>() - height).max(0.0);
+    // what the small parts were given is taken from the largest, as far as it goes
+    let largest = shares.iter().fold(0.0_f64, |max, share| max.max(*share));
+    shares.map(|share| if share == largest { (share - excess).max(share.min(LEAST_HEIGHT)) } else { share })
+}
+
+fn bar<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    slot: &Slot,
+    centre: f64,
+    wide: f64,
+    height: f64,
+) -> Result<(), ChartError> {
+    let (left, right) = (centre - wide / 2.0, centre + wide / 2.0);
+    let mixed = slot.ends.iter().filter(|n| **n > 0).count() > 1;
+    let mut base = BASE;
+    for ((part, calls), (_, color)) in parts(slot, height).into_iter().zip(slot.ends).zip(ENDS) {
+        if calls == 0 {
+            continue;
+        }
+        canvas.rect((left, base - part), (right, base), color)?;
+        if base < BASE && part > LEAST_HEIGHT {
+            canvas.line(&[(left, base), (right, base)], 0.75, WHITE)?;
+        }
+        let text = compact(calls);
+        if mixed && part >= 16.0 && width(&text, SMALL)? + 6.0 <= wide {
+            canvas.text(&text, (centre, base - part / 2.0 + 3.7), SMALL, WHITE, Align::Centre)?;
+        }
+        base -= part;
+    }
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! Charts of a report, as SVG and as PNG: attempts per call, and what was left of each limit.
+//!
+//! Both forms are drawn from the same figures with the same embedded font metrics; a PNG looks the
+//! same on every host, an SVG takes the `sans-serif` of its viewer. The same report gives the same
+//! bytes.
+
+mod canvas;
+mod headroom;
+mod histogram;
+mod png;
+mod series;
+mod style;
+mod ticks;
+
+use crate::report::{Headroom, Histogram, Report};
+use canvas::{Canvas, Medium, SCALE};
+use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
+use std::collections::{HashMap, HashSet};
+
+/// Longest name of a run or scope in a title, in characters.
+const NAME_IN_TITLE: usize = 44;
+/// Longest name of a run or scope in a file name.
+const NAME_IN_FILE: usize = 48;
+
+/// Why a chart could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum ChartError {
+    /// The embedded font was refused.
+    #[error("the font of the charts cannot be read")]
+    Font,
+    /// The drawing library failed.
+    #[error("a chart cannot be drawn: {0}")]
+    Draw(String),
+    /// The image could not be compressed.
+    #[error("a chart cannot be written as PNG: {0}")]
+    Png(#[from] std::io::Error),
+}
+
+/// What a chart shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChartKind {
+    /// Attempts per call over all runs.
+    Fleet,
+    /// What was left of the limits of one scope.
+    Headroom,
+    /// Attempts per call of one run.
+    Run,
+}
+
+/// One chart, not drawn yet.
+#[derive(Clone, Debug)]
+pub struct Chart<'a> {
+    /// Stem of a file name: lower-case letters, digits and `-`; unique within a report.
+    pub name: String,
+    /// What stands above it.
+    pub title: String,
+    /// Its figures in words, for those who cannot see it.
+    pub alt: String,
+    /// What it shows.
+    pub kind: ChartKind,
+    data: Data<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum Data<'a> {
+    Histogram(&'a Histogram),
+    Headroom(Vec<&'a Headroom>),
+}
+
+/// All charts of a report: the fleet's attempts per call, then each scope's headroom, then run by
+/// run. Nothing is drawn before [`Chart::svg`] or [`Chart::png`] is called.
+#[must_use]
+pub fn charts(report: &Report) -> Vec<Chart<'_>> {
+    let mut names = Names::default();
+    let mut charts = vec![bars(names.name("retries-fleet"), ChartKind::Fleet, "all runs", &report.histogram)];
+    for (scope, limits) in by_scope(&report.headroom) {
+        let title = format!("Headroom: {}", shown(scope));
+        let alt = headroom::alt(&title, &limits);
+        let name = names.name(&format!("headroom-{}", slug(scope)));
+        charts.push(Chart { name, title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) });
+    }
+    for run in &report.runs {
+        let name = names.name(&format!("retries-run-{}", slug(&run.run_id)));
+        let title = format!("run {}", shown(&run.run_id));
+        charts.push(bars(name, ChartKind::Run, &title, &run.bars));
+    }
+    charts
+}
+
+/// A name as a title has it.
+fn shown(name: &str) -> String {
+    if name.trim().is_empty() { "(unnamed)".to_owned() } else { style::shorten(name, NAME_IN_TITLE) }
+}
+
+fn bars<'a>(name: String, kind: ChartKind, of: &str, histogram: &'a Histogram) -> Chart<'a> {
+    let title = format!("Attempts per call: {of}");
+    let alt = histogram::alt(&title, histogram);
+    Chart { name, title, alt, kind, data: Data::Histogram(histogram) }
+}
+
+/// The limits of each scope, scopes in the order they come.
+fn by_scope(limits: &[Headroom]) -> Vec<(&str, Vec<&Headroom>)> {
+    let mut scopes: Vec<(&str, Vec<&Headroom>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for limit in limits {
+        let place = *places.entry(&limit.scope).or_insert(scopes.len());
+        match scopes.get_mut(place) {
+            Some((_, known)) => known.push(limit),
+            None => scopes.push((&limit.scope, vec![limit])),
+        }
+    }
+    scopes
+}
+
+/// Gives names out once. The names of files must differ on systems that ignore case, too.
+#[derive(Default)]
+struct Names {
+    used: HashSet<String>,
+    next: HashMap<String, u64>,
+}
+
+impl Names {
+    fn name(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        let next = self.next.entry(name.clone()).or_insert(2);
+        while !self.used.insert(name.clone()) {
+            name = format!("{wanted}-{next}");
+            *next += 1;
+        }
+        name
+    }
+}
+
+/// The letters and digits of `text`, for a file name.
+fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if out.len() == NAME_IN_FILE {
+            break;
+        }
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    let kept = out.trim_end_matches('-');
+    if kept.is_empty() { "unnamed".to_owned() } else { kept.to_owned() }
+}
+
+impl Chart<'_> {
+    /// The chart as an SVG document of 800 by 450 pixels, without scripts, styles or references.
+    ///
+    /// # Errors
+    /// When the drawing library fails.
+    pub fn svg(&self) -> Result<String, ChartError> {
+        style::ensure_font()?;
+        let mut text = String::new();
+        let area = SVGBackend::with_string(&mut text, device_size()).into_drawing_area();
+        self.draw(&Canvas::new(area, Medium::Svg)?)?;
+        Ok(self.with_head(&text))
+    }
+
+    /// The chart as a PNG image of 1600 by 900 pixels.
+    ///
+    /// # Errors
+    /// When the drawing library or the compression fails.
+    pub fn png(&self) -> Result<Vec<u8>, ChartError> {
+        style::ensure_font()?;
+        let (width, height) = device_size();
+        let mut pixels = vec![0; width as usize * height as usize * 3];
+        let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+        self.draw(&Canvas::new(area, Medium::Bitmap)?)?;
+        Ok(png::encode(&pixels, width as usize)?)
+    }
+
+    fn draw<DB: plotters::prelude::DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), ChartError> {
+        match &self.data {
+            Data::Histogram(histogram) => histogram::draw(canvas, &self.title, histogram)?,
+            Data::Headroom(limits) => headroom::draw(canvas, &self.title, limits)?,
+        }
+        canvas.finish()
+    }
+
+    /// Replaces the opening tag of plotters, which knows the device's pixels only, by one with the
+    /// logical size and a description.
+    fn with_head(&self, svg: &str) -> String {
+        let body = svg.split_once('>').map_or("", |(_, body)| body);
+        let (width, height) = device_size();
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {width} {height}\" \
+             role=\"img\" aria-label=\"{}\">\n<title>{}</title>{body}",
+            style::WIDTH,
+            style::HEIGHT,
+            escaped(&self.alt),
+            escaped(&self.title),
+        )
+    }
+}
+
+fn device_size() -> (u32, u32) {
+    (style::WIDTH as u32 * SCALE, style::HEIGHT as u32 * SCALE)
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! From readings to the lines and marks of a headroom chart.
+
+use super::headroom::DANGER;
+use super::ticks::TimeAxis;
+use crate::attempt::{LimitKind, Time};
+use crate::report::{Headroom, HeadroomPoint};
+use std::collections::BTreeMap;
+
+/// Columns a window is drawn in; what falls into one is folded, because nobody could tell it apart.
+const COLUMNS: f64 = 600.0;
+/// A pause longer than this many usual ones is not bridged by a full line.
+const LONG_PAUSE: i64 = 6;
+
+/// One limit, in shares of it.
+pub(super) struct Series {
+    /// Which limit.
+    pub(super) kind: LimitKind,
+    /// Runs of readings without a long pause: time and share left.
+    pub(super) stretches: Vec<Vec<(Time, f64)>>,
+    /// The least reading.
+    pub(super) low: Low,
+    /// When it first was below [`DANGER`].
+    pub(super) below: Option<Time>,
+    /// When it first was 0.
+    pub(super) empty: Option<Time>,
+    /// The share left at the end.
+    pub(super) last: f64,
+    /// Some readings were no data.
+    pub(super) dropped: bool,
+}
+
+/// The least reading of a limit.
+#[derive(Clone, Copy)]
+pub(super) struct Low {
+    /// Share of the limit.
+    pub(super) ratio: f64,
+    /// What was left.
+    pub(super) left: i64,
+    /// The limit it was left of.
+    pub(super) limit: i64,
+    /// Start of the stretch it lies in.
+    pub(super) at: Time,
+}
+
+impl Series {
+    /// `None` when there is no usable reading.
+    pub(super) fn of(limit: &Headroom, axis: TimeAxis) -> Option<Series> {
+        let width = width_us(limit);
+        let good: Vec<HeadroomPoint> = limit.points.iter().copied().filter(is_data).collect();
+        let low = good.iter().map(low).min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+        let first = |hit: &dyn Fn(&Low) -> bool| good.iter().map(self::low).find(hit).map(|low| low.at);
+        let stretches = stretches(&fold(&good, axis), width);
+        Some(Series {
+            kind: limit.limit_kind,
+            low,
+            below: first(&|low| low.ratio < DANGER),
+            empty: first(&|low| low.left == 0),
+            last: stretches.last().and_then(|stretch| stretch.last()).map_or(low.ratio, |(_, ratio)| *ratio),
+            dropped: limit.bad_readings || good.len() < limit.points.len(),
+            stretches,
+        })
+    }
+}
+
+/// Width of one point in microseconds.
+fn width_us(limit: &Headroom) -> i64 {
+    // a cast of a float saturates and takes NaN for 0
+    ((limit.resolution_s * 1e6) as i64).max(0)
+}
+
+/// Sentinels are negative; nothing is a share of a limit of 0; more cannot be left than there is.
+fn is_data(point: &HeadroomPoint) -> bool {
+    point.limit > 0 && (0..=point.limit).contains(&point.min)
+}
+
+fn low(point: &HeadroomPoint) -> Low {
+    Low { ratio: point.min as f64 / point.limit as f64, left: point.min, limit: point.limit, at: point.at }
+}
+
+/// The share that is left by `reading`; the limit may have changed since, hence at most all of it.
+fn share(reading: i64, point: &HeadroomPoint) -> Option<f64> {
+    (reading >= 0).then(|| (reading as f64 / point.limit as f64).min(1.0))
+}
+
+/// Merges the points of one column: first, least and last stay what they were.
+fn fold(points: &[HeadroomPoint], axis: TimeAxis) -> Vec<HeadroomPoint> {
+    let mut out: Vec<HeadroomPoint> = Vec::new();
+    let column = |at: Time| (axis.place(at) * COLUMNS) as u32;
+    for point in points {
+        match out.last_mut() {
+            Some(open) if points.len() as f64 > COLUMNS && column(open.at) == column(point.at) => {
+                if low(point).ratio < low(open).ratio {
+                    open.min = point.min;
+                    open.limit = point.limit;
+                }
+                open.last = point.last;
+            }
+            _ => out.push(*point),
+        }
+    }
+    out
+}
+
+/// Joins points to lines: down to the least reading of each and up to its last, so that a refill
+/// between two points shows as a tooth.
+fn stretches(points: &[HeadroomPoint], width: i64) -> Vec<Vec<(Time, f64)>> {
+    let pause = longest_pause(points, width);
+    let mut out: Vec<Vec<(Time, f64)>> = Vec::new();
+    let mut before: Option<Time> = None;
+    for point in points {
+        let vertices = vertices(point, width);
+        match out.last_mut() {
+            Some(open) if before.is_some_and(|at| point.at.us_since(at) <= pause) => open.extend(vertices),
+            _ => out.push(vertices),
+        }
+        before = Some(point.at);
+    }
+    out
+}
+
+fn vertices(point: &HeadroomPoint, width: i64) -> Vec<(Time, f64)> {
+    let middle = point.at.plus_us(width / 2);
+    if point.first == point.min && point.min == point.last {
+        return share(point.min, point).map(|ratio| (middle, ratio)).into_iter().collect();
+    }
+    let readings = [(point.at, point.first), (middle, point.min), (point.at.plus_us(width), point.last)];
+    readings.into_iter().filter_map(|(at, reading)| Some((at, share(reading, point)?))).collect()
+}
+
+/// The longest time between two points that a line still bridges.
+fn longest_pause(points: &[HeadroomPoint], width: i64) -> i64 {
+    let mut pauses: Vec<i64> = points.windows(2).map(|pair| pair[1].at.us_since(pair[0].at)).collect();
+    pauses.sort_unstable();
+    let usual = pauses.get(pauses.len() / 2).copied().unwrap_or(0);
+    usual.max(width).saturating_mul(LONG_PAUSE)
+}
+
+/// The time all limits of a scope cover together.
+pub(super) fn window(limits: &[&Headroom]) -> TimeAxis {
+    let points = || limits.iter().flat_map(|limit| limit.points.iter().map(|point| (point.at, width_us(limit))));
+    let from = points().map(|(at, _)| at).min().unwrap_or(Time(0));
+    let to = points().map(|(at, width)| at.plus_us(width)).max().unwrap_or(from);
+    TimeAxis::new(from, to)
+}
+
+/// A stretch in which the server refused.
+pub(super) struct Mark {
+    /// Its start.
+    pub(super) from: Time,
+    /// Its end.
+    pub(super) to: Time,
+    /// 429s and overloads in it.
+    pub(super) counts: [u64; 2],
+}
+
+/// Stretches with 429s or overloads in time order, and how many there were of both.
+///
+/// Each limit of a scope repeats what was answered on the scope, so the greatest count holds, not the sum.
+pub(super) fn marks(limits: &[&Headroom], axis: TimeAxis) -> (Vec<Mark>, [u64; 2]) {
+    let mut totals = [0_u64; 2];
+    let mut marks: BTreeMap<Time, Mark> = BTreeMap::new();
+    for limit in limits {
+        let mut own = [0_u64; 2];
+        for point in limit.points.iter().filter(|point| point.rejected > 0 || point.overloaded > 0) {
+            let counts = [point.rejected, point.overloaded];
+            let mark = marks.entry(point.at).or_insert(Mark { from: point.at, to: point.at, counts });
+            mark.to = mark.to.max(point.at.plus_us(width_us(limit))).min(axis.to);
+            mark.counts = both(mark.counts, counts, u64::max);
+            own = both(own, counts, u64::saturating_add);
+        }
+        totals = both(totals, own, u64::max);
+    }
+    (marks.into_values().collect(), totals)
+}
+
+fn both(a: [u64; 2], b: [u64; 2], join: fn(u64, u64) -> u64) -> [u64; 2] {
+    [join(a[0], b[0]), join(a[1], b[1])]
+}

@@ -1,0 +1,173 @@
+//! What all charts share: size, colours, the embedded font, and how words and figures are put.
+
+use super::ChartError;
+use plotters::style::{FontStyle, RGBColor, register_font};
+use std::sync::OnceLock;
+
+/// Width of a chart in logical pixels.
+pub(super) const WIDTH: f64 = 800.0;
+/// Height of a chart in logical pixels.
+pub(super) const HEIGHT: f64 = 450.0;
+
+/// Left edge of titles and footnotes.
+pub(super) const MARGIN: f64 = 20.0;
+/// Where the value axis stands.
+pub(super) const AXIS_X: f64 = 74.0;
+
+/// Sizes of text, in logical pixels per em.
+pub(super) const TITLE: f64 = 18.0;
+/// See [`TITLE`].
+pub(super) const SUBTITLE: f64 = 13.0;
+/// See [`TITLE`].
+pub(super) const LABEL: f64 = 11.5;
+/// See [`TITLE`].
+pub(super) const SMALL: f64 = 10.0;
+
+/// Titles.
+pub(super) const INK: RGBColor = RGBColor(0x1f, 0x24, 0x2b);
+/// Subtitles, labels of ticks and axes.
+pub(super) const MUTED: RGBColor = RGBColor(0x55, 0x5c, 0x66);
+/// The axis itself.
+pub(super) const AXIS: RGBColor = RGBColor(0x9a, 0xa1, 0xab);
+/// Lines behind the data.
+pub(super) const GRID: RGBColor = RGBColor(0xe6, 0xe9, 0xed);
+/// The stretch below a tenth of the limit.
+pub(super) const DANGER_BAND: RGBColor = RGBColor(0xfb, 0xe6, 0xdb);
+
+// Hues of the Okabe-Ito palette, made for all forms of colour vision; some are darkened, because a
+// thin line on white needs a contrast of about 3:1.
+/// Calls that succeeded; also the limit on requests.
+pub(super) const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
+/// Calls that failed; also overloads.
+pub(super) const VERMILION: RGBColor = RGBColor(0xc9, 0x55, 0x00);
+/// Calls still open.
+pub(super) const GREY: RGBColor = RGBColor(0x6f, 0x77, 0x82);
+/// The limit on input tokens.
+pub(super) const GREEN: RGBColor = RGBColor(0x00, 0x96, 0x6d);
+/// The limit on output tokens.
+pub(super) const PINK: RGBColor = RGBColor(0xc2, 0x66, 0x9a);
+/// The limit on tokens of either direction.
+pub(super) const GOLD: RGBColor = RGBColor(0xb8, 0x86, 0x0b);
+
+static FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
+
+/// Hands the embedded font to plotters, once. Layout needs it even where the text itself is left
+/// to the viewer, as in SVG.
+pub(super) fn ensure_font() -> Result<(), ChartError> {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    let registered = REGISTERED.get_or_init(|| register_font("sans-serif", FontStyle::Normal, FONT).is_ok());
+    if *registered { Ok(()) } else { Err(ChartError::Font) }
+}
+
+/// Text of a log, safe to draw: controls and marks that turn the direction of writing become U+FFFD,
+/// and so do the characters no XML document may hold.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if is_hostile(c) { '\u{fffd}' } else { c }).collect()
+}
+
+fn is_hostile(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// At most `max` characters of `text`, made [`plain`]; what is left out is in the middle, because
+/// ids differ at their ends.
+pub(super) fn shorten(text: &str, max: usize) -> String {
+    let length = text.chars().count();
+    if length <= max {
+        return plain(text);
+    }
+    let kept = max.saturating_sub(1);
+    let tail = kept / 2;
+    let head: String = text.chars().take(kept - tail).collect();
+    let end: String = text.chars().skip(length - tail).collect();
+    plain(&format!("{head}…{end}"))
+}
+
+/// A count with its thousands set apart: `12,345`.
+pub(super) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count in few characters: `12.3k`, `2M`. Exact below 10,000.
+pub(super) fn compact(n: u64) -> String {
+    let (unit, letter) = match n {
+        0..10_000 => return count(n),
+        10_000..1_000_000 => (1_000, "k"),
+        1_000_000..1_000_000_000 => (1_000_000, "M"),
+        1_000_000_000..1_000_000_000_000 => (1_000_000_000, "G"),
+        _ => (1_000_000_000_000, "T"),
+    };
+    // cut, not rounded: 999,999 must not read as 1000k
+    let (whole, hundredths) = (n / unit, n % unit / (unit / 100));
+    let decimals = match whole {
+        0..10 => format!(".{hundredths:02}"),
+        10..100 => format!(".{}", hundredths / 10),
+        _ => String::new(),
+    };
+    format!("{}{}{letter}", count(whole), decimals.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// `1 call`, `2 calls`.
+pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// A share in percent, never rounded up: what is called 10% is not below it.
+pub(super) fn percent(ratio: f64) -> String {
+    let tenths = (ratio.clamp(0.0, 1.0) * 1000.0 + 1e-9).floor() as u64;
+    match tenths {
+        0 if ratio > 0.0 => "<0.1%".to_owned(),
+        0..100 if !tenths.is_multiple_of(10) => format!("{}.{}%", tenths / 10, tenths % 10),
+        _ => format!("{}%", tenths / 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_characters_are_replaced() {
+        assert_eq!(
+            plain("a\u{1b}[31m\n\u{85}\u{202e}\u{2066}\u{200f}\u{61c}b"),
+            "a\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}b"
+        );
+        assert_eq!(plain("Grüße λ → 日本"), "Grüße λ → 日本");
+    }
+
+    #[test]
+    fn long_text_keeps_both_ends() {
+        assert_eq!(shorten("abcdefghij", 10), "abcdefghij");
+        assert_eq!(shorten("abcdefghijk", 5), "ab…jk");
+        assert_eq!(shorten("äöüäöüäöü", 4), "äö…ü");
+        assert_eq!(shorten("abc", 0), "…");
+    }
+
+    #[test]
+    fn figures_are_never_rounded_up() {
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(compact(9_999), "9,999");
+        assert_eq!(compact(12_345), "12.3k");
+        assert_eq!(compact(999_999), "999k");
+        assert_eq!(compact(1_999_000), "1.99M");
+        assert_eq!(compact(2_000_003), "2M");
+        assert_eq!(compact(1_050_000), "1.05M");
+        assert_eq!(compact(u64::MAX), "18,446,744T");
+        assert_eq!(percent(0.0999), "9.9%");
+        assert_eq!(percent(0.29), "29%");
+        assert_eq!(percent(0.0), "0%");
+        assert_eq!(percent(1e-6), "<0.1%");
+        assert_eq!(percent(1.0), "100%");
+    }
+}

@@ -1,0 +1,170 @@
+//! What every chart must hold, whatever the report.
+
+use super::*;
+use crate::attempt::{LimitKind, Time};
+use crate::report::{Bar, HeadroomPoint};
+
+const HOSTILE: &str = "</text><script>alert('1')</script> & \"q\" \u{202e}evil\u{1b}[2J\n\u{2066}";
+
+fn histogram_of(bars: &[(u32, u64, u64, u64)]) -> Histogram {
+    let bar = |(key, ok, failed, open): &(u32, u64, u64, u64)| (*key, Bar { ok: *ok, failed: *failed, open: *open });
+    Histogram { bars: bars.iter().map(bar).collect() }
+}
+
+fn fleet(histogram: &Histogram, of: &str) -> Chart<'static> {
+    let kept: &'static Histogram = Box::leak(Box::new(histogram.clone()));
+    bars("a".to_owned(), ChartKind::Fleet, of, kept)
+}
+
+fn limit(scope: &str, kind: LimitKind, limit: i64, readings: &[(i64, [i64; 3])]) -> Headroom {
+    let point = |(us, [first, min, last]): &(i64, [i64; 3])| HeadroomPoint {
+        at: Time(*us),
+        first: *first,
+        min: *min,
+        last: *last,
+        limit,
+        rejected: u64::from(*min == 0),
+        overloaded: 0,
+    };
+    Headroom {
+        scope: scope.to_owned(),
+        limit_kind: kind,
+        limit,
+        min_ratio: 0.0,
+        bad_readings: false,
+        resolution_s: 1.0,
+        points: readings.iter().map(point).collect(),
+    }
+}
+
+fn drain(limits: &[Headroom]) -> Chart<'_> {
+    let limits: Vec<&Headroom> = limits.iter().collect();
+    let title = format!("Headroom: {}", limits.first().map_or(String::new(), |one| shown(&one.scope)));
+    let alt = headroom::alt(&title, &limits);
+    Chart { name: "h".to_owned(), title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) }
+}
+
+fn draws(chart: &Chart<'_>) -> Result<String, ChartError> {
+    let png = chart.png()?;
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert_eq!(png[16..24], [0, 0, 6, 64, 0, 0, 3, 132], "1600 by 900");
+    let svg = chart.svg()?;
+    assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"450\""));
+    assert!(svg.trim_end().ends_with("</svg>"));
+    Ok(svg)
+}
+
+#[test]
+fn what_is_empty_or_extreme_still_draws() -> Result<(), ChartError> {
+    let big = u64::MAX;
+    for bars in [
+        &[][..],
+        &[(1, 0, 0, 0)],
+        &[(1, 1, 0, 0)],
+        &[(0, 1, 0, 0), (45, 0, 1, 0)],
+        &[(1, big, big, big), (2, 1, 1, 1), (u32::MAX, 0, 0, 1)],
+    ] {
+        draws(&fleet(&histogram_of(bars), "all runs"))?;
+    }
+    let kind = LimitKind::Requests;
+    for one in [
+        limit("s", kind, 50, &[]),
+        limit("s", kind, 0, &[(0, [0, 0, 0])]),
+        limit("s", kind, -1, &[(0, [-1, -1, -1])]),
+        limit("s", kind, 50, &[(0, [50, 50, 50])]),
+        limit("s", kind, 50, &[(0, [7, 7, 7]), (0, [7, 7, 7])]),
+        limit("s", kind, 50, &[(i64::MIN, [7, 0, 7]), (i64::MAX, [7, 0, 7])]),
+        limit("s", kind, i64::MAX, &[(i64::MAX, [i64::MAX, i64::MIN, 0])]),
+    ] {
+        for resolution_s in [0.0, 1.0, f64::NAN, f64::INFINITY, -1.0] {
+            draws(&drain(&[Headroom { resolution_s, ..one.clone() }]))?;
+        }
+    }
+    draws(&drain(&[]))?;
+    Ok(())
+}
+
+#[test]
+fn the_same_figures_give_the_same_bytes() -> Result<(), ChartError> {
+    let histogram = histogram_of(&[(1, 40, 1, 0), (2, 3, 0, 1), (45, 0, 2, 0)]);
+    let limits = [limit("s", LimitKind::Tokens, 100, &[(0, [90, 10, 10]), (9_000_000, [5, 0, 100])])];
+    for (first, second) in [(fleet(&histogram, "x"), fleet(&histogram, "x")), (drain(&limits), drain(&limits))] {
+        assert_eq!(first.svg()?, second.svg()?);
+        assert!(first.png()? == second.png()?);
+    }
+    Ok(())
+}
+
+#[test]
+fn text_of_a_log_stays_text() -> Result<(), ChartError> {
+    let limits = [limit(HOSTILE, LimitKind::Requests, 10, &[(0, [9, 0, 0])])];
+    for chart in [drain(&limits), fleet(&histogram_of(&[(1, 1, 0, 0)]), &style::shorten(HOSTILE, NAME_IN_TITLE * 9))] {
+        let svg = draws(&chart)?;
+        assert!(!svg.contains("<script") && !svg.contains("</script"));
+        assert!(svg.contains("&lt;/text&gt;"));
+        for c in ['\u{1b}', '\u{202e}', '\u{2066}'] {
+            assert!(!svg.contains(c) && !chart.title.contains(c) && !chart.alt.contains(c));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn bad_readings_leave_no_trace() -> Result<(), ChartError> {
+    let good = limit("s", LimitKind::Requests, 10, &[(0, [9, 8, 8]), (9_000_000, [7, 6, 6])]);
+    let mut bad = good.clone();
+    bad.points.push(HeadroomPoint { min: -1, first: -1, ..good.points[0] });
+    bad.points[2].at = Time(9_000_000);
+    let chart = drain(std::slice::from_ref(&bad));
+    assert!(chart.alt.contains("lowest 60% (6 of 10)"), "{}", chart.alt);
+    let line = |svg: &str| svg.lines().filter(|line| line.contains("polyline") && line.contains("#0072B2")).count();
+    assert_eq!(line(&draws(&chart)?), line(&draws(&drain(std::slice::from_ref(&good)))?));
+    assert!(draws(&chart)?.contains("Some readings were no data"));
+    Ok(())
+}
+
+#[test]
+fn the_limit_that_binds_first_is_named() {
+    let fast = limit("s", LimitKind::OutputTokens, 100, &[(0, [50, 9, 9]), (5_000_000, [8, 8, 8])]);
+    let slow = limit("s", LimitKind::Requests, 100, &[(0, [50, 50, 50]), (5_000_000, [3, 0, 0])]);
+    let alt = drain(&[slow.clone(), fast]).alt;
+    assert!(alt.contains("Output tokens bind first: below 10% at 00:00:00"), "{alt}");
+    let alt = drain(&[slow]).alt;
+    assert!(alt.contains("empty at 00:00:05"), "{alt}");
+    assert!(alt.contains("next 429 at 00:00:05"), "{alt}");
+    assert!(drain(&[limit("s", LimitKind::Requests, 100, &[(0, [50, 30, 30])])]).alt.contains("came closest"));
+}
+
+#[test]
+fn each_long_tail_is_grouped_and_says_so() -> Result<(), ChartError> {
+    let chart = fleet(&histogram_of(&[(1, 9, 0, 0), (14, 1, 0, 0), (45, 0, 1, 0)]), "x");
+    assert!(
+        chart.alt.contains("13–16 attempts: 1 call (1 succeeded); 17+ attempts: 1 call (1 failed)"),
+        "{}",
+        chart.alt
+    );
+    assert!(draws(&chart)?.contains("grouped from 13 on; the most was 45)"));
+    let short = fleet(&histogram_of(&[(16, 1, 0, 0)]), "x");
+    assert!(!short.alt.contains('–'));
+    Ok(())
+}
+
+#[test]
+fn names_are_unique_and_safe() {
+    let mut names = Names::default();
+    let wanted = ["a", "A", "a-2", "", "日本", "../../etc/passwd", "a/b", "a b", "CON", HOSTILE];
+    let given: Vec<String> = wanted.iter().map(|text| names.name(&slug(text))).collect();
+    assert_eq!(given[..4], ["a", "a-2", "a-2-2", "unnamed"]);
+    let distinct: HashSet<&String> = given.iter().collect();
+    assert_eq!(distinct.len(), given.len());
+    let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    assert!(given.iter().all(|name| name.len() < 60 && name.chars().all(safe)), "{given:?}");
+}
+
+#[test]
+fn scopes_keep_their_order() {
+    let one = |scope: &str, kind| limit(scope, kind, 1, &[]);
+    let limits = [one("b", LimitKind::Requests), one("a", LimitKind::Tokens), one("b", LimitKind::Tokens)];
+    let scopes: Vec<(&str, usize)> = by_scope(&limits).into_iter().map(|(scope, all)| (scope, all.len())).collect();
+    assert_eq!(scopes, [("b", 2), ("a", 1)]);
+}

@@ -1,0 +1,204 @@
+//! Where axes have their ticks, and what stands there.
+
+use super::ChartError;
+use super::canvas::width;
+use super::style::LABEL;
+use crate::attempt::Time;
+
+/// The least window drawn, in microseconds: a log of one instant still needs an axis.
+const LEAST_WINDOW_US: i64 = 10_000;
+
+const SECOND: i64 = 1_000_000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// Distances between ticks of a time axis that people find round, in microseconds.
+const STEPS: [i64; 33] = [
+    1_000,
+    2_000,
+    5_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    SECOND,
+    2 * SECOND,
+    5 * SECOND,
+    10 * SECOND,
+    15 * SECOND,
+    30 * SECOND,
+    MINUTE,
+    2 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    15 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    DAY,
+    2 * DAY,
+    7 * DAY,
+    14 * DAY,
+    28 * DAY,
+    91 * DAY,
+    364 * DAY,
+];
+
+/// A stretch of time on an axis; never empty.
+#[derive(Clone, Copy)]
+pub(super) struct TimeAxis {
+    /// Its left end.
+    pub(super) from: Time,
+    /// Its right end.
+    pub(super) to: Time,
+}
+
+impl TimeAxis {
+    /// From `from` to `to`, widened on both sides where that is too short to be seen.
+    pub(super) fn new(from: Time, to: Time) -> TimeAxis {
+        let lacking = LEAST_WINDOW_US.saturating_sub(to.us_since(from)).max(0);
+        TimeAxis { from: from.plus_us(-lacking / 2), to: to.plus_us(lacking - lacking / 2) }
+    }
+
+    /// Where `at` lies, 0 to 1.
+    pub(super) fn place(self, at: Time) -> f64 {
+        (at.s_since(self.from) / self.to.s_since(self.from)).clamp(0.0, 1.0)
+    }
+
+    /// Ticks with labels that leave a gap to each other on `room` logical pixels.
+    pub(super) fn ticks(self, room: f64) -> Result<Vec<(Time, String)>, ChartError> {
+        let span = self.to.us_since(self.from);
+        let step = self.step(span, room)?;
+        let first = self.from.0.div_euclid(step).saturating_add(1).saturating_mul(step);
+        // a tick right at the left end counts
+        let first = if self.from.0.rem_euclid(step) == 0 { self.from.0 } else { first };
+        let fitting = (span / step + 1).min(40);
+        let ticks = (0..fitting).map(|i| Time(first.saturating_add(i * step))).filter(|t| *t <= self.to);
+        Ok(ticks.map(|t| (t, self.label(t, step))).collect())
+    }
+
+    /// The least round step whose labels have room.
+    fn step(self, span: i64, room: f64) -> Result<i64, ChartError> {
+        // a time of day whose digits are wide
+        let sample = Time(self.from.0.div_euclid(DAY).saturating_mul(DAY).saturating_add(20 * HOUR));
+        let mut needed = 0.0;
+        for step in STEPS {
+            needed = (width(&self.label(sample, step), LABEL)? + 22.0) * span as f64 / room;
+            if step as f64 >= needed {
+                return Ok(step);
+            }
+        }
+        // a log with wild clocks: as many years as it takes
+        let years = (needed / (364 * DAY) as f64).ceil();
+        Ok((364 * DAY).saturating_mul(years as i64))
+    }
+
+    fn label(self, at: Time, step: i64) -> String {
+        let format = match step {
+            ..SECOND => "%H:%M:%S%.3f",
+            SECOND..MINUTE => "%H:%M:%S",
+            MINUTE..DAY if at.0.rem_euclid(DAY) == 0 && self.many_days() => "%-d %b",
+            MINUTE..DAY => "%H:%M",
+            _ if step < 91 * DAY => "%-d %b",
+            _ => "%b %Y",
+        };
+        at.utc().format(format).to_string()
+    }
+
+    fn many_days(self) -> bool {
+        self.from.0.div_euclid(DAY) != self.to.0.div_euclid(DAY)
+    }
+
+    /// The days it covers: `29 Nov 2026`, or the first and the last.
+    pub(super) fn days(self) -> String {
+        let (first, last) = (self.from.utc(), self.to.utc());
+        if self.many_days() {
+            format!("{} – {}", first.format("%-d %b %Y"), last.format("%-d %b %Y"))
+        } else {
+            first.format("%-d %b %Y").to_string()
+        }
+    }
+
+    /// A point in time, as fine as the axis can tell.
+    pub(super) fn clock(self, at: Time) -> String {
+        let span = self.to.us_since(self.from);
+        let format = match span {
+            ..=10_000_000 => "%H:%M:%S%.3f",
+            _ if span < 2 * HOUR => "%H:%M:%S",
+            _ if self.many_days() => "%-d %b %H:%M",
+            _ => "%H:%M",
+        };
+        at.utc().format(format).to_string()
+    }
+}
+
+/// Round values up to `max`: few, whole, evenly spaced, 0 first.
+pub(super) fn linear(max: u64) -> Vec<u64> {
+    let mut step: u64 = 1;
+    let mut factors = [2, 5, 10].into_iter().cycle();
+    let mut decade: u64 = 1;
+    while max / step > 5 {
+        match factors.next() {
+            Some(10) => {
+                decade = decade.saturating_mul(10);
+                step = decade;
+            }
+            Some(factor) => step = decade.saturating_mul(factor),
+            None => break,
+        }
+    }
+    (0..=max / step).map(|i| i * step).collect()
+}
+
+/// 0 and the powers of ten up to `max`; every second one where there are many.
+pub(super) fn powers(max: u64) -> Vec<u64> {
+    let decades = max.max(1).ilog10();
+    let stride = if decades > 7 { 2 } else { 1 };
+    let powers = (0..=decades).filter(|d| d % stride == 0).map(|d| 10_u64.pow(d));
+    std::iter::once(0).chain(powers).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::charts::style::ensure_font;
+
+    #[test]
+    fn values_are_round_and_few() {
+        assert_eq!(linear(0), [0]);
+        assert_eq!(linear(1), [0, 1]);
+        assert_eq!(linear(5), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(linear(56), [0, 10, 20, 30, 40, 50]);
+        assert_eq!(linear(61), [0, 20, 40, 60]);
+        assert_eq!(linear(412), [0, 100, 200, 300, 400]);
+        assert!(linear(u64::MAX).len() <= 6);
+        assert_eq!(powers(2_000_000).last(), Some(&1_000_000));
+        assert!(powers(u64::MAX).len() <= 11);
+    }
+
+    #[test]
+    fn ticks_lie_inside_and_apart_whatever_the_span() -> Result<(), ChartError> {
+        ensure_font()?;
+        let from = 1_795_975_676_017_241;
+        for span in [0, 1, 999, SECOND, 7 * SECOND, 90 * MINUTE, 7 * DAY, 100 * DAY, 3_000 * DAY, i64::MAX] {
+            let axis = TimeAxis::new(Time(from), Time(from).plus_us(span));
+            let ticks = axis.ticks(600.0)?;
+            assert!(ticks.len() <= 40, "{span}");
+            assert!(ticks.iter().all(|(t, _)| (axis.from..=axis.to).contains(t)), "{span}");
+            if span < 5_000 * DAY {
+                assert!(ticks.len() >= 2, "{span}: {ticks:?}");
+                for pair in ticks.windows(2) {
+                    let gap = (axis.place(pair[1].0) - axis.place(pair[0].0)) * 600.0;
+                    assert!(gap > width(&pair[0].1, LABEL)? + 10.0, "{span}: {ticks:?}");
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! The report as JSON: the contract other programs build on.
+
+use crate::report::{Reject, Report};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Writes the report, indented, with a final newline.
+///
+/// # Errors
+/// When `out` fails.
+pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    pretty(report, out)
+}
+
+/// Writes any part of a report the same way.
+///
+/// # Errors
+/// When `out` fails.
+pub fn pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut buffered = io::BufWriter::with_capacity(1 << 16, out);
+    serde_json::to_writer_pretty(&mut buffered, value)?;
+    buffered.write_all(b"\n")?;
+    buffered.flush()
+}
+
+/// Writes one rejected line, with its text, as a line of JSON.
+///
+/// # Errors
+/// When `out` fails.
+pub fn render_reject(reject: &Reject, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        #[serde(flatten)]
+        reject: &'a Reject,
+        text: &'a str,
+    }
+    serde_json::to_writer(&mut *out, &Line { reject, text })?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,9 @@
+//! One report, many forms: one file or folder each, all from the same [`crate::report::Report`].
+
+pub mod charts;
+pub mod json;
+pub mod escape;
+pub mod text;
+mod trace;
+
+pub use trace::trace;

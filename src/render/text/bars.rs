@@ -1,0 +1,59 @@
+//! Bars and sparklines from block characters.
+
+use super::layout::Text;
+use anstyle::Style;
+
+/// Eighths of a character's height; the first for anything above nothing.
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// One part of a bar: its size, the character and the style that tell it from the others.
+pub(super) type Part = (u64, char, Style);
+
+/// A bar in which `most` is `width` columns long. A part that is not 0 has one column at least, the whole never
+/// more than `width`.
+pub(super) fn bar(parts: &[Part], most: u64, width: usize) -> Text {
+    let lengths = lengths(parts, most, width);
+    parts
+        .iter()
+        .zip(lengths)
+        .fold(Text::new(), |bar, ((_, c, style), length)| bar.and(*style, c.to_string().repeat(length)))
+}
+
+fn lengths(parts: &[Part], most: u64, width: usize) -> Vec<usize> {
+    let scaled = |size: u64| (size as f64 / most.max(1) as f64 * width as f64).round() as usize;
+    let mut lengths: Vec<usize> = parts.iter().map(|(size, ..)| scaled(*size).max(usize::from(*size > 0))).collect();
+    while lengths.iter().sum::<usize>() > width {
+        match lengths.iter_mut().max() {
+            Some(longest) => *longest -= 1,
+            None => break,
+        }
+    }
+    lengths
+}
+
+/// The height for a share between 0 and 1.
+pub(super) fn height(ratio: f64) -> char {
+    let step = (ratio.clamp(0.0, 1.0) * HEIGHTS.len() as f64).ceil() as usize;
+    HEIGHTS[step.clamp(1, HEIGHTS.len()) - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_parts_stay_visible_and_the_whole_fits() {
+        let of = |sizes: [u64; 3], most, width| lengths(&sizes.map(|size| (size, 'x', Style::new())), most, width);
+        assert_eq!(of([100, 0, 0], 100, 10), [10, 0, 0]);
+        assert_eq!(of([9999, 1, 1], 10_001, 10), [8, 1, 1]);
+        assert_eq!(of([1, 0, 0], 10_001, 10), [1, 0, 0]);
+        assert_eq!(of([u64::MAX, u64::MAX, 3], u64::MAX, 7).iter().sum::<usize>(), 7);
+        assert_eq!(of([0, 0, 0], 0, 5), [0, 0, 0]);
+    }
+
+    #[test]
+    fn heights_run_from_empty_to_full() {
+        let all: String = [-1.0, 0.0, 0.01, 0.2, 0.5, 0.99, 1.0, 7.0].map(height).iter().collect();
+        assert_eq!(all, "▁▁▁▂▄███");
+    }
+}

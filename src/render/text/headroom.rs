@@ -1,0 +1,162 @@
+//! What was left of each limit over time, with the 429s below.
+
+use super::bars::height;
+use super::layout::{Fit, Text};
+use super::page::Page;
+use super::{style, words};
+use crate::attempt::Time;
+use crate::report::{Headroom, HeadroomPoint, Report};
+use anstyle::Style;
+use std::io;
+
+/// Scopes before `--verbose`.
+const SCOPES: usize = 6;
+/// Columns of a limit's name.
+const NAME: usize = 15;
+/// Below this share of a limit a calm page shows it all the same.
+const TIGHT: f64 = 0.25;
+
+/// The limits of one scope over one stretch of time.
+struct Scene<'a> {
+    limits: Vec<&'a Headroom>,
+    first: Time,
+    last: Time,
+    /// Columns of the sparklines.
+    columns: usize,
+}
+
+pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let all = by_scope(&report.headroom);
+    let calm = super::is_calm(report) && !page.options.verbose;
+    let mut shown: Vec<_> = all.iter().filter(|(_, limits)| !calm || least(limits) < TIGHT).collect();
+    // The tightest first; of equals, as the report orders them.
+    shown.sort_by(|a, b| least(&a.1).total_cmp(&least(&b.1)));
+    if shown.is_empty() {
+        return Ok(());
+    }
+    page.heading("HEADROOM", "the least left of each limit, from empty ▁ to full █")?;
+    let most = if page.options.verbose { shown.len() } else { SCOPES };
+    // One width for all, so that their lines end alike.
+    let notes = shown.iter().take(most).flat_map(|(_, limits)| limits).map(|limit| note(limit).width()).max();
+    let columns = page.inner().saturating_sub(2 + NAME + 2 + notes.unwrap_or(0)).max(8);
+    for (scope, limits) in shown.iter().take(most) {
+        one_scope(scope, limits, columns, page)?;
+    }
+    match shown.len().saturating_sub(most) {
+        0 => Ok(()),
+        more => page.remark(&format!("and {} (--verbose shows all)", words::counted(more as u64, "more scope"))),
+    }
+}
+
+fn by_scope(headroom: &[Headroom]) -> Vec<(&str, Vec<&Headroom>)> {
+    let mut scopes: Vec<(&str, Vec<&Headroom>)> = Vec::new();
+    for limit in headroom {
+        match scopes.iter_mut().find(|(scope, _)| *scope == limit.scope) {
+            Some((_, limits)) => limits.push(limit),
+            None => scopes.push((&limit.scope, vec![limit])),
+        }
+    }
+    scopes
+}
+
+fn least(limits: &[&Headroom]) -> f64 {
+    limits.iter().map(|limit| limit.min_ratio).fold(f64::INFINITY, f64::min)
+}
+
+fn one_scope(scope: &str, limits: &[&Headroom], columns: usize, page: &mut Page<'_>) -> io::Result<()> {
+    page.line(Text::styled(style::BOLD, scope).cut(page.inner(), Fit::Id))?;
+    let Some(scene) = Scene::new(limits, columns) else { return Ok(()) };
+    for limit in &scene.limits {
+        let line = name(limit.limit_kind.label()).join(scene.sparkline(limit)).then("  ");
+        page.line(line.join(note(limit)))?;
+    }
+    for (label, mark, style, count) in [
+        ("429s", '×', style::RED, (|point| point.rejected) as fn(&HeadroomPoint) -> u64),
+        ("overloads", 'o', style::YELLOW, |point| point.overloaded),
+    ] {
+        if let Some((marks, n)) = scene.marks(mark, count) {
+            page.line(name(label).and(style, marks).then("  ").and(style, words::number(n)))?;
+        }
+    }
+    let (first, last) = (page.time(scene.first), page.time(scene.last));
+    let gap = " ".repeat(scene.columns.saturating_sub(first.len() + last.len()).max(1));
+    page.line(name("").and(style::FAINT, format!("{first}{gap}{last}")))
+}
+
+fn name(label: &str) -> Text {
+    Text::plain(format!("  {label:NAME$}"))
+}
+
+fn note(limit: &Headroom) -> Text {
+    let text = Text::styled(shade(limit.min_ratio), words::percent(limit.min_ratio.max(0.0)));
+    let text = text.then(format!(" of {}", amount(limit.limit)));
+    if limit.bad_readings { text.and(style::FAINT, ", some unreadable") } else { text }
+}
+
+/// Limits are round numbers: "2M", "400k".
+fn amount(limit: i64) -> String {
+    match limit {
+        n if n >= 1_000_000 && n % 100_000 == 0 => format!("{}M", n as f64 / 1e6),
+        n if n >= 10_000 && n % 1000 == 0 => format!("{}k", n / 1000),
+        n => words::number(n.max(0) as u64),
+    }
+}
+
+fn shade(ratio: f64) -> Style {
+    match ratio {
+        r if r < 0.1 => style::RED,
+        r if r < 0.3 => style::YELLOW,
+        _ => style::GREEN,
+    }
+}
+
+impl<'a> Scene<'a> {
+    fn new(limits: &[&'a Headroom], columns: usize) -> Option<Scene<'a>> {
+        let points = || limits.iter().flat_map(|limit| &limit.points);
+        let first = points().map(|point| point.at).min()?;
+        let ends = limits.iter().filter_map(|limit| limit.points.last().map(|point| end(point, limit)));
+        Some(Scene { limits: limits.to_vec(), first, last: ends.max()?, columns })
+    }
+
+    /// The columns a point covers.
+    fn span(&self, point: &HeadroomPoint, limit: &Headroom) -> std::ops::RangeInclusive<usize> {
+        let last = self.columns - 1;
+        let whole = self.last.us_since(self.first).max(1) as f64;
+        let column = |time: Time| ((time.us_since(self.first) as f64 / whole * self.columns as f64) as usize).min(last);
+        // A point ends where the next begins.
+        let from = column(point.at);
+        from..=column(end(point, limit).plus_us(-1)).max(from)
+    }
+
+    /// The least share left in each column; blank where nothing was read.
+    fn sparkline(&self, limit: &Headroom) -> Text {
+        let mut least = vec![None::<f64>; self.columns];
+        for point in limit.points.iter().filter(|point| point.limit > 0 && point.min >= 0) {
+            let ratio = point.min as f64 / point.limit as f64;
+            for slot in &mut least[self.span(point, limit)] {
+                *slot = Some(slot.map_or(ratio, |now| now.min(ratio)));
+            }
+        }
+        least.into_iter().fold(Text::new(), |line, ratio| match ratio {
+            Some(ratio) => line.and(shade(ratio), height(ratio).to_string()),
+            None => line.then(" "),
+        })
+    }
+
+    /// Where refusals were, and how many. All limits of a scope see the same ones: the most of any counts.
+    fn marks(&self, mark: char, count: fn(&HeadroomPoint) -> u64) -> Option<(String, u64)> {
+        let of = |limit: &&&Headroom| limit.points.iter().map(count).sum::<u64>();
+        let total = self.limits.iter().map(|limit| of(&limit)).max().filter(|n| *n > 0)?;
+        let mut marks = vec![' '; self.columns];
+        for limit in &self.limits {
+            for point in limit.points.iter().filter(|point| count(point) > 0) {
+                marks[*self.span(point, limit).start()] = mark;
+            }
+        }
+        Some((marks.into_iter().collect(), total))
+    }
+}
+
+fn end(point: &HeadroomPoint, limit: &Headroom) -> Time {
+    point.at.plus_us((limit.resolution_s.max(0.0) * 1e6) as i64)
+}

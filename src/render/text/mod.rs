@@ -1,0 +1,75 @@
+//! The report for a terminal: what is wrong and what to do first, the evidence below.
+//!
+//! One file for each section; [`layout`] measures, wraps and cuts, [`page`] writes. No line is longer than the
+//! page is wide, whatever the log holds.
+
+mod advice;
+mod bars;
+mod classes;
+mod data;
+mod gaps;
+mod headroom;
+mod layout;
+mod page;
+mod problems;
+mod retries;
+mod runs;
+mod style;
+mod table;
+mod words;
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;
+
+use crate::attempt::Zone;
+use crate::report::Report;
+use crate::rules::Severity;
+use layout::Text;
+use page::Page;
+use std::io::{self, Write};
+
+/// How a report is written for a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// Columns of the terminal; 80 where there is none. Used from 40 up to 120.
+    pub width: usize,
+    /// The zone times are shown in.
+    pub zone: Zone,
+    /// Problems below it are counted, not shown.
+    pub min_severity: Severity,
+    /// Whether styles are written.
+    pub color: bool,
+    /// Everything in full: every problem, run, scope and rejected line.
+    pub verbose: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        TextOptions { width: 80, zone: Zone::UTC, min_severity: Severity::Info, color: false, verbose: false }
+    }
+}
+
+/// Writes `report` for people in front of a terminal.
+///
+/// # Errors
+///
+/// What writing to `out` fails with.
+pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(report, *options, out);
+    page.paragraph(&Text::styled(style::BOLD, &report.verdict))?;
+    advice::write(report, &mut page)?;
+    data::write(report, &mut page)?;
+    problems::write(report, &mut page)?;
+    runs::write(report, &mut page)?;
+    retries::write(report, &mut page)?;
+    classes::write(report, &mut page)?;
+    headroom::write(report, &mut page)?;
+    gaps::write(report, &mut page)
+}
+
+/// Nothing to act on: the page stays short.
+fn is_calm(report: &Report) -> bool {
+    report.advice.is_empty() && report.problems.iter().all(|problem| problem.severity == Severity::Info)
+}

@@ -1,0 +1,119 @@
+//! The sheet the sections write on: its width, its times, its colours.
+
+use super::layout::{Fit, Text, glued};
+use super::style;
+use super::{TextOptions, table::Table};
+use crate::attempt::Time;
+use crate::report::Report;
+use std::io::{self, Write};
+
+/// What no terminal is narrower than, in earnest.
+const LEAST_WIDTH: usize = 40;
+/// Beyond this, lines are hard to follow with the eye.
+const MOST_WIDTH: usize = 120;
+/// Columns a section's content is indented by.
+const INDENT: usize = 2;
+
+/// Writes lines, never one longer than the page is wide.
+pub(super) struct Page<'a> {
+    out: &'a mut dyn Write,
+    pub(super) options: TextOptions,
+    pub(super) width: usize,
+    /// How a point in time is written: with the date where the data covers more than one day.
+    format: &'static str,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(report: &Report, options: TextOptions, out: &'a mut dyn Write) -> Page<'a> {
+        let day = |time: Time| options.zone.show(time, "%Y-%m-%d");
+        let one_day = report.window.is_none_or(|window| day(window.first) == day(window.last));
+        let format = if one_day { "%H:%M:%S" } else { "%m-%d %H:%M" };
+        Page { out, options, width: options.width.clamp(LEAST_WIDTH, MOST_WIDTH), format }
+    }
+
+    /// Columns a section's content has.
+    pub(super) fn inner(&self) -> usize {
+        self.width - INDENT
+    }
+
+    /// A point in time, short: the zone is named once, with the data.
+    pub(super) fn time(&self, time: Time) -> String {
+        self.options.zone.show(time, self.format)
+    }
+
+    /// "21:04:03 to 22:10:11", or one time where both are the same.
+    pub(super) fn stretch(&self, first: Time, last: Time) -> String {
+        let (first, last) = (self.time(first), self.time(last));
+        if first == last { first } else { glued(&format!("{first} to {last}")) }
+    }
+
+    pub(super) fn blank(&mut self) -> io::Result<()> {
+        self.out.write_all(b"\n")
+    }
+
+    /// The name of a section after an empty line, with the figures that sum it up.
+    pub(super) fn heading(&mut self, name: &str, note: &str) -> io::Result<()> {
+        self.blank()?;
+        let gap = if note.is_empty() { "" } else { "  " };
+        self.raw(Text::styled(style::BOLD, name).then(gap).and(style::FAINT, note))
+    }
+
+    /// One line of a section, cut where it is too long.
+    pub(super) fn line(&mut self, text: Text) -> io::Result<()> {
+        self.raw(Text::plain(" ".repeat(INDENT)).join(text))
+    }
+
+    /// A paragraph over the whole width.
+    pub(super) fn paragraph(&mut self, text: &Text) -> io::Result<()> {
+        text.wrap(self.width).into_iter().try_for_each(|line| self.raw(line))
+    }
+
+    /// `label`, and `text` wrapped in a column of its own that begins `hang` columns into the section.
+    pub(super) fn hanging(&mut self, label: Text, hang: usize, text: &Text) -> io::Result<()> {
+        self.hanging_at_most(label, hang, text, usize::MAX)
+    }
+
+    /// The same, with no more than `most` lines; an ellipsis tells of the rest.
+    pub(super) fn hanging_at_most(&mut self, label: Text, hang: usize, text: &Text, most: usize) -> io::Result<()> {
+        let width = self.inner().saturating_sub(hang);
+        let lines = at_most(text.wrap(width), most, width);
+        let mut label = Some(label);
+        for line in lines {
+            self.line(label.take().unwrap_or_default().fitted(hang, Fit::Words).join(line))?;
+        }
+        Ok(())
+    }
+
+    /// `text` with its further lines indented by `hang`, no more than `most` lines of it.
+    pub(super) fn item(&mut self, text: &Text, hang: usize, most: usize) -> io::Result<()> {
+        let indent = |nth: usize| Text::plain(" ".repeat(if nth == 0 { 0 } else { hang }));
+        let lines = at_most(text.wrap(self.inner() - hang), most, self.inner() - hang);
+        lines.into_iter().enumerate().try_for_each(|(nth, line)| self.line(indent(nth).join(line)))
+    }
+
+    /// A table.
+    pub(super) fn table(&mut self, table: &Table) -> io::Result<()> {
+        table.lines(self.inner()).into_iter().try_for_each(|line| self.line(line))
+    }
+
+    /// A remark that something is not shown.
+    pub(super) fn remark(&mut self, text: &str) -> io::Result<()> {
+        self.hanging(Text::new(), 0, &Text::styled(style::FAINT, text))
+    }
+
+    fn raw(&mut self, text: Text) -> io::Result<()> {
+        text.cut(self.width, Fit::Words).trimmed().write(self.out, self.options.color)?;
+        self.blank()
+    }
+}
+
+/// The first `most` lines, with an ellipsis where there are more.
+fn at_most(mut lines: Vec<Text>, most: usize, width: usize) -> Vec<Text> {
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.pop() {
+            lines.push(last.then(" …").cut(width, Fit::Words));
+        }
+    }
+    lines
+}

@@ -1,0 +1,323 @@
+//! Invented reports to look at and to test with.
+
+use crate::attempt::{LimitKind, Time};
+use crate::report::{
+    Advice, Bar, ClassRow, Cost, Coverage, Headroom, HeadroomPoint, Histogram, Input, Ledger, Outcome, Problem, Reject,
+    Remedy, Report, Run, SCHEMA_VERSION, Share, Totals, Window,
+};
+use crate::rules::Severity;
+use std::collections::BTreeMap;
+
+/// 2026-03-10T21:04:03Z.
+const START: i64 = 1_773_176_643;
+
+/// What a hostile log may put anywhere.
+pub(super) const HOSTILE: &str = "\x1b]0;owned\x07\x1b[2J\r\u{202e}gnirts\u{2066}\u{200b}\tx\u{9b}1m\n日本語の長い文字列がここに続きます\
+    e\u{301}\u{302}\u{303}\u{304}\u{305}\u{306} ☁\u{fe0f}👩\u{200d}👩\u{200d}👧 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa \
+    sk-ant-api03-abcdefghijklmnop Bearer abcdef0123456789abcdef";
+
+fn at(minutes: i64) -> Time {
+    Time((START + minutes * 60) * 1_000_000)
+}
+
+/// A log in which nothing happened.
+pub(super) fn clean() -> Report {
+    Report {
+        schema_version: SCHEMA_VERSION,
+        generator: "retrylens 0.1.0".to_owned(),
+        verdict: "No problem found: 412 calls in 3 runs took 412 sends.".to_owned(),
+        ledger: Ledger { lines: 415, attempts: 412, skipped: 3, ..Ledger::default() },
+        window: Some(Window { first: at(0), last: at(42) }),
+        totals: Totals {
+            calls: 412,
+            calls_ok: 412,
+            runs: 3,
+            sends: 412,
+            amplification: 1.0,
+            green_runs: 3,
+            with_request_id: Share { count: 412, of: 412 },
+            with_headroom: Share { count: 412, of: 412 },
+            ..Totals::default()
+        },
+        advice: Vec::new(),
+        problems: Vec::new(),
+        findings: Vec::new(),
+        findings_omitted: 0,
+        runs: (1..=3).map(|n| run(&format!("night-{n:04}"), &[(1, 137, 0)])).collect(),
+        histogram: Histogram { bars: [(1, Bar { ok: 412, failed: 0, open: 0 })].into() },
+        classes: Vec::new(),
+        headroom: vec![drain("anthropic claude-opus-4-1", LimitKind::Requests, 4000, 0.6, 0)],
+        coverage: vec![gap(&["RL201", "RL202"], "retry_after", 0, 0)],
+        inputs: vec![input("logs/night.jsonl")],
+        rejects: Vec::new(),
+    }
+}
+
+/// A bad night.
+pub(super) fn night() -> Report {
+    Report {
+        verdict:
+            "3 errors, 5 warnings. 412 of 5080 sends (8.1%) could not have helped; 2 h 13 min of waiting; 14 of 61 \
+                  green runs needed more than one attempt."
+                .to_owned(),
+        ledger: Ledger {
+            lines: 12_345,
+            attempts: 10_000,
+            skipped: 2000,
+            rejected: 40,
+            blank: 300,
+            duplicates: 5,
+            filtered: 12,
+        },
+        window: Some(Window { first: at(0), last: at(548) }),
+        totals: totals(),
+        advice: advice(),
+        problems: problems(),
+        runs: runs(),
+        histogram: Histogram {
+            bars: [(1, 4100, 20, 0), (2, 280, 12, 3), (3, 88, 30, 0), (4, 9, 0, 1), (5, 3, 60, 0), (9, 0, 1, 0)]
+                .map(|(k, ok, failed, open)| (k, Bar { ok, failed, open }))
+                .into(),
+        },
+        classes: classes(),
+        headroom: vec![
+            drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::Requests, 4000, 0.62, 0),
+            drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::InputTokens, 2_000_000, 0.0, 7),
+            drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::OutputTokens, 400_000, 0.21, 7),
+            drain("openai gpt-5", LimitKind::Tokens, 1_500_000, 0.45, 0),
+        ],
+        coverage: vec![
+            gap(&["RL201", "RL202", "RL203"], "retry_after", 3, 180),
+            gap(&["RL401"], "max_attempts", 0, 10_000),
+        ],
+        inputs: (1..=4).map(|n| input(&format!("logs/2026-03-10/worker-{n}.jsonl.zst"))).collect(),
+        rejects: (1..=7)
+            .map(|n| Reject {
+                file: "logs/2026-03-10/worker-2.jsonl.zst".to_owned(),
+                line: 4410 + n,
+                column: 17 * (n % 3),
+                reason: "expected `,` or `}` after a value, found end of line: the line was cut off".to_owned(),
+            })
+            .collect(),
+        ..clean()
+    }
+}
+
+/// The same with a hostile string wherever a log's text can go.
+pub(super) fn hostile() -> Report {
+    let mut report = night();
+    let bad = HOSTILE.to_owned();
+    report.verdict.push_str(HOSTILE);
+    for advice in &mut report.advice {
+        advice.text = bad.clone();
+    }
+    for problem in &mut report.problems {
+        problem.example = bad.repeat(20);
+        problem.fix = bad.clone();
+        problem.model = Some(bad.clone());
+        problem.provider = Some(bad.clone());
+        problem.request_ids = vec![bad.clone(); 3];
+    }
+    for run in &mut report.runs {
+        run.run_id.insert_str(0, HOSTILE);
+        run.calls = u64::MAX;
+        run.wait_s = f64::MAX;
+    }
+    for headroom in &mut report.headroom {
+        headroom.scope.push_str(HOSTILE);
+        headroom.limit = i64::MAX;
+    }
+    for input in &mut report.inputs {
+        input.path = bad.clone();
+    }
+    for reject in &mut report.rejects {
+        reject.file = bad.clone();
+        reject.reason = bad.clone();
+    }
+    report
+}
+
+fn totals() -> Totals {
+    Totals {
+        calls: 4607,
+        calls_ok: 4480,
+        calls_failed: 123,
+        calls_open: 4,
+        runs: 61,
+        sends: 5080,
+        retries: 473,
+        amplification: 1.103,
+        wasted_sends: 412,
+        wait_s: 7980.0,
+        green_runs: 47,
+        green_runs_with_retries: 14,
+        errors: 3,
+        warnings: 5,
+        infos: 40,
+        with_request_id: Share { count: 9999, of: 10_000 },
+        hinted_429: Share { count: 3, of: 180 },
+        with_headroom: Share { count: 8214, of: 10_000 },
+    }
+}
+
+fn advice() -> Vec<Advice> {
+    let one = |rule, remedy, until, text: &str, sends, wait_s, findings| Advice {
+        rule,
+        remedy,
+        until,
+        text: text.to_owned(),
+        cost: Cost { sends, wait_s, tokens: 0, usd: 0.0 },
+        findings,
+    };
+    vec![
+        one(
+            "RL101",
+            Remedy::Wait,
+            Some(Time(1_775_001_600_000_000)),
+            "Read error.details.error_code before the status: stop at enforced_spend_limit_reached, alert whoever owns \
+             the budget, and resume when the cap reopens.",
+            212,
+            4332.0,
+            38,
+        ),
+        one(
+            "RL104",
+            Remedy::Shrink,
+            None,
+            "The request asks for 342,389 tokens where the limit is 30,000: no wait lets it through. Split it, or ask \
+             for a higher limit.",
+            120,
+            1210.0,
+            4,
+        ),
+        one(
+            "RL401",
+            Remedy::Stop,
+            None,
+            "Do not send a 400 again: the same request gets the same answer.",
+            80,
+            12.3,
+            9,
+        ),
+        one("RL302", Remedy::Fix, None, "Let one layer retry: set max_retries=0 in the SDK.", 0, 0.0, 1),
+    ]
+}
+
+fn problems() -> Vec<Problem> {
+    let one = |rule, name, severity, count, runs, cost: (u64, f64)| Problem {
+        rule,
+        name,
+        severity,
+        provider: Some("anthropic".to_owned()),
+        model: Some("claude-opus-4-1-20250805".to_owned()),
+        class: Some("spend_cap"),
+        count,
+        runs,
+        first_seen: at(3),
+        last_seen: at(500),
+        cost: Cost { sends: cost.0, wait_s: cost.1, tokens: 0, usd: 0.0 },
+        example: "a spent monthly cap was sent again 4 times over 12 min 5 s; no send can succeed before it reopens"
+            .to_owned(),
+        request_ids: vec!["req_011CSHoEeqs5C35K2UUqR7Fy".to_owned(), "req_011CSHoEeqs5C35K2UUqR7Fz".to_owned()],
+        fix:
+            "Read error.details.error_code before the status: stop at enforced_spend_limit_reached, alert whoever owns \
+              the budget, and resume when the cap reopens."
+                .to_owned(),
+    };
+    let mut all = vec![
+        one("RL101", "spend-cap-retried", Severity::Error, 38, 12, (212, 4332.0)),
+        one("RL501", "retries-in-step", Severity::Warning, 1, 0, (0, 0.0)),
+    ];
+    all.extend((0..13).map(|n| one("RL901", "sdk-default-attempts", Severity::Info, 3 + n, 2, (0, 0.0))));
+    all
+}
+
+fn runs() -> Vec<Run> {
+    let mut runs = vec![
+        run(
+            "night-eval-2026-03-10T21-04-03-claude-opus-4-1-swebench-verified-0001",
+            &[(1, 49, 0), (2, 12, 0), (3, 3, 0), (5, 1, 60)],
+        ),
+        run("file:logs/2026-03-10/worker-1.jsonl.zst", &[(1, 400, 2), (2, 12, 0), (3, 3, 0)]),
+        run("日本語の実行-7", &[(1, 40, 0), (2, 9, 0)]),
+    ];
+    runs.extend((0..57).map(|n| {
+        run(&format!("night-eval-{n:04}"), if n % 3 == 0 { &[(1, 77, 0), (2, 1, 0)] } else { &[(1, 77, 0)] })
+    }));
+    runs
+}
+
+/// A run from rows of attempts, calls that succeeded, calls that failed.
+fn run(id: &str, rows: &[(u32, u64, u64)]) -> Run {
+    let calls = rows.iter().map(|(_, ok, failed)| ok + failed).sum();
+    let attempts = rows.iter().map(|(k, ok, failed)| u64::from(*k) * (ok + failed)).sum();
+    let failed = rows.iter().map(|(.., failed)| failed).sum();
+    let histogram: BTreeMap<u32, u64> = rows.iter().map(|(k, ok, failed)| (*k, ok + failed)).collect();
+    Run {
+        run_id: id.to_owned(),
+        calls,
+        attempts,
+        retries: attempts - calls,
+        amplification: attempts as f64 / calls as f64,
+        histogram,
+        bars: Histogram {
+            bars: rows.iter().map(|(k, ok, failed)| (*k, Bar { ok: *ok, failed: *failed, open: 0 })).collect(),
+        },
+        success_by_attempt: rows.iter().map(|(k, ok, _)| (*k, *ok)).collect(),
+        outcome: if failed > 0 { Outcome::Failed } else { Outcome::Ok },
+        calls_failed: failed,
+        first: at(0),
+        last: at(90),
+        wait_s: (attempts - calls) as f64 * 11.4,
+        wasted_sends: failed,
+        worst_call_attempts: rows.iter().map(|(k, ..)| *k).max().unwrap_or(1),
+        models: vec!["claude-opus-4-1".to_owned()],
+        findings: [failed.min(3), u64::from(attempts - calls > 10) * 2, 0],
+        green_with_retries: failed == 0 && attempts > calls,
+    }
+}
+
+fn classes() -> Vec<ClassRow> {
+    let one = |class, bucket, attempts, calls, recovered| ClassRow { class, bucket, attempts, calls, recovered };
+    vec![
+        one("spend_cap", "terminal", 250, 38, 0),
+        one("rate_limited", "retry_after", 180, 120, 118),
+        one("overloaded", "capacity", 12_040, 10_002, 10_002),
+        one("context_too_long", "terminal", 3, 3, 0),
+    ]
+}
+
+/// A saw-tooth over the night down to `floor`, with `rejected` 429s at each bottom.
+fn drain(scope: &str, limit_kind: LimitKind, limit: i64, floor: f64, rejected: u64) -> Headroom {
+    let point = |n: i64| {
+        let phase = (n % 90) as f64 / 89.0;
+        let left = (limit as f64 * (1.0 - phase * (1.0 - floor))) as i64;
+        let rejected = if n % 90 == 89 { rejected } else { 0 };
+        HeadroomPoint {
+            at: at(n),
+            first: left,
+            min: left,
+            last: left,
+            limit,
+            rejected,
+            overloaded: u64::from(n == 300),
+        }
+    };
+    Headroom {
+        scope: scope.to_owned(),
+        limit_kind,
+        limit,
+        min_ratio: floor,
+        bad_readings: false,
+        resolution_s: 60.0,
+        points: (0..548).filter(|n| !(380..420).contains(n)).map(point).collect(),
+    }
+}
+
+fn gap(rules: &[&'static str], field: &'static str, count: u64, of: u64) -> Coverage {
+    Coverage { rules: rules.to_vec(), field, present: Share { count, of } }
+}
+
+fn input(path: &str) -> Input {
+    Input { path: path.to_owned(), format: "native", bytes: 1_000_000, ledger: Ledger::default() }
+}

@@ -1,0 +1,50 @@
+//! Colours: a help for the eye; no word depends on them.
+
+use crate::report::{Outcome, Remedy};
+use crate::rules::Severity;
+use anstyle::{AnsiColor, Style};
+
+pub(super) const PLAIN: Style = Style::new();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const FAINT: Style = Style::new().dimmed();
+pub(super) const RED: Style = AnsiColor::Red.on_default();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(super) const GREEN: Style = AnsiColor::Green.on_default();
+pub(super) const CYAN: Style = AnsiColor::Cyan.on_default();
+
+/// Of a severity.
+pub(super) const fn severity(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => RED,
+        Severity::Warning => YELLOW,
+        Severity::Info => CYAN,
+    }
+}
+
+/// A sign that tells a severity where there is no colour.
+pub(super) const fn mark(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "✗",
+        Severity::Warning => "!",
+        Severity::Info => "·",
+    }
+}
+
+/// Of an outcome.
+pub(super) const fn outcome(outcome: Outcome) -> Style {
+    match outcome {
+        Outcome::Ok => GREEN,
+        Outcome::Failed => RED,
+        Outcome::Open => YELLOW,
+    }
+}
+
+/// Of a remedy, and its word.
+pub(super) const fn remedy(remedy: Remedy) -> (Style, &'static str) {
+    match remedy {
+        Remedy::Wait => (YELLOW, "WAIT"),
+        Remedy::Shrink => (CYAN, "SHRINK"),
+        Remedy::Stop => (RED, "STOP"),
+        Remedy::Fix => (GREEN, "FIX"),
+    }
+}

@@ -1,0 +1,130 @@
+//! What the page must hold, whatever the report.
+
+use super::sample::{clean, hostile, night};
+use super::*;
+use crate::attempt::Time;
+use unicode_width::UnicodeWidthStr;
+
+fn page(report: &Report, options: &TextOptions) -> String {
+    let mut out = Vec::new();
+    render(report, options, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn at_width(report: &Report, width: usize, verbose: bool) -> String {
+    page(report, &TextOptions { width, verbose, ..TextOptions::default() })
+}
+
+#[test]
+fn no_line_is_wider_than_the_page() {
+    for report in [clean(), night(), hostile()] {
+        for width in [0, 40, 41, 47, 53, 60, 72, 79, 80, 81, 99, 100, 101, 119, 120, 121, 500] {
+            for verbose in [false, true] {
+                let most = width.clamp(40, 120);
+                for line in at_width(&report, width, verbose).lines() {
+                    assert!(line.width() <= most, "{} > {most}: {line}", line.width());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_line_ends_in_blanks() {
+    for report in [clean(), night()] {
+        for line in at_width(&report, 80, true).lines() {
+            assert_eq!(line.trim_end(), line);
+        }
+    }
+}
+
+#[test]
+fn hostile_text_has_no_power() {
+    let plain = at_width(&hostile(), 80, true);
+    let commands = |c: char| {
+        c.is_control() && c != '\n'
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    assert!(!plain.contains(commands), "controls in the page");
+    assert!(!plain.contains("abcdefghijklmnop") && !plain.contains("abcdef0123456789"), "a key in the page");
+    assert!(plain.contains("␛[2J"), "what was there can be seen");
+}
+
+#[test]
+fn colour_adds_styles_and_nothing_else() {
+    let options = TextOptions { color: true, ..TextOptions::default() };
+    let coloured = page(&night(), &options);
+    assert!(coloured.contains("\x1b["));
+    let mut bare = String::new();
+    let mut rest = coloured.as_str();
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        bare.push_str(before);
+        rest = after.split_once('m').map_or("", |(_, after)| after);
+    }
+    assert_eq!(bare + rest, at_width(&night(), 80, false));
+}
+
+#[test]
+fn sections_without_content_are_left_out() {
+    let calm = at_width(&clean(), 80, false);
+    assert!(calm.starts_with("No problem found"));
+    for section in ["WHAT TO DO", "PROBLEMS", "RUNS", "RETRIES", "CLASSES", "HEADROOM", "REJECTED"] {
+        assert!(!calm.contains(section), "{section}");
+    }
+    assert!(calm.lines().count() < 12, "{calm}");
+    let all = at_width(&clean(), 80, true);
+    for section in ["RUNS", "RETRIES", "HEADROOM"] {
+        assert!(all.contains(section), "{section}");
+    }
+}
+
+#[test]
+fn severity_filters_what_is_shown_and_says_so() {
+    let options = TextOptions { min_severity: Severity::Error, ..TextOptions::default() };
+    let shown = page(&night(), &options);
+    assert!(shown.contains("✗ error RL101") && !shown.contains("RL501") && !shown.contains("RL901"));
+    assert!(shown.contains("14 problems below --min-severity error not shown"));
+}
+
+#[test]
+fn long_lists_are_cut_and_verbose_shows_all() {
+    let short = at_width(&night(), 80, false);
+    assert!(short.contains("and 3 more infos (--verbose shows all)"));
+    assert!(short.contains("and 45 more runs"));
+    let long = at_width(&night(), 80, true);
+    assert!(!long.contains("--verbose"));
+    assert!(long.contains("0056"));
+}
+
+#[test]
+fn times_are_in_the_zone_asked_for() {
+    let zone = "Europe/Berlin".parse().unwrap();
+    let shown = page(&night(), &TextOptions { zone, ..TextOptions::default() });
+    assert!(shown.contains("until 2026-04-01 02:00 CEST"), "{shown}");
+    assert!(shown.contains("all times Europe/Berlin"));
+    let mut day = night();
+    day.window = Some(crate::report::Window { first: Time(0), last: Time(60_000_000) });
+    assert!(at_width(&day, 80, false).contains("1970-01-01 00:00:00 to 00:01:00, 60 s (all times UTC)"));
+}
+
+#[test]
+fn the_page_is_as_it_was() {
+    insta::assert_snapshot!("night_80", at_width(&night(), 80, false));
+    insta::assert_snapshot!("night_120", at_width(&night(), 120, false));
+    insta::assert_snapshot!("clean_80", at_width(&clean(), 80, false));
+}
+
+// LOOK-BEGIN
+#[test]
+fn look() {
+    std::fs::create_dir_all("/tmp/look").unwrap();
+    for (name, report) in [("clean", clean()), ("night", night()), ("hostile", hostile())] {
+        for width in [40, 60, 80, 120] {
+            for color in [false, true] {
+                let options = TextOptions { width, color, ..TextOptions::default() };
+                std::fs::write(format!("/tmp/look/{name}_{width}_{color}.txt"), page(&report, &options)).unwrap();
+            }
+        }
+    }
+}
+// LOOK-END

@@ -1,0 +1,364 @@
+//! A judgement becomes a report: names for numbers, one order for everything.
+
+use super::finding::{Finding, Problem, Sighting};
+use super::*;
+use crate::attempt::{AttemptTable, Gauge, Symbol};
+use crate::ingest::Ingested;
+use crate::judge::{Fold, FoldKey, Judgement, Kept};
+use crate::measure::{Fleet, RunTally};
+use crate::rules::{Rule, Severity};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Attempts shown of one finding: the first and last of a long call tell its story.
+const SIGHTINGS: usize = 16;
+/// Request ids shown of one problem.
+const REQUEST_IDS: usize = 3;
+
+/// Builds the report of what was read and judged.
+#[must_use]
+pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Report {
+    let fleet = &judgement.fleet;
+    let problems = problems(fleet.table, judgement);
+    let mut findings = findings(fleet.table, judgement);
+    findings.sort_by(|a, b| finding_order(a).cmp(&finding_order(b)));
+    let totals = totals(judgement);
+    let kept = findings.len() as u64;
+    let all = totals.errors + totals.warnings + totals.infos;
+    Report {
+        schema_version: SCHEMA_VERSION,
+        generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
+        verdict: verdict::sentence(&totals, &problems),
+        ledger: ledger(ingested, fleet),
+        window: window(fleet),
+        advice: advice::most_costly(judgement, &problems),
+        findings,
+        findings_omitted: all - kept,
+        runs: runs(fleet),
+        histogram: Histogram { bars: fleet_bars(fleet) },
+        classes: classes(fleet),
+        headroom: headroom(fleet),
+        coverage: coverage(fleet, rules),
+        inputs: ingested.inputs.clone(),
+        rejects: ingested.rejects.clone(),
+        totals,
+        problems,
+    }
+}
+
+/// Severity first, then what it cost, then time: the order of the report.
+pub(super) fn finding_order(finding: &Finding) -> impl Ord + use<> {
+    let cost = std::cmp::Reverse((finding.cost.sends, (finding.cost.wait_s * 1000.0) as u64));
+    let first = finding.attempts.first();
+    (
+        std::cmp::Reverse(finding.severity),
+        finding.rule,
+        cost,
+        first.map(|sighting| (sighting.ts, sighting.request_id.clone(), sighting.attempt)),
+        finding.run_id.clone(),
+        finding.call_id.clone(),
+        finding.message.clone(),
+    )
+}
+
+fn ledger(ingested: &Ingested, fleet: &Fleet<'_>) -> Ledger {
+    let mut ledger = ingested.ledger();
+    ledger.attempts -= fleet.tally.duplicates;
+    ledger.duplicates += fleet.tally.duplicates;
+    ledger
+}
+
+fn window(fleet: &Fleet<'_>) -> Option<Window> {
+    let first = fleet.runs.values().map(|run| run.first).min()?;
+    let last = fleet.runs.values().map(|run| run.last).max()?;
+    Some(Window { first, last })
+}
+
+fn totals(judgement: &Judgement<'_>) -> Totals {
+    let fleet = &judgement.fleet;
+    let tally = &fleet.tally;
+    let green: Vec<&RunTally> = fleet.runs.values().filter(|run| run.outcome() == Outcome::Ok).collect();
+    let count = |severity: Severity| judgement.folds.values().map(|fold| fold.counts[severity as usize]).sum();
+    Totals {
+        calls: tally.all_calls(),
+        calls_ok: tally.ended(Outcome::Ok),
+        calls_failed: tally.ended(Outcome::Failed),
+        calls_open: tally.ended(Outcome::Open),
+        runs: fleet.runs.len() as u64,
+        sends: tally.sends,
+        retries: tally.sends - tally.all_calls(),
+        amplification: amplification(tally.sends, tally.all_calls()),
+        wasted_sends: judgement.wasted,
+        wait_s: seconds(tally.waited_us),
+        green_runs: green.len() as u64,
+        green_runs_with_retries: green.iter().filter(|run| run.retries() > 0).count() as u64,
+        errors: count(Severity::Error),
+        warnings: count(Severity::Warning),
+        infos: count(Severity::Info),
+        with_request_id: Share { count: tally.with_request_id, of: tally.responses },
+        hinted_429: Share { count: tally.hinted, of: tally.rejected },
+        with_headroom: Share { count: tally.with_headroom, of: tally.sends },
+    }
+}
+
+fn amplification(sends: u64, calls: u64) -> f64 {
+    if calls == 0 { 0.0 } else { finding::rounded(sends as f64 / calls as f64) }
+}
+
+fn seconds(us: i64) -> f64 {
+    finding::rounded(us as f64 / 1e6)
+}
+
+/// Folds in the order of the report: worst first, then the costliest.
+fn sorted_folds<'j>(table: &AttemptTable, judgement: &'j Judgement<'_>) -> Vec<(&'j FoldKey, &'j Fold)> {
+    let mut folds: Vec<_> = judgement.folds.iter().collect();
+    folds.sort_by_key(|(key, fold)| {
+        let name = |symbol| table.names.text(symbol);
+        (
+            std::cmp::Reverse((fold.severity, fold.cost.sends, fold.cost.wait_us)),
+            key.rule,
+            name(key.provider),
+            name(key.model),
+            key.class,
+        )
+    });
+    folds
+}
+
+fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
+    let owned = |symbol: Symbol| table.names.get(symbol).map(str::to_owned);
+    sorted_folds(table, judgement)
+        .into_iter()
+        .map(|(key, fold)| {
+            let example = fold.kept.values().next();
+            Problem {
+                rule: key.rule,
+                name: fold.rule.name,
+                severity: fold.severity,
+                provider: owned(key.provider),
+                model: owned(key.model),
+                class: key.class.map(|class| class.name()),
+                count: fold.total(),
+                runs: fold.runs.len() as u64,
+                first_seen: fold.seen.0,
+                last_seen: fold.seen.1,
+                cost: fold.cost.cost(),
+                example: example.map(|kept| kept.hit.message.clone()).unwrap_or_default(),
+                request_ids: request_ids(table, fold),
+                fix: example.map(|kept| fix(fold.rule, kept)).unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+/// The first ids of the problem: what a provider's support asks for.
+fn request_ids(table: &AttemptTable, fold: &Fold) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for row in fold.kept.values().flat_map(|kept| kept.hit.rows.iter()) {
+        let row = &table.rows[*row as usize];
+        let id = table.detail(row).and_then(|detail| table.text(detail.request_id));
+        if let Some(id) = id
+            && row.failed()
+            && !ids.iter().any(|known| known == id)
+        {
+            ids.push(id.to_owned());
+        }
+        if ids.len() == REQUEST_IDS {
+            break;
+        }
+    }
+    ids
+}
+
+fn fix(rule: &Rule, kept: &Kept) -> String {
+    kept.hit.fix.as_deref().unwrap_or(rule.fix).to_owned()
+}
+
+pub(super) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Finding> {
+    let owned = |symbol: Symbol| table.names.get(symbol).map(str::to_owned);
+    let mut list = Vec::new();
+    for (key, fold) in &judgement.folds {
+        for kept in fold.kept.values() {
+            list.push(Finding {
+                rule: fold.rule.code,
+                name: fold.rule.name,
+                severity: kept.severity,
+                confidence: kept.confidence,
+                message: kept.hit.message.clone(),
+                run_id: owned(kept.run),
+                call_id: kept.call_id.clone(),
+                provider: owned(key.provider),
+                model: owned(key.model),
+                class: key.class.map(|class| class.name()),
+                grouping: kept.grouping.map(|grouping| grouping.name()),
+                attempts: sightings(table, &kept.hit.rows),
+                evidence: kept.hit.evidence.clone(),
+                cost: kept.cost.cost(),
+                fix: fix(fold.rule, kept),
+            });
+        }
+    }
+    list
+}
+
+fn sightings(table: &AttemptTable, rows: &[u32]) -> Vec<Sighting> {
+    let half = SIGHTINGS / 2;
+    let shown = rows.iter().enumerate().filter(|(place, _)| {
+        rows.len() <= SIGHTINGS || *place < half || *place >= rows.len() - half
+    });
+    shown.map(|(place, row)| sighting(table, *row, place)).collect()
+}
+
+/// One attempt as evidence.
+pub(crate) fn sighting(table: &AttemptTable, row: u32, place: usize) -> Sighting {
+    let row = &table.rows[row as usize];
+    let request_id = table.detail(row).and_then(|detail| table.text(detail.request_id));
+    Sighting {
+        file: table.files.get(row.file as usize).cloned().unwrap_or_default(),
+        line: row.line,
+        request_id: request_id.map(str::to_owned),
+        attempt: if row.number > 0 { row.number } else { (place + 1).min(usize::from(u16::MAX)) as u16 },
+        ts: row.sent,
+        status: (row.status > 0).then_some(row.status),
+        class: row.class.map(|class| class.name()),
+    }
+}
+
+fn fleet_bars(fleet: &Fleet<'_>) -> BTreeMap<u32, Bar> {
+    let mut bars: BTreeMap<u32, Bar> = BTreeMap::new();
+    for (attempts, bar) in fleet.runs.values().flat_map(|run| &run.bars) {
+        let sum = bars.entry(*attempts).or_default();
+        sum.ok += bar.ok;
+        sum.failed += bar.failed;
+        sum.open += bar.open;
+    }
+    bars
+}
+
+fn runs(fleet: &Fleet<'_>) -> Vec<Run> {
+    let mut runs: Vec<Run> = fleet.sorted_runs().into_iter().map(|(name, _, tally)| run(fleet, name, tally)).collect();
+    // The order of names decides between equals.
+    runs.sort_by_key(|run| {
+        std::cmp::Reverse((run.findings, run.wasted_sends, run.retries, (run.wait_s * 1000.0) as u64))
+    });
+    runs
+}
+
+fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally) -> Run {
+    let models: BTreeSet<&str> = tally.models.iter().map(|model| fleet.table.names.text(*model)).collect();
+    let [infos, warnings, errors] = tally.findings;
+    Run {
+        run_id: name.to_owned(),
+        calls: tally.calls(),
+        attempts: tally.sends,
+        retries: tally.retries(),
+        amplification: amplification(tally.sends, tally.calls()),
+        histogram: tally.bars.iter().map(|(attempts, bar)| (*attempts, bar.calls())).collect(),
+        bars: Histogram { bars: tally.bars.clone() },
+        success_by_attempt: tally.success_by_attempt.clone(),
+        outcome: tally.outcome(),
+        calls_failed: tally.ended(Outcome::Failed),
+        first: tally.first,
+        last: tally.last,
+        wait_s: seconds(tally.waited_us),
+        wasted_sends: tally.wasted,
+        worst_call_attempts: tally.bars.keys().next_back().copied().unwrap_or(0),
+        models: models.into_iter().map(str::to_owned).collect(),
+        findings: [errors, warnings, infos],
+        green_with_retries: tally.outcome() == Outcome::Ok && tally.retries() > 0,
+    }
+}
+
+fn classes(fleet: &Fleet<'_>) -> Vec<ClassRow> {
+    let mut rows: Vec<ClassRow> = fleet
+        .classes
+        .iter()
+        .map(|(class, tally)| ClassRow {
+            class: class.name(),
+            bucket: class.default_bucket().name(),
+            attempts: tally.attempts,
+            calls: tally.calls,
+            recovered: tally.recovered,
+        })
+        .collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.attempts), row.class));
+    rows
+}
+
+fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
+    let mut list: Vec<Headroom> = Vec::new();
+    for (scope, kind, track) in fleet.table.gauges.iter() {
+        let (width, readings) = track.series.clone().sorted();
+        let Some((_, last)) = readings.last() else { continue };
+        let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.clone().sorted().1).unwrap_or_default();
+        let least = readings.iter().map(|(_, gauge)| gauge.min_ratio()).fold(f64::INFINITY, f64::min);
+        list.push(Headroom {
+            scope: fleet.scope_label(&scope),
+            limit_kind: kind,
+            limit: last.min.1,
+            min_ratio: finding::rounded(least),
+            bad_readings: track.bad,
+            resolution_s: finding::rounded(width as f64 / 1e6),
+            points: points(&readings, width, &flow),
+        });
+    }
+    list.sort_by(|a, b| (&a.scope, a.limit_kind).cmp(&(&b.scope, b.limit_kind)));
+    list
+}
+
+fn points(readings: &[(Time, Gauge)], width: i64, flow: &[(Time, crate::measure::Flow)]) -> Vec<HeadroomPoint> {
+    let mut marks = flow.iter().filter(|(_, flow)| flow.rejected + flow.overloaded > 0).peekable();
+    let mut points = Vec::with_capacity(readings.len());
+    for (place, (at, gauge)) in readings.iter().enumerate() {
+        // A refusal belongs to the stretch it came in, or to the last one that had a reading before it.
+        let end = readings.get(place + 1).map_or(Time(i64::MAX), |(next, _)| (*next).max(at.plus_us(width)));
+        let (mut rejected, mut overloaded) = (0, 0);
+        while let Some((_, flow)) = marks.next_if(|(when, _)| *when < end) {
+            rejected += flow.rejected;
+            overloaded += flow.overloaded;
+        }
+        points.push(HeadroomPoint {
+            at: *at,
+            first: gauge.first.1,
+            min: gauge.min.0,
+            last: gauge.last.1,
+            limit: gauge.min.1,
+            rejected,
+            overloaded,
+        });
+    }
+    points
+}
+
+/// Rules without evidence, gathered by the field they lack.
+fn coverage(fleet: &Fleet<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
+    let mut by_field: BTreeMap<crate::rules::Field, Vec<&'static str>> = BTreeMap::new();
+    for rule in rules {
+        for field in rule.needs {
+            by_field.entry(*field).or_default().push(rule.code);
+        }
+    }
+    by_field
+        .into_iter()
+        .filter_map(|(field, rules)| {
+            let present = presence(fleet, field);
+            (present.of > 0 && present.count == 0).then(|| Coverage { rules, field: field.name(), present })
+        })
+        .collect()
+}
+
+fn presence(fleet: &Fleet<'_>, field: crate::rules::Field) -> Share {
+    use crate::rules::Field;
+    let tally = &fleet.tally;
+    let (count, of) = match field {
+        Field::CallIdentity => (tally.with_call_identity, tally.sends),
+        Field::RetryAfter => (tally.hinted, tally.rejected),
+        Field::Duration => (tally.with_duration, tally.sends),
+        Field::Counters => (tally.with_counter, tally.sends),
+        Field::DeclaredCap => (tally.with_cap, tally.sends),
+        Field::Headroom => (tally.with_headroom, tally.sends),
+        Field::ShouldRetry => (tally.with_server_word, tally.failures),
+        Field::RequestId => (tally.with_request_id, tally.responses),
+        Field::Outcome => (tally.with_outcome, tally.sends),
+    };
+    Share { count, of }
+}

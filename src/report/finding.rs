@@ -1,0 +1,148 @@
+//! Findings and the problems they fold into.
+
+use crate::attempt::Time;
+use crate::rules::{Confidence, Severity};
+use serde::{Serialize, Serializer};
+
+/// A figure or word a finding rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Evidence {
+    /// A count.
+    Count(u64),
+    /// A measured number, shown with at most three decimals.
+    Number(f64),
+    /// A word.
+    Text(String),
+    /// A point in time.
+    At(Time),
+    /// Several numbers, in order.
+    Numbers(Vec<f64>),
+}
+
+impl Serialize for Evidence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Evidence::Count(n) => serializer.serialize_u64(*n),
+            Evidence::Number(x) => serializer.serialize_f64(rounded(*x)),
+            Evidence::Text(text) => serializer.serialize_str(text),
+            Evidence::At(time) => time.serialize(serializer),
+            Evidence::Numbers(list) => serializer.collect_seq(list.iter().map(|x| rounded(*x))),
+        }
+    }
+}
+
+/// To three decimals: what the clock of a log is good for.
+#[must_use]
+pub(crate) fn rounded(x: f64) -> f64 {
+    (x * 1000.0).round() / 1000.0
+}
+
+/// What something cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Cost {
+    /// Sends that could not have helped.
+    pub sends: u64,
+    /// Seconds waited for nothing.
+    #[serde(serialize_with = "three_decimals")]
+    pub wait_s: f64,
+    /// Tokens of answers nobody could use.
+    pub tokens: u64,
+    /// US dollars, where the log gives a price.
+    pub usd: f64,
+}
+
+fn three_decimals<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(rounded(*x))
+}
+
+/// One attempt a finding rests on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sighting {
+    /// Input.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// The provider's id of it.
+    pub request_id: Option<String>,
+    /// Number in its layer, or its place in the call where the log gives none.
+    pub attempt: u16,
+    /// When it was sent.
+    pub ts: Time,
+    /// HTTP status, where one came.
+    pub status: Option<u16>,
+    /// Why it failed; `None` for a success.
+    pub class: Option<&'static str>,
+}
+
+/// One rule's verdict about one call, run or fleet.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Rule code.
+    pub rule: &'static str,
+    /// Rule name.
+    pub name: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How complete the evidence is.
+    pub confidence: Confidence,
+    /// What happened, with its figures.
+    pub message: String,
+    /// The run.
+    pub run_id: Option<String>,
+    /// The call.
+    pub call_id: Option<String>,
+    /// Provider as logged.
+    pub provider: Option<String>,
+    /// Model as logged.
+    pub model: Option<String>,
+    /// The failure class it is about.
+    pub class: Option<&'static str>,
+    /// `explicit`, `counter` or `inferred`.
+    pub grouping: Option<&'static str>,
+    /// The attempts it rests on, in time order; long ones are cut in the middle.
+    pub attempts: Vec<Sighting>,
+    /// The figures it compared.
+    #[serde(serialize_with = "as_map")]
+    pub evidence: Vec<(&'static str, Evidence)>,
+    /// What it cost.
+    pub cost: Cost,
+    /// What to change.
+    pub fix: String,
+}
+
+fn as_map<S: Serializer>(pairs: &[(&'static str, Evidence)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
+
+/// Findings of one rule about one provider, model and class.
+#[derive(Clone, Debug, Serialize)]
+pub struct Problem {
+    /// Rule code.
+    pub rule: &'static str,
+    /// Rule name.
+    pub name: &'static str,
+    /// The worst of its findings.
+    pub severity: Severity,
+    /// Provider as logged.
+    pub provider: Option<String>,
+    /// Model as logged.
+    pub model: Option<String>,
+    /// The failure class.
+    pub class: Option<&'static str>,
+    /// Findings.
+    pub count: u64,
+    /// Runs they are in.
+    pub runs: u64,
+    /// First of them.
+    pub first_seen: Time,
+    /// Last of them.
+    pub last_seen: Time,
+    /// What they cost together.
+    pub cost: Cost,
+    /// One finding's message, the earliest.
+    pub example: String,
+    /// Up to three request ids to ask the provider about.
+    pub request_ids: Vec<String>,
+    /// What to change.
+    pub fix: String,
+}

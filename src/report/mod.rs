@@ -1,0 +1,347 @@
+//! The one immutable result of an analysis. Every renderer draws from it and from nothing else.
+//!
+//! Its JSON form is a contract: fields are added, never renamed or removed, within one
+//! [`SCHEMA_VERSION`].
+
+mod advice;
+mod build;
+mod finding;
+mod trace;
+mod verdict;
+
+pub use build::build;
+pub use finding::{Cost, Evidence, Finding, Problem, Sighting};
+pub use trace::{Dictator, Match, Trace, TracedCall, TracedSend, trace};
+
+use crate::attempt::{LimitKind, Time};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Version of the JSON form of a [`Report`].
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything one analysis found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// See [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The program and version that made it.
+    pub generator: String,
+    /// One sentence: what is wrong, what it cost.
+    pub verdict: String,
+    /// What became of every line.
+    pub ledger: Ledger,
+    /// First send to last answer.
+    pub window: Option<Window>,
+    /// The fleet in figures.
+    pub totals: Totals,
+    /// What to do, most costly first, at most five.
+    pub advice: Vec<Advice>,
+    /// Findings folded by rule, provider, model and class.
+    pub problems: Vec<Problem>,
+    /// Single findings; at most [`crate::judge::KEPT_PER_PROBLEM`] of one problem.
+    pub findings: Vec<Finding>,
+    /// Findings of a problem beyond those kept, over all problems.
+    pub findings_omitted: u64,
+    /// Run by run, the costliest first.
+    pub runs: Vec<Run>,
+    /// Attempts per call over all runs.
+    pub histogram: Histogram,
+    /// How failures of each class fared.
+    pub classes: Vec<ClassRow>,
+    /// Remaining against limit over time.
+    pub headroom: Vec<Headroom>,
+    /// Rules that had no evidence, and the field they lack.
+    pub coverage: Vec<Coverage>,
+    /// The inputs, in the order of their names.
+    pub inputs: Vec<Input>,
+    /// The first lines that could not be read.
+    pub rejects: Vec<Reject>,
+}
+
+/// `lines = attempts + skipped + rejected + blank + duplicates`, always. A line with two records counts twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Ledger {
+    /// Lines read.
+    pub lines: u64,
+    /// Lines that are attempts and count once.
+    pub attempts: u64,
+    /// Lines that are no attempts.
+    pub skipped: u64,
+    /// Lines that could not be read.
+    pub rejected: u64,
+    /// Empty lines.
+    pub blank: u64,
+    /// Further deliveries of an attempt already counted.
+    pub duplicates: u64,
+    /// Attempts left out by `--since`, `--run` and their like; part of `skipped`.
+    pub filtered: u64,
+}
+
+/// The time the data covers.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Window {
+    /// First send.
+    pub first: Time,
+    /// Last answer or failure.
+    pub last: Time,
+}
+
+/// The fleet in figures.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Totals {
+    /// Logical requests.
+    pub calls: u64,
+    /// Calls that ended in success.
+    pub calls_ok: u64,
+    /// Calls that ended in failure.
+    pub calls_failed: u64,
+    /// Calls whose next attempt could lie beyond the data.
+    pub calls_open: u64,
+    /// Runs.
+    pub runs: u64,
+    /// Attempts.
+    pub sends: u64,
+    /// Attempts beyond the first of each call.
+    pub retries: u64,
+    /// Sends per call.
+    pub amplification: f64,
+    /// Sends that could not have helped.
+    pub wasted_sends: u64,
+    /// Seconds between attempts of one call.
+    pub wait_s: f64,
+    /// Runs whose calls all succeeded.
+    pub green_runs: u64,
+    /// Those of them that needed more than one attempt somewhere.
+    pub green_runs_with_retries: u64,
+    /// Findings of severity error.
+    pub errors: u64,
+    /// Findings of severity warning.
+    pub warnings: u64,
+    /// Findings of severity info.
+    pub infos: u64,
+    /// Share of responses with a request id, counts first.
+    pub with_request_id: Share,
+    /// Share of 429s with a readable server hint.
+    pub hinted_429: Share,
+    /// Share of attempts with rate-limit headers.
+    pub with_headroom: Share,
+}
+
+/// A part of a whole, with both counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// The part.
+    pub count: u64,
+    /// The whole.
+    pub of: u64,
+}
+
+impl Share {
+    /// The share between 0 and 1; `None` of an empty whole.
+    #[must_use]
+    pub fn ratio(self) -> Option<f64> {
+        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+    }
+}
+
+/// How a piece of advice is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remedy {
+    /// Nothing helps before a point in time.
+    Wait,
+    /// The request itself must become smaller.
+    Shrink,
+    /// Sending again cannot help.
+    Stop,
+    /// Code or configuration must change.
+    Fix,
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, Serialize)]
+pub struct Advice {
+    /// The rule it comes from.
+    pub rule: &'static str,
+    /// What kind of step it is.
+    pub remedy: Remedy,
+    /// For [`Remedy::Wait`]: until when.
+    pub until: Option<Time>,
+    /// The step, in words.
+    pub text: String,
+    /// What leaving it costs, in this log.
+    pub cost: Cost,
+    /// Findings it would settle.
+    pub findings: u64,
+}
+
+/// Attempts per call, split by how the call ended. Keys are attempt counts as decimal text.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Histogram {
+    /// Calls that took `key` attempts.
+    #[serde(flatten)]
+    pub bars: BTreeMap<u32, Bar>,
+}
+
+/// One bar of a [`Histogram`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Bar {
+    /// Calls that succeeded.
+    pub ok: u64,
+    /// Calls that failed.
+    pub failed: u64,
+    /// Calls still open at the end of the data.
+    pub open: u64,
+}
+
+impl Bar {
+    /// All calls of the bar.
+    #[must_use]
+    pub fn calls(self) -> u64 {
+        self.ok + self.failed + self.open
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// The run's id; `file:NAME` where the log names none.
+    pub run_id: String,
+    /// Logical requests.
+    pub calls: u64,
+    /// Sends.
+    pub attempts: u64,
+    /// Sends beyond the first of each call.
+    pub retries: u64,
+    /// Sends per call.
+    pub amplification: f64,
+    /// Calls by number of attempts.
+    pub histogram: BTreeMap<u32, u64>,
+    /// The same, split by how the calls ended.
+    pub bars: Histogram,
+    /// Calls that succeeded on attempt `key`.
+    pub success_by_attempt: BTreeMap<u32, u64>,
+    /// `ok`: every call succeeded; `failed`: one did not; `open`: one may yet.
+    pub outcome: Outcome,
+    /// Calls that failed.
+    pub calls_failed: u64,
+    /// First send.
+    pub first: Time,
+    /// Last answer.
+    pub last: Time,
+    /// Seconds between attempts of one call, summed.
+    pub wait_s: f64,
+    /// Sends that could not have helped.
+    pub wasted_sends: u64,
+    /// Most attempts one call took.
+    pub worst_call_attempts: u32,
+    /// Models the run used.
+    pub models: Vec<String>,
+    /// Findings about the run or its calls, by severity: errors, warnings, infos.
+    pub findings: [u64; 3],
+    /// Green, and more than one attempt somewhere.
+    pub green_with_retries: bool,
+}
+
+/// How a call or a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// In success.
+    Ok,
+    /// In failure.
+    Failed,
+    /// Its next attempt could lie beyond the data.
+    Open,
+}
+
+/// How the failures of one class fared.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassRow {
+    /// Failure class.
+    pub class: &'static str,
+    /// Where it belongs.
+    pub bucket: &'static str,
+    /// Attempts that failed so.
+    pub attempts: u64,
+    /// Calls with such a failure.
+    pub calls: u64,
+    /// Of them, calls that succeeded in the end.
+    pub recovered: u64,
+}
+
+/// One limit of one rate-limit scope over time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Headroom {
+    /// Provider, model and account the limit holds for, as people say it.
+    pub scope: String,
+    /// Which limit.
+    pub limit_kind: LimitKind,
+    /// The limit at the last reading.
+    pub limit: i64,
+    /// The least that was left of it, as a share of the limit.
+    pub min_ratio: f64,
+    /// Readings that are sentinels or otherwise no data.
+    pub bad_readings: bool,
+    /// Width of one point in seconds.
+    pub resolution_s: f64,
+    /// The series, in time order.
+    pub points: Vec<HeadroomPoint>,
+}
+
+/// One stretch of a headroom series.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct HeadroomPoint {
+    /// Start of the stretch.
+    pub at: Time,
+    /// First reading in it.
+    pub first: i64,
+    /// Least reading in it.
+    pub min: i64,
+    /// Last reading in it.
+    pub last: i64,
+    /// The limit at the least reading.
+    pub limit: i64,
+    /// 429s answered on the scope in it.
+    pub rejected: u64,
+    /// Overloads answered on the scope in it.
+    pub overloaded: u64,
+}
+
+/// A rule that could not judge, and what it lacks.
+#[derive(Clone, Debug, Serialize)]
+pub struct Coverage {
+    /// Rule codes.
+    pub rules: Vec<&'static str>,
+    /// The field that would enable them.
+    pub field: &'static str,
+    /// Attempts that carry it, of those that should.
+    pub present: Share,
+}
+
+/// One input.
+#[derive(Clone, Debug, Serialize)]
+pub struct Input {
+    /// As it was named.
+    pub path: String,
+    /// Format, told by content.
+    pub format: &'static str,
+    /// Bytes read, after decompression.
+    pub bytes: u64,
+    /// What became of its lines.
+    pub ledger: Ledger,
+}
+
+/// A line that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Reject {
+    /// Input.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u64,
+    /// Column in bytes, from 1; 0 where the whole line is meant.
+    pub column: u64,
+    /// What was wrong.
+    pub reason: String,
+}

@@ -1,0 +1,109 @@
+//! The verdict: one sentence for whoever reads no further.
+
+use super::{Problem, Totals};
+use crate::rules::Severity;
+use crate::rules::shared::seconds;
+
+/// What is wrong, and what it cost.
+pub(super) fn sentence(totals: &Totals, problems: &[Problem]) -> String {
+    let mut parts = vec![severities(totals, problems)];
+    if totals.wasted_sends > 0 {
+        parts.push(format!(
+            "{} of {} sends ({}) could not have helped",
+            grouped(totals.wasted_sends),
+            grouped(totals.sends),
+            percent(totals.wasted_sends, totals.sends)
+        ));
+    }
+    if totals.wait_s >= 1.0 {
+        parts.push(format!("{} of waiting", seconds(totals.wait_s)));
+    }
+    if totals.green_runs_with_retries > 0 {
+        parts.push(format!(
+            "{} of {} green {} needed more than one attempt",
+            grouped(totals.green_runs_with_retries),
+            grouped(totals.green_runs),
+            plural(totals.green_runs, "run")
+        ));
+    }
+    let first = parts.remove(0);
+    if parts.is_empty() { format!("{first}.") } else { format!("{first}. {}.", capital(&parts.join("; "))) }
+}
+
+fn severities(totals: &Totals, problems: &[Problem]) -> String {
+    let scale = format!(
+        "{} {}, {} {}",
+        grouped(totals.calls),
+        plural(totals.calls, "call"),
+        grouped(totals.sends),
+        plural(totals.sends, "send")
+    );
+    if totals.errors + totals.warnings == 0 {
+        return format!("No problem found in {scale}");
+    }
+    let kinds = problems.iter().filter(|problem| problem.severity > Severity::Info).count() as u64;
+    format!(
+        "{} {} and {} {} of {kinds} {} in {scale}",
+        grouped(totals.errors),
+        plural(totals.errors, "error"),
+        grouped(totals.warnings),
+        plural(totals.warnings, "warning"),
+        plural(kinds, "kind"),
+    )
+}
+
+fn plural(n: u64, word: &str) -> String {
+    if n == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// `12,345`.
+pub(super) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.1}%", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clean_log_is_said_to_be_clean() {
+        let totals = Totals { calls: 12_345, sends: 12_345, ..Totals::default() };
+        assert_eq!(sentence(&totals, &[]), "No problem found in 12,345 calls, 12,345 sends.");
+    }
+
+    #[test]
+    fn the_cost_stands_in_the_verdict() {
+        let totals = Totals {
+            calls: 10,
+            sends: 40,
+            errors: 1,
+            wasted_sends: 4,
+            wait_s: 8000.0,
+            green_runs: 6,
+            green_runs_with_retries: 2,
+            ..Totals::default()
+        };
+        assert_eq!(
+            sentence(&totals, &[]),
+            "1 error and 0 warnings of 0 kinds in 10 calls, 40 sends. 4 of 40 sends (10.0%) could not have helped; \
+             2 h 13 min of waiting; 2 of 6 green runs needed more than one attempt."
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! The catalogue: one file per rule, each with its metadata, its check and its examples.
+//!
+//! A call rule sees one settled call; a run or fleet rule sees the mergeable summaries of [`crate::measure`].
+//! Rules know nothing of how they are shown.
+
+mod catalogue;
+mod hit;
+mod model;
+mod rl101_spend_cap_retried;
+mod rl102_run_continued_past_spend_cap;
+mod rl103_spend_limit_retried;
+mod rl104_invalid_request_retried;
+mod rl105_trimmed_inside_retry_loop;
+mod rl106_auth_retried;
+mod rl107_quota_retried;
+mod rl108_unknown_failure_retried;
+mod rl109_server_said_no;
+mod rl113_window_retried;
+mod rl201_transient_not_retried;
+mod rl202_mid_stream_error_missed;
+mod rl203_default_budget_exhausted;
+mod rl206_gave_up_on_the_hint;
+mod rl301_retry_before_retry_after;
+mod rl304_immediate_retry;
+mod rl312_obedient_without_progress;
+mod rl314_retry_storm;
+mod rl401_hidden_layered_retries;
+mod rl404_attempts_over_declared_cap;
+mod rl501_gate_ignored;
+mod rl503_headroom_drained;
+mod rl506_fan_out_burst;
+mod rl701_foreign_error_envelope;
+mod rl702_gateway_status;
+mod rl703_unknown_error_type;
+mod rl801_no_request_id;
+mod rl803_attempts_missing;
+mod rl804_green_with_retries;
+mod rl805_clock_disorder;
+mod rl806_duplicate_lines;
+mod rl807_no_headroom_headers;
+mod rl808_error_logged_as_success;
+mod sdk;
+pub(crate) mod shared;
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::{CATALOGUE, find};
+pub use hit::Hit;
+pub use model::{Check, Confidence, Field, Remedy, Rule, Scope, Setting, Settings, Severity};

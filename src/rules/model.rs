@@ -1,0 +1,173 @@
+//! What a rule is made of.
+
+use super::Hit;
+use crate::calls::Call;
+use crate::measure::Fleet;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+pub use crate::report::Remedy;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; healthy systems show it.
+    Info,
+    /// Costs something, or may.
+    Warning,
+    /// Costs something now, and cannot be right.
+    Error,
+}
+
+impl Severity {
+    /// As written in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// How complete the evidence of a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Rests on guesses, each of them said.
+    Low,
+    /// One link is inferred.
+    Medium,
+    /// The log shows it.
+    High,
+}
+
+/// What a finding of a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// One attempt.
+    Attempt,
+    /// One call.
+    Call,
+    /// One run.
+    Run,
+    /// All runs together.
+    Fleet,
+}
+
+/// A field without which a rule has no evidence, for the coverage table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// A way to tell the attempts of a call: `call_id`, `attempt`, or `sdk_retry_count`.
+    CallIdentity,
+    /// `retry_after` on 429s.
+    RetryAfter,
+    /// `duration_ms`, to measure waits from the end of an attempt.
+    Duration,
+    /// `sdk_retry_count` or `attempt`.
+    Counters,
+    /// `max_attempts`.
+    DeclaredCap,
+    /// Rate-limit headers.
+    Headroom,
+    /// `x-should-retry`.
+    ShouldRetry,
+    /// `request_id`.
+    RequestId,
+    /// `outcome` as the logger saw it.
+    Outcome,
+}
+
+impl Field {
+    /// The field as a log spells it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Field::CallIdentity => "call_id",
+            Field::RetryAfter => "retry_after",
+            Field::Duration => "duration_ms",
+            Field::Counters => "sdk_retry_count",
+            Field::DeclaredCap => "max_attempts",
+            Field::Headroom => "rate-limit headers",
+            Field::ShouldRetry => "x-should-retry",
+            Field::RequestId => "request_id",
+            Field::Outcome => "outcome",
+        }
+    }
+}
+
+/// A threshold of a rule, with a name, so that it can be changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting {
+    /// Key under `[rules.RLxxx]`.
+    pub name: &'static str,
+    /// Value unless changed.
+    pub default: f64,
+    /// Unit, `""` for plain counts.
+    pub unit: &'static str,
+    /// What it decides.
+    pub meaning: &'static str,
+}
+
+/// How a rule judges.
+#[derive(Clone, Copy, Debug)]
+pub enum Check {
+    /// One settled call at a time, at most one finding each.
+    Call(fn(&Call<'_>, &Settings) -> Option<Hit>),
+    /// The merged summaries of everything.
+    Fleet(fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
+}
+
+/// One entry of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// `RL` and three digits.
+    pub code: &'static str,
+    /// A few words, hyphenated.
+    pub name: &'static str,
+    /// Unless a finding says otherwise.
+    pub severity: Severity,
+    /// What a finding is about.
+    pub scope: Scope,
+    /// One sentence: what it means when this fires.
+    pub summary: &'static str,
+    /// Why that matters.
+    pub why: &'static str,
+    /// What to change.
+    pub fix: &'static str,
+    /// What kind of step the fix is.
+    pub remedy: Remedy,
+    /// Where the knowledge comes from.
+    pub source: &'static str,
+    /// Fields without which it cannot judge.
+    pub needs: &'static [Field],
+    /// Thresholds.
+    pub settings: &'static [Setting],
+    /// The judgement.
+    pub check: Check,
+    /// Logs, as native JSONL, in which it fires.
+    pub firing: &'static [&'static str],
+    /// Logs that look alike and in which it must not.
+    pub near_misses: &'static [&'static str],
+}
+
+/// What rules may read besides their subject: the thresholds in force.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    overrides: BTreeMap<(&'static str, &'static str), f64>,
+}
+
+impl Settings {
+    /// The value of a threshold of the rule `code`.
+    #[must_use]
+    pub fn get(&self, code: &'static str, setting: &Setting) -> f64 {
+        if self.overrides.is_empty() {
+            return setting.default;
+        }
+        self.overrides.get(&(code, setting.name)).copied().unwrap_or(setting.default)
+    }
+}

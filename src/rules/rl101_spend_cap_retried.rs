@@ -1,0 +1,43 @@
+//! A monthly spend cap answers 429, and clients that go by the status retry it.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL101",
+    name: "spend-cap-retried",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "The organisation's monthly spend cap was reached, and the call sent the request again.",
+    why: "The cap holds until 00:00 UTC on the first of the next month or until it is raised; until then \
+          every further send is refused, and the client waits for nothing.",
+    fix: "Read error.details.error_code before the status: stop at enforced_spend_limit_reached, alert \
+          whoever owns the budget, and resume when the cap reopens.",
+    remedy: Remedy::Wait,
+    source: "Anthropic API documentation, Errors: a 429 with error_code enforced_spend_limit_reached carries \
+             no retry-after, and retrying fails until the cap reopens",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
+{"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error":{"type":"rate_limit_error","message":"You have reached your API usage limits: the monthly threshold was crossed."}}
+{"ts":"2026-03-10T09:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+    near_misses: &[
+        // The cap ends the call at once: that is right.
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached","decision":"fail"}"#,
+        // A rate limit of the same type and status.
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:01.2Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    super::shared::retried_class(call, |class| class == Class::SpendCap, |again, wait| {
+        format!("a spent monthly cap was sent again {again} over {wait}; no send can succeed before it reopens")
+    })
+}

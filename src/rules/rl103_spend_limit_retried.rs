@@ -1,0 +1,47 @@
+//! A spend limit the owner has set answers 400 and reads like a malformed request.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL103",
+    name: "spend-limit-retried",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "A spend limit set by the account's owner was reached, and the call sent the request again.",
+    why: "The limit holds until the date its message names or until someone raises it; until then every \
+          further send is refused. The status is 400, yet nothing is wrong with the request.",
+    fix: "Recognise the message \"You have reached your specified API usage limits\" before the status 400 is \
+          taken for a bad request: stop, alert whoever owns the limit, resume when it reopens or is raised.",
+    remedy: Remedy::Wait,
+    source: "Anthropic API documentation, Errors: a limit you set yourself is a 400 invalid_request_error whose \
+             message begins \"You have reached your specified API usage limits\"",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00.100Z","session_id":"s","turn_id":"t","try":1,"status_code":400,"body":{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified workspace API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}}}
+{"timestamp":"2026-05-20T10:00:00.700Z","session_id":"s","turn_id":"t","try":2,"status_code":400,"body":{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified workspace API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}}}
+{"timestamp":"2026-05-20T10:00:01.900Z","session_id":"s","turn_id":"t","try":3,"status_code":400,"body":{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified workspace API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}}}"#,
+    ],
+    near_misses: &[
+        // The limit ends the call at once: that is right.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC.","decision":"fail"}"#,
+        // The call was resumed after the date the message names.
+        r#"{"ts":"2026-05-31T23:59:58Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}
+{"ts":"2026-06-01T00:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // A 400 of another kind: that is RL104.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"messages: at least one message is required"}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"messages: at least one message is required"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    super::shared::retried_class(call, |class| class == Class::SpendLimit, |again, wait| {
+        format!("a spent limit of the account's own was sent again {again} over {wait}; no send can succeed before it reopens or is raised")
+    })
+}

@@ -1,0 +1,49 @@
+//! The counterpart of RL104: the retry loop changed the request.
+
+use super::rl104_invalid_request_retried::about_the_request;
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::calls::Call;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL105",
+    name: "trimmed-inside-retry-loop",
+    severity: Severity::Info,
+    scope: Scope::Call,
+    summary: "A refused request was changed and sent again inside the same call.",
+    why: "It may well succeed, yet what was dropped from the request is a decision of the agent, and here the \
+          transport layer took it where nobody sees it.",
+    fix: "Let the retry layer stop, and let the agent shrink or rewrite the request as a call of its own, with \
+          a log line that says what was dropped.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Errors and Context windows: a request over the limit is refused until \
+             it changes, and what to leave out is the application's choice",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 215000 tokens > 200000 maximum","request_hash":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"model":"small","statusCode":413,"error":{"type":"request_too_large"}}
+{"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"model":"large","statusCode":200}"#,
+    ],
+    near_misses: &[
+        // The same body again: that is RL104.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":413,"error_type":"request_too_large","request_hash":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":413,"error_type":"request_too_large","request_hash":"a"}"#,
+        // Another model after an overload is a fallback, not a correction.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","model":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"model":"b"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let position = call.retried().find(|&p| {
+        call.at(p).class.is_some_and(about_the_request) && call.at(p).terminal() && call.body_changed(p, p + 1)
+    })?;
+    let wait = call.wait_before(position + 1).map_or(0.0, |wait| wait.s());
+    let what = if shared::same_scope(call, position, position + 1) { "a changed body" } else { "another model" };
+    let message =
+        format!("a refused request was sent again with {what} after {}, inside the retry loop", shared::seconds(wait));
+    Some(Hit::new(message).on(call, position).on(call, position + 1).about(call.at(position).class).number("wait_s", wait))
+}

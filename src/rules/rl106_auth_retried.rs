@@ -1,0 +1,73 @@
+//! Keys, rights and names do not come back by asking again.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL106",
+    name: "auth-retried",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "The server refused the key, the right, the payment or the name, and the call sent the request again.",
+    why: "None of them changes between two sends: every retry is refused alike, and repeated bad keys can lock \
+          an account.",
+    fix: "Stop on 401, 402, 403 and 404: refresh or rotate the key, settle the bill, ask for the right, or \
+          correct the model's name, and then start a new call.",
+    remedy: Remedy::Stop,
+    source: "Anthropic API documentation, Errors: authentication_error 401, billing_error 402, permission_error \
+             403, not_found_error 404; the official SDKs do not retry them",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":401,"error_type":"authentication_error"}"#,
+        r#"{"@timestamp":"2026-05-20T10:00:00Z","job_id":"j","operation_id":"o","attempt_number":1,"code":404,"error":{"type":"not_found_error","message":"model: no-such-model"}}
+{"@timestamp":"2026-05-20T10:00:02Z","job_id":"j","operation_id":"o","attempt_number":2,"code":404,"error":{"type":"not_found_error","message":"model: no-such-model"}}
+{"@timestamp":"2026-05-20T10:00:06Z","job_id":"j","operation_id":"o","attempt_number":3,"code":404,"error":{"type":"not_found_error","message":"model: no-such-model"}}"#,
+    ],
+    near_misses: &[
+        // The second send carried another key.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error","api_key_id":"old"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":401,"error_type":"authentication_error","api_key_id":"new"}"#,
+        // The token was refreshed, though the log names no key: the second send was let in.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // The model is not to be had here, and the call went to another one.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":404,"error_type":"not_found_error","model":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"model":"b"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let mut hit = shared::retried(call, is_refusal, |p, q| repeats(call, p, q), |again, wait| {
+        format!("was sent again {again} over {wait}")
+    })?;
+    let what = match hit.class {
+        Some(Class::Authentication) => "a request with a refused key",
+        Some(Class::Billing) => "a request refused for a payment that is due",
+        Some(Class::Permission) => "a request the key has no right to",
+        _ => "a request for something that does not exist",
+    };
+    hit.message = format!("{what} {}", hit.message);
+    Some(hit)
+}
+
+fn is_refusal(class: Class) -> bool {
+    matches!(class, Class::Authentication | Class::Billing | Class::Permission | Class::NotFound)
+}
+
+/// Whether the send at `q` had nothing that could have changed the answer.
+fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
+    match call.at(p).class {
+        // A client that refreshes its token logs no key: the server's answer then tells that it did.
+        Some(class @ Class::Authentication) => {
+            shared::same_account(call, p, q) && call.at(q).class == Some(class)
+        }
+        Some(Class::Billing) => shared::same_account(call, p, q),
+        // Names and rights are a matter of the model.
+        _ => shared::same_scope(call, p, q),
+    }
+}

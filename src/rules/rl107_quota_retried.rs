@@ -1,0 +1,52 @@
+//! Used-up credit or a daily allowance, behind the status of a rate limit.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL107",
+    name: "quota-retried",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "Credit or quota was used up, and the call sent the request again.",
+    why: "Only money or the next day refills it. The status is that of an ordinary rate limit, so clients that \
+          go by the status wait and retry for nothing.",
+    fix: "Read the error's code before its status: stop at insufficient_quota and its kin, or at a quota counted \
+          per day; add credit or switch to an account that has some.",
+    remedy: Remedy::Stop,
+    source: "OpenAI documentation, Error codes: a 429 with insufficient_quota is about plan and billing; Gemini \
+             API documentation, Rate limits: a quota id with PerDay refills at midnight Pacific time",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","trace_id":"t","logical_id":"l","try":1,"status_code":400,"error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API. Please go to Plans & Billing to upgrade or purchase credits."}}
+{"timestamp":"2026-05-20T10:00:05Z","trace_id":"t","logical_id":"l","try":2,"status_code":400,"error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API. Please go to Plans & Billing to upgrade or purchase credits."}}"#,
+    ],
+    near_misses: &[
+        // A rate limit that heals by waiting.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1,"error_type":"requests","error_code":"rate_limit_exceeded"}
+{"ts":"2026-05-20T10:00:01.1Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // The second send went to an account that has credit.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","api_key_id":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
+        // The call stopped at once.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","decision":"fail"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    shared::retried(call, |class| class == Class::QuotaExhausted, |p, q| repeats(call, p, q), |again, wait| {
+        format!("a used-up quota was tried again {again} over {wait}; waiting does not refill it")
+    })
+}
+
+/// Quotas are counted per account or per model: another model is a way out if it was let in.
+fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
+    shared::same_scope(call, p, q)
+        || (shared::same_account(call, p, q) && call.at(p).class == call.at(q).class)
+}

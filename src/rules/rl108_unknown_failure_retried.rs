@@ -1,0 +1,51 @@
+//! A failure nobody recognised was retried like any other.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL108",
+    name: "unknown-failure-retried",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "A failure of no known kind was answered by sending the request again.",
+    why: "A loop that retries what it does not know retries everything, the failures that cost money or repeat \
+          an action among them.",
+    fix: "Retry only what is known to heal: rate limits, overloads, 5xx, timeouts, lost connections. Log what is \
+          unknown in full, stop or escalate, and add it to the table once it is understood.",
+    remedy: Remedy::Stop,
+    source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls: retry only errors known \
+             to be transient",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":418}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":418}"#,
+        r#"{"time":1779271200,"run":"r","call":"c","attempt":1,"status":451,"error":{"message":"not here"}}
+{"time":1779271203,"run":"r","call":"c","attempt":2,"status":451,"error":{"message":"not here"}}
+{"time":1779271206,"run":"r","call":"c","attempt":3,"status":451,"error":{"message":"not here"}}"#,
+    ],
+    near_misses: &[
+        // The log only says that it failed: nothing can be held against the retry.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"outcome":"error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"outcome":"ok"}"#,
+        // The server asked for another try.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":418,"headers":{"x-should-retry":"true"}}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // A server error is well known.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":507}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let repeats = |p, q| {
+        !shared::says_nothing(call, p) && shared::same_scope(call, p, q) && !call.body_changed(p, q)
+    };
+    shared::retried(call, |class| class == Class::Unknown, repeats, |again, wait| {
+        format!("a failure of no known kind was sent again {again} over {wait}")
+    })
+}

@@ -1,0 +1,51 @@
+//! `x-should-retry: false`, and a further send.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL109",
+    name: "server-said-no",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "The server said not to retry (x-should-retry: false), and the call sent the request again.",
+    why: "The server knows more of the failure than its status tells, and it asks for one send less. Clients \
+          that go by the status alone overrule it, and add load where it is short.",
+    fix: "Read x-should-retry before the status: false ends the call, whatever the status.",
+    remedy: Remedy::Stop,
+    source: "Official Anthropic and OpenAI SDKs, _base_client.py: x-should-retry is obeyed before the status is \
+             looked at",
+    needs: &[Field::CallIdentity, Field::ShouldRetry],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","should_retry":false}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"error":{"type":"api_error"},"headers":{"X-Should-Retry":"false"}}
+{"timestamp":"2026-05-20T10:00:02Z","session_id":"s","turn_id":"t","try":2,"status_code":500,"error":{"type":"api_error"},"headers":{"X-Should-Retry":"false"}}"#,
+    ],
+    near_misses: &[
+        // The call ended there, as asked.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false}"#,
+        // Another model is another request.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false,"model":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"model":"b"}"#,
+        // The error is final anyway, and RL104 says so.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","should_retry":false}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","should_retry":false}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let repeats = |p: usize, q| {
+        call.at(p).flags.has(Flags::SERVER_SAYS_NO)
+            && shared::same_scope(call, p, q)
+            && !call.body_changed(p, q)
+    };
+    // Where the class is final by itself, the rule for that class tells more.
+    shared::retried(call, |class| !class.is_terminal_by_default(), repeats, |again, wait| {
+        format!("the request was sent again {again} over {wait} after the server had said not to retry it")
+    })
+}

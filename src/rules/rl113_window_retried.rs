@@ -1,0 +1,62 @@
+//! A spent usage window reopens at a known time, and not before.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL113",
+    name: "window-retried",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "A spent usage window, or a plan that does not cover the request, was tried again before it reopened.",
+    why: "The window is shut for the whole account until its reset, often hours away. A backoff of seconds or \
+          minutes cannot reach it, and the retries only keep the job alive for nothing.",
+    fix: "Read the reset time (anthropic-ratelimit-unified-reset, or the time in the message), end the job so \
+          that it can resume, and start it again at that time; a plan that lacks the feature needs another plan \
+          or model.",
+    remedy: Remedy::Wait,
+    source: "Response headers anthropic-ratelimit-unified-status and -reset of subscription accounts; messages \
+             such as \"You've hit your session limit\"",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","attempt":2,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":429,"error":{"type":"rate_limit_error","message":"Extra usage is required for long context requests."}}
+{"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"status_code":429,"error":{"type":"rate_limit_error","message":"Extra usage is required for long context requests."}}"#,
+    ],
+    near_misses: &[
+        // The second send came after the window had reopened.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T13:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // The window is not spent: a rate limit within it.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"headers":{"anthropic-ratelimit-unified-status":"allowed"},"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:02.5Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // The second send went to another account.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"org":"a","status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected"},"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"org":"b","status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let mut hit = shared::retried(call, Class::is_window, |p, q| repeats(call, p, q), |again, wait| {
+        format!("was tried again {again} over {wait}")
+    })?;
+    if hit.class == Some(Class::Entitlement) {
+        hit.message = format!("a request the plan does not cover {}", hit.message);
+        hit.remedy = Some(Remedy::Stop);
+    } else {
+        let until = hit.until.map_or(String::new(), |until| format!(" before its reset at {until}"));
+        hit.message = format!("a spent usage window {}{until}", hit.message);
+    }
+    Some(hit)
+}
+
+/// Some windows hold for one model only: another one is a way out if it was let in.
+fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
+    shared::same_scope(call, p, q)
+        || (shared::same_account(call, p, q) && call.at(p).class == call.at(q).class)
+}

@@ -1,0 +1,104 @@
+//! A failure that heals by itself ended the call at once.
+
+use super::rl206_gave_up_on_the_hint as rl206;
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::attempt::{Attempt, Flags};
+use crate::calls::Call;
+use crate::classify::{Bucket, Class};
+use crate::report::Outcome;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL201",
+    name: "transient-not-retried",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "A call ended on its first attempt with a failure that usually heals within seconds.",
+    why: "Rate limits, overloads, 5xx, timeouts and lost connections are the weather of a busy service: a call \
+          without a second try fails as often as the weather does, and a run of many calls fails with it.",
+    fix: "Retry it: two or more retries with exponential backoff and jitter, no earlier than retry-after where \
+          the server gives one; check that the retry layer sees this failure at all.",
+    remedy: Remedy::Fix,
+    source: "Official Anthropic and OpenAI SDKs, _base_client.py: connection errors, 408, 409, 429 and 5xx are \
+             retried twice by default",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":429,"headers":{"Retry-After":"2"},"error":{"type":"rate_limit_error","message":"This request would exceed your organization's rate limit"},"decision":"fail"}
+{"timestamp":"2026-05-20T10:00:30Z","session_id":"s","turn_id":"t2","try":1,"status_code":200}"#,
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"connection_error","exception":"httpx.ConnectError","side_effect":true,"idempotency_key":"k1","decision":"fail"}"#,
+    ],
+    near_misses: &[
+        // The server said no.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false,"decision":"fail"}"#,
+        // It may have taken effect: find out first is right.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","side_effect":true,"decision":"fail"}"#,
+        // A spent monthly cap under the status of a rate limit.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached","decision":"fail"}"#,
+        // The client had decided to retry: the log ends before it could.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"retry","delay_ms":500}"#,
+        // The third attempt: the first two are missing from the log.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":3,"max_attempts":3,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
+        // An hour is no wait for a call in progress: ending it so that it can resume is right.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":3600,"error_type":"rate_limit_error","decision":"fail"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let attempt = call.first();
+    let bucket = attempt.bucket()?;
+    // A record with a higher number has predecessors that the log has lost.
+    let alone = call.len() == 1 && attempt.number <= 1 && attempt.sdk_count().is_none_or(|count| count == 0);
+    let missed = alone && call.outcome == Outcome::Failed && bucket != Bucket::Terminal;
+    if !missed || excused(attempt) || rl206::too_long(call, 0, settings) {
+        return None;
+    }
+    // The more telling rule speaks.
+    if rl206::gave_up(call, settings).is_some() {
+        return None;
+    }
+    let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };
+    let asked = match call.hint_us(0) {
+        Some(hint) if hint > 0 => {
+            format!(", although the server asked for another try in {}", shared::seconds(hint as f64 / 1e6))
+        }
+        _ => String::new(),
+    };
+    let what = shared::class_words(attempt.class);
+    let mut hit = Hit::new(format!("gave up after one send on {what}{status}{asked}"))
+        .on_call(call)
+        .about(attempt.class)
+        .count("attempts", 1);
+    if attempt.max_attempts > 0 {
+        hit = hit.count("max_attempts", u64::from(attempt.max_attempts));
+    }
+    hit.confidence = confidence(attempt);
+    Some(hit)
+}
+
+/// Reasons to stop that are no mistake, or that another rule weighs.
+fn excused(attempt: &Attempt) -> bool {
+    let flags = attempt.flags;
+    let may_have_acted = flags.has(Flags::SIDE_EFFECT) && !flags.has(Flags::IDEMPOTENT);
+    // Another model after a lack of capacity is a way on, and the log may hold it under another call.
+    let fell_back = flags.has(Flags::DECIDED_OTHER) && shared::is_capacity(attempt);
+    may_have_acted
+        || fell_back
+        || flags.has(Flags::TOOL)
+        || flags.has(Flags::MID_STREAM)
+        || flags.has(Flags::DECIDED_RETRY)
+}
+
+fn confidence(attempt: &Attempt) -> Confidence {
+    let flags = attempt.flags;
+    if attempt.class == Some(Class::UnexplainedRateLimit) || flags.has(Flags::LOW_CONFIDENCE) {
+        Confidence::Low
+    } else if attempt.max_attempts == 1 || flags.has(Flags::DECIDED_OTHER) {
+        // A layer told to send once may have another above it that retries under a new call.
+        Confidence::Medium
+    } else {
+        Confidence::High
+    }
+}

@@ -1,0 +1,88 @@
+//! An error inside a stream whose status was 200.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::attempt::{Attempt, Flags};
+use crate::calls::Call;
+use crate::report::Outcome;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL202",
+    name: "mid-stream-error-missed",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "A stream that began with status 200 carried an error event, and the call ended there or was logged as a success.",
+    why: "The status is sent before the answer, so a retry layer that goes by the status sees a success. The \
+          official SDKs raise the error without retrying it: an overload that comes a second late is fatal, one \
+          that comes at once is not.",
+    fix: "Treat an error event in a stream like the status it stands for: discard what arrived, tool calls \
+          included, and send the turn again with backoff from the layer that consumes the stream.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Streaming messages: an error can follow a 200 as an event, typically \
+             overloaded_error; official SDKs, measured: such an error surfaces with status 200 and is not retried",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"statusCode":200,"stream":true,"error":{"type":"overloaded_error","message":"Overloaded"},"outcome":"ok"}"#,
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":41,"decision":"fail"}"#,
+    ],
+    near_misses: &[
+        // The stream was opened again.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"stream":true,"status":200,"duration_ms":4000}"#,
+        // What came in the stream is final.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"invalid_request_error"}"#,
+        // The attempts the layer allows itself were spent.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"stream":true,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:12Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let last = call.last();
+    if !is_event(last) || last.terminal() {
+        return None;
+    }
+    let as_success = last.flags.has(Flags::LOGGED_OK);
+    if !as_success && (call.outcome != Outcome::Failed || is_noticed(call)) {
+        return None;
+    }
+    let delivered = last.flags.has(Flags::DELIVERED);
+    let end = if as_success { "the attempt was logged as a success" } else { "the call ended there" };
+    let what = shared::class_words(last.class);
+    let mut message = format!("{what} arrived inside a stream that had begun with status 200, and {end}");
+    if delivered {
+        message.push_str("; part of the answer had been delivered, so that a blind re-send would repeat it");
+    }
+    let mut hit = Hit::new(message).on(call, call.len() - 1).about(last.class).count("attempts", call.len() as u64);
+    if let Some(chunks) = call.detail(call.len() - 1).map(|detail| detail.delivered).filter(|&chunks| chunks > 0) {
+        hit = hit.count("delivered", u64::from(chunks));
+    }
+    if delivered {
+        hit.severity = Some(Severity::Warning);
+        hit.fix = Some("Discard the part of the answer that was delivered, tell the caller so, and send the turn \
+                        again; where that part cannot be taken back, end the call and say so."
+            .into());
+    }
+    if call.len() > 1 && !as_success {
+        // It may be the attempt cap that ended the call; the log declares none.
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+fn is_event(attempt: &Attempt) -> bool {
+    attempt.failed() && attempt.flags.has(Flags::MID_STREAM)
+}
+
+/// Whether the client acts on such errors, or had a reason not to act on this one.
+fn is_noticed(call: &Call<'_>) -> bool {
+    let last = call.last();
+    let flags = last.flags;
+    let spent = last.max_attempts > 1 && last.number >= last.max_attempts;
+    let may_have_acted = flags.has(Flags::SIDE_EFFECT) && !flags.has(Flags::IDEMPOTENT);
+    let retried_before = call.retried().any(|position| is_event(call.at(position)));
+    spent || may_have_acted || retried_before || flags.has(Flags::DECIDED_RETRY)
+}

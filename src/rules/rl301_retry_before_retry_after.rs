@@ -1,0 +1,190 @@
+//! The server's wait is a floor, and the client came back before it was over.
+
+use super::sdk::{self, LongHint};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::calls::{Call, Wait};
+use smallvec::SmallVec;
+
+const SHARE: Setting = Setting {
+    name: "tolerance_share",
+    default: 0.02,
+    unit: "",
+    meaning: "share of the hint by which a wait may fall short",
+};
+const FIXED: Setting = Setting {
+    name: "tolerance_ms",
+    default: 50.0,
+    unit: "ms",
+    meaning: "time by which a wait may fall short, if that is more",
+};
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL301",
+    name: "retry-before-retry-after",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "The request was sent again before the time the server had named was over.",
+    why: "The limit is still in force, so the send is refused with everything else the account sends in that \
+          time, and the few attempts of the call are spent before any of them could succeed.",
+    fix: "Take retry-after (or retry-after-ms) as the least wait, whatever its length, and put jitter on top of \
+          it; where the wait is too long for the call, end the call instead of coming back early.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: earlier retries will fail; official SDKs, \
+             _base_client.py: several versions discard a retry-after over 60 s",
+    needs: &[Field::CallIdentity, Field::RetryAfter],
+    settings: &[SHARE, FIXED],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":90,"error_type":"rate_limit_error","duration_ms":10,"client":{"name":"Anthropic/Python","version":"0.50.0"}}
+{"ts":"2026-05-20T10:00:00.470Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":89,"error_type":"rate_limit_error","duration_ms":10,"client":{"name":"Anthropic/Python","version":"0.50.0"}}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00.000Z","session_id":"s","turn_id":"t","try":1,"status_code":429,"headers":{"Retry-After-Ms":"1500"},"error":{"type":"rate_limit_error"},"latency_ms":100}
+{"timestamp":"2026-05-20T10:00:01.100Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"latency_ms":100}"#,
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"retry-after":"20"}}
+{"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+    near_misses: &[
+        // A little after the hint: that is right.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":30,"error_type":"rate_limit_error","duration_ms":10}
+{"ts":"2026-05-20T10:00:30.015Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
+        // Zero means at once.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:00.400Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // A hint on a used-up quota is no promise: that is RL107.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":60,"error_code":"insufficient_quota"}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":55,"error_code":"insufficient_quota"}"#,
+        // The limit of one model says nothing of another.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"a","status":429,"retry_after":60,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"model":"b","status":200}"#,
+        // Two seconds, logged by a clock of whole seconds, may show as one.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+};
+
+/// A hint beyond this may be milliseconds in the place of seconds.
+const DOUBTFUL_US: i64 = 4 * 86_400 * 1_000_000;
+
+/// The longest wait a timer with 32 bits of milliseconds can hold.
+const TIMER_US: i64 = i32::MAX as i64 * 1000;
+
+/// A retry that came before its time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Early {
+    position: usize,
+    wait: Wait,
+    hint_us: i64,
+}
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let all: SmallVec<[Early; 4]> = call.retried().filter_map(|p| early(call, p, settings)).collect();
+    let worst = *all.iter().min_by_key(|early| (early.wait.us, early.position))?;
+    let mut message = format!("sent again after {} although the server asked for {}", wait_words(worst), asked_words(worst));
+    if all.len() > 1 {
+        message.push_str(&format!("; {} sends of this call came early", all.len()));
+    }
+    let mut hit = Hit::new(message)
+        .about(call.at(worst.position).class)
+        .number("wait_s", worst.wait.s())
+        .number("retry_after_s", worst.hint_us as f64 / 1e6)
+        .count("early_sends", all.len() as u64);
+    for early in &all {
+        rest_on(&mut hit, call, *early);
+    }
+    if worst.hint_us > DOUBTFUL_US {
+        hit.confidence = Confidence::Medium;
+    }
+    if let Some((cause, fix)) = cause(call, worst) {
+        hit.message = format!("{}; {cause}", hit.message);
+        hit.evidence.push(("cause", crate::report::Evidence::Text(cause)));
+        hit.fix = Some(fix.into());
+    }
+    Some(hit)
+}
+
+fn rest_on(hit: &mut Hit, call: &Call<'_>, early: Early) {
+    for position in [early.position, early.position + 1] {
+        let row = call.rows()[position];
+        if hit.rows.last() != Some(&row) {
+            hit.rows.push(row);
+        }
+    }
+    // What was refused again could have been known to be.
+    if call.at(early.position + 1).failed() {
+        hit.wasted.push(call.rows()[early.position + 1]);
+        hit.wait_s += early.wait.s();
+    }
+}
+
+/// The retry of the attempt at `position`, where it came before the server's time.
+pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Early> {
+    let hint_us = call.hint_us(position).filter(|&hint| hint > 0)?;
+    // A wait named beside a spent window or quota is no promise that waiting helps.
+    if call.at(position).terminal() || !shared::same_scope(call, position, position + 1) {
+        return None;
+    }
+    let wait = call.wait_before(position + 1)?;
+    // Where the unit is in doubt, only what is early in either is early.
+    let least = if hint_us > DOUBTFUL_US { hint_us / 1000 } else { hint_us };
+    let share = least as f64 * settings.get(RULE.code, &SHARE);
+    let tolerance = share.max(settings.get(RULE.code, &FIXED) * 1e3) as i64 + shared::clock_step_us(call);
+    (wait.us < least - tolerance).then_some(Early { position, wait, hint_us })
+}
+
+fn wait_words(early: Early) -> String {
+    shared::seconds(early.wait.s())
+}
+
+fn asked_words(early: Early) -> String {
+    let asked = early.hint_us as f64 / 1e6;
+    if early.hint_us > DOUBTFUL_US {
+        let (long, short) = (shared::seconds(asked), shared::seconds(asked / 1e3));
+        format!("a wait of {asked:.0}, which is {long} if it counts seconds and {short} if it counts milliseconds")
+    } else {
+        shared::seconds(asked)
+    }
+}
+
+/// What the figures show of the cause, and the fix for it.
+fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
+    let wait = early.wait.s();
+    if early.hint_us > TIMER_US && wait < 1.0 {
+        return Some((
+            "a timer of 32 bits cannot hold that many milliseconds and fires at once".to_owned(),
+            "Cap the wait before it reaches the timer (2147483647 ms at most), and end the call where the server \
+             asks for more than it can wait.",
+        ));
+    }
+    let on_ladder = (0.3..=sdk::LADDER_CAP_S + 0.5).contains(&wait);
+    let cut_to_60 = (58.0..=66.0).contains(&wait);
+    if early.hint_us <= 60_000_000 || !(on_ladder || cut_to_60) {
+        return None;
+    }
+    if on_ladder {
+        return discarded(call, early);
+    }
+    Some((
+        "the wait looks cut to a cap of 60 s".to_owned(),
+        "Let the cap apply to the client's own backoff only, not to the server's hint: obey the hint in full, or \
+         end the call.",
+    ))
+}
+
+/// A hint over a minute and a wait on the SDKs' own ladder: some versions discard long hints.
+fn discarded(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
+    let origin = call.origin(early.position);
+    let names = &call.table().names;
+    let (client, version) = (names.text(origin.client), names.text(origin.client_version));
+    let cause = match sdk::long_hint(client, version) {
+        Some(LongHint::Discarded(over)) if early.hint_us > i64::from(over) * 1_000_000 => {
+            format!("{client} {version} discards a hint over {over} s and falls back to its own 0.5 to 8 s")
+        }
+        Some(_) => return None,
+        None => "the wait fits clients that discard a hint over 60 s and fall back to their own 0.5 to 8 s".to_owned(),
+    };
+    Some((
+        cause,
+        "Upgrade to a version of the client that obeys long hints, or switch its retries off and wait as long as \
+         retry-after says in a layer of your own.",
+    ))
+}

@@ -1,0 +1,105 @@
+//! Waiting as told, for a hint that is not true.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::calls::Call;
+use smallvec::SmallVec;
+
+const WAITS: Setting =
+    Setting { name: "waits", default: 5.0, unit: "", meaning: "obedient waits without success" };
+const CHANGE: Setting = Setting {
+    name: "change_share",
+    default: 0.05,
+    unit: "",
+    meaning: "share by which hints may differ and still count as the same",
+};
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL312",
+    name: "obedient-without-progress",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "The call waited as long as the server asked, again and again, for a hint that never changed and never helped.",
+    why: "A hint that counts down shortens; one that stays the same is made up, often by a proxy that cuts it \
+          to a minute while the real window is hours. Obeying it can go on for ever.",
+    fix: "Give the call a budget in seconds besides the hint, end it resumable when the hint does not shorten, \
+          and look at the limit behind the hop that writes it.",
+    remedy: Remedy::Fix,
+    source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls: a budget for the whole \
+             call; RFC 9110, section 10.2.3, Retry-After",
+    needs: &[Field::CallIdentity, Field::RetryAfter],
+    settings: &[WAITS, CHANGE],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"retry-after":"59"}}
+{"ts":"2026-05-20T10:00:59.2Z","run_id":"r","call_id":"c","attempt":2,"status":429,"headers":{"retry-after":"59"}}
+{"ts":"2026-05-20T10:01:58.4Z","run_id":"r","call_id":"c","attempt":3,"status":429,"headers":{"retry-after":"59"}}
+{"ts":"2026-05-20T10:02:57.6Z","run_id":"r","call_id":"c","attempt":4,"status":429,"headers":{"retry-after":"59"}}
+{"ts":"2026-05-20T10:03:56.8Z","run_id":"r","call_id":"c","attempt":5,"status":429,"headers":{"retry-after":"59"}}
+{"ts":"2026-05-20T10:04:56.0Z","run_id":"r","call_id":"c","attempt":6,"status":429,"headers":{"retry-after":"59"}}"#,
+        r#"{"time":1779271200.0,"run":"r","call":"c","attempt":1,"status":503,"retry_after":10}
+{"time":1779271210.5,"run":"r","call":"c","attempt":2,"status":503,"retry_after":10}
+{"time":1779271221.1,"run":"r","call":"c","attempt":3,"status":503,"retry_after":10}
+{"time":1779271231.4,"run":"r","call":"c","attempt":4,"status":503,"retry_after":10}
+{"time":1779271242.0,"run":"r","call":"c","attempt":5,"status":503,"retry_after":10}
+{"time":1779271252.7,"run":"r","call":"c","attempt":6,"status":503,"retry_after":10}"#,
+    ],
+    near_misses: &[
+        // The hint counts down: the window is real.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":20}
+{"ts":"2026-05-20T10:00:20.2Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":16}
+{"ts":"2026-05-20T10:00:36.4Z","run_id":"r","call_id":"c","attempt":3,"status":429,"retry_after":12}
+{"ts":"2026-05-20T10:00:48.6Z","run_id":"r","call_id":"c","attempt":4,"status":429,"retry_after":8}
+{"ts":"2026-05-20T10:00:56.8Z","run_id":"r","call_id":"c","attempt":5,"status":429,"retry_after":4}
+{"ts":"2026-05-20T10:01:01.0Z","run_id":"r","call_id":"c","attempt":6,"status":429,"retry_after":2}"#,
+        // It helped in the end.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":5}
+{"ts":"2026-05-20T10:00:05.2Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":5}
+{"ts":"2026-05-20T10:00:10.4Z","run_id":"r","call_id":"c","attempt":3,"status":429,"retry_after":5}
+{"ts":"2026-05-20T10:00:15.6Z","run_id":"r","call_id":"c","attempt":4,"status":429,"retry_after":5}
+{"ts":"2026-05-20T10:00:20.8Z","run_id":"r","call_id":"c","attempt":5,"status":429,"retry_after":5}
+{"ts":"2026-05-20T10:00:26.0Z","run_id":"r","call_id":"c","attempt":6,"status":200}"#,
+        // Two waits are too few to tell.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":59}
+{"ts":"2026-05-20T10:00:59.2Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":59}
+{"ts":"2026-05-20T10:01:58.4Z","run_id":"r","call_id":"c","attempt":3,"status":429,"retry_after":59}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let least = settings.get(RULE.code, &WAITS);
+    if (call.len() as f64) <= least || call.attempts().any(|attempt| !attempt.failed() || attempt.terminal()) {
+        return None;
+    }
+    let hints: SmallVec<[i64; 8]> = (0..call.len()).filter_map(|p| call.hint_us(p)).collect();
+    let (&shortest, &longest) = (hints.iter().min()?, hints.iter().max()?);
+    let change = settings.get(RULE.code, &CHANGE);
+    let same = shortest > 0 && (longest - shortest) as f64 <= shortest as f64 * change;
+    let obedient = call.retried().filter(|&position| obeyed(call, position)).count();
+    if !same || (obedient as f64) < least {
+        return None;
+    }
+    let hint = shortest as f64 / 1e6;
+    let waited = call.waited_us() as f64 / 1e6;
+    let mut hit = Hit::new(format!(
+        "waited {} over {obedient} waits, each as long as the server asked ({}), and the hint never shortened",
+        shared::seconds(waited),
+        shared::seconds(hint),
+    ))
+    .on_call(call)
+    .about(call.last().class)
+    .count("obedient_waits", obedient as u64)
+    .number("retry_after_s", hint)
+    .number("waited_s", waited);
+    hit.wait_s = waited;
+    Some(hit)
+}
+
+/// Whether the wait after the attempt at `position` was what the server had asked for, and little more.
+fn obeyed(call: &Call<'_>, position: usize) -> bool {
+    let (Some(hint), Some(wait)) = (call.hint_us(position), call.wait_before(position + 1)) else {
+        return false;
+    };
+    let early = (hint / 50).max(50_000) + shared::clock_step_us(call);
+    (hint - early..=hint + hint / 2 + 2_000_000).contains(&wait.us)
+}

@@ -1,0 +1,110 @@
+//! Many sends of one request in a few seconds.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::calls::{Call, Grouping};
+use std::ops::Range;
+
+const ATTEMPTS: Setting =
+    Setting { name: "attempts", default: 10.0, unit: "", meaning: "attempts of one call beyond which it may be a storm" };
+const RATE: Setting =
+    Setting { name: "per_second", default: 1.0, unit: "/s", meaning: "attempts per second beyond which it is one" };
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL314",
+    name: "retry-storm",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "One call sent its request more than ten times at more than one a second.",
+    why: "Such a loop has neither backoff nor a cap that counts: it holds a rate limit shut, and a fleet of them \
+          keeps an overloaded service down.",
+    fix: "Cap the attempts and let the waits grow; give a hint of 0, and one that cannot be read, a floor of the \
+          ordinary backoff; look for a second loop around the first.",
+    remedy: Remedy::Fix,
+    source: "AWS Architecture Blog, Exponential Backoff And Jitter; AWS Well-Architected Framework, REL05-BP03, \
+             Control and limit retry calls",
+    needs: &[Field::CallIdentity],
+    settings: &[ATTEMPTS, RATE],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:00.2Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:00.4Z","run_id":"r","call_id":"c","attempt":3,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:00.6Z","run_id":"r","call_id":"c","attempt":4,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:00.8Z","run_id":"r","call_id":"c","attempt":5,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:01.0Z","run_id":"r","call_id":"c","attempt":6,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:01.2Z","run_id":"r","call_id":"c","attempt":7,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:01.4Z","run_id":"r","call_id":"c","attempt":8,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:01.6Z","run_id":"r","call_id":"c","attempt":9,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:01.8Z","run_id":"r","call_id":"c","attempt":10,"status":429,"retry_after":0}
+{"ts":"2026-05-20T10:00:02.0Z","run_id":"r","call_id":"c","attempt":11,"status":429,"retry_after":0}"#,
+        r#"{"time":1779271200,"run":"r","call":"c","status":500}
+{"time":1779271200,"run":"r","call":"c","status":500,"request_id":"b"}
+{"time":1779271200,"run":"r","call":"c","status":500,"request_id":"c"}
+{"time":1779271201,"run":"r","call":"c","status":500,"request_id":"d"}
+{"time":1779271201,"run":"r","call":"c","status":500,"request_id":"e"}
+{"time":1779271201,"run":"r","call":"c","status":500,"request_id":"f"}
+{"time":1779271202,"run":"r","call":"c","status":500,"request_id":"g"}
+{"time":1779271202,"run":"r","call":"c","status":500,"request_id":"h"}
+{"time":1779271202,"run":"r","call":"c","status":500,"request_id":"i"}
+{"time":1779271203,"run":"r","call":"c","status":500,"request_id":"j"}
+{"time":1779271203,"run":"r","call":"c","status":500,"request_id":"k"}
+{"time":1779271203,"run":"r","call":"c","status":200,"request_id":"l"}"#,
+    ],
+    near_misses: &[
+        // Ten attempts, as many as a patient client makes, and it is not over yet.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":529}
+{"ts":"2026-05-20T10:00:01.5Z","run_id":"r","call_id":"c","attempt":3,"status":529}
+{"ts":"2026-05-20T10:00:03.5Z","run_id":"r","call_id":"c","attempt":4,"status":529}
+{"ts":"2026-05-20T10:00:07.5Z","run_id":"r","call_id":"c","attempt":5,"status":529}
+{"ts":"2026-05-20T10:00:15.5Z","run_id":"r","call_id":"c","attempt":6,"status":529}
+{"ts":"2026-05-20T10:00:23.5Z","run_id":"r","call_id":"c","attempt":7,"status":529}
+{"ts":"2026-05-20T10:00:31.5Z","run_id":"r","call_id":"c","attempt":8,"status":529}
+{"ts":"2026-05-20T10:00:39.5Z","run_id":"r","call_id":"c","attempt":9,"status":529}
+{"ts":"2026-05-20T10:00:47.5Z","run_id":"r","call_id":"c","attempt":10,"status":529}
+{"ts":"2026-05-20T10:00:55.5Z","run_id":"r","call_id":"c","attempt":11,"status":529}"#,
+        // An id that stands on many answered requests is no retry.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","status":200,"request_id":"a"}
+{"ts":"2026-05-20T10:00:00.3Z","run_id":"r","call_id":"c","status":200,"request_id":"b"}
+{"ts":"2026-05-20T10:00:00.6Z","run_id":"r","call_id":"c","status":200,"request_id":"d"}
+{"ts":"2026-05-20T10:00:00.9Z","run_id":"r","call_id":"c","status":200,"request_id":"e"}
+{"ts":"2026-05-20T10:00:01.2Z","run_id":"r","call_id":"c","status":200,"request_id":"f"}
+{"ts":"2026-05-20T10:00:01.5Z","run_id":"r","call_id":"c","status":200,"request_id":"g"}
+{"ts":"2026-05-20T10:00:01.8Z","run_id":"r","call_id":"c","status":200,"request_id":"h"}
+{"ts":"2026-05-20T10:00:02.1Z","run_id":"r","call_id":"c","status":200,"request_id":"i"}
+{"ts":"2026-05-20T10:00:02.4Z","run_id":"r","call_id":"c","status":200,"request_id":"j"}
+{"ts":"2026-05-20T10:00:02.7Z","run_id":"r","call_id":"c","status":200,"request_id":"k"}
+{"ts":"2026-05-20T10:00:03.0Z","run_id":"r","call_id":"c","status":200,"request_id":"l"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let least = settings.get(RULE.code, &ATTEMPTS);
+    if (call.len() as f64) <= least || call.disordered {
+        return None;
+    }
+    let storm = shared::streaks(call).max_by_key(Range::len).filter(|streak| streak.len() as f64 > least)?;
+    // Without ids or counters, many small calls that fail look the same.
+    let first = storm.start;
+    if call.grouping == Grouping::Inferred && !storm.clone().all(|p| p + 1 == storm.end || shared::shows_retry(call, p)) {
+        return None;
+    }
+    let span_us = call.at(storm.end - 1).sent.us_since(call.at(first).sent);
+    let seconds = (span_us + shared::clock_step_us(call)) as f64 / 1e6;
+    // A storm of one instant has no rate; it is one all the same.
+    let rate = storm.len() as f64 / seconds.max(0.001);
+    if rate <= settings.get(RULE.code, &RATE) {
+        return None;
+    }
+    let mut hit = Hit::new(format!("sent {} times in {}", storm.len(), shared::seconds(span_us as f64 / 1e6)))
+        .about(call.at(first).class)
+        .count("attempts", storm.len() as u64)
+        .number("span_s", span_us as f64 / 1e6)
+        .number("per_second", rate);
+    hit.rows.extend_from_slice(&call.rows()[storm]);
+    if shared::clock_step_us(call) > 0 {
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}

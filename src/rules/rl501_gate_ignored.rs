@@ -1,0 +1,136 @@
+//! A 429 with a hint speaks to everyone on its scope, and the others did not hear it.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::Scope as Limits;
+use crate::measure::{Fleet, Shut};
+use crate::report::Evidence;
+
+const SENDS: Setting = Setting {
+    name: "min_sends",
+    default: 2.0,
+    unit: "",
+    meaning: "refused sends inside one closed window, from which on it is a finding",
+};
+const GRACE: Setting = Setting {
+    name: "grace_s",
+    default: 0.1,
+    unit: "s",
+    meaning: "a send that left this soon after the 429 was on its way already",
+};
+const SHARE: Setting = Setting {
+    name: "min_refused_share",
+    default: 0.5,
+    unit: "",
+    meaning: "share of the sends inside a window that must have been refused: where most get through, the 429 \
+              was not about the scope",
+};
+/// Sends shown of one finding.
+const EXAMPLES: usize = 8;
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL501",
+    name: "gate-ignored",
+    severity: Severity::Error,
+    scope: Scope::Fleet,
+    summary: "A 429 had closed the limit for everyone, and other workers kept sending into it.",
+    why: "A 429 with retry-after holds for the whole organisation and model: until it has passed, every other \
+          send is refused as well, and each refusal may prolong the wait.",
+    fix: "Share one gate per account and model: the first 429 closes it until its retry-after has passed, \
+          everyone waits before it, and they leave it spread out, not all at once.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: limits hold per organisation and model class, and \
+             retry-after says when to come back",
+    needs: &[Field::RetryAfter],
+    settings: &[SENDS, GRACE, SHARE],
+    check: Check::Fleet(check),
+    firing: &[
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","model":"m","duration_ms":50,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"b","model":"m","duration_ms":50,"status":429,"retry_after":4,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:02Z","run_id":"r","call_id":"c","model":"m","duration_ms":50,"status":429,"retry_after":3,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:05.2Z","run_id":"r","call_id":"a","model":"m","duration_ms":50,"status":200}"#,
+        // Four workers, two of them in another run, and no durations.
+        r#"{"ts":1773133200.0,"run_id":"r","call_id":"a","org":"o","attempt":1,"status":429,"retry_after":"30","error_type":"rate_limit_error"}
+{"ts":1773133203.0,"run_id":"s","call_id":"b","org":"o","attempt":1,"status":429,"retry_after":"27","error_type":"rate_limit_error"}
+{"ts":1773133209.5,"run_id":"s","call_id":"c","org":"o","attempt":1,"status":429,"retry_after":"21","error_type":"rate_limit_error"}
+{"ts":1773133211.0,"run_id":"r","call_id":"d","org":"o","attempt":1,"status":429,"retry_after":"19","error_type":"rate_limit_error"}"#,
+    ],
+    near_misses: &[
+        // All were under way when the first 429 came, and each waited.
+        r#"{"ts":"2026-03-10T09:00:00.00Z","call_id":"a","attempt":1,"duration_ms":80,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:00.03Z","call_id":"b","attempt":1,"duration_ms":80,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:00.06Z","call_id":"c","attempt":1,"duration_ms":80,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:05.30Z","call_id":"a","attempt":2,"duration_ms":80,"status":200}
+{"ts":"2026-03-10T09:00:05.60Z","call_id":"b","attempt":2,"duration_ms":80,"status":200}
+{"ts":"2026-03-10T09:00:05.90Z","call_id":"c","attempt":2,"duration_ms":80,"status":200}"#,
+        // Another model has a limit of its own.
+        r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","model":"m","status":429,"retry_after":5,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:01Z","call_id":"b","model":"n","status":429,"retry_after":5,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:02Z","call_id":"c","model":"o","status":429,"retry_after":5,"error_type":"rate_limit_error"}"#,
+        // Most calls get through while the window is said to be closed: it is closed for these requests only.
+        r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","status":429,"retry_after":9,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:01Z","call_id":"b","status":200}
+{"ts":"2026-03-10T09:00:02Z","call_id":"c","status":429,"retry_after":9,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:03Z","call_id":"d","status":200}
+{"ts":"2026-03-10T09:00:04Z","call_id":"e","status":429,"retry_after":9,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:05Z","call_id":"f","status":200}"#,
+        // One call that is too early again and again: that is RL301.
+        r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","attempt":1,"status":429,"retry_after":30,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:01Z","call_id":"a","attempt":2,"status":429,"retry_after":29,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:03Z","call_id":"a","attempt":3,"status":429,"retry_after":27,"error_type":"rate_limit_error"}"#,
+        // An overload is everyone's: no gate is asked for.
+        r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","status":529,"retry_after":5,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:01Z","call_id":"b","status":529,"retry_after":5,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02Z","call_id":"c","status":529,"retry_after":5,"error_type":"overloaded_error"}"#,
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let least = settings.get(RULE.code, &SENDS).max(1.0) as u64;
+    let grace_us = (settings.get(RULE.code, &GRACE) * 1e6) as i64;
+    let share = settings.get(RULE.code, &SHARE);
+    let scopes = fleet.sorted_scopes().into_iter();
+    scopes
+        .filter_map(|(scope, tally)| {
+            let ignored = tally.shut(fleet.table, grace_us, EXAMPLES).into_iter().filter(|(shut, passed)| {
+                shut.refused >= least && shut.refused as f64 >= share * (shut.refused + passed) as f64
+            });
+            let ignored: Vec<(Shut, u64)> = ignored.collect();
+            (!ignored.is_empty()).then(|| hit(fleet, scope, &ignored))
+        })
+        .collect()
+}
+
+fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &[(Shut, u64)]) -> Hit {
+    let refused: u64 = ignored.iter().map(|(shut, _)| shut.refused).sum();
+    let passed: u64 = ignored.iter().map(|(_, passed)| passed).sum();
+    let closed: f64 = ignored.iter().map(|(shut, _)| shut.until.s_since(shut.from)).sum();
+    let windows = match ignored.len() {
+        1 => "one window".to_owned(),
+        n => format!("{n} windows"),
+    };
+    let mut hit = Hit::new(format!(
+        "{refused} sends on {} left after a 429 had asked everyone to stay away, and were refused too ({windows}, \
+         {} in all)",
+        fleet.scope_label(&scope),
+        super::shared::seconds(closed),
+    ))
+    .count("sends_refused_inside", refused)
+    .count("calls_passed_inside", passed)
+    .count("windows", ignored.len() as u64)
+    .number("closed_s", closed);
+    if let Some((first, _)) = ignored.first() {
+        hit = hit.figure("first_closed_at", Evidence::At(first.from));
+        hit.rows.push(first.opened_by);
+        hit.class = fleet.table.rows[first.opened_by as usize].class;
+    }
+    let examples = ignored.iter().flat_map(|(shut, _)| &shut.examples);
+    hit.rows.extend(examples.copied().take(EXAMPLES));
+    hit.wasted_more = refused;
+    hit.scope = Some(scope);
+    if !scope.names_account() {
+        // Workers with keys of different accounts would not share the window.
+        hit.confidence = Confidence::Medium;
+    }
+    hit
+}

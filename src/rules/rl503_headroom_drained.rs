@@ -1,0 +1,222 @@
+//! The server said how little was left, and nobody slowed down.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::{Gauge, LimitKind, Scope as Limits, Time, Track};
+use crate::measure::{Drain, DrainTerms, Fleet, drains};
+use crate::report::Evidence;
+use std::collections::HashMap;
+
+const UNDER: Setting = Setting {
+    name: "under_share",
+    default: 0.1,
+    unit: "",
+    meaning: "share of a limit under which it is running out",
+};
+const KEPT: Setting = Setting {
+    name: "rate_kept",
+    default: 0.5,
+    unit: "",
+    meaning: "sends go on when their rate afterwards is at least this share of the rate before",
+};
+const FOLLOW: Setting = Setting {
+    name: "follow_s",
+    default: 60.0,
+    unit: "s",
+    meaning: "how long after a limit was used up a 429 is still due to it",
+};
+const SENDS: Setting =
+    Setting { name: "min_sends", default: 10.0, unit: "", meaning: "sends on the scope, from which on it is judged" };
+/// Readings that must show the limit running out where the log begins that way.
+const READINGS: usize = 5;
+
+/// A call of the examples: second, call, what is left of 50 requests.
+macro_rules! ok {
+    ($second:literal, $call:literal, $left:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#, $second, r#"Z","model":"m","status":200,"call_id":""#, $call,
+            r#"","x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":""#, $left, "\"}\n"
+        )
+    };
+}
+/// As `ok`, for input tokens of 80,000, with requests to spare.
+macro_rules! tokens {
+    ($second:literal, $call:literal, $left:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#, $second, r#"Z","model":"m","status":200,"call_id":""#, $call,
+            r#"","headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"40","#,
+            r#""anthropic-ratelimit-input-tokens-limit":"80000","anthropic-ratelimit-input-tokens-remaining":""#,
+            $left, "\"}}\n"
+        )
+    };
+}
+/// A 429 of the examples.
+macro_rules! refused {
+    ($second:literal, $call:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#, $second, r#"Z","model":"m","status":429,"call_id":""#, $call,
+            r#"","retry_after":20,"error_type":"rate_limit_error","#,
+            r#""x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":"0"}"#, "\n"
+        )
+    };
+}
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL503",
+    name: "headroom-drained",
+    severity: Severity::Warning,
+    scope: Scope::Fleet,
+    summary: "A rate limit was nearly used up, as the headers said, and sends went on at the same rate.",
+    why: "Every response tells what is left of each limit. Between the last tenth and the first 429 there is \
+          time to slow down; without it the limit is hit at full speed, and everyone on it waits.",
+    fix: "Read the remaining-capacity headers, and slow new sends down as a limit falls under a tenth: a queue at \
+          the limit's rate, or a pause until its reset, for the limit that binds first.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: the anthropic-ratelimit headers give limit, remaining and \
+             reset of each limit with every response",
+    needs: &[Field::Headroom],
+    settings: &[UNDER, KEPT, FOLLOW, SENDS],
+    check: Check::Fleet(check),
+    firing: &[
+        concat!(
+            ok!("00", "a", "40"), ok!("01", "b", "32"), ok!("02", "c", "24"), ok!("03", "d", "18"),
+            ok!("04", "e", "12"), ok!("05", "f", "8"), ok!("06", "g", "4"), ok!("07", "h", "2"),
+            ok!("08", "i", "0"), refused!("09", "j"), refused!("10", "k"),
+        ),
+        // Tokens bind, not requests; no 429 yet, so it is a warning.
+        concat!(
+            tokens!("00", "a", "52000"), tokens!("01", "b", "46000"), tokens!("02", "c", "38000"),
+            tokens!("03", "d", "30000"), tokens!("04", "e", "22000"), tokens!("05", "f", "14000"),
+            tokens!("06", "g", "7000"), tokens!("07", "h", "5000"), tokens!("08", "i", "3000"),
+            tokens!("09", "j", "2000"), tokens!("10", "k", "1000"),
+        ),
+    ],
+    near_misses: &[
+        // Sends slow down to a third of their rate when little is left.
+        concat!(
+            ok!("00", "a", "40"), ok!("01", "b", "32"), ok!("02", "c", "24"), ok!("03", "d", "18"),
+            ok!("04", "e", "12"), ok!("05", "f", "8"), ok!("06", "g", "4"), ok!("10", "h", "4"),
+            ok!("14", "i", "4"), ok!("18", "j", "4"), ok!("22", "k", "4"), ok!("26", "l", "4"),
+        ),
+        // Plenty is left all the time.
+        concat!(
+            ok!("00", "a", "49"), ok!("01", "b", "48"), ok!("02", "c", "49"), ok!("03", "d", "48"),
+            ok!("04", "e", "49"), ok!("05", "f", "49"), ok!("06", "g", "49"), ok!("07", "h", "48"),
+            ok!("08", "i", "49"), ok!("09", "j", "49"), ok!("10", "k", "49"), ok!("11", "l", "49"),
+        ),
+        // Nothing is left, but the log is too short to say how it came to that.
+        concat!(refused!("00", "a"), ok!("21", "a", "48"), ok!("22", "b", "47")),
+        // The first reading under a tenth is that of the 429 itself: there was no time to slow down.
+        concat!(
+            ok!("00", "a", "40"), ok!("01", "b", "38"), ok!("02", "c", "36"), ok!("03", "d", "34"),
+            ok!("04", "e", "32"), ok!("05", "f", "30"), ok!("06", "g", "28"), ok!("07", "h", "26"),
+            ok!("08", "i", "24"), refused!("09", "j"), ok!("30", "k", "40"), ok!("31", "l", "39"),
+        ),
+    ],
+};
+
+type Tracks<'a> = HashMap<(Limits, LimitKind), &'a Track>;
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let terms = DrainTerms {
+        under: settings.get(RULE.code, &UNDER),
+        rate_kept: settings.get(RULE.code, &KEPT),
+        follow_us: (settings.get(RULE.code, &FOLLOW) * 1e6) as i64,
+        readings: READINGS,
+    };
+    let least_sends = settings.get(RULE.code, &SENDS) as u64;
+    let tracks: Tracks<'_> =
+        fleet.table.gauges.iter().map(|(scope, kind, track)| ((scope, kind), track)).collect();
+    let scopes = fleet.sorted_scopes().into_iter();
+    scopes
+        .filter_map(|(scope, tally)| {
+            let readings = readings_of(&tracks, scope);
+            let low = |(_, list): &(LimitKind, Readings)| list.iter().any(|(_, gauge)| gauge.min_ratio() < terms.under);
+            if !readings.iter().any(low) {
+                return None;
+            }
+            let traffic = tally.traffic(fleet.table);
+            if traffic.sends() < least_sends {
+                return None;
+            }
+            let found = readings.iter().flat_map(|(kind, list)| drains(*kind, list, &traffic, &terms));
+            hit(fleet, scope, &found.collect::<Vec<Drain>>(), &readings, &terms)
+        })
+        .collect()
+}
+
+type Readings = Vec<(Time, Gauge)>;
+
+fn readings_of(tracks: &Tracks<'_>, scope: Limits) -> Vec<(LimitKind, Readings)> {
+    let kinds = LimitKind::ALL.into_iter();
+    kinds.filter_map(|kind| Some((kind, tracks.get(&(scope, kind))?.series.clone().sorted().1))).collect()
+}
+
+/// One finding a scope: the limit that was hit, else the one that ran low first.
+fn hit(
+    fleet: &Fleet<'_>,
+    scope: Limits,
+    found: &[Drain],
+    readings: &[(LimitKind, Readings)],
+    terms: &DrainTerms,
+) -> Option<Hit> {
+    let share = |drain: &Drain| drain.least as f64 / drain.limit as f64;
+    let worst = found.iter().min_by(|a, b| {
+        let rank = |drain: &Drain| (!drain.hit, drain.crossed);
+        rank(a).cmp(&rank(b)).then(share(a).total_cmp(&share(b)))
+    })?;
+    let mut hit = Hit::new(words(fleet, scope, worst, terms))
+        .text("limit_kind", worst.kind.label())
+        .count("limit", worst.limit.unsigned_abs())
+        .count("least_remaining", worst.least.unsigned_abs())
+        .figure("under_since", Evidence::At(worst.crossed))
+        .number("sends_per_s_before", worst.rates.0)
+        .number("sends_per_s_after", worst.rates.1)
+        .count("refusals_429", worst.refusals)
+        .count("times", found.iter().filter(|drain| drain.kind == worst.kind).count() as u64);
+    if let Some((at, _)) = worst.refused {
+        hit = hit.number("lead_s", at.s_since(worst.crossed));
+    }
+    let others = others(worst, readings);
+    if !others.is_empty() {
+        hit = hit.text("other_limits", others);
+    }
+    hit.severity = worst.hit.then_some(Severity::Error);
+    hit.rows.extend(worst.row);
+    hit.rows.extend(worst.refused.map(|(_, row)| row));
+    hit.scope = Some(scope);
+    Some(hit)
+}
+
+fn words(fleet: &Fleet<'_>, scope: Limits, drain: &Drain, terms: &DrainTerms) -> String {
+    let lead = |at: Time| super::shared::seconds(at.s_since(drain.crossed).max(0.0));
+    let end = match (drain.used_up, drain.refused) {
+        (Some(_), Some((at, _))) if drain.refusals == 1 => format!("none was left, and a 429 came {} later", lead(at)),
+        (Some(_), Some((at, _))) => {
+            format!("none was left, and {} 429s came, the first {} later", drain.refusals, lead(at))
+        }
+        (Some(at), None) => format!("none was left {} later", lead(at)),
+        (None, Some((at, _))) => format!("{} were left at least; a 429 came {} later", drain.least, lead(at)),
+        (None, None) => format!("{} were left at least", drain.least),
+    };
+    format!(
+        "{} on {} fell under {}% of {}, and sends went on at {:.1} a second ({:.1} before): {end}",
+        drain.kind.label(),
+        fleet.scope_label(&scope),
+        terms.under * 100.0,
+        drain.limit,
+        drain.rates.1,
+        drain.rates.0,
+    )
+}
+
+/// How the limits that did not bind stood meanwhile.
+fn others(worst: &Drain, readings: &[(LimitKind, Readings)]) -> String {
+    let others = readings.iter().filter(|(kind, _)| *kind != worst.kind);
+    let words = others.filter_map(|(kind, list)| {
+        let meanwhile = list.iter().filter(|(_, gauge)| gauge.last.0 >= worst.crossed && gauge.first.0 <= worst.until);
+        let least = meanwhile.map(|(_, gauge)| gauge.min_ratio()).min_by(f64::total_cmp)?;
+        Some(format!("{} {:.0}%", kind.label(), least * 100.0))
+    });
+    words.collect::<Vec<String>>().join(", ")
+}

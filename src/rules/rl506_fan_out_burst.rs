@@ -1,0 +1,172 @@
+//! Many calls at once, and a share of them refused for that very reason.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::Scope as Limits;
+use crate::measure::{Fanout, FanoutTerms, Fleet};
+use crate::report::Evidence;
+
+const STARTS: Setting =
+    Setting { name: "starts", default: 12.0, unit: "", meaning: "calls that start within one second" };
+const MET: Setting = Setting {
+    name: "met_share",
+    default: 0.25,
+    unit: "",
+    meaning: "share of them whose first attempt meets a rate limit or an overload",
+};
+const NORMAL: Setting = Setting {
+    name: "over_normal",
+    default: 3.0,
+    unit: "",
+    meaning: "how many times the usual rate of starts, over the minute around it, makes a burst",
+};
+/// First attempts shown of one finding.
+const EXAMPLES: usize = 8;
+
+/// A call of the examples at 09:00: second, call, and what else its record holds.
+macro_rules! call {
+    ($second:literal, $call:literal, $rest:literal) => {
+        concat!(r#"{"ts":"2026-03-10T09:00:"#, $second, r#"Z","run_id":"r","model":"m","call_id":""#, $call, "\",", $rest, "}\n")
+    };
+}
+macro_rules! ok {
+    ($second:literal, $call:literal) => {
+        call!($second, $call, r#""status":200"#)
+    };
+}
+macro_rules! overloaded {
+    ($second:literal, $call:literal) => {
+        call!($second, $call, r#""status":529,"error_type":"overloaded_error""#)
+    };
+}
+macro_rules! limited {
+    ($second:literal, $call:literal) => {
+        call!($second, $call, r#""status":429,"error_type":"rate_limit_error","retry_after":2"#)
+    };
+}
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL506",
+    name: "fan-out-burst",
+    severity: Severity::Warning,
+    scope: Scope::Fleet,
+    summary: "Many calls were started at once, and a good part of them met a rate limit or an overload at once.",
+    why: "A limit per minute may be enforced per second, and capacity for one second is all there is in that \
+          second: calls that start together are refused together, and retry together.",
+    fix: "Start the calls of a fan-out staggered, or through a queue of fixed width, so that about as many start \
+          in a second as the scope lets through.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: 60 requests a minute may be enforced as 1 a second, and \
+             sharp ramps meet acceleration limits; AWS Architecture Blog, Exponential Backoff And Jitter",
+    needs: &[Field::CallIdentity],
+    settings: &[STARTS, MET, NORMAL],
+    check: Check::Fleet(check),
+    firing: &[
+        concat!(
+            ok!("00.00", "a"), ok!("00.01", "b"), ok!("00.02", "c"), ok!("00.03", "d"),
+            overloaded!("00.04", "e"), overloaded!("00.05", "f"), overloaded!("00.06", "g"), overloaded!("00.07", "h"),
+            overloaded!("00.08", "i"), overloaded!("00.09", "j"), overloaded!("00.10", "k"), overloaded!("00.11", "l"),
+        ),
+        // A call every two seconds, then twelve within one: the organisation's own limit refuses a third of them.
+        concat!(
+            ok!("00", "A"), ok!("02", "B"), ok!("04", "C"), ok!("06", "D"), ok!("08", "E"), ok!("10", "F"),
+            ok!("12.0", "a"), ok!("12.1", "b"), ok!("12.2", "c"), ok!("12.3", "d"), ok!("12.4", "e"), ok!("12.5", "f"),
+            ok!("12.6", "g"), ok!("12.65", "h"), limited!("12.7", "i"), limited!("12.75", "j"), limited!("12.8", "k"),
+            limited!("12.9", "l"), ok!("20", "G"), ok!("22", "H"),
+        ),
+    ],
+    near_misses: &[
+        // Two of twelve: a rate limit now and then.
+        concat!(
+            ok!("00.00", "a"), ok!("00.01", "b"), ok!("00.02", "c"), ok!("00.03", "d"), ok!("00.04", "e"),
+            ok!("00.05", "f"), ok!("00.06", "g"), ok!("00.07", "h"), ok!("00.08", "i"), ok!("00.09", "j"),
+            limited!("00.10", "k"), limited!("00.11", "l"),
+        ),
+        // As many, spread over twelve seconds.
+        concat!(
+            ok!("00", "a"), ok!("01", "b"), ok!("02", "c"), ok!("03", "d"), overloaded!("04", "e"),
+            overloaded!("05", "f"), overloaded!("06", "g"), overloaded!("07", "h"), ok!("08", "i"), ok!("09", "j"),
+            ok!("10", "k"), ok!("11", "l"),
+        ),
+        // A busy scope, always at six starts in half a second, meets an overload: nothing was started at once.
+        concat!(
+            ok!("00.0", "a"), ok!("00.1", "b"), ok!("00.2", "c"), ok!("00.3", "d"), ok!("00.4", "e"), ok!("00.45", "f"),
+            ok!("00.5", "g"), ok!("00.6", "h"), ok!("00.7", "i"), ok!("00.8", "j"), ok!("00.9", "k"), ok!("00.95", "l"),
+            ok!("01.0", "m"), ok!("01.1", "n"), ok!("01.2", "o"), overloaded!("01.3", "p"), overloaded!("01.4", "q"),
+            overloaded!("01.45", "r"), overloaded!("01.5", "s"), overloaded!("01.6", "t"), overloaded!("01.7", "u"),
+            overloaded!("01.8", "v"), overloaded!("01.9", "w"), overloaded!("01.95", "x"), ok!("02.0", "y"),
+            ok!("02.1", "z"), ok!("02.2", "A"), ok!("02.3", "B"), ok!("02.4", "C"), ok!("02.45", "D"), ok!("02.5", "E"),
+            ok!("02.6", "F"), ok!("02.7", "G"), ok!("02.8", "H"), ok!("02.9", "I"), ok!("02.95", "J"),
+        ),
+        // Twelve at once in the middle of an outage that the calls before and after it met as well.
+        concat!(
+            overloaded!("04", "A"), overloaded!("06", "B"), overloaded!("08", "C"), overloaded!("10", "D"),
+            ok!("12.0", "a"), ok!("12.1", "b"), ok!("12.2", "c"), overloaded!("12.3", "d"), overloaded!("12.4", "e"),
+            overloaded!("12.5", "f"), overloaded!("12.6", "g"), overloaded!("12.65", "h"), overloaded!("12.7", "i"),
+            overloaded!("12.75", "j"), overloaded!("12.8", "k"), overloaded!("12.9", "l"), overloaded!("15", "E"),
+            overloaded!("17", "F"), ok!("19", "G"), ok!("21", "H"),
+        ),
+        // A spent cap refuses them all, at any rate.
+        concat!(
+            call!("00.00", "a", r#""status":429,"error_code":"enforced_spend_limit_reached""#),
+            call!("00.01", "b", r#""status":429,"error_code":"enforced_spend_limit_reached""#),
+            call!("00.02", "c", r#""status":429,"error_code":"enforced_spend_limit_reached""#),
+            call!("00.03", "d", r#""status":429,"error_code":"enforced_spend_limit_reached""#),
+            ok!("00.04", "e"), ok!("00.05", "f"), ok!("00.06", "g"), ok!("00.07", "h"), ok!("00.08", "i"),
+            ok!("00.09", "j"), ok!("00.10", "k"), ok!("00.11", "l"),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let terms = FanoutTerms {
+        starts: settings.get(RULE.code, &STARTS) as u64,
+        met_share: settings.get(RULE.code, &MET),
+        over_normal: settings.get(RULE.code, &NORMAL),
+    };
+    let scopes = fleet.sorted_scopes().into_iter();
+    scopes
+        .filter_map(|(scope, tally)| {
+            let fanout = tally.worst_fanout(fleet.table, &terms, EXAMPLES)?;
+            Some(hit(fleet, scope, &fanout))
+        })
+        .collect()
+}
+
+fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
+    let passed = fanout.starts - fanout.met;
+    let stagger = (passed > 0).then(|| (fanout.starts as f64 / passed as f64).ceil());
+    let advice = match stagger {
+        Some(s) => format!("{passed} got through, so starts spread over {s:.0} s would have fitted"),
+        None => "none got through".to_owned(),
+    };
+    let trains = if fanout.trains > 1 { format!(" (the worst of {} such bursts)", fanout.trains) } else { String::new() };
+    let mut hit = Hit::new(format!(
+        "{} calls on {} started within a second{trains}, and {} of them met a rate limit or an overload at once; {advice}",
+        fanout.starts,
+        fleet.scope_label(&scope),
+        fanout.met,
+    ))
+    .count("starts", fanout.starts)
+    .count("met", fanout.met)
+    .count("bursts", fanout.trains)
+    .number("usual_starts_per_s", fanout.normal_per_s)
+    .figure("at", Evidence::At(fanout.at));
+    if let Some(s) = stagger {
+        hit = hit.number("stagger_s", s);
+    }
+    hit.severity = explained_otherwise(fanout).then_some(Severity::Info);
+    if hit.severity.is_some() {
+        hit.confidence = Confidence::Low;
+    }
+    hit.rows.extend(fanout.examples.iter().copied());
+    hit.class = hit.rows.first().and_then(|row| fleet.table.rows[*row as usize].class);
+    hit.scope = Some(scope);
+    hit
+}
+
+/// An overload that lets nobody through, or that many runs meet together, needs no burst to explain it; the
+/// caller's own rate limit does.
+fn explained_otherwise(fanout: &Fanout) -> bool {
+    !fanout.rate_limited && (fanout.met == fanout.starts || fanout.many_runs)
+}

@@ -1,0 +1,72 @@
+//! Times that contradict one another.
+
+use super::{Check, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::calls::Call;
+
+const OVERLAP: Setting = Setting {
+    name: "overlap_ms",
+    default: 50.0,
+    unit: "ms",
+    meaning: "how far an attempt may start before its predecessor ended: clocks are rounded",
+};
+
+/// See the catalogue.
+pub const RULE: Rule = Rule {
+    code: "RL805",
+    name: "clock-disorder",
+    severity: Severity::Info,
+    scope: Scope::Call,
+    summary: "The times of a call's attempts contradict one another: one starts before its predecessor ended.",
+    why: "Waits cannot be measured there, so nothing is said about them. Either several clocks write one log, or \
+          the time of logging was taken for the time of sending, or attempts ran side by side.",
+    fix: "Log the time at which each attempt was sent, with its zone and milliseconds, and the duration beside it; \
+          keep the clocks of the workers in step.",
+    remedy: Remedy::Fix,
+    source: "Attempts of one retry loop follow one another",
+    needs: &[],
+    settings: &[OVERLAP],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-03-10T09:00:05Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"duration_ms":9000,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:04Z","run_id":"r","call_id":"c","attempt":2,"duration_ms":800,"status":200}"#,
+    ],
+    near_misses: &[
+        // A few milliseconds are a matter of rounding.
+        r#"{"ts":"2026-03-10T09:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"duration_ms":1030,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:01.000Z","run_id":"r","call_id":"c","attempt":2,"duration_ms":800,"status":200}"#,
+        // The outer layer's record spans the inner layer's attempts.
+        r#"{"ts":"2026-03-10T09:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"duration_ms":5000,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.1Z","run_id":"r","call_id":"c","layer":"gateway","attempt":1,"duration_ms":300,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.1Z","run_id":"r","call_id":"c","layer":"gateway","attempt":2,"duration_ms":300,"status":529,"error_type":"overloaded_error"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let slack_us = (settings.get(RULE.code, &OVERLAP) * 1e3) as i64;
+    let early_us = |position: usize| {
+        let (before, this) = (call.at(position - 1), call.at(position));
+        let one_layer = call.origin(position - 1).layer == call.origin(position).layer;
+        if call.disordered {
+            // It is the send times themselves that contradict the numbers.
+            before.sent.us_since(this.sent)
+        } else if one_layer {
+            before.ended().us_since(this.sent)
+        } else {
+            0
+        }
+    };
+    let worst = (1..call.len()).max_by_key(|&position| (early_us(position), std::cmp::Reverse(position)))?;
+    let early = early_us(worst);
+    if !call.disordered && early <= slack_us {
+        return None;
+    }
+    let (this, event) = (worst + 1, if call.disordered { "was sent" } else { "had ended" });
+    let by = super::shared::seconds(early.max(0) as f64 / 1e6);
+    let hit = Hit::new(format!("attempt {this} is stamped {by} before attempt {worst} {event}"))
+        .on(call, worst - 1)
+        .on(call, worst)
+        .number("early_s", early as f64 / 1e6);
+    Some(hit)
+}

@@ -1,0 +1,118 @@
+//! What official SDKs do with a server's wait, by client and version, and the ladder of their own waits.
+//!
+//! The facts were read in the sources of the versions named and, where it says so, measured.
+
+/// What a client does with a long `retry-after`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LongHint {
+    /// Forgotten over so many seconds: the client's own short backoff takes its place.
+    Discarded(u32),
+    /// Over so many seconds the call ends.
+    Refused(u32),
+    /// Obeyed, however long.
+    Obeyed,
+}
+
+type Version = (u32, u32, u32);
+
+struct Row {
+    /// What the client's name contains.
+    family: &'static str,
+    /// Any of these says which language it is written for.
+    language: &'static [&'static str],
+    from: Version,
+    below: Version,
+    does: LongHint,
+}
+
+const PYTHON: &[&str] = &["python", "-py"];
+const NODE: &[&str] = &["/js", "node", "typescript", "javascript", "-ts", "-js"];
+const FIRST: Version = (0, 0, 0);
+const LATEST: Version = (u32::MAX, 0, 0);
+
+const fn row(
+    family: &'static str,
+    language: &'static [&'static str],
+    from: Version,
+    below: Version,
+    does: LongHint,
+) -> Row {
+    Row { family, language, from, below, does }
+}
+
+/// Versions between two rows were not looked at.
+const ROWS: &[Row] = &[
+    // _base_client.py up to 0.121.0: `0 < retry_after <= 60`; the same measured with 0.125.0
+    row("anthropic", PYTHON, FIRST, (0, 126, 0), LongHint::Discarded(60)),
+    // measured with 2.14.0
+    row("anthropic", PYTHON, (2, 14, 0), LATEST, LongHint::Obeyed),
+    // client.ts before 0.79.0: `0 <= timeoutMillis < 60 * 1000`
+    row("anthropic", NODE, FIRST, (0, 79, 0), LongHint::Discarded(60)),
+    // client.ts since commit af66c809
+    row("anthropic", NODE, (0, 79, 0), LATEST, LongHint::Obeyed),
+    // _base_client.py before 2.52.0; the same measured with 1.109.1
+    row("openai", PYTHON, FIRST, (2, 52, 0), LongHint::Discarded(60)),
+    // _base_client.py since 2.52.0: no retry at all over 120 s
+    row("openai", PYTHON, (2, 52, 0), LATEST, LongHint::Refused(120)),
+    // client.ts of 7.5.0
+    row("openai", NODE, (7, 5, 0), (7, 6, 0), LongHint::Discarded(60)),
+];
+
+/// What the client of this name and version does with a long hint, where it is known.
+pub(super) fn long_hint(client: &str, version: &str) -> Option<LongHint> {
+    let client = client.to_ascii_lowercase();
+    let version = parse(version)?;
+    ROWS.iter()
+        .find(|row| {
+            client.contains(row.family)
+                && row.language.iter().any(|word| client.contains(word))
+                && (row.from..row.below).contains(&version)
+        })
+        .map(|row| row.does)
+}
+
+fn parse(version: &str) -> Option<Version> {
+    let mut parts = version.trim_start_matches('v').split(['.', '-', '+']).map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next().flatten().unwrap_or(0), parts.next().flatten().unwrap_or(0)))
+}
+
+/// First wait of the official SDKs, in seconds; it doubles.
+const LADDER_FIRST_S: f64 = 0.5;
+/// Their longest wait.
+pub(super) const LADDER_CAP_S: f64 = 8.0;
+
+/// Nominal seconds the official SDKs wait in all over so many retries.
+pub(super) fn ladder_s(retries: usize) -> f64 {
+    (0..retries.min(1000)).map(|step| LADDER_CAP_S.min(LADDER_FIRST_S * 2_f64.powi(step as i32))).sum()
+}
+
+/// The fewest retries whose waits on that ladder come to `seconds`.
+pub(super) fn retries_for(seconds: f64) -> usize {
+    (1..100).find(|&retries| ladder_s(retries) >= seconds).unwrap_or(100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ladder_adds_up() {
+        let nominal = [0.5, 1.5, 3.5, 7.5, 15.5, 23.5, 31.5, 39.5, 47.5];
+        for (retries, seconds) in nominal.into_iter().enumerate() {
+            assert_eq!(ladder_s(retries + 1), seconds);
+        }
+        assert_eq!(retries_for(10.0), 5);
+    }
+
+    #[test]
+    fn long_hints_go_by_client_and_version() {
+        assert_eq!(long_hint("Anthropic/Python", "0.40.1"), Some(LongHint::Discarded(60)));
+        assert_eq!(long_hint("AsyncAnthropic/Python", "2.14.0"), Some(LongHint::Obeyed));
+        assert_eq!(long_hint("Anthropic/Python", "1.0.0"), None);
+        assert_eq!(long_hint("Anthropic/JS", "0.78.9"), Some(LongHint::Discarded(60)));
+        assert_eq!(long_hint("OpenAI/Python", "2.52.0"), Some(LongHint::Refused(120)));
+        assert_eq!(long_hint("OpenAI/JS", "6.0.0"), None);
+        assert_eq!(long_hint("litellm", "1.2.3"), None);
+        assert_eq!(long_hint("Anthropic/Python", "latest"), None);
+    }
+}
