@@ -2,7 +2,7 @@
 
 use super::origin::remap_scope;
 use super::series::{Mergeable, Series};
-use super::{LimitKind, Reading, Scope, Symbol, Time};
+use super::{LimitKind, OriginId, Reading, Scope, Symbol, Time};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
@@ -60,18 +60,38 @@ pub struct Track {
 /// The readings of every limit of every scope.
 #[derive(Debug, Default)]
 pub struct Gauges {
-    tracks: HashMap<(Scope, LimitKind), Track, RandomState>,
+    tracks: Vec<((Scope, LimitKind), Track)>,
+    index: HashMap<(Scope, LimitKind), u32, RandomState>,
+    /// Tracks of an origin by limit kind, so that a reading costs no hashing; `u32::MAX` where not known yet.
+    known: Vec<[u32; LimitKind::ALL.len()]>,
 }
 
 impl Gauges {
-    /// Takes in one reading. A negative count or an empty limit is a sentinel and only noted.
-    pub fn add(&mut self, scope: Scope, at: Time, reading: Reading) {
-        let track = self.tracks.entry((scope, reading.kind)).or_default();
+    /// Takes in one reading of `origin`, which draws on `scope`. A negative count or an empty limit is a
+    /// sentinel and only noted.
+    pub fn add(&mut self, origin: OriginId, scope: Scope, at: Time, reading: Reading) {
+        let place = origin.0 as usize;
+        if place >= self.known.len() {
+            self.known.resize(place + 1, [u32::MAX; LimitKind::ALL.len()]);
+        }
+        let mut track = self.known[place][reading.kind as usize];
+        if track == u32::MAX {
+            track = self.track(scope, reading.kind);
+            self.known[place][reading.kind as usize] = track;
+        }
+        let track = &mut self.tracks[track as usize].1;
         if reading.limit <= 0 || reading.remaining < 0 {
             track.bad = true;
         } else {
             track.series.add(at, Gauge::of(at, reading));
         }
+    }
+
+    fn track(&mut self, scope: Scope, kind: LimitKind) -> u32 {
+        *self.index.entry((scope, kind)).or_insert_with(|| {
+            self.tracks.push(((scope, kind), Track::default()));
+            self.tracks.len() as u32 - 1
+        })
     }
 
     /// Every limit with its readings, in no order.
@@ -81,7 +101,8 @@ impl Gauges {
 
     pub(super) fn absorb(&mut self, other: Gauges, names: &[Symbol]) {
         for ((scope, kind), track) in other.tracks {
-            let mine = self.tracks.entry((remap_scope(&scope, names), kind)).or_default();
+            let mine = self.track(remap_scope(&scope, names), kind);
+            let mine = &mut self.tracks[mine as usize].1;
             mine.bad |= track.bad;
             mine.series.merge(track.series);
         }

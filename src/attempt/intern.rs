@@ -8,6 +8,12 @@ use std::hash::BuildHasher;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(u32);
 
+impl Default for Symbol {
+    fn default() -> Self {
+        Symbol::NONE
+    }
+}
+
 impl Symbol {
     /// Not logged.
     pub const NONE: Symbol = Symbol(u32::MAX);
@@ -18,7 +24,7 @@ impl Symbol {
         self != Symbol::NONE
     }
 
-    pub(super) fn index(self) -> usize {
+    fn index(self) -> usize {
         self.0 as usize
     }
 }

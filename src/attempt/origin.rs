@@ -1,6 +1,6 @@
 //! Who sent an attempt, to whom, and under which limit: few combinations, so they are interned together.
 
-use super::intern::{Interner, Symbol, remap};
+use super::intern::{Symbol, remap};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub struct OriginId(pub u32);
 
 /// What the attempts of one client, model and account have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
     /// Provider as logged.
     pub provider: Symbol,
@@ -27,22 +27,6 @@ pub struct Origin {
     pub api_key: Symbol,
     /// Workspace or project.
     pub workspace: Symbol,
-}
-
-impl Default for Origin {
-    fn default() -> Self {
-        let none = Symbol::NONE;
-        Origin {
-            provider: none,
-            model: none,
-            layer: none,
-            client: none,
-            client_version: none,
-            org: none,
-            api_key: none,
-            workspace: none,
-        }
-    }
 }
 
 /// What a rate limit holds for: an account and a model class of one provider.

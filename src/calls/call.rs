@@ -63,7 +63,7 @@ impl<'a> Call<'a> {
         let rows = &self.table.rows;
         self.rows.sort_unstable_by_key(|&index| {
             let row = &rows[index as usize];
-            (row.sent, row.number, row.identity, row.file, row.line)
+            (row.sent, row.number, row.sdk_retry, row.identity, row.file, row.line)
         });
     }
 
@@ -230,7 +230,9 @@ impl<'a> Call<'a> {
     pub fn body_changed(&self, a: usize, b: usize) -> bool {
         let hash = |position| self.detail(position).map_or(0, |detail: &Detail| detail.request_hash);
         let (left, right) = (hash(a), hash(b));
-        (left != 0 && right != 0 && left != right) || self.origin(a).model != self.origin(b).model
+        let (before, after) = (self.origin(a).model, self.origin(b).model);
+        let other_model = before.is_some() && after.is_some() && before != after;
+        (left != 0 && right != 0 && left != right) || other_model
     }
 
     /// The last moment it is known to have been alive.

@@ -1,7 +1,7 @@
 //! A stretch of whole lines becomes rows: the unit of parallel work.
 
 use super::filter::Filter;
-use super::native::{self, Outcome, Place, Taken};
+use super::native::{self, Lane, Outcome, Place, Taken};
 use crate::attempt::{AttemptTable, Zone};
 use crate::report::Ledger;
 use std::borrow::Cow;
@@ -59,8 +59,9 @@ pub(crate) const LONGEST_LINE: usize = 64 << 20;
 
 impl Chunk {
     /// Reads all lines of `bytes`.
-    pub(crate) fn read(bytes: &[u8], reading: &Reading<'_>) -> Chunk {
+    pub(crate) fn read(bytes: &[u8], reading: &Reading<'_>, lane: &mut Lane) -> Chunk {
         let mut chunk = Chunk::default();
+        lane.start_table();
         // Checked once a block; a block with a broken byte is checked line by line.
         let valid = simdutf8::basic::from_utf8(bytes).ok();
         let mut hits = reading.needle.into_iter().flat_map(|needle| needle.find_iter(bytes)).peekable();
@@ -77,7 +78,7 @@ impl Chunk {
                 None => String::from_utf8_lossy(&bytes[start..end]),
             };
             let before = chunk.table.rows.len();
-            chunk.line(line.trim_ascii_end(), number, reading);
+            chunk.line(line.trim_ascii_end(), number, reading, lane);
             let mut found = false;
             while hits.next_if(|hit| *hit < end).is_some() {
                 found = true;
@@ -90,7 +91,7 @@ impl Chunk {
         chunk
     }
 
-    fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>) {
+    fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>, lane: &mut Lane) {
         let account = &mut self.account;
         if line.is_empty() || line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty() {
             account.ledger.lines += 1;
@@ -108,7 +109,7 @@ impl Chunk {
             zone: reading.zone,
             filter: reading.filter,
         };
-        native::read_line(line, &place, &mut self.table, |outcome| match outcome {
+        native::read_line(line, &place, lane, &mut self.table, |outcome| match outcome {
             Outcome::Taken(Taken::Unusable(reason)) => account.reject(number, 0, reason, line, reading),
             Outcome::Unreadable(column, reason) => account.reject(number, column, reason, line, reading),
             Outcome::Taken(taken) => account.count(&taken),

@@ -1,5 +1,7 @@
 //! Reads inputs into attempts, and accounts for every line.
 
+#[doc(hidden)]
+pub mod bench;
 mod chunk;
 mod filter;
 pub(crate) mod hint;
@@ -14,6 +16,7 @@ pub use source::{Source, resolve};
 use crate::attempt::{AttemptTable, Zone};
 use crate::report::{Input, Ledger, Reject};
 use chunk::{Chunk, Reading};
+use native::Lane;
 use rayon::prelude::*;
 use reader::{Blocks, Bytes};
 use std::io::{self, Read};
@@ -155,7 +158,7 @@ pub fn read_str(text: &str) -> AttemptTable {
         keep_rejects: false,
         needle: None,
     };
-    let mut table = Chunk::read(text.as_bytes(), &reading).table;
+    let mut table = Chunk::read(text.as_bytes(), &reading, &mut Lane::default()).table;
     table.files.push("text".to_owned());
     table
 }
@@ -184,12 +187,15 @@ fn read_windows(
     let streams = &merger.streams;
     let chunks: Result<Vec<Chunk>, IngestError> = windows
         .par_iter()
-        .map_init(Vec::new, |buffer, window| {
+        .map_init(
+            || (Vec::new(), Lane::default()),
+            |(buffer, lane), window| {
             reader::window(window.path, window.start, window.end, buffer)
                 .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
             progress(window.end - window.start);
-            Ok(Chunk::read(buffer, &reading(options, window.file, streams)))
-        })
+            Ok(Chunk::read(buffer, &reading(options, window.file, streams), lane))
+            },
+        )
         .collect();
     for (window, chunk) in windows.drain(..).zip(chunks?) {
         merger.take(window.file, window.end - window.start, chunk);
@@ -219,7 +225,9 @@ fn read_stream(
         let streams = &merger.streams;
         let chunks: Vec<(u64, Chunk)> = batch
             .par_iter()
-            .map(|block| (block.len() as u64, Chunk::read(block, &reading(options, file, streams))))
+            .map_init(Lane::default, |lane, block| {
+                (block.len() as u64, Chunk::read(block, &reading(options, file, streams), lane))
+            })
             .collect();
         for (bytes, chunk) in chunks {
             merger.take(file, bytes, chunk);

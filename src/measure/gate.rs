@@ -14,14 +14,31 @@ pub struct Gate {
     moments: Moments<Knock>,
 }
 
+/// How a refused send stood to what its own call had been told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It had been told nothing: only a shared gate could have held it back.
+    Fresh,
+    /// It waited as long as it had been told.
+    Obedient,
+    /// It did not.
+    Hurried,
+}
+
 /// What happened at the gate in one stretch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Knock {
     /// The latest end of a window opened in it, and the row that opened it.
     closes: Option<(Time, u32)>,
-    /// Refused sends, and the first of them.
+    /// All refused sends, and the first of them.
     refused: u64,
+    first: Option<u32>,
+    /// Those that had been told nothing, those that did not listen, and the first of either.
+    fresh: u64,
+    hurried: u64,
     example: Option<u32>,
+    /// One bit for each call that opened a window or did not listen.
+    callers: u64,
 }
 
 impl Moment for Knock {
@@ -33,7 +50,11 @@ impl Moment for Knock {
             self.closes = Some(theirs);
         }
         self.refused += other.refused;
+        self.first = earlier_row(table, self.first, other.first);
+        self.fresh += other.fresh;
+        self.hurried += other.hurried;
         self.example = earlier_row(table, self.example, other.example);
+        self.callers |= other.callers;
     }
 }
 
@@ -46,23 +67,43 @@ pub struct Shut {
     pub until: Time,
     /// The 429 that shut it.
     pub opened_by: u32,
-    /// Sends that were refused while it was shut.
-    pub refused: u64,
-    /// Some of them, in time order.
+    /// Sends that were refused while it was shut, and had been told nothing.
+    pub fresh: u64,
+    /// Retries that were refused while it was shut, and had been told to wait longer.
+    pub hurried: u64,
+    /// Some of both, in time order.
     pub examples: Vec<u32>,
+    callers: u64,
+}
+
+impl Shut {
+    /// Sends that ran into what another call had been told. A call that alone ignores its own hint does not.
+    #[must_use]
+    pub fn collisions(&self) -> u64 {
+        if self.callers.count_ones() > 1 { self.fresh + self.hurried } else { self.fresh }
+    }
 }
 
 impl Gate {
     /// A 429 answered at `answered` asks everyone to stay away until `until`.
-    pub fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32) {
-        let knock = Knock { closes: Some((until, row)), ..Knock::default() };
+    pub fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32, caller: u64) {
+        let knock = Knock { closes: Some((until, row)), callers: bit(caller), ..Knock::default() };
         self.moments.add(table, answered.0 >> SHIFT, knock);
     }
 
-    /// A send at `sent` was refused, and its own call had not been told to stay away at that time.
-    pub fn refuse(&mut self, table: &AttemptTable, sent: Time, row: u32) {
-        let knock = Knock { refused: 1, example: Some(row), ..Knock::default() };
-        self.moments.add(table, sent.0 >> SHIFT, knock);
+    /// A send was refused.
+    pub fn refuse(&mut self, table: &AttemptTable, row: u32, standing: Standing, caller: u64) {
+        let (fresh, hurried) = (standing == Standing::Fresh, standing == Standing::Hurried);
+        let knock = Knock {
+            refused: 1,
+            first: Some(row),
+            fresh: u64::from(fresh),
+            hurried: u64::from(hurried),
+            example: (fresh || hurried).then_some(row),
+            callers: if hurried { bit(caller) } else { 0 },
+            ..Knock::default()
+        };
+        self.moments.add(table, table.rows[row as usize].sent.0 >> SHIFT, knock);
     }
 
     /// Takes in another gate of the same scope.
@@ -76,7 +117,7 @@ impl Gate {
         let knocks = self.moments.sorted(table).into_iter();
         knocks
             .filter_map(|(_, knock)| {
-                let row = knock.example?;
+                let row = knock.first?;
                 Some((table.rows[row as usize].sent, knock.refused, row))
             })
             .collect()
@@ -95,7 +136,9 @@ impl Gate {
                 at += 1;
             }
             if let Some(shut) = list.get_mut(at).filter(|shut| shut.from <= start) {
-                shut.refused += knock.refused;
+                shut.fresh += knock.fresh;
+                shut.hurried += knock.hurried;
+                shut.callers |= knock.callers;
                 if shut.examples.len() < most_examples {
                     shut.examples.extend(knock.example);
                 }
@@ -103,6 +146,11 @@ impl Gate {
         }
         list
     }
+}
+
+/// Calls are told apart by 64 bits: two of them share one seldom enough.
+fn bit(caller: u64) -> u64 {
+    1 << (caller % 64)
 }
 
 /// First and last moment of a stretch.
@@ -117,10 +165,19 @@ fn windows(knocks: &[(i64, Knock)], grace_us: i64) -> Vec<Shut> {
         let Some((until, row)) = knock.closes else { continue };
         let from = bounds(*key).1.plus_us(grace_us);
         match list.last_mut() {
-            Some(last) if from <= last.until => last.until = last.until.max(until),
-            _ if until > from => {
-                list.push(Shut { from, until, opened_by: row, refused: 0, examples: Vec::new() });
+            Some(last) if from <= last.until => {
+                last.until = last.until.max(until);
+                last.callers |= knock.callers;
             }
+            _ if until > from => list.push(Shut {
+                from,
+                until,
+                opened_by: row,
+                fresh: 0,
+                hurried: 0,
+                examples: Vec::new(),
+                callers: knock.callers,
+            }),
             _ => {}
         }
     }

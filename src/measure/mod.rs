@@ -22,7 +22,7 @@ pub use cap::{CapKey, CapTally, Capped, Holder};
 pub use drain::{Drain, DrainTerms, Traffic, drains};
 pub use fleet::Fleet;
 pub use flow::Flow;
-pub use gate::{Gate, Shut};
+pub use gate::{Gate, Shut, Standing};
 pub use run::RunTally;
 pub use scope::ScopeTally;
 pub use spot::Spot;

@@ -3,12 +3,14 @@
 use super::burst::{Fanout, FanoutTerms, Met, Starts};
 use super::drain::Traffic;
 use super::flow::Flow;
-use super::gate::{Gate, Shut};
+use super::gate::{Gate, Shut, Standing};
 use super::spot::Spot;
 use super::tally::{is_overload, is_rate_limit};
 use crate::attempt::{Attempt, AttemptTable, Scope, Series, Time};
 use crate::calls::Call;
 use crate::classify::Class;
+use foldhash::fast::FixedState;
+use std::hash::BuildHasher;
 
 /// Counts of one scope.
 #[derive(Clone, Debug, Default)]
@@ -42,23 +44,35 @@ impl ScopeTally {
 
     /// Takes in the attempts of `call` that drew on this scope.
     pub fn absorb_attempts(&mut self, call: &Call<'_>, scope: Scope) {
-        // Until when the call itself was told to wait: what it sends before is its own finding, not the fleet's.
-        let mut told = Time(i64::MIN);
         for position in 0..call.len() {
-            if call.origin(position).scope() != scope {
+            if call.origin(position).scope() == scope {
+                self.absorb_attempt(call, position);
+            }
+        }
+        if call.attempts().any(is_rate_limit) {
+            self.absorb_refusals(call, scope);
+        }
+    }
+
+    fn absorb_refusals(&mut self, call: &Call<'_>, scope: Scope) {
+        let (table, caller) = (call.table(), caller(call));
+        // Until when the call itself was told to wait, and by which attempt last.
+        let mut told: Option<(Time, usize)> = None;
+        for position in 0..call.len() {
+            let attempt = call.at(position);
+            if call.origin(position).scope() != scope || !is_rate_limit(attempt) {
                 continue;
             }
-            let attempt = call.at(position);
-            self.absorb_attempt(call, position);
-            if is_rate_limit(attempt) {
-                let (table, row) = (call.table(), call.rows()[position]);
-                if attempt.sent >= told {
-                    self.gate.refuse(table, attempt.sent, row);
-                }
-                if let Some(until) = shut_until(call, position) {
-                    self.gate.close(table, attempt.ended(), until, row);
-                    told = told.max(until);
-                }
+            let standing = match told {
+                Some((until, _)) if attempt.sent < until => Standing::Hurried,
+                Some((_, by)) if by + 1 == position => Standing::Obedient,
+                _ => Standing::Fresh,
+            };
+            let row = call.rows()[position];
+            self.gate.refuse(table, row, standing, caller);
+            if let Some(until) = shut_until(call, position) {
+                self.gate.close(table, attempt.ended(), until, row, caller);
+                told = Some((told.map_or(until, |(before, _)| before.max(until)), position));
             }
         }
     }
@@ -99,7 +113,7 @@ impl ScopeTally {
     pub fn shut(&self, table: &AttemptTable, grace_us: i64, most_examples: usize) -> Vec<(Shut, u64)> {
         let unharmed = self.starts.unharmed(table);
         let shut = self.gate.shut(table, grace_us, most_examples).into_iter();
-        shut.filter(|shut| shut.refused > 0)
+        shut.filter(|shut| shut.collisions() > 0)
             .map(|shut| {
                 let passed = unharmed(shut.from, shut.until);
                 (shut, passed)
@@ -130,6 +144,12 @@ fn met(attempt: &Attempt) -> Met {
     } else {
         Met::Nothing
     }
+}
+
+/// What tells a call from the others on its scope.
+fn caller(call: &Call<'_>) -> u64 {
+    let first = call.first();
+    FixedState::with_seed(0).hash_one((first.identity, first.sent, first.number))
 }
 
 /// Until when a 429 asks everyone on its scope to stay away.

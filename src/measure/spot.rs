@@ -24,8 +24,7 @@ impl Spot {
 }
 
 /// The earlier of two, where there are two.
-#[must_use]
-pub fn earlier(a: Option<Spot>, b: Option<Spot>) -> Option<Spot> {
+pub(super) fn earlier(a: Option<Spot>, b: Option<Spot>) -> Option<Spot> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),

@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL101",
     name: "spend-cap-retried",
     severity: Severity::Error,

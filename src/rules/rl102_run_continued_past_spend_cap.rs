@@ -20,7 +20,7 @@ const CALLS: Setting = Setting {
 };
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL102",
     name: "run-continued-past-spend-cap",
     severity: Severity::Error,

@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL103",
     name: "spend-limit-retried",
     severity: Severity::Error,

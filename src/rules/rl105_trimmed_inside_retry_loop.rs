@@ -5,7 +5,7 @@ use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::calls::Call;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL105",
     name: "trimmed-inside-retry-loop",
     severity: Severity::Info,

@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL106",
     name: "auth-retried",
     severity: Severity::Error,

@@ -5,7 +5,7 @@ use crate::attempt::Flags;
 use crate::calls::Call;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL109",
     name: "server-said-no",
     severity: Severity::Error,

@@ -3,12 +3,12 @@
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::{Attempt, Flags};
-use crate::calls::Call;
+use crate::calls::{Call, Grouping};
 use crate::classify::{Bucket, Class};
 use crate::report::Outcome;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL201",
     name: "transient-not-retried",
     severity: Severity::Error,
@@ -75,6 +75,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         hit = hit.count("max_attempts", u64::from(attempt.max_attempts));
     }
     hit.confidence = confidence(attempt);
+    // Without ids or counters, the send that followed may have been taken for another call's.
+    if call.grouping == Grouping::Inferred && !attempt.flags.has(Flags::DECIDED_FAIL) {
+        hit.severity = Some(Severity::Info);
+    }
     Some(hit)
 }
 

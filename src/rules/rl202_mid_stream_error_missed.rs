@@ -6,7 +6,7 @@ use crate::calls::Call;
 use crate::report::Outcome;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL202",
     name: "mid-stream-error-missed",
     severity: Severity::Error,

@@ -6,7 +6,7 @@ use super::rl304_immediate_retry as rl304;
 use super::rl401_hidden_layered_retries as rl401;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, sdk, shared};
 use crate::attempt::{Attempt, Flags};
-use crate::calls::Call;
+use crate::calls::{Call, Grouping};
 use crate::classify::Class;
 use crate::report::Outcome;
 
@@ -24,7 +24,7 @@ const ATTEMPTS: Setting = Setting {
 };
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL203",
     name: "default-budget-exhausted",
     severity: Severity::Warning,
@@ -97,6 +97,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .number("next_wait_s", next_wait);
     if call.attempts().any(|attempt| attempt.class == Some(Class::UnexplainedRateLimit)) {
         hit.confidence = Confidence::Low;
+    }
+    // Waits between attempts that were brought together by guess are a guess too.
+    if call.grouping == Grouping::Inferred {
+        hit.severity = Some(Severity::Info);
     }
     Some(hit)
 }

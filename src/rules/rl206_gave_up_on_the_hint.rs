@@ -1,6 +1,7 @@
 //! The server said when to come back, and the client left for good.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use super::sdk::{self, LongHint};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::report::Outcome;
@@ -25,7 +26,7 @@ const WORTH: Setting = Setting {
 };
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL206",
     name: "gave-up-on-the-hint",
     severity: Severity::Warning,
@@ -90,10 +91,24 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         Obstacle::Unreadable => Hit::new(format!("gave up on {what} whose retry-after cannot be read as a wait")),
     };
     let mut hit = hit.on(call, call.len() - 1).about(last.class).count("attempts", call.len() as u64);
+    match (obstacle, known(call)) {
+        (Obstacle::Long(hint), Some(LongHint::Refused(over))) if hint > i64::from(over) * 1_000_000 => {
+            hit.message.push_str(&format!("; this version of the client ends a call over {over} s"));
+        }
+        // Such a client would be waiting still: what ended the call is not in the log.
+        (Obstacle::Long(_), Some(LongHint::Obeyed)) => hit.confidence = Confidence::Low,
+        _ => {}
+    }
     if let Some(planned) = call.detail(call.len() - 1).and_then(|detail| detail.planned_us) {
         hit = hit.number("planned_wait_s", planned as f64 / 1e6);
     }
     Some(hit)
+}
+
+/// What the client of the last attempt does with long hints.
+fn known(call: &Call<'_>) -> Option<LongHint> {
+    let (origin, names) = (call.origin(call.len() - 1), &call.table().names);
+    sdk::long_hint(names.text(origin.client), names.text(origin.client_version))
 }
 
 /// What kept the client from following the server's last hint, where that is why the call ended.

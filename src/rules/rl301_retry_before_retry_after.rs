@@ -19,7 +19,7 @@ const FIXED: Setting = Setting {
 };
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL301",
     name: "retry-before-retry-after",
     severity: Severity::Error,
@@ -123,11 +123,16 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
     if call.at(position).terminal() || !shared::same_scope(call, position, position + 1) {
         return None;
     }
+    let clock_step = shared::clock_step_us(call);
+    // A clock of whole seconds and no id: nothing tells a retry from another request.
+    if clock_step > 0 && !shared::shows_retry(call, position) {
+        return None;
+    }
     let wait = call.wait_before(position + 1)?;
     // Where the unit is in doubt, only what is early in either is early.
     let least = if hint_us > DOUBTFUL_US { hint_us / 1000 } else { hint_us };
     let share = least as f64 * settings.get(RULE.code, &SHARE);
-    let tolerance = share.max(settings.get(RULE.code, &FIXED) * 1e3) as i64 + shared::clock_step_us(call);
+    let tolerance = share.max(settings.get(RULE.code, &FIXED) * 1e3) as i64 + clock_step;
     (wait.us < least - tolerance).then_some(Early { position, wait, hint_us })
 }
 

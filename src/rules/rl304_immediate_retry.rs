@@ -10,7 +10,7 @@ const LEAST: Setting =
     Setting { name: "least_ms", default: 50.0, unit: "ms", meaning: "a wait shorter than this is none" };
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL304",
     name: "immediate-retry",
     severity: Severity::Error,
@@ -53,7 +53,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         call.retried().filter_map(|p| Some((p, immediate(call, p, settings)?))).collect();
     let &(first, wait) = all.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let what = shared::class_words(call.at(first).class);
-    let mut message = format!("sent again {} after {what}, with no backoff", shared::seconds(wait));
+    let mut message = format!("sent again at once ({}) after {what}, with no backoff", shared::seconds(wait));
     if all.len() > 1 {
         message.push_str(&format!("; {} sends of this call came at once", all.len()));
     }

@@ -14,7 +14,7 @@ const CHANGE: Setting = Setting {
 };
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL312",
     name: "obedient-without-progress",
     severity: Severity::Warning,

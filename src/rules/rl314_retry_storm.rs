@@ -1,7 +1,8 @@
 //! Many sends of one request in a few seconds.
 
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::calls::{Call, Grouping};
+use crate::calls::Call;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 const ATTEMPTS: Setting =
@@ -10,7 +11,7 @@ const RATE: Setting =
     Setting { name: "per_second", default: 1.0, unit: "/s", meaning: "attempts per second beyond which it is one" };
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL314",
     name: "retry-storm",
     severity: Severity::Error,
@@ -84,20 +85,23 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if (call.len() as f64) <= least || call.disordered {
         return None;
     }
-    let storm = shared::streaks(call).max_by_key(Range::len).filter(|streak| streak.len() as f64 > least)?;
-    // Without ids or counters, many small calls that fail look the same.
-    let first = storm.start;
-    if call.grouping == Grouping::Inferred && !storm.clone().all(|p| p + 1 == storm.end || shared::shows_retry(call, p)) {
+    let storm = shared::streaks(call).flat_map(|streak| shown(call, streak)).max_by_key(Range::len)?;
+    if storm.len() as f64 <= least {
         return None;
     }
+    let first = storm.start;
     let span_us = call.at(storm.end - 1).sent.us_since(call.at(first).sent);
     let seconds = (span_us + shared::clock_step_us(call)) as f64 / 1e6;
     // A storm of one instant has no rate; it is one all the same.
-    let rate = storm.len() as f64 / seconds.max(0.001);
+    let rate = storm.len() as f64 / seconds.max(0.1);
     if rate <= settings.get(RULE.code, &RATE) {
         return None;
     }
-    let mut hit = Hit::new(format!("sent {} times in {}", storm.len(), shared::seconds(span_us as f64 / 1e6)))
+    let mut hit = Hit::new(format!(
+        "one request was sent {} times in {}, {rate:.1} times a second",
+        storm.len(),
+        shared::seconds(span_us as f64 / 1e6)
+    ))
         .about(call.at(first).class)
         .count("attempts", storm.len() as u64)
         .number("span_s", span_us as f64 / 1e6)
@@ -107,4 +111,18 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
+}
+
+/// The parts of a streak in which each send is shown to repeat the one before: without ids or counters, many
+/// small calls that fail look like one.
+fn shown(call: &Call<'_>, streak: Range<usize>) -> SmallVec<[Range<usize>; 2]> {
+    let mut parts: SmallVec<[Range<usize>; 2]> = SmallVec::new();
+    let mut start = streak.start;
+    for position in streak.clone() {
+        if position + 1 == streak.end || !shared::shows_retry(call, position) {
+            parts.push(start..position + 1);
+            start = position + 1;
+        }
+    }
+    parts
 }

@@ -2,12 +2,12 @@
 
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::{Attempt, Flags};
-use crate::calls::Call;
+use crate::calls::{Call, Grouping};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL401",
     name: "hidden-layered-retries",
     severity: Severity::Error,
@@ -99,6 +99,11 @@ impl Loops {
         self.rounds.iter().copied().max().unwrap_or(0)
     }
 
+    /// Whether it is more than one call that ran out of attempts, and the next one.
+    fn are_plain(&self) -> bool {
+        self.rounds.len() > 2 || self.rounds.iter().all(|&round| round > 1)
+    }
+
     fn is_product(&self) -> bool {
         self.rounds.len() > 1 && self.inner() > 1
     }
@@ -128,7 +133,20 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     if loops.sign == Sign::Nested {
         hit.confidence = Confidence::Medium;
     }
+    if call.grouping == Grouping::Inferred && !borders_show(call, &loops) {
+        hit.severity = Some(Severity::Info);
+    }
     Some(hit)
+}
+
+/// Whether each new round is shown to be the same request: in an outage, calls that run out of attempts one
+/// after the other look like rounds where the log names no calls.
+fn borders_show(call: &Call<'_>, loops: &Loops) -> bool {
+    let mut border = 0;
+    loops.rounds.iter().take(loops.rounds.len() - 1).all(|&round| {
+        border += round as usize;
+        shared::shows_retry(call, loops.positions[border - 1])
+    })
 }
 
 /// The two loops of a call, if it shows any.
@@ -139,6 +157,7 @@ pub(super) fn loops(call: &Call<'_>) -> Option<Loops> {
     shared::streaks(call)
         .find_map(|streak| by_sdk_counter(call, streak.clone()).or_else(|| by_numbers(call, streak)))
         .or_else(|| by_nesting(call))
+        .filter(|loops| call.grouping != Grouping::Inferred || loops.are_plain())
 }
 
 /// 0, 1, 2, 0, 1, 2.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL404",
     name: "attempts-over-declared-cap",
     severity: Severity::Error,

@@ -28,7 +28,7 @@ const SHARE: Setting = Setting {
 const EXAMPLES: usize = 8;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL501",
     name: "gate-ignored",
     severity: Severity::Error,
@@ -56,6 +56,13 @@ pub const RULE: Rule = Rule {
 {"ts":1773133211.0,"run_id":"r","call_id":"d","org":"o","attempt":1,"status":429,"retry_after":"19","error_type":"rate_limit_error"}"#,
     ],
     near_misses: &[
+        // Two workers, each of which comes back when it was told to.
+        r#"{"ts":"2026-03-10T09:00:00.00Z","call_id":"a","attempt":1,"duration_ms":80,"status":429,"retry_after":2,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:00.03Z","call_id":"b","attempt":1,"duration_ms":80,"status":429,"retry_after":9,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:02.20Z","call_id":"a","attempt":2,"duration_ms":80,"status":429,"retry_after":2,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:04.50Z","call_id":"a","attempt":3,"duration_ms":80,"status":429,"retry_after":4,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:00:09.30Z","call_id":"b","attempt":2,"duration_ms":80,"status":200}
+{"ts":"2026-03-10T09:00:09.60Z","call_id":"a","attempt":4,"duration_ms":80,"status":200}"#,
         // All were under way when the first 429 came, and each waited.
         r#"{"ts":"2026-03-10T09:00:00.00Z","call_id":"a","attempt":1,"duration_ms":80,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:00.03Z","call_id":"b","attempt":1,"duration_ms":80,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
@@ -93,7 +100,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     scopes
         .filter_map(|(scope, tally)| {
             let ignored = tally.shut(fleet.table, grace_us, EXAMPLES).into_iter().filter(|(shut, passed)| {
-                shut.refused >= least && shut.refused as f64 >= share * (shut.refused + passed) as f64
+                let refused = shut.collisions();
+                refused >= least && refused as f64 >= share * (refused + passed) as f64
             });
             let ignored: Vec<(Shut, u64)> = ignored.collect();
             (!ignored.is_empty()).then(|| hit(fleet, scope, &ignored))
@@ -102,7 +110,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 }
 
 fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &[(Shut, u64)]) -> Hit {
-    let refused: u64 = ignored.iter().map(|(shut, _)| shut.refused).sum();
+    let refused: u64 = ignored.iter().map(|(shut, _)| shut.collisions()).sum();
+    let fresh: u64 = ignored.iter().map(|(shut, _)| shut.fresh).sum();
     let passed: u64 = ignored.iter().map(|(_, passed)| passed).sum();
     let closed: f64 = ignored.iter().map(|(shut, _)| shut.until.s_since(shut.from)).sum();
     let windows = match ignored.len() {
@@ -116,6 +125,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &[(Shut, u64)]) -> Hit {
         super::shared::seconds(closed),
     ))
     .count("sends_refused_inside", refused)
+    .count("hurried_retries_of_them", refused - fresh)
     .count("calls_passed_inside", passed)
     .count("windows", ignored.len() as u64)
     .number("closed_s", closed);
@@ -126,7 +136,8 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &[(Shut, u64)]) -> Hit {
     }
     let examples = ignored.iter().flat_map(|(shut, _)| &shut.examples);
     hit.rows.extend(examples.copied().take(EXAMPLES));
-    hit.wasted_more = refused;
+    // Retries that ignored their own hint are counted by the rules about calls.
+    hit.wasted_more = fresh;
     hit.scope = Some(scope);
     if !scope.names_account() {
         // Workers with keys of different accounts would not share the window.

@@ -61,7 +61,7 @@ macro_rules! refused {
 }
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL503",
     name: "headroom-drained",
     severity: Severity::Warning,

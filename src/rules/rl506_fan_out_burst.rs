@@ -45,7 +45,7 @@ macro_rules! limited {
 }
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL506",
     name: "fan-out-burst",
     severity: Severity::Warning,

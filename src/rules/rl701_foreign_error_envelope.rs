@@ -1,12 +1,12 @@
 //! An error that was wrapped again on its way.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::{Flags, Symbol};
 use crate::calls::Call;
 use serde_json::Value;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL701",
     name: "foreign-error-envelope",
     severity: Severity::Warning,

@@ -1,11 +1,11 @@
 //! A status the provider never sends.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL702",
     name: "gateway-status",
     severity: Severity::Warning,

@@ -1,12 +1,12 @@
 //! An error type that is not one of the provider's.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::classify::kind_of_exception;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL703",
     name: "unknown-error-type",
     severity: Severity::Warning,

@@ -29,7 +29,7 @@ macro_rules! with_id {
 }
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL801",
     name: "no-request-id",
     severity: Severity::Warning,

@@ -6,7 +6,7 @@ use crate::calls::Call;
 use smallvec::SmallVec;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL803",
     name: "attempts-missing",
     severity: Severity::Warning,

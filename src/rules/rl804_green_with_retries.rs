@@ -6,7 +6,7 @@ use crate::measure::{Fleet, RunTally};
 use crate::report::Outcome;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL804",
     name: "green-with-retries",
     severity: Severity::Info,

@@ -11,7 +11,7 @@ const OVERLAP: Setting = Setting {
 };
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL805",
     name: "clock-disorder",
     severity: Severity::Info,

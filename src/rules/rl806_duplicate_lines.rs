@@ -4,7 +4,7 @@ use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity};
 use crate::measure::Fleet;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL806",
     name: "duplicate-lines",
     severity: Severity::Info,

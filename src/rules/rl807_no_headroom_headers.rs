@@ -24,7 +24,7 @@ macro_rules! five {
 }
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL807",
     name: "no-headroom-headers",
     severity: Severity::Info,

@@ -6,7 +6,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 
 /// See the catalogue.
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     code: "RL808",
     name: "error-logged-as-success",
     severity: Severity::Error,

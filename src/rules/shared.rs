@@ -81,7 +81,11 @@ pub(super) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
     let detail = call.detail(position);
     let hash = detail.map_or(0, |detail| detail.request_hash);
     let same_body = hash != 0 && call.detail(position + 1).is_some_and(|next| next.request_hash == hash);
+    // Of several open calls a counter may continue another than this one, but it does continue one.
+    let next = call.at(position + 1);
+    let counted = next.number > 1 || next.sdk_count().is_some_and(|count| count > 0);
     call.grouping != Grouping::Inferred
+        || counted
         || decided
         || same_body
         || detail.is_some_and(|detail| detail.planned_us.is_some())

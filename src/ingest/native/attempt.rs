@@ -39,6 +39,9 @@ pub(crate) enum Taken {
 /// Longest error message kept, in bytes; the whole text stays in the log.
 const LONGEST_MESSAGE: usize = 240;
 
+/// Longest name of a provider, a model, a client kept, in bytes.
+pub(super) const LONGEST_NAME: usize = 120;
+
 /// Appends the attempt of `record`, whose text was `line`, to `table`.
 pub(crate) fn take(record: Record<'_>, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Taken {
     if !record.tells_an_outcome() {
@@ -85,19 +88,19 @@ impl Builder<'_, '_> {
         let hint = self.hint(answered);
         let verdict = self.verdict(matches!(hint, Some(Hint::Wait(_))));
         let origin = self.origin(table);
-        let scope = origin.scope();
+        let origin_id = table.origins.intern(origin);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
         for reading in readings.into_iter().flatten() {
-            table.gauges.add(scope, answered, reading);
+            table.gauges.add(origin_id, origin.scope(), answered, reading);
             flags.set(Flags::HEADROOM, true);
         }
         let run = self.record.run_id.as_deref().filter(|run| !run.is_empty());
         let row = Attempt {
             sent: self.sent,
-            key: self.key(run),
+            key: fingerprint(run, self.call_id(), self.place.stream),
             run: table.names.intern(run.unwrap_or(self.place.stream)),
-            origin: table.origins.intern(origin),
+            origin: origin_id,
             file: self.place.file,
             line: self.place.line,
             identity: self.identity(line),
@@ -292,7 +295,7 @@ impl Builder<'_, '_> {
         let (agent, agent_version) = user_agent(record.user_agent.as_deref().or(record.headers.user_agent.as_deref()));
         let names = &mut table.names;
         let mut symbol = |text: Option<&str>| match text {
-            Some(text) if !text.is_empty() => names.intern(cut(text, 120)),
+            Some(text) if !text.is_empty() => names.intern(cut(text, LONGEST_NAME)),
             _ => Symbol::NONE,
         };
         let version = record.client_version.as_deref().or(record.headers.package_version.as_deref());
@@ -313,17 +316,6 @@ impl Builder<'_, '_> {
             let reading = self.record.headers.limits[kind as usize];
             Some(Reading { kind, limit: reading.limit?, remaining: reading.remaining? })
         })
-    }
-
-    /// Fingerprint of run and call, or of the stream calls are looked for in.
-    fn key(&self, run: Option<&str>) -> [u64; 2] {
-        let call = self.call_id();
-        let run = match call {
-            // A call named without its run is taken to be named apart from all others.
-            Some(_) => run.unwrap_or_default(),
-            None => run.unwrap_or(self.place.stream),
-        };
-        [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
     }
 
     fn identity(&self, line: &str) -> u32 {
@@ -391,13 +383,23 @@ impl Builder<'_, '_> {
             cache_read_tokens: count(cache_read),
             cache_write_tokens: count(cache_write),
             cost_micro_usd: (cost_usd * 1e6).round() as u32,
-            ttft_ms_plus_1: ttft.map_or(0, |ms| (ms.round() as u32).saturating_add(1)),
+            ttft_ms_plus_1: ttft_ms_plus_1(ttft),
         })
     }
 }
 
+/// Fingerprint of run and call, or of the stream calls are looked for in.
+pub(super) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -> [u64; 2] {
+    let run = match call {
+        // A call named without its run is taken to be named apart from all others.
+        Some(_) => run.unwrap_or_default(),
+        None => run.unwrap_or(stream),
+    };
+    [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
+}
+
 /// Seeds are fixed so that the order of findings is the same in every run of the program.
-const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
+pub(super) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
 const CHECK: FixedState = FixedState::with_seed(0x796c_656e);
 
 fn read_hint(scalar: &Scalar<'_>, answered: Time, date: Option<Time>) -> Option<Hint> {
@@ -427,12 +429,17 @@ fn user_agent(text: Option<&str>) -> (Option<&str>, Option<&str>) {
     }
 }
 
-fn count(value: i64) -> u32 {
+/// Milliseconds to the first token as [`Usage`] holds them.
+pub(super) fn ttft_ms_plus_1(ms: Option<f64>) -> u32 {
+    ms.map_or(0, |ms| (ms.round() as u32).saturating_add(1))
+}
+
+pub(super) fn count(value: i64) -> u32 {
     u32::try_from(value.max(0)).unwrap_or(u32::MAX)
 }
 
 /// At most `most` bytes of `text`, cut between characters.
-fn cut(text: &str, most: usize) -> &str {
+pub(super) fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
 }
 

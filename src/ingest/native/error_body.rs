@@ -28,7 +28,7 @@ pub(crate) struct ErrorBody<'a> {
 
 impl<'a> ErrorBody<'a> {
     fn set(&mut self, key: &str, value: Scalar<'a>) {
-        if matches!(value, Scalar::Null | Scalar::Other) {
+        if matches!(value, Scalar::Null | Scalar::Other | Scalar::Bool(_)) {
             return;
         }
         match key {

@@ -35,6 +35,64 @@ pub(crate) struct Headers<'a> {
     pub(crate) any_limit: bool,
 }
 
+/// Prefix of the headers about a subscription's windows.
+const WINDOW: &str = "anthropic-ratelimit-unified-";
+
+/// What a rate-limit header says of its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LimitPart {
+    Limit,
+    Remaining,
+    /// Its reset, or something of a provider's own.
+    Other,
+}
+
+/// `anthropic-ratelimit-requests-remaining`, OpenAI's `x-ratelimit-remaining-requests`, the bare
+/// `ratelimit-remaining` of others. The name is in lower case.
+pub(crate) fn limit_name(name: &str) -> Option<(LimitPart, LimitKind)> {
+    let rest = name
+        .strip_prefix("anthropic-ratelimit-")
+        .or_else(|| name.strip_prefix("x-ratelimit-"))
+        .or_else(|| name.strip_prefix("ratelimit-"))?;
+    let part = |word: &str| match word {
+        "limit" => Some(LimitPart::Limit),
+        "remaining" => Some(LimitPart::Remaining),
+        "reset" => Some(LimitPart::Other),
+        _ => None,
+    };
+    let (first, last) = rest.split_once('-').unwrap_or((rest, "requests"));
+    let (part, kind) = match part(first) {
+        Some(part) => (part, last),
+        None => {
+            let (kind, word) = rest.rsplit_once('-')?;
+            (part(word)?, kind)
+        }
+    };
+    let kind = match kind {
+        "requests" => LimitKind::Requests,
+        "tokens" => LimitKind::Tokens,
+        "input-tokens" => LimitKind::InputTokens,
+        "output-tokens" => LimitKind::OutputTokens,
+        _ => return None,
+    };
+    Some((part, kind))
+}
+
+/// Whether [`Headers`] keeps anything of a header that is no limit. The name is in lower case.
+pub(crate) fn is_known(name: &str) -> bool {
+    name.starts_with(WINDOW)
+        || matches!(
+            name,
+            "retry-after"
+                | "retry-after-ms"
+                | "x-should-retry"
+                | "idempotency-key"
+                | "user-agent"
+                | "x-stainless-package-version"
+                | "x-amzn-errortype"
+        )
+}
+
 /// Longest name of a header that matters.
 const LONGEST_NAME: usize = 64;
 
@@ -67,15 +125,18 @@ impl<'a> Headers<'a> {
     }
 
     fn set_lower(&mut self, name: &str, value: Scalar<'a>) {
-        if let Some(rest) = name.strip_prefix("anthropic-ratelimit-unified-") {
+        if let Some(rest) = name.strip_prefix(WINDOW) {
             return self.set_window(rest, value);
         }
-        let limit_name = name
-            .strip_prefix("anthropic-ratelimit-")
-            .or_else(|| name.strip_prefix("x-ratelimit-"))
-            .or_else(|| name.strip_prefix("ratelimit-"));
-        if let Some(rest) = limit_name {
-            return self.set_limit(rest, &value);
+        if let Some((part, kind)) = limit_name(name) {
+            self.any_limit = true;
+            let reading = &mut self.limits[kind as usize];
+            match part {
+                LimitPart::Limit => reading.limit = value.integer(),
+                LimitPart::Remaining => reading.remaining = value.integer(),
+                LimitPart::Other => {}
+            }
+            return;
         }
         match name {
             "retry-after" => self.retry_after = Some(value),
@@ -92,32 +153,6 @@ impl<'a> Headers<'a> {
             "anthropic-organization-id" | "openai-organization" => self.org = value.into_text(),
             "x-amzn-errortype" => self.error_type = value.into_text(),
             "date" => self.date = value.into_text(),
-            _ => {}
-        }
-    }
-
-    /// `requests-remaining` of Anthropic, `remaining-requests` of OpenAI, bare `remaining` of others.
-    fn set_limit(&mut self, rest: &str, value: &Scalar<'_>) {
-        self.any_limit = true;
-        let (first, last) = rest.split_once('-').unwrap_or((rest, "requests"));
-        let (what, kind) = match first {
-            "limit" | "remaining" | "reset" => (first, last),
-            _ => match rest.rsplit_once('-') {
-                Some((kind, what)) => (what, kind),
-                None => return,
-            },
-        };
-        let kind = match kind {
-            "requests" => LimitKind::Requests,
-            "tokens" => LimitKind::Tokens,
-            "input-tokens" => LimitKind::InputTokens,
-            "output-tokens" => LimitKind::OutputTokens,
-            _ => return,
-        };
-        let reading = &mut self.limits[kind as usize];
-        match what {
-            "limit" => reading.limit = value.integer(),
-            "remaining" => reading.remaining = value.integer(),
             _ => {}
         }
     }

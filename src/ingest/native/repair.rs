@@ -15,6 +15,10 @@ pub(super) enum Piece<'a> {
 
 /// How many objects, whole or torn, are looked for in one line.
 const MOST_PIECES: usize = 1024;
+/// How many starts of an object are tried after torn ones: each try may read the line to its end.
+const MOST_TRIES: usize = 64;
+/// How often a torn line is read again, in its own length, in search of a whole object.
+const REREAD: usize = 8;
 
 /// Cuts a line into its objects.
 pub(super) fn pieces(line: &str) -> Vec<Piece<'_>> {
@@ -46,6 +50,7 @@ pub(super) fn pieces(line: &str) -> Vec<Piece<'_>> {
 fn split(text: &str, offset: u64) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut start = 0;
+    let mut budget = REREAD * text.len() + (1 << 16);
     while start < text.len() && pieces.len() < MOST_PIECES {
         let rest = &text[start..];
         if !rest.starts_with('{') {
@@ -64,12 +69,22 @@ fn split(text: &str, offset: u64) -> Vec<Piece<'_>> {
             Err(error) => {
                 pieces.push(Piece::Broken { column: offset + (start + error.column()) as u64, reason: reason(&error) });
                 // A torn record may have a whole one fused to it.
-                let next = rest[1..].match_indices("{\"").map(|(at, _)| at + 1).find(|at| object_end(&rest[*at..]).is_ok());
-                start += next.unwrap_or(rest.len());
+                start += next_object(rest, &mut budget).unwrap_or(rest.len());
             }
         }
     }
     pieces
+}
+
+/// Where the next whole object of a torn text begins, as far as `budget` bytes of reading reach.
+fn next_object(text: &str, budget: &mut usize) -> Option<usize> {
+    for (before, _) in text[1..].match_indices("{\"") {
+        match object_end(&text[before + 1..]) {
+            Ok(_) => return Some(before + 1),
+            Err(error) => *budget = budget.checked_sub(error.column())?,
+        }
+    }
+    None
 }
 
 /// Where the first JSON value of `text` ends.

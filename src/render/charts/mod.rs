@@ -33,7 +33,7 @@ pub enum ChartError {
     Draw(String),
     /// The image could not be compressed.
     #[error("a chart cannot be written as PNG: {0}")]
-    Png(#[from] std::io::Error),
+    Png(#[from] ::png::EncodingError),
 }
 
 /// What a chart shows.

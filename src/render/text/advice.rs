@@ -31,9 +31,10 @@ fn step(advice: &Advice, page: &mut Page<'_>) -> io::Result<()> {
         text = text.and(style::BOLD, format!("until {until}")).then(": ");
     }
     page.hanging(label, HANG, &text.then(&advice.text))?;
-    let mut notes = vec![words::cost(&advice.cost)];
-    notes.retain(|cost| !cost.is_empty());
-    notes.iter_mut().for_each(|cost| cost.insert_str(0, "cost: "));
-    notes.push(words::counted(advice.findings, "finding"));
-    page.hanging(Text::new(), HANG, &Text::styled(style::FAINT, notes.join("; ")))
+    let findings = words::counted(advice.findings, "finding");
+    let note = match words::cost(&advice.cost) {
+        cost if cost.is_empty() => findings,
+        cost => format!("cost: {cost}; {findings}"),
+    };
+    page.hanging(Text::new(), HANG, &Text::styled(style::FAINT, note))
 }

@@ -34,24 +34,29 @@ fn item(label: &str, text: Text, page: &mut Page<'_>) -> io::Result<()> {
     page.hanging(Text::styled(style::FAINT, label), HANG, &text)
 }
 
-/// How many, of which formats; the name where there is one.
+/// How many, of which formats, and where they are.
 fn inputs(report: &Report) -> String {
     let mut formats: Vec<&str> = report.inputs.iter().map(|input| input.format).collect();
     formats.sort_unstable();
     formats.dedup();
     let formats = formats.join(", ");
-    match report.inputs.as_slice() {
-        [] => String::new(),
-        [one] => format!("{} ({formats})", one.path),
-        [first, .., last] => {
-            format!(
-                "{} ({formats}), {} to {}",
-                words::counted(report.inputs.len() as u64, "file"),
-                first.path,
-                last.path
-            )
+    let (first, last) = match report.inputs.as_slice() {
+        [] => return String::new(),
+        [one] => return format!("{} ({formats})", one.path),
+        [first, .., last] => (first.path.as_str(), last.path.as_str()),
+    };
+    let count = words::counted(report.inputs.len() as u64, "file");
+    match folder(first) {
+        Some(folder) if report.inputs.iter().all(|input| input.path.starts_with(folder)) => {
+            format!("{count} ({formats}) in {folder}")
         }
+        _ => format!("{count} ({formats}), {first} to {last}"),
     }
+}
+
+/// A path up to its last separator.
+fn folder(path: &str) -> Option<&str> {
+    path.rfind(['/', '\\']).and_then(|at| path.get(..=at))
 }
 
 fn each_input(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
@@ -89,13 +94,17 @@ fn lines(ledger: &Ledger) -> Text {
 fn time(window: Window, page: &Page<'_>) -> String {
     let zone = page.options.zone;
     let (first, last) = (zone.show(window.first, "%Y-%m-%d %H:%M:%S"), zone.show(window.last, "%Y-%m-%d %H:%M:%S"));
+    let zone = glued(&format!("(all times {zone})"));
+    if first == last {
+        return format!("{first} {zone}");
+    }
     // The date once where it is the same.
     let last = match (first.get(..10), last.get(..10)) {
         (Some(day), Some(same)) if day == same => last.get(11..).unwrap_or_default().to_owned(),
         _ => last,
     };
     let long = seconds(window.last.s_since(window.first).max(0.0));
-    format!("{first} to {last}, {long} {}", glued(&format!("(all times {zone})")))
+    format!("{first} to {last}, {long} {zone}")
 }
 
 /// Shares of what the judgement rests on.

@@ -28,8 +28,9 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let is_compact = |problem: &&Problem| problem.severity == Severity::Info && !page.options.verbose;
     let infos = shown.iter().position(is_compact).unwrap_or(shown.len());
     let (grave, infos) = shown.split_at(infos);
-    for problem in grave {
-        in_full(problem, page)?;
+    for (nth, problem) in grave.iter().enumerate() {
+        let told = grave[..nth].iter().any(|other| (other.rule, &other.fix) == (problem.rule, &problem.fix));
+        in_full(problem, told, page)?;
         page.blank()?;
     }
     compact(infos, page)?;
@@ -54,21 +55,34 @@ fn worst_first(report: &Report) -> Vec<&Problem> {
     problems
 }
 
-fn in_full(problem: &Problem, page: &mut Page<'_>) -> io::Result<()> {
+/// `told`: the same fix stands above.
+fn in_full(problem: &Problem, told: bool, page: &mut Page<'_>) -> io::Result<()> {
     page.line(head(problem, page.inner()))?;
     let (place, seen) = (place(problem).join(" · "), page.stretch(problem.first_seen, problem.last_seen));
     let both = format!("{place} · {seen}");
     if place.is_empty() || Text::plain(&both).width() + BODY > page.inner() {
-        labelled("", style::FAINT, &place, usize::MAX, page)?;
+        labelled("", style::PLAIN, &place, usize::MAX, page)?;
         labelled("", style::FAINT, &seen, usize::MAX, page)?;
     } else {
-        labelled("", style::FAINT, &both, usize::MAX, page)?;
+        labelled("", style::PLAIN, &both, usize::MAX, page)?;
     }
     let lines = if page.options.verbose { usize::MAX } else { EXAMPLE_LINES };
     labelled("", style::PLAIN, &problem.example, lines, page)?;
     labelled("cost", style::PLAIN, &words::cost(&problem.cost), usize::MAX, page)?;
-    labelled("fix", style::PLAIN, &problem.fix, usize::MAX, page)?;
-    labelled("ids", style::FAINT, &problem.request_ids.join(", "), usize::MAX, page)
+    if told {
+        labelled("fix", style::FAINT, "as above", usize::MAX, page)?;
+    } else {
+        labelled("fix", style::PLAIN, &problem.fix, usize::MAX, page)?;
+    }
+    labelled("ids", style::FAINT, &ids(problem, page), usize::MAX, page)
+}
+
+/// As many request ids as fit on one line; all of them where everything is shown.
+fn ids(problem: &Problem, page: &Page<'_>) -> String {
+    let list = |n: usize| problem.request_ids.iter().take(n).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let fits = |n: &usize| Text::plain(list(*n)).width() + LABEL <= page.inner();
+    let all = problem.request_ids.len();
+    if page.options.verbose { list(all) } else { list((1..=all).rev().find(fits).unwrap_or(1)) }
 }
 
 /// Mark, severity, rule and name; at the right how often.

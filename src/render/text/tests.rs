@@ -113,18 +113,3 @@ fn the_page_is_as_it_was() {
     insta::assert_snapshot!("night_120", at_width(&night(), 120, false));
     insta::assert_snapshot!("clean_80", at_width(&clean(), 80, false));
 }
-
-// LOOK-BEGIN
-#[test]
-fn look() {
-    std::fs::create_dir_all("/tmp/look").unwrap();
-    for (name, report) in [("clean", clean()), ("night", night()), ("hostile", hostile())] {
-        for width in [40, 60, 80, 120] {
-            for color in [false, true] {
-                let options = TextOptions { width, color, ..TextOptions::default() };
-                std::fs::write(format!("/tmp/look/{name}_{width}_{color}.txt"), page(&report, &options)).unwrap();
-            }
-        }
-    }
-}
-// LOOK-END

@@ -1,0 +1,191 @@
+//! Scalars of a JSON line, found eight bytes at a time. Refuses what needs a closer look: escapes, exponents.
+
+/// What a scalar is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    True,
+    False,
+    /// A string without escapes.
+    Text,
+    /// Digits, a sign perhaps.
+    Integer,
+    /// Digits with a point.
+    Decimal,
+}
+
+/// Whether `piece` stands at `at`.
+#[inline]
+pub(super) fn starts_with(bytes: &[u8], at: usize, piece: &[u8]) -> bool {
+    let Some(here) = bytes.get(at..at + piece.len()) else { return false };
+    let (mut left, mut right) = (here, piece);
+    while let (Some((a, rest_a)), Some((b, rest_b))) = (left.split_first_chunk::<8>(), right.split_first_chunk::<8>()) {
+        if u64::from_ne_bytes(*a) != u64::from_ne_bytes(*b) {
+            return false;
+        }
+        (left, right) = (rest_a, rest_b);
+    }
+    match (here.last_chunk::<8>(), piece.last_chunk::<8>()) {
+        // What is left is shorter than eight bytes: the last eight cover it.
+        (Some(a), Some(b)) => u64::from_ne_bytes(*a) == u64::from_ne_bytes(*b),
+        _ => left == right,
+    }
+}
+
+/// The scalar at `at`: kind, start and end of its text, and where the line goes on.
+#[inline]
+pub(super) fn scalar(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
+    match bytes.get(at)? {
+        b'"' => {
+            let end = string_end(bytes, at + 1)?;
+            Some((Kind::Text, at + 1, end, end + 1))
+        }
+        b'n' => word(bytes, at, b"null", Kind::Null),
+        b't' => word(bytes, at, b"true", Kind::True),
+        b'f' => word(bytes, at, b"false", Kind::False),
+        b'-' | b'0'..=b'9' => number(bytes, at),
+        _ => None,
+    }
+}
+
+#[inline]
+fn word(bytes: &[u8], at: usize, word: &[u8], kind: Kind) -> Option<(Kind, usize, usize, usize)> {
+    let end = at + word.len();
+    (bytes.get(at..end)? == word).then_some((kind, at, end, end))
+}
+
+/// The closing quote of a string that needs no unescaping; `None` at a backslash or a control character.
+#[inline]
+fn string_end(bytes: &[u8], from: usize) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let mut at = from;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*chunk);
+        let zero_in = |x: u64| x.wrapping_sub(ONES) & !x & HIGH;
+        let special = zero_in(word ^ (ONES * u64::from(b'"')))
+            | zero_in(word ^ (ONES * u64::from(b'\\')))
+            | (word.wrapping_sub(ONES * 0x20) & !word & HIGH);
+        if special != 0 {
+            // Borrows reach upwards only: the lowest mark is true.
+            at += (special.trailing_zeros() / 8) as usize;
+            return (bytes[at] == b'"').then_some(at);
+        }
+        at += 8;
+    }
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return Some(at),
+            b'\\' | 0..=0x1f => return None,
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// A number by JSON's grammar, without an exponent.
+#[inline]
+fn number(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
+    let mut end = at + usize::from(bytes[at] == b'-');
+    let digits = |mut from: usize| {
+        let start = from;
+        while bytes.get(from).is_some_and(u8::is_ascii_digit) {
+            from += 1;
+        }
+        (from > start).then_some(from)
+    };
+    let leading_zero = bytes.get(end) == Some(&b'0');
+    let whole = digits(end)?;
+    if leading_zero && whole > end + 1 {
+        return None;
+    }
+    end = whole;
+    let mut kind = Kind::Integer;
+    if bytes.get(end) == Some(&b'.') {
+        end = digits(end + 1)?;
+        kind = Kind::Decimal;
+    }
+    (!matches!(bytes.get(end), Some(b'e' | b'E'))).then_some((kind, at, end, end))
+}
+
+/// Digits as a number; `None` for anything else or more than 18 of them.
+#[inline]
+pub(super) fn integer(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    let (negative, digits) = match bytes {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, bytes),
+    };
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut value = 0;
+    for digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value * 10 + i64::from(digit - b'0');
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// Digits with a point as a number, exactly as a correctly rounding parser reads them: both parts of the
+/// fraction are whole and below 2^53, and one division rounds once.
+#[inline]
+pub(super) fn decimal(text: &str) -> Option<f64> {
+    let Some((whole, fraction)) = text.split_once('.') else { return integer(text).map(|value| value as f64) };
+    if whole.len() + fraction.len() > 15 || whole.starts_with('-') {
+        return None;
+    }
+    let scale = 10i64.pow(fraction.len() as u32);
+    Some((integer(whole)? * scale + integer(fraction)?) as f64 / scale as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Option<(Kind, &str)> {
+        let (kind, start, end, _) = scalar(text.as_bytes(), 0)?;
+        Some((kind, &text[start..end]))
+    }
+
+    #[test]
+    fn scalars_are_told_apart() {
+        assert_eq!(read("\"abc\","), Some((Kind::Text, "abc")));
+        assert_eq!(read("\"long enough for two words é\"}"), Some((Kind::Text, "long enough for two words é")));
+        assert_eq!(read("null}"), Some((Kind::Null, "null")));
+        assert_eq!(read("-12,"), Some((Kind::Integer, "-12")));
+        assert_eq!(read("0.5}"), Some((Kind::Decimal, "0.5")));
+    }
+
+    #[test]
+    fn what_needs_a_closer_look_is_refused() {
+        for text in ["\"a\\\"b\"", "\"a\u{1}b and more to fill\"", "\"open", "1e5", "01", "1.", "-", ".5", "nul", "+1", "\"seven\u{1f}"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_as_the_standard_library_reads_them() {
+        for text in ["0.1", "41.033", "9.396", "600000", "123456789.123456", "0.000001", "7"] {
+            assert_eq!(decimal(text), text.parse().ok(), "{text}");
+        }
+        assert_eq!(integer("-42"), Some(-42));
+        assert_eq!(integer("4 2"), None);
+    }
+
+    #[test]
+    fn constant_bytes_of_every_length() {
+        let text = "abcdefghijklmnopqrstuvwxyz";
+        for length in 0..20 {
+            assert!(starts_with(text.as_bytes(), 3, &text.as_bytes()[3..3 + length]));
+            if length > 0 {
+                let mut other = text.as_bytes()[3..3 + length].to_vec();
+                other[length / 2] ^= 1;
+                assert!(!starts_with(text.as_bytes(), 3, &other));
+            }
+        }
+        assert!(!starts_with(b"ab", 1, b"bc"));
+    }
+}

@@ -1,0 +1,409 @@
+//! What the lines of one log have in common: the same keys, punctuation and order around other values.
+//!
+//! A [`Shape`] is learnt from a line the strict parser has accepted. Checking another line against it is
+//! comparing constant bytes and finding where scalars end.
+
+use super::fields::{Field, lookup};
+use super::headers;
+use crate::attempt::LimitKind;
+
+/// What a scalar of a line is to the fast lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Slot {
+    /// No rule needs it.
+    Skip,
+    /// The line is ordinary only if this is null, false or empty.
+    Absent,
+    Ts,
+    DurationMs,
+    DurationS,
+    TtftMs,
+    RunId,
+    CallId,
+    Number,
+    SdkRetryCount,
+    HeaderSdkRetryCount,
+    MaxAttempts,
+    RequestId,
+    HeaderRequestId,
+    /// A proxy's name for the request, used where the provider gave none.
+    ProxyRequestId,
+    AwsRequestId,
+    Status,
+    Outcome,
+    Success,
+    Stream,
+    Provider,
+    Model,
+    Layer,
+    ClientName,
+    ClientVersion,
+    Org,
+    HeaderOrg,
+    ApiKey,
+    Workspace,
+    InputTokens,
+    OutputTokens,
+    CacheRead,
+    CacheWrite,
+    RequestsLimit,
+    RequestsRemaining,
+    TokensLimit,
+    TokensRemaining,
+    InputTokensLimit,
+    InputTokensRemaining,
+    OutputTokensLimit,
+    OutputTokensRemaining,
+}
+
+/// How many slots there are.
+pub(super) const SLOTS: usize = Slot::OutputTokensRemaining as usize + 1;
+
+impl Slot {
+    /// Limit and remaining of one kind.
+    pub(super) fn of_limit(kind: LimitKind) -> (Slot, Slot) {
+        match kind {
+            LimitKind::Requests => (Slot::RequestsLimit, Slot::RequestsRemaining),
+            LimitKind::Tokens => (Slot::TokensLimit, Slot::TokensRemaining),
+            LimitKind::InputTokens => (Slot::InputTokensLimit, Slot::InputTokensRemaining),
+            LimitKind::OutputTokens => (Slot::OutputTokensLimit, Slot::OutputTokensRemaining),
+        }
+    }
+}
+
+/// Constant bytes, then a scalar.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    /// What stands before the scalar.
+    pub(super) before: Box<[u8]>,
+    /// What the scalar is.
+    pub(super) slot: Slot,
+}
+
+/// The constant parts of a line, and what stands between them.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) pieces: Vec<Piece>,
+    /// What stands after the last scalar.
+    pub(super) tail: Box<[u8]>,
+    /// Slots spelled twice: the better spelling decides, unless it is null.
+    pub(super) contested: Vec<Slot>,
+}
+
+/// Longest line a shape is learnt from: what is longer is no ordinary line.
+const LONGEST: usize = 16 << 10;
+/// Nesting beyond this is no ordinary line either.
+const DEEPEST: usize = 8;
+
+impl Shape {
+    /// Learns the shape of `line`, which the strict parser has accepted. `None` where the fast lane could not
+    /// stand in for that parser: a field given twice, an escaped key, a header list.
+    pub(super) fn learn(line: &str) -> Option<Shape> {
+        if line.len() > LONGEST {
+            return None;
+        }
+        let mut learner = Learner {
+            text: line.as_bytes(),
+            at: 0,
+            start: 0,
+            pieces: Vec::new(),
+            seen: [None; SLOTS],
+            contested: Vec::new(),
+        };
+        learner.object(Context::Record, 0)?;
+        let tail = learner.text.get(learner.start..)?.into();
+        let whole = learner.at == line.len();
+        whole.then_some(Shape { pieces: learner.pieces, tail, contested: learner.contested })
+    }
+}
+
+/// Where in a record a key stands.
+#[derive(Clone, Copy, PartialEq)]
+enum Context {
+    Record,
+    Headers,
+    Client,
+    Usage,
+    /// Anything in here makes the line out of the ordinary.
+    Error,
+    /// Nothing in here matters.
+    Foreign,
+}
+
+struct Learner<'l> {
+    text: &'l [u8],
+    at: usize,
+    /// Where the constant bytes before the next scalar begin.
+    start: usize,
+    pieces: Vec<Piece>,
+    /// Where each slot was seen first, and how well it was spelled there.
+    seen: [Option<(usize, u8)>; SLOTS],
+    contested: Vec<Slot>,
+}
+
+impl Learner<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while self.peek().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    /// Steps over `byte`, which must be next.
+    fn eat(&mut self, byte: u8) -> Option<()> {
+        self.space();
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn object(&mut self, context: Context, depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        self.eat(b'{')?;
+        self.space();
+        if self.peek()? == b'}' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            self.space();
+            let meaning = meaning(context, self.key()?)?;
+            self.eat(b':')?;
+            self.space();
+            self.value(meaning, depth)?;
+            self.space();
+            match self.peek()? {
+                b',' => self.at += 1,
+                b'}' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn array(&mut self, meaning: Meaning, depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        self.eat(b'[')?;
+        self.space();
+        if self.peek()? == b']' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            self.space();
+            self.value(meaning, depth)?;
+            self.space();
+            match self.peek()? {
+                b',' => self.at += 1,
+                b']' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn value(&mut self, meaning: Meaning, depth: usize) -> Option<()> {
+        match (self.peek()?, meaning) {
+            (b'{', Meaning::Object(context)) => self.object(context, depth + 1),
+            (b'{', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => self.object(Context::Foreign, depth + 1),
+            (b'{', Meaning::Scalar(Slot::Absent) | Meaning::Ranked(Slot::Absent, _)) => {
+                self.object(Context::Error, depth + 1)
+            }
+            (b'[', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => self.array(meaning, depth + 1),
+            // A list or an object where a scalar is known: the strict parser knows what to make of it.
+            (b'{' | b'[', _) => None,
+            (_, Meaning::Scalar(slot)) => self.scalar(slot, 0),
+            (_, Meaning::Ranked(slot, rank)) => self.scalar(slot, rank),
+            // A scalar in place of an object, null mostly.
+            (_, Meaning::Object(Context::Headers | Context::Client | Context::Usage | Context::Error)) => {
+                self.scalar(Slot::Absent, 0)
+            }
+            (_, Meaning::Object(_)) => None,
+        }
+    }
+
+    fn scalar(&mut self, slot: Slot, rank: u8) -> Option<()> {
+        let slot = self.contest(slot, rank)?;
+        let before = self.text.get(self.start..self.at)?.into();
+        self.skip_scalar()?;
+        self.pieces.push(Piece { before, slot });
+        self.start = self.at;
+        Some(())
+    }
+
+    /// The slot a scalar may fill, when another of the line is spelled better or worse.
+    fn contest(&mut self, slot: Slot, rank: u8) -> Option<Slot> {
+        if matches!(slot, Slot::Skip | Slot::Absent | Slot::AwsRequestId) {
+            return Some(slot);
+        }
+        let Some((piece, known)) = self.seen[slot as usize].replace((self.pieces.len(), rank)) else {
+            return Some(slot);
+        };
+        self.contested.push(slot);
+        match known.cmp(&rank) {
+            // The same key twice.
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Less => {
+                self.seen[slot as usize] = Some((piece, known));
+                Some(Slot::Skip)
+            }
+            std::cmp::Ordering::Greater => {
+                self.pieces[piece].slot = Slot::Skip;
+                Some(slot)
+            }
+        }
+    }
+
+    fn skip_scalar(&mut self) -> Option<()> {
+        if self.peek()? == b'"' {
+            self.at += 1;
+            loop {
+                match self.peek()? {
+                    b'"' => break,
+                    b'\\' => self.at += 2,
+                    _ => self.at += 1,
+                }
+            }
+            self.at += 1;
+            return Some(());
+        }
+        while self.peek().is_some_and(|byte| !matches!(byte, b',' | b'}' | b']' | b' ' | b'\t')) {
+            self.at += 1;
+        }
+        Some(())
+    }
+
+    fn key(&mut self) -> Option<&str> {
+        let from = self.at + 1;
+        self.skip_scalar()?;
+        let key = std::str::from_utf8(self.text.get(from..self.at - 1)?).ok()?;
+        (!key.contains('\\')).then_some(key)
+    }
+}
+
+/// What a key announces.
+#[derive(Clone, Copy)]
+enum Meaning {
+    Scalar(Slot),
+    /// One of several spellings, lowest rank first.
+    Ranked(Slot, u8),
+    Object(Context),
+}
+
+fn meaning(context: Context, key: &str) -> Option<Meaning> {
+    Some(match context {
+        Context::Record => return record_meaning(key),
+        Context::Headers => return header_meaning(key),
+        Context::Client => Meaning::Scalar(match key {
+            "name" => Slot::ClientName,
+            "version" => Slot::ClientVersion,
+            _ => Slot::Skip,
+        }),
+        Context::Usage => Meaning::Scalar(match lookup(key) {
+            Some((Field::InputTokens, _)) => Slot::InputTokens,
+            Some((Field::OutputTokens, _)) => Slot::OutputTokens,
+            Some((Field::CacheRead, _)) => Slot::CacheRead,
+            Some((Field::CacheWrite, _)) => Slot::CacheWrite,
+            // Money is a fraction: seldom enough for the strict parser.
+            Some((Field::CostUsd, _)) => Slot::Absent,
+            _ => Slot::Skip,
+        }),
+        Context::Error => Meaning::Scalar(Slot::Absent),
+        Context::Foreign => Meaning::Scalar(Slot::Skip),
+    })
+}
+
+fn record_meaning(key: &str) -> Option<Meaning> {
+    let Some((field, rank)) = lookup(key) else { return Some(Meaning::Scalar(Slot::Skip)) };
+    let slot = match field {
+        Field::Ts => Slot::Ts,
+        Field::DurationMs => Slot::DurationMs,
+        Field::DurationS => Slot::DurationS,
+        Field::TtftMs => Slot::TtftMs,
+        Field::RunId => Slot::RunId,
+        Field::CallId => Slot::CallId,
+        Field::Number => Slot::Number,
+        Field::SdkRetryCount => Slot::SdkRetryCount,
+        Field::MaxAttempts => Slot::MaxAttempts,
+        Field::RequestId => Slot::RequestId,
+        Field::AwsRequestId => Slot::AwsRequestId,
+        Field::Status => Slot::Status,
+        Field::Outcome => Slot::Outcome,
+        Field::Success => Slot::Success,
+        Field::Stream => Slot::Stream,
+        Field::Provider => Slot::Provider,
+        Field::Model => Slot::Model,
+        Field::Layer => Slot::Layer,
+        Field::Org => Slot::Org,
+        Field::ApiKey => Slot::ApiKey,
+        Field::Workspace => Slot::Workspace,
+        Field::InputTokens => Slot::InputTokens,
+        Field::OutputTokens => Slot::OutputTokens,
+        Field::CacheRead => Slot::CacheRead,
+        Field::CacheWrite => Slot::CacheWrite,
+        Field::Headers => return Some(Meaning::Object(Context::Headers)),
+        Field::Client => return Some(Meaning::Object(Context::Client)),
+        Field::Usage => return Some(Meaning::Object(Context::Usage)),
+        Field::Error | Field::Body => return Some(Meaning::Object(Context::Error)),
+        Field::Header => return header_meaning(key),
+        // What a first, successful attempt keeps nothing of.
+        Field::RequestHash | Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::Skip,
+        // What is said of failures, of decisions, or in units that need a closer look.
+        Field::DurationBare
+        | Field::TtftS
+        | Field::NumberFromZero
+        | Field::MaxRetries
+        | Field::Code
+        | Field::ErrorType
+        | Field::ErrorCode
+        | Field::ErrorMessage
+        | Field::Exception
+        | Field::Kind
+        | Field::MidStream
+        | Field::RetryAfter
+        | Field::RetryAfterMs
+        | Field::ShouldRetry
+        | Field::PlannedMs
+        | Field::PlannedS
+        | Field::Decision
+        | Field::WillRetry
+        | Field::Transport
+        | Field::Delivered
+        | Field::UserAgent
+        | Field::SideEffect
+        | Field::IdempotencyKey
+        | Field::CostUsd
+        | Field::Tool => Slot::Absent,
+    };
+    Some(Meaning::Ranked(slot, rank))
+}
+
+fn header_meaning(key: &str) -> Option<Meaning> {
+    let lower = key.to_ascii_lowercase();
+    if let Some((part, kind)) = headers::limit_name(&lower) {
+        return Some(match part {
+            headers::LimitPart::Limit => Meaning::Scalar(Slot::of_limit(kind).0),
+            headers::LimitPart::Remaining => Meaning::Scalar(Slot::of_limit(kind).1),
+            headers::LimitPart::Other => Meaning::Scalar(Slot::Skip),
+        });
+    }
+    Some(Meaning::Scalar(match lower.as_str() {
+        "request-id" => Slot::HeaderRequestId,
+        "x-request-id" | "apim-request-id" => Slot::ProxyRequestId,
+        "x-amzn-requestid" => Slot::AwsRequestId,
+        "x-stainless-retry-count" => Slot::HeaderSdkRetryCount,
+        "anthropic-organization-id" | "openai-organization" => Slot::HeaderOrg,
+        name if headers::is_known(name) => Slot::Absent,
+        _ => Slot::Skip,
+    }))
+}

@@ -1,0 +1,212 @@
+//! Summaries merge: any cut and any order of the calls comes to the same.
+
+use super::{Fleet, FanoutTerms, Shut};
+use crate::attempt::{AttemptTable, Time};
+use crate::calls::{Horizon, group};
+use crate::ingest::read_str;
+use std::fmt::Write;
+
+/// A log in which everything happens: limits, overloads, caps, retries, several runs and models.
+fn busy_log() -> Vec<String> {
+    let mut seed = 7_u64;
+    let mut random = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut lines = Vec::new();
+    for call in 0..400 {
+        let mut at = 1_773_133_200_000 + if call % 5 == 0 { 3_000 } else { random(60_000) };
+        let (run, model, org) = (random(9), random(2), random(3));
+        for attempt in 1..=1 + random(4) {
+            let status = match random(10) {
+                0..=4 => r#""status":200"#,
+                5..=6 => r#""status":429,"retry_after":2,"error_type":"rate_limit_error""#,
+                7 => r#""status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached""#,
+                _ => r#""status":529,"error_type":"overloaded_error""#,
+            };
+            let mut line = String::new();
+            let _ = write!(
+                line,
+                r#"{{"ts":{at},"run_id":"r{run}","call_id":"c{call}","attempt":{attempt},"model":"m{model}","org":"o{org}","duration_ms":40,{status}}}"#
+            );
+            lines.push(line);
+            at += 200 + random(3_000);
+        }
+    }
+    lines
+}
+
+/// The summary of the calls that `wanted` accepts, by their place in the order of grouping.
+fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet<'a> {
+    let horizon = Horizon { data_end: Time(i64::MAX), complete: true };
+    let (groups, mut fleet, mut place) = (group(table), Fleet::new(table), 0);
+    for piece in groups.split(1) {
+        groups.calls(piece, &horizon, |call| {
+            if wanted(place) {
+                fleet.absorb(call);
+            }
+            place += 1;
+        });
+    }
+    fleet
+}
+
+const TERMS: FanoutTerms = FanoutTerms { starts: 6, met_share: 0.2, over_normal: 1.5 };
+
+/// Everything a rule may ask of a summary, in words that do not depend on the order of lines.
+fn told(fleet: &Fleet<'_>) -> String {
+    let table = fleet.table;
+    let row = |row: u32| (table.rows[row as usize].sent, table.rows[row as usize].key);
+    let shut = |(shut, passed): &(Shut, u64)| {
+        let examples: Vec<_> = shut.examples.iter().map(|example| row(*example)).collect();
+        format!("{:?} {:?} {:?} {:?} {examples:?} {passed}", shut.from, shut.until, row(shut.opened_by), (shut.fresh, shut.hurried, shut.collisions()))
+    };
+    let mut out = format!("{:?} {:?}\n", fleet.tally.calls, fleet.tally.sends);
+    let tally = &fleet.tally;
+    for spot in [tally.first, tally.first_without_id] {
+        let _ = writeln!(out, "{:?}", spot.map(|spot| row(spot.row)));
+    }
+    for (name, _, run) in fleet.sorted_runs() {
+        let _ = writeln!(out, "{name} {:?} {:?} {} {}", run.bars, run.success_by_attempt, run.sends, run.waited_us);
+        let _ = writeln!(out, "{:?} {} {:?}", run.retried.map(|spot| row(spot.row)), run.retried_calls, run.last_success);
+    }
+    for (scope, scoped) in fleet.sorted_scopes() {
+        let (width, flow) = scoped.flow.clone().sorted();
+        let flow: Vec<_> =
+            flow.iter().map(|(at, flow)| (at, flow.sends, flow.ok, flow.rejected, flow.overloaded)).collect();
+        let closed: Vec<String> = scoped.shut(table, 100_000, 4).iter().map(shut).collect();
+        let fanout = scoped.worst_fanout(table, &TERMS, 4).map(|mut fanout| {
+            let examples: Vec<_> = std::mem::take(&mut fanout.examples).into_iter().map(row).collect();
+            format!("{fanout:?} {examples:?}")
+        });
+        let _ = writeln!(out, "{} {width} {flow:?}\n{closed:?}\n{fanout:?}", fleet.scope_label(&scope));
+    }
+    for (key, cap) in fleet.sorted_caps() {
+        let opened = cap.opened_since(cap.known(table));
+        let _ = writeln!(out, "{:?} {:?} {:?} {opened:?}", key.class, row(cap.first.row), row(cap.last.row));
+    }
+    out
+}
+
+#[test]
+fn halves_merge_into_the_whole_in_either_order() {
+    let table = read_str(&busy_log().join("\n"));
+    let whole = told(&summary(&table, |_| true));
+    for modulus in [2, 3, 7] {
+        let part = |rest: usize| summary(&table, move |place| place % modulus == rest);
+        let mut forward = part(0);
+        (1..modulus).for_each(|rest| forward.merge(part(rest)));
+        let mut backward = part(modulus - 1);
+        (0..modulus - 1).rev().for_each(|rest| backward.merge(part(rest)));
+        assert_eq!(told(&forward), whole, "{modulus} parts");
+        assert_eq!(told(&backward), whole, "{modulus} parts backwards");
+    }
+    assert!(whole.contains("Fanout"), "the log holds a burst:\n{whole}");
+}
+
+#[test]
+fn the_order_of_lines_does_not_matter() {
+    let mut lines = busy_log();
+    let (before, after);
+    before = read_str(&lines.join("\n"));
+    let whole = told(&summary(&before, |_| true));
+    lines.reverse();
+    lines.rotate_left(101);
+    after = read_str(&lines.join("\n"));
+    assert_eq!(told(&summary(&after, |_| true)), whole);
+}
+
+#[test]
+fn lines_delivered_twice_change_nothing_but_their_count() {
+    let lines = busy_log();
+    let (once, twice) = (read_str(&lines.join("\n")), read_str(&[lines.join("\n"), lines.join("\n")].join("\n")));
+    let (once, twice) = (summary(&once, |_| true), summary(&twice, |_| true));
+    assert_eq!(told(&once), told(&twice));
+    assert_eq!((once.tally.duplicates, twice.tally.duplicates), (0, lines.len() as u64));
+}
+
+/// One scope's log: milliseconds after a start, call, what the record holds.
+fn log(records: &[(u64, &str, &str)]) -> AttemptTable {
+    let lines = records.iter().map(|(ms, call, rest)| {
+        format!(r#"{{"ts":{},"call_id":"{call}",{rest}}}"#, 1_773_133_200_000 + ms)
+    });
+    read_str(&lines.collect::<Vec<String>>().join("\n"))
+}
+
+const LIMITED: &str = r#""duration_ms":20,"status":429,"retry_after":4,"error_type":"rate_limit_error""#;
+const OVERLOADED: &str = r#""duration_ms":20,"status":529,"error_type":"overloaded_error""#;
+const OK: &str = r#""duration_ms":20,"status":200"#;
+
+fn closed(table: &AttemptTable) -> Vec<(u64, u64)> {
+    let fleet = summary(table, |_| true);
+    let (_, scope) = fleet.sorted_scopes()[0];
+    scope.shut(table, 100_000, 8).iter().map(|(shut, passed)| (shut.collisions(), *passed)).collect()
+}
+
+#[test]
+fn sends_inside_a_window_are_counted_once_each() {
+    let table = log(&[(0, "a", LIMITED), (1_000, "b", LIMITED), (2_000, "c", OVERLOADED), (4_500, "d", LIMITED)]);
+    // The window of `b` reaches on to 4.9 s; an overload is no refusal, and a call of its own is not unharmed.
+    assert_eq!(closed(&table), [(2, 0)]);
+}
+
+#[test]
+fn windows_that_do_not_touch_are_told_apart() {
+    let table = log(&[(0, "a", LIMITED), (1_000, "b", OK), (2_000, "c", LIMITED), (30_000, "d", LIMITED), (31_000, "e", LIMITED)]);
+    assert_eq!(closed(&table), [(1, 1), (1, 0)]);
+}
+
+#[test]
+fn who_was_on_the_way_or_waited_does_not_collide() {
+    let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (4_060, "b", LIMITED), (4_070, "a", LIMITED)]);
+    assert!(closed(&table).is_empty());
+}
+
+#[test]
+fn a_call_does_not_collide_with_its_own_window() {
+    let table = log(&[(0, "a", LIMITED), (900, "a", OVERLOADED), (1_900, "a", LIMITED)]);
+    assert!(closed(&table).is_empty());
+}
+
+#[test]
+fn a_retry_that_obeys_its_own_hint_does_not_collide() {
+    // `b` was told 4 s, came after 4 s, and met the window that `c` had opened meanwhile.
+    let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (2_000, "c", LIMITED), (4_200, "b", LIMITED)]);
+    assert_eq!(closed(&table), [(1, 0)]);
+}
+
+#[test]
+fn hurried_retries_collide_with_what_others_were_told() {
+    let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (1_000, "a", LIMITED), (1_050, "b", LIMITED)]);
+    assert_eq!(closed(&table), [(2, 0)]);
+}
+
+fn burst(starts: u64, met: u64, apart_ms: u64) -> AttemptTable {
+    let names: Vec<String> = (0..starts).map(|call| format!("c{call}")).collect();
+    let record = |call: u64| if call < met { OVERLOADED } else { OK };
+    let records: Vec<(u64, &str, &str)> =
+        names.iter().zip(0..).map(|(name, call)| (call * apart_ms, name.as_str(), record(call))).collect();
+    log(&records)
+}
+
+fn fanout(table: &AttemptTable) -> Option<(u64, u64, u64)> {
+    let terms = FanoutTerms { starts: 12, met_share: 0.25, over_normal: 3.0 };
+    let fleet = summary(table, |_| true);
+    let (_, scope) = fleet.sorted_scopes()[0];
+    scope.worst_fanout(table, &terms, 8).map(|fanout| (fanout.starts, fanout.met, fanout.trains))
+}
+
+#[test]
+fn a_burst_needs_enough_starts_within_a_second_and_enough_of_them_met() {
+    assert_eq!(fanout(&burst(12, 3, 90)), Some((12, 3, 1)));
+    assert_eq!(fanout(&burst(11, 11, 10)), None);
+    assert_eq!(fanout(&burst(12, 2, 90)), None);
+    assert_eq!(fanout(&burst(12, 12, 200)), None);
+    assert_eq!(fanout(&burst(5_000, 1_300, 0)), Some((5_000, 1_300, 1)));
+}
+
+#[test]
+fn a_steady_rate_is_no_burst_however_high() {
+    // 20 a second for a minute, all of which meet an overload.
+    assert_eq!(fanout(&burst(1_200, 1_200, 50)), None);
+}
