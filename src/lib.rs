@@ -16,3 +16,4 @@ pub mod measure;
 pub mod render;
 pub mod report;
 pub mod rules;
+pub mod untrusted;

@@ -181,6 +181,31 @@ fn nesting_of_any_depth_is_survived() {
     }
 }
 
+#[test]
+fn torn_nesting_costs_no_more_than_its_length() {
+    // Each start of an object inside a torn record could be a record fused to it; looking has an end.
+    let mut log = base();
+    log.extend_from_slice(format!("{{\"ts\":\"2026-01-05T10:00:20Z\",\"a\":{}\n", "{\"a\":".repeat(300_000)).as_bytes());
+    let started = std::time::Instant::now();
+    let report = judged(&log);
+    assert_quota_verdict("torn", &report, 2);
+    assert_eq!(report.ledger, Ledger { rejected: 1, ..ledger(4, 3) });
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+#[test]
+fn objects_beyond_the_most_of_a_line_are_rejected_not_dropped() {
+    let mut log = base();
+    for second in 0..1100 {
+        log.extend_from_slice(format!("{{\"ts\":{},\"call_id\":\"n-{second}\",\"status\":200}}", 1_767_610_000 + second).as_bytes());
+    }
+    log.push(b'\n');
+    let report = judged(&log);
+    assert_balanced(&report);
+    assert_eq!(report.ledger, Ledger { rejected: 1, ..ledger(1028, 1027) });
+    assert!(report.rejects[0].reason.contains("1024"), "{:?}", report.rejects[0]);
+}
+
 /// Every key with a meaning, in the spellings people use.
 const KEYS: &[&str] = &[
     "ts", "timestamp", "time", "@timestamp", "start_time", "startTime", "sent_at", "created_at", "duration_ms",

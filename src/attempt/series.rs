@@ -4,8 +4,6 @@
 //! alone, since a coarser width is chosen only when a finer one would need too many buckets.
 
 use super::Time;
-use foldhash::fast::RandomState;
-use std::collections::HashMap;
 
 /// What a bucket holds. Merging must be associative and commutative.
 pub trait Mergeable {
@@ -18,14 +16,13 @@ pub trait Mergeable {
 pub struct Series<B> {
     /// A bucket is `2^(FINEST + shift)` µs wide.
     shift: u32,
-    buckets: HashMap<i64, B, RandomState>,
-    /// The bucket written last, kept out of the map while events of one moment arrive together.
-    recent: Option<(i64, B)>,
+    /// In the order of their keys. A log is nearly in order, so a new bucket nearly always goes to the end.
+    buckets: Vec<(i64, B)>,
 }
 
 impl<B> Default for Series<B> {
     fn default() -> Self {
-        Series { shift: 0, buckets: HashMap::default(), recent: None }
+        Series { shift: 0, buckets: Vec::new() }
     }
 }
 
@@ -38,27 +35,52 @@ impl<B: Mergeable + Clone> Series<B> {
     /// Adds one event.
     pub fn add(&mut self, at: Time, event: B) {
         let key = at.0 >> (Self::FINEST + self.shift);
-        match &mut self.recent {
-            Some((recent, bucket)) if *recent == key => bucket.merge(&event),
-            _ => {
-                self.flush();
-                // Flushing may have widened the buckets.
-                self.recent = Some((at.0 >> (Self::FINEST + self.shift), event));
+        match self.place(key) {
+            Ok(place) => self.buckets[place].1.merge(&event),
+            Err(place) => {
+                self.buckets.insert(place, (key, event));
+                self.fit();
             }
         }
     }
 
+    /// Where `key` is, or belongs: looked for from the end, where the latest times are.
+    fn place(&self, key: i64) -> Result<usize, usize> {
+        const NEAR: usize = 16;
+        let far = self.buckets.len().saturating_sub(NEAR);
+        if self.buckets.get(far).is_none_or(|(first, _)| key < *first) {
+            return self.buckets.binary_search_by_key(&key, |(known, _)| *known);
+        }
+        let after = self.buckets[far..].iter().rposition(|(known, _)| *known <= key).map_or(far, |place| far + place);
+        if self.buckets[after].0 == key { Ok(after) } else { Err(after + 1) }
+    }
+
     /// Takes in every bucket of `other`.
     pub fn merge(&mut self, mut other: Series<B>) {
-        self.flush();
-        other.flush();
         while self.shift < other.shift {
             self.widen();
         }
-        for (key, bucket) in other.buckets {
-            self.put(key >> (self.shift - other.shift), bucket);
+        while other.shift < self.shift {
+            other.widen();
         }
+        let mine = std::mem::take(&mut self.buckets);
+        self.buckets.reserve(mine.len() + other.buckets.len());
+        let (mut left, mut right) = (mine.into_iter().peekable(), other.buckets.into_iter().peekable());
+        while let (Some((a, _)), Some((b, _))) = (left.peek(), right.peek()) {
+            let next = if a <= b { left.next() } else { right.next() };
+            next.into_iter().for_each(|bucket| self.append(bucket));
+        }
+        left.chain(right).for_each(|bucket| self.append(bucket));
         self.fit();
+    }
+
+    /// The same series with at most `most` buckets.
+    #[must_use]
+    pub fn at_most(mut self, most: usize) -> Series<B> {
+        while self.buckets.len() > most.max(1) {
+            self.widen();
+        }
+        self
     }
 
     /// Width of a bucket in µs.
@@ -67,29 +89,19 @@ impl<B: Mergeable + Clone> Series<B> {
         1 << (Self::FINEST + self.shift)
     }
 
-    /// All buckets in time order, with the moment each starts.
+    /// Width of a bucket, and all buckets in time order with the moment each starts.
     #[must_use]
-    pub fn sorted(mut self) -> (i64, Vec<(Time, B)>) {
-        self.flush();
+    pub fn sorted(self) -> (i64, Vec<(Time, B)>) {
         let width = self.width_us();
-        let mut list: Vec<(i64, B)> = self.buckets.into_iter().collect();
-        list.sort_unstable_by_key(|(key, _)| *key);
-        (width, list.into_iter().map(|(key, bucket)| (Time(key.saturating_mul(width)), bucket)).collect())
+        let times = self.buckets.into_iter().map(|(key, bucket)| (Time(key.saturating_mul(width)), bucket));
+        (width, times.collect())
     }
 
-    fn flush(&mut self) {
-        if let Some((key, bucket)) = self.recent.take() {
-            self.put(key, bucket);
-            self.fit();
-        }
-    }
-
-    fn put(&mut self, key: i64, bucket: B) {
-        match self.buckets.entry(key) {
-            std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().merge(&bucket),
-            std::collections::hash_map::Entry::Vacant(free) => {
-                free.insert(bucket);
-            }
+    /// Adds a bucket whose key is none before the last one's.
+    fn append(&mut self, (key, bucket): (i64, B)) {
+        match self.buckets.last_mut() {
+            Some((last, known)) if *last == key => known.merge(&bucket),
+            _ => self.buckets.push((key, bucket)),
         }
     }
 
@@ -102,7 +114,7 @@ impl<B: Mergeable + Clone> Series<B> {
     fn widen(&mut self) {
         self.shift += 1;
         for (key, bucket) in std::mem::take(&mut self.buckets) {
-            self.put(key >> 1, bucket);
+            self.append((key >> 1, bucket));
         }
     }
 }

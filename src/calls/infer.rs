@@ -208,7 +208,7 @@ mod tests {
 {"ts":"2026-05-20T10:00:01.5Z","attempt":1,"status":429,"retry_after":2,"duration_ms":10}
 {"ts":"2026-05-20T10:00:02.1Z","attempt":2,"status":200,"duration_ms":10}
 {"ts":"2026-05-20T10:00:03.6Z","attempt":2,"status":200,"duration_ms":10}"#;
-        let expected = vec![(vec![1, 3], Grouping::Inferred), (vec![2, 4], Grouping::Counter)];
+        let expected = vec![(vec![1, 3], Grouping::Counter), (vec![2, 4], Grouping::Counter)];
         assert_eq!(calls(log), expected);
     }
 

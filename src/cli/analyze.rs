@@ -130,12 +130,13 @@ fn write_rejects(ingested: &Ingested, path: &Path) -> Result<(), CliError> {
 }
 
 fn print(report: &Report, args: &AnalyzeArgs) -> Result<(), CliError> {
-    let mut out = output::stdout(args.color);
     match args.format {
-        Format::Json => json::render(report, &mut out),
-        Format::Text => text::render(report, &text_options(args, output::width(), true), &mut out),
+        Format::Json => json::render(report, &mut std::io::stdout().lock()),
+        Format::Text => {
+            let mut out = output::stdout(args.color);
+            text::render(report, &text_options(args, output::width(), true), &mut out).and_then(|()| out.flush())
+        }
     }
-    .and_then(|()| out.flush())
     .map_err(CliError::Stdout)
 }
 

@@ -205,9 +205,10 @@ pub(super) fn time(text: &str, zone: Zone) -> Result<Time, String> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         return Ok(Time(i64::try_from(now.as_micros()).unwrap_or(i64::MAX).saturating_sub(age)));
     }
-    let midnight = format!("{text} 00:00:00");
-    crate::ingest::timestamp::from_text(text, zone)
-        .or_else(|| crate::ingest::timestamp::from_text(&midnight, zone))
+    // A date means its midnight, and seconds may be left out.
+    ["", ":00", " 00:00:00"]
+        .iter()
+        .find_map(|rest| crate::ingest::timestamp::from_text(&format!("{text}{rest}"), zone))
         .ok_or_else(|| format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d"))
 }
 

@@ -29,7 +29,12 @@ pub(super) fn complain(error: &CliError) {
 
 /// Writes a whole file beside its place, then moves it there: a good one is never replaced by half of one.
 pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
-    let failed = |error: io::Error| CliError::Output { path: path.to_owned(), reason: error.to_string() };
+    let failed = |error: io::Error| {
+        let text = error.to_string();
+        // The name of the file beside it says nothing to anyone.
+        let reason = text.split(" at path ").next().unwrap_or(&text).to_owned();
+        CliError::Output { path: path.to_owned(), reason }
+    };
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -25,12 +25,13 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
             trace.attempts_searched, trace.files_searched, trace.bytes_searched
         )));
     }
-    let mut out = output::stdout(args.color);
     match args.format {
-        Format::Json => render::json::pretty(&trace, &mut out),
-        Format::Text => render::trace(&trace, args.input.tz, output::width(), &mut out),
+        Format::Json => render::json::pretty(&trace, &mut std::io::stdout().lock()),
+        Format::Text => {
+            let mut out = output::stdout(args.color);
+            render::trace(&trace, args.input.tz, output::width(), &mut out).and_then(|()| out.flush())
+        }
     }
-    .and_then(|()| out.flush())
     .map_err(CliError::Stdout)?;
     let bad = trace.calls.iter().flat_map(|call| &call.findings).any(|finding| finding.severity == Severity::Error);
     Ok(u8::from(bad))

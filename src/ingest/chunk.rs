@@ -4,6 +4,7 @@ use super::filter::Filter;
 use super::native::{self, Lane, Outcome, Place, Taken};
 use crate::attempt::{AttemptTable, Zone};
 use crate::report::Ledger;
+use crate::untrusted::mask_keys;
 use std::borrow::Cow;
 
 /// What one stretch of lines came to.
@@ -146,7 +147,8 @@ impl Account {
         self.ledger.rejected += 1;
         if reading.keep_rejects || self.rejects.len() < REJECTS_SHOWN {
             let kept = if reading.keep_rejects { &text[..text.floor_char_boundary(REJECT_TEXT)] } else { "" };
-            self.rejects.push(Unread { line: u64::from(line), column, reason, text: kept.to_owned() });
+            let text = mask_keys(kept).into_owned();
+            self.rejects.push(Unread { line: u64::from(line), column, reason, text });
         }
     }
 }

@@ -190,10 +190,10 @@ fn read_windows(
         .map_init(
             || (Vec::new(), Lane::default()),
             |(buffer, lane), window| {
-            reader::window(window.path, window.start, window.end, buffer)
+            let lines = reader::window(window.path, window.start, window.end, buffer)
                 .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
             progress(window.end - window.start);
-            Ok(Chunk::read(buffer, &reading(options, window.file, streams), lane))
+            Ok(Chunk::read(&buffer[lines], &reading(options, window.file, streams), lane))
             },
         )
         .collect();

@@ -5,6 +5,7 @@ use super::WINDOW;
 use super::chunk::LONGEST_LINE;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::path::Path;
 
 /// How an input's bytes are reached.
@@ -78,47 +79,50 @@ pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<
     Ok(filled)
 }
 
-/// The lines that begin in `start..end` of a plain file, whole.
-pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+/// Reads the lines that begin in `start..end` of a plain file, whole; says where in `buffer` they stand.
+pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
     let file = File::open(path)?;
     // The byte before tells whether a line begins at `start`.
     let from = start.saturating_sub(1);
-    buffer.resize((end - from) as usize, 0);
-    let got = read_at(&file, buffer, from)?;
-    buffer.truncate(got);
+    let size = (end - from) as usize;
+    if buffer.len() < size {
+        buffer.resize(size, 0);
+    }
+    let got = read_at(&file, &mut buffer[..size], from)?;
+    let mut first = 0;
     if start > 0 {
         // What stands before the first newline belongs to the window before.
-        let foreign = memchr::memchr(b'\n', buffer).map_or(buffer.len(), |newline| newline + 1);
-        if from + foreign as u64 >= end {
-            buffer.clear();
-            return Ok(());
+        first = memchr::memchr(b'\n', &buffer[..got]).map_or(got, |newline| newline + 1);
+        if from + first as u64 >= end {
+            return Ok(0..0);
         }
-        buffer.drain(..foreign);
     }
-    read_on(&file, from + got as u64, buffer)
+    Ok(first..read_on(&file, from + got as u64, buffer, got)?)
 }
 
-/// Appends what follows `offset` up to the end of the line that `buffer` breaks off in. A line nobody will keep
-/// is ended early.
-fn read_on(file: &File, mut offset: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+/// Reads on from `offset` to the end of the line that the first `filled` bytes break off in. A line nobody will
+/// keep is ended early.
+fn read_on(file: &File, mut offset: u64, buffer: &mut Vec<u8>, mut filled: usize) -> io::Result<usize> {
     let mut step = 1 << 16;
-    while buffer.last().is_some_and(|last| *last != b'\n') {
-        let known = buffer.len();
-        if known > LONGEST_LINE + WINDOW as usize {
-            buffer.push(b'\n');
-            return Ok(());
+    while filled > 0 && buffer[filled - 1] != b'\n' {
+        if buffer.len() < filled + step {
+            buffer.resize(filled + step, 0);
         }
-        buffer.resize(known + step, 0);
-        let got = read_at(file, &mut buffer[known..], offset)?;
-        let stop = memchr::memchr(b'\n', &buffer[known..known + got]).map_or(got, |newline| newline + 1);
-        buffer.truncate(known + stop);
+        if filled > LONGEST_LINE + WINDOW as usize {
+            buffer[filled] = b'\n';
+            return Ok(filled + 1);
+        }
+        let got = read_at(file, &mut buffer[filled..filled + step], offset)?;
         if got == 0 {
-            return Ok(());
+            return Ok(filled);
         }
+        let fresh = &buffer[filled..filled + got];
+        let stop = memchr::memchr(b'\n', fresh).map_or(got, |newline| newline + 1);
+        filled += stop;
         offset += stop as u64;
         step = (step * 2).min(1 << 24);
     }
-    Ok(())
+    Ok(filled)
 }
 
 #[cfg(unix)]
@@ -267,12 +271,12 @@ mod tests {
         file.write_all(text.as_bytes()).unwrap();
         for size in [1, 2, 3, 7, 64, 1000, 100_000] {
             let mut joined = Vec::new();
+            let mut buffer = Vec::new();
             let mut start = 0;
             while start < text.len() as u64 {
                 let end = (start + size).min(text.len() as u64);
-                let mut buffer = Vec::new();
-                window(file.path(), start, end, &mut buffer).unwrap();
-                joined.extend_from_slice(&buffer);
+                let lines = window(file.path(), start, end, &mut buffer).unwrap();
+                joined.extend_from_slice(&buffer[lines]);
                 start = end;
             }
             assert_eq!(String::from_utf8(joined).unwrap(), text, "windows of {size}");

@@ -234,6 +234,10 @@ fn seconds(stretches: i64) -> f64 {
     (stretches << SHIFT) as f64 / 1e6
 }
 
+/// So many standard deviations above the usual number of starts, no chance puts them there: a long log has
+/// many seconds, and in one of them nearly everything happens.
+const BY_CHANCE: f64 = 8.0;
+
 /// Every second that holds enough starts, enough of them met something, and that stands out from the half
 /// minute on either side of it. Where the log ends earlier, nothing is known of what started beyond.
 fn crowds(line: &Line, active: (Time, Time), terms: &FanoutTerms) -> Vec<Crowd> {
@@ -250,7 +254,8 @@ fn crowds(line: &Line, active: (Time, Time), terms: &FanoutTerms) -> Vec<Crowd> 
         let covered = (key - (key - side).max(begin)).max(0) + ((past + side).min(end) - past).max(0);
         // Half a second of log says nothing about what is usual.
         let normal_per_s = f64::from(around) / seconds(covered).max(1.0);
-        let stands_out = starts / seconds(WINDOW) >= terms.over_normal * normal_per_s;
+        let usual = normal_per_s * seconds(WINDOW);
+        let stands_out = starts >= terms.over_normal * usual && starts >= usual + BY_CHANCE * usual.sqrt();
         stands_out.then(|| Crowd { key, sum: line.whole(key, past), normal_per_s })
     })
     .collect()
@@ -262,9 +267,14 @@ impl Crowd {
     fn shares_trouble(&self, quiet: &Line) -> bool {
         let side = stretches(10);
         let around = quiet.sum(self.key - side, self.key + WINDOW + side);
-        let (around_met, around_starts) = (u64::from(around.met), u64::from(around.starts));
-        let (met, starts) = (u64::from(self.sum.met), u64::from(self.sum.starts));
-        around_starts >= (starts / 4).max(5) && 2 * around_met * starts >= met * around_starts
+        if u64::from(around.starts) < (u64::from(self.sum.starts) / 4).max(5) {
+            return false;
+        }
+        let (met, starts) = (f64::from(self.sum.met), f64::from(self.sum.starts));
+        let share = f64::from(around.met) / f64::from(around.starts);
+        let expected = starts * share;
+        // Twice as many as elsewhere, and more than chance makes of as many calls.
+        met < 2.0 * expected || met < expected + 3.0 * (expected * (1.0 - share)).sqrt()
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Drain {
     pub least: i64,
     /// When nothing was left.
     pub used_up: Option<Time>,
-    /// The first 429 from then on, or from the crossing on: when it was sent, and its row.
+    /// The first 429 from the crossing on: when it was sent, and its row.
     pub refused: Option<(Time, u32)>,
     /// 429s until the limit had recovered.
     pub refusals: u64,
@@ -49,7 +49,16 @@ pub struct Drain {
 pub struct Traffic {
     width: i64,
     flow: Vec<(Time, Flow)>,
-    refusals: Vec<(Time, u64, u32)>,
+    refusals: Vec<Refusal>,
+}
+
+/// 429s sent at about one moment.
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    sent: Time,
+    answered: Time,
+    sends: u64,
+    row: u32,
 }
 
 impl Traffic {
@@ -57,13 +66,23 @@ impl Traffic {
     #[must_use]
     pub fn of(table: &AttemptTable, flow: &Series<Flow>, gate: &Gate) -> Traffic {
         let (width, flow) = flow.clone().sorted();
-        Traffic { width, flow, refusals: gate.refusals(table) }
+        let refusals = gate.refusals(table).into_iter().map(|(sent, sends, row)| {
+            let answered = table.rows[row as usize].ended();
+            Refusal { sent, answered, sends, row }
+        });
+        Traffic { width, flow, refusals: refusals.collect() }
     }
 
     /// All sends.
     #[must_use]
     pub fn sends(&self) -> u64 {
         self.flow.iter().map(|(_, flow)| flow.sends).sum()
+    }
+
+    /// The first send of the stretch that holds `at`, or of the next one that holds any.
+    fn first_row(&self, at: Time) -> Option<u32> {
+        let (_, flow) = self.flow.get(self.place(self.bucket(at)))?;
+        flow.first.map(|spot| spot.row)
     }
 
     fn bucket(&self, at: Time) -> i64 {
@@ -81,22 +100,21 @@ impl Traffic {
         (sends as f64 / ((to - from).max(1) * self.width) as f64 * 1e6, sends)
     }
 
-    fn refusals(&self, from: Time, until: Time) -> &[(Time, u64, u32)] {
-        let place = |time: Time| self.refusals.partition_point(|(at, ..)| *at < time);
+    fn refusals(&self, from: Time, until: Time) -> &[Refusal] {
+        let place = |time: Time| self.refusals.partition_point(|refusal| refusal.sent < time);
         &self.refusals[place(from)..place(until.plus_us(1)).max(place(from))]
     }
 
-    /// The rates before and after `crossed`, where sends went on until `until` as they had before. A single
+    /// Sends a second before and after `crossed`, where they went on until `until` as they had before. A single
     /// send after the crossing was on its way.
-    fn went_on(&self, crossed: Time, until: Time, ran_dry_before: bool, terms: &DrainTerms) -> Option<(f64, f64)> {
+    fn went_on(&self, crossed: Time, until: Time, case: Case, terms: &DrainTerms) -> Option<(f64, f64)> {
         let (first, at) = (self.bucket(self.flow.first()?.0), self.bucket(crossed));
         let span = self.bucket(until) - at;
-        let coarse = self.width > 1_000_000;
-        let (before, after) = if ran_dry_before {
+        let (before, after) = if case.low_from_the_start {
             // Nothing to compare with but itself: its first half and its second.
             let half = at + span / 2;
             (self.rate(at, half), self.rate(half, at + span + 1))
-        } else if span == 0 && coarse {
+        } else if span == 0 && case.hit && self.width > COARSE_US {
             (self.rate(at - 1, at), self.rate(at, at + 1))
         } else {
             let back = span.min(at - first);
@@ -106,57 +124,96 @@ impl Traffic {
     }
 }
 
-/// Every time a limit ran low and sends went on, in time order.
+/// Stretches over a second may hold a whole drain and its recovery.
+const COARSE_US: i64 = 1_000_000;
+
+/// What is known of a drain before its rates are.
+#[derive(Clone, Copy)]
+struct Case {
+    low_from_the_start: bool,
+    hit: bool,
+}
+
+/// Every time a limit ran low and sends went on, in time order. `readings` come in stretches of `width` µs.
 #[must_use]
-pub fn drains(kind: LimitKind, readings: &[(Time, Gauge)], traffic: &Traffic, terms: &DrainTerms) -> Vec<Drain> {
+pub fn drains(
+    kind: LimitKind,
+    (width, readings): &(i64, Vec<(Time, Gauge)>),
+    traffic: &Traffic,
+    terms: &DrainTerms,
+) -> Vec<Drain> {
     let low = |gauge: &Gauge| gauge.min_ratio() < terms.under;
     let mut found = Vec::new();
     let mut start = 0;
     for episode in readings.chunk_by(|(_, a), (_, b)| low(a) == low(b)) {
         let end = start + episode.len();
         if low(&episode[0].1) && (start > 0 || episode.len() >= terms.readings) {
-            let recovered = readings.get(end).map(|(_, gauge)| gauge.first.0);
-            found.extend(judge(kind, episode, recovered, start == 0, traffic, terms));
+            let episode = Episode {
+                readings: episode,
+                recovered: readings.get(end).map(|(_, gauge)| gauge.first.0),
+                from_the_start: start == 0,
+                coarse: *width > COARSE_US,
+            };
+            found.extend(episode.judge(kind, traffic, terms));
         }
         start = end;
     }
     found
 }
 
-fn judge(
-    kind: LimitKind,
-    episode: &[(Time, Gauge)],
+/// Readings in a row that show a limit running out.
+struct Episode<'r> {
+    readings: &'r [(Time, Gauge)],
+    /// The first reading after them.
     recovered: Option<Time>,
-    ran_dry_before: bool,
-    traffic: &Traffic,
-    terms: &DrainTerms,
-) -> Option<Drain> {
-    let (begin, last) = (&episode.first()?.1, &episode.last()?.1);
-    let crossed = crossing(begin, terms.under);
-    let until = last.last.0.max(last.min.2);
-    let used_up = episode.iter().map(|(_, gauge)| gauge.min).find(|min| min.0 == 0).map(|min| min.2);
-    // A 429 is this drain's while the limit had not been seen to recover, and soon after it was used up.
-    let open = until.plus_us(terms.follow_us).min(recovered.unwrap_or(Time(i64::MAX)));
-    let after_zero = used_up.map_or(open, |zero| open.max(zero.plus_us(terms.follow_us)));
-    let refused = traffic.refusals(used_up.unwrap_or(crossed), after_zero);
-    let first = refused.first().map(|(at, _, row)| (*at, *row));
-    // From a 429 on a client no longer chooses its rate.
-    let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(LONGEST_LOOK_US));
-    let rates = traffic.went_on(crossed, chosen.max(crossed), ran_dry_before, terms)?;
-    let least = episode.iter().map(|(_, gauge)| gauge.min).min_by_key(|min| (min.0, min.2))?;
-    Some(Drain {
-        kind,
-        limit: begin.min.1,
-        crossed,
-        least: least.0,
-        used_up,
-        refused: first,
-        refusals: refused.iter().map(|(_, count, _)| count).sum(),
-        hit: used_up.is_some() && first.is_some(),
-        rates,
-        until,
-        row: traffic.flow.get(traffic.place(traffic.bucket(crossed))).and_then(|(_, flow)| flow.first).map(|spot| spot.row),
-    })
+    from_the_start: bool,
+    coarse: bool,
+}
+
+impl Episode<'_> {
+    fn judge(&self, kind: LimitKind, traffic: &Traffic, terms: &DrainTerms) -> Option<Drain> {
+        let (begin, last) = (&self.readings.first()?.1, &self.readings.last()?.1);
+        let crossed = crossing(begin, terms.under);
+        let until = last.last.0.max(last.min.2);
+        let minima = self.readings.iter().map(|(_, gauge)| gauge.min);
+        let least = minima.min_by_key(|min| (min.0, min.2))?;
+        let used_up = (least.0 == 0).then_some(least.2);
+        // A 429 is this drain's while the limit had not been seen to recover, and soon after it was used up.
+        let open = until.plus_us(terms.follow_us).min(self.recovered.unwrap_or(Time(i64::MAX)));
+        let end = used_up.map_or(open, |zero| open.max(zero.plus_us(terms.follow_us)));
+        let refusals = traffic.refusals(crossed, end);
+        let hit = used_up.is_some_and(|zero| refusals.iter().any(|refusal| refusal.answered >= zero));
+        if !hit && !self.shows_the_course(terms) {
+            return None;
+        }
+        let first = refusals.first().map(|refusal| (refusal.sent, refusal.row));
+        // From a 429 on a client no longer chooses its rate.
+        let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(LONGEST_LOOK_US));
+        let case = Case { low_from_the_start: self.from_the_start, hit };
+        let rates = traffic.went_on(crossed, chosen.max(crossed), case, terms)?;
+        Some(Drain {
+            kind,
+            limit: begin.min.1,
+            crossed,
+            least: least.0,
+            used_up,
+            refused: first,
+            refusals: refusals.iter().map(|refusal| refusal.sends).sum(),
+            hit,
+            rates,
+            until,
+            row: traffic.first_row(crossed),
+        })
+    }
+
+    /// Whether the limit was low all the time, as far as the width of the stretches can tell: a stretch of a
+    /// minute that ends full may have been low for a moment.
+    fn shows_the_course(&self, terms: &DrainTerms) -> bool {
+        let low = |remaining: i64, limit: i64| (remaining as f64) < terms.under * limit as f64;
+        let all_low = |gauge: &Gauge| low(gauge.first.1, gauge.min.1) && low(gauge.last.1, gauge.min.1);
+        let inner = self.readings.get(1..self.readings.len() - 1).unwrap_or_default();
+        !self.coarse || (!inner.is_empty() && inner.iter().all(|(_, gauge)| all_low(gauge)))
+    }
 }
 
 /// How long after the crossing the rate of sends is looked at.

@@ -2,7 +2,6 @@
 
 pub mod charts;
 pub mod json;
-pub mod escape;
 pub mod text;
 mod trace;
 

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Attempts shown of one finding: the first and last of a long call tell its story.
 const SIGHTINGS: usize = 16;
+/// Points of one headroom series: more than a chart can show apart.
+const POINTS: usize = 512;
 /// Request ids shown of one problem.
 const REQUEST_IDS: usize = 3;
 
@@ -287,7 +289,7 @@ fn classes(fleet: &Fleet<'_>) -> Vec<ClassRow> {
 fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
     let mut list: Vec<Headroom> = Vec::new();
     for (scope, kind, track) in fleet.table.gauges.iter() {
-        let (width, readings) = track.series.clone().sorted();
+        let (width, readings) = track.series.clone().at_most(POINTS).sorted();
         let Some((_, last)) = readings.last() else { continue };
         let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.clone().sorted().1).unwrap_or_default();
         let least = readings.iter().map(|(_, gauge)| gauge.min_ratio()).fold(f64::INFINITY, f64::min);

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 
 /// Calls shown of one run.
-pub const CALLS_SHOWN: usize = 50;
+pub(super) const CALLS_SHOWN: usize = 50;
 
 /// What an id led to.
 #[derive(Clone, Debug, Serialize)]
@@ -21,7 +21,7 @@ pub struct Trace {
     pub id: String,
     /// What it names.
     pub matched: Match,
-    /// The calls, in time order; at most [`CALLS_SHOWN`].
+    /// The calls, in time order, the first ones of a large run.
     pub calls: Vec<TracedCall>,
     /// Calls left out.
     pub calls_omitted: u64,

@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod hit;
+mod loops;
 mod model;
 mod rl101_spend_cap_retried;
 mod rl102_run_continued_past_spend_cap;

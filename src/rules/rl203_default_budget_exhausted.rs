@@ -3,8 +3,7 @@
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
 use super::rl304_immediate_retry as rl304;
-use super::rl401_hidden_layered_retries as rl401;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, sdk, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, loops, sdk, shared};
 use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
@@ -125,5 +124,5 @@ fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
     call.retried().any(ill_timed)
         || rl206::gave_up(call, settings).is_some()
         || rl206::too_long(call, call.len() - 1, settings)
-        || rl401::loops(call).is_some()
+        || loops::find(call).is_some()
 }

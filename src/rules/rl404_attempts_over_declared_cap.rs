@@ -1,7 +1,6 @@
 //! A layer that sends more often than it says it does.
 
-use super::rl401_hidden_layered_retries as rl401;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, loops, shared};
 use crate::attempt::Symbol;
 use crate::calls::{Call, Grouping};
 use smallvec::SmallVec;
@@ -90,7 +89,7 @@ fn by_count(call: &Call<'_>) -> Option<(usize, u64, u64)> {
         return None;
     }
     let found = shared::streaks(call).find_map(|streak| over_in(call, streak))?;
-    rl401::loops(call).is_none().then_some(found)
+    loops::find(call).is_none().then_some(found)
 }
 
 fn over_in(call: &Call<'_>, streak: Range<usize>) -> Option<(usize, u64, u64)> {

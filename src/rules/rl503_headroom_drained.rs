@@ -131,7 +131,9 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     scopes
         .filter_map(|(scope, tally)| {
             let readings = readings_of(&tracks, scope);
-            let low = |(_, list): &(LimitKind, Readings)| list.iter().any(|(_, gauge)| gauge.min_ratio() < terms.under);
+            let low = |(_, (_, list)): &(LimitKind, Readings)| {
+                list.iter().any(|(_, gauge)| gauge.min_ratio() < terms.under)
+            };
             if !readings.iter().any(low) {
                 return None;
             }
@@ -145,11 +147,12 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .collect()
 }
 
-type Readings = Vec<(Time, Gauge)>;
+/// Readings in stretches of so many µs.
+type Readings = (i64, Vec<(Time, Gauge)>);
 
 fn readings_of(tracks: &Tracks<'_>, scope: Limits) -> Vec<(LimitKind, Readings)> {
     let kinds = LimitKind::ALL.into_iter();
-    kinds.filter_map(|kind| Some((kind, tracks.get(&(scope, kind))?.series.clone().sorted().1))).collect()
+    kinds.filter_map(|kind| Some((kind, tracks.get(&(scope, kind))?.series.clone().sorted()))).collect()
 }
 
 /// One finding a scope: the limit that was hit, else the one that ran low first.
@@ -200,20 +203,24 @@ fn words(fleet: &Fleet<'_>, scope: Limits, drain: &Drain, terms: &DrainTerms) ->
         (None, None) => format!("{} were left at least", drain.least),
     };
     format!(
-        "{} on {} fell under {}% of {}, and sends went on at {:.1} a second ({:.1} before): {end}",
+        "{} on {} fell under {}% of {}, and sends went on at {} ({} before): {end}",
         drain.kind.label(),
         fleet.scope_label(&scope),
         terms.under * 100.0,
         drain.limit,
-        drain.rates.1,
-        drain.rates.0,
+        rate(drain.rates.1),
+        rate(drain.rates.0),
     )
+}
+
+fn rate(per_s: f64) -> String {
+    if per_s >= 1.0 { format!("{per_s:.1} a second") } else { format!("{:.1} a minute", per_s * 60.0) }
 }
 
 /// How the limits that did not bind stood meanwhile.
 fn others(worst: &Drain, readings: &[(LimitKind, Readings)]) -> String {
     let others = readings.iter().filter(|(kind, _)| *kind != worst.kind);
-    let words = others.filter_map(|(kind, list)| {
+    let words = others.filter_map(|(kind, (_, list))| {
         let meanwhile = list.iter().filter(|(_, gauge)| gauge.last.0 >= worst.crossed && gauge.first.0 <= worst.until);
         let least = meanwhile.map(|(_, gauge)| gauge.min_ratio()).min_by(f64::total_cmp)?;
         Some(format!("{} {:.0}%", kind.label(), least * 100.0))

@@ -9,6 +9,7 @@ use crate::classify::{self, Failure, Kind, Verdict};
 use crate::ingest::filter::Filter;
 use crate::ingest::hint::{self, Hint};
 use crate::ingest::timestamp;
+use crate::untrusted::mask_keys;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
@@ -339,15 +340,17 @@ impl Builder<'_, '_> {
         let hash = |text: Option<&str>| text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1));
         let request_id = table.keep(self.request_id().map(|id| cut(id, 200)));
         let call_id = table.keep(self.call_id().map(|id| cut(id, 200)));
-        let message = self.message().map(|text| cut(text, LONGEST_MESSAGE));
         let names = &mut table.names;
-        let mut symbol = |text: Option<&str>| text.map_or(Symbol::NONE, |text| names.intern(cut(text, LONGEST_MESSAGE)));
+        // Providers quote keys in their messages: none is kept.
+        let mut symbol = |text: Option<&str>| {
+            text.map_or(Symbol::NONE, |text| names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
+        };
         Detail {
             request_id,
             call_id,
             error_type: symbol(self.error_type()),
             error_code: symbol(self.error_code()),
-            message: symbol(message),
+            message: symbol(self.message()),
             exception: symbol(record.exception.as_deref()),
             transport: symbol(record.transport.as_deref()),
             tool: symbol(record.tool.as_deref()),

@@ -4,50 +4,34 @@ use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
 /// A part of a line.
-pub(super) enum Piece<'a> {
+pub(super) enum Piece {
     /// No JSON object at all.
     Noise,
     /// A whole JSON object, repaired where needed.
-    Object(Cow<'a, str>),
+    Object(String),
     /// The start of an object that has no end, or one that no repair makes whole.
     Broken { column: u64, reason: String },
 }
 
 /// How many objects, whole or torn, are looked for in one line.
 const MOST_PIECES: usize = 1024;
-/// How many starts of an object are tried after torn ones: each try may read the line to its end.
-const MOST_TRIES: usize = 64;
 /// How often a torn line is read again, in its own length, in search of a whole object.
 const REREAD: usize = 8;
 
 /// Cuts a line into its objects.
-pub(super) fn pieces(line: &str) -> Vec<Piece<'_>> {
+pub(super) fn pieces(line: &str) -> Vec<Piece> {
     let clean = without_escapes(line);
     let text = clean.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '\0'));
     if !text.starts_with('{') {
         // Words before an object are a prefix of some logger; its record formats know more of it.
         return vec![Piece::Noise];
     }
-    let repaired = repair(text);
-    // Borrow from the line itself where nothing had to change.
-    let whole: Cow<'_, str> = match (&clean, repaired) {
-        (_, Cow::Owned(text)) => Cow::Owned(text),
-        (Cow::Borrowed(_), Cow::Borrowed(text)) => Cow::Owned(text.to_owned()),
-        (Cow::Owned(_), Cow::Borrowed(text)) => Cow::Owned(text.to_owned()),
-    };
     let offset = line.len() - line.trim_start().len();
-    split(&whole, offset as u64)
-        .into_iter()
-        .map(|piece| match piece {
-            Piece::Object(text) => Piece::Object(Cow::Owned(text.into_owned())),
-            Piece::Broken { column, reason } => Piece::Broken { column, reason },
-            Piece::Noise => Piece::Noise,
-        })
-        .collect()
+    split(&repair(text), offset as u64)
 }
 
 /// One object after another; where one is torn, the next start of an object is tried.
-fn split(text: &str, offset: u64) -> Vec<Piece<'_>> {
+fn split(text: &str, offset: u64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut budget = REREAD * text.len() + (1 << 16);
@@ -63,7 +47,7 @@ fn split(text: &str, offset: u64) -> Vec<Piece<'_>> {
         }
         match object_end(rest) {
             Ok(end) => {
-                pieces.push(Piece::Object(Cow::Borrowed(&rest[..end])));
+                pieces.push(Piece::Object(rest[..end].to_owned()));
                 start += end;
             }
             Err(error) => {
@@ -72,6 +56,10 @@ fn split(text: &str, offset: u64) -> Vec<Piece<'_>> {
                 start += next_object(rest, &mut budget).unwrap_or(rest.len());
             }
         }
+    }
+    if start < text.len() && pieces.len() == MOST_PIECES {
+        let reason = format!("more than {MOST_PIECES} objects in one line");
+        pieces.push(Piece::Broken { column: offset + start as u64 + 1, reason });
     }
     pieces
 }
@@ -207,7 +195,7 @@ mod tests {
             .into_iter()
             .map(|piece| match piece {
                 Piece::Noise => "noise".to_owned(),
-                Piece::Object(text) => text.into_owned(),
+                Piece::Object(text) => text,
                 Piece::Broken { .. } => "broken".to_owned(),
             })
             .collect()

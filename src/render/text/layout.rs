@@ -1,6 +1,6 @@
 //! Styled text, measured in terminal columns: wrapped, cut, padded.
 
-use crate::render::escape;
+use crate::untrusted;
 use anstyle::Style;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar;
@@ -49,7 +49,7 @@ impl Text {
 
     /// With `text` behind it.
     pub(super) fn and(mut self, style: Style, text: impl AsRef<str>) -> Text {
-        let safe = escape::safe(text.as_ref());
+        let safe = untrusted::safe(text.as_ref());
         match self.spans.last_mut() {
             _ if safe.is_empty() => {}
             Some((last, text)) if *last == style => text.push_str(&safe),

@@ -1,0 +1,234 @@
+//! Two retry loops in one call: what shows them, and who runs which.
+
+use super::shared;
+use crate::attempt::{Attempt, Flags};
+use crate::calls::{Call, Grouping};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// What shows the two loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// The SDK's own counter begins anew.
+    SdkCounter,
+    /// The layer's numbers begin anew.
+    Numbers,
+    /// One number stands on several requests.
+    OneNumber,
+    /// Sends of one layer lie within one attempt of another.
+    Nested,
+}
+
+impl Sign {
+    /// As written in reports.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Sign::SdkCounter => "the SDK's own retry counter begins again",
+            Sign::Numbers => "the attempt numbers begin again",
+            Sign::OneNumber => "one attempt number stands on several request ids",
+            Sign::Nested => "sends of one layer lie within one attempt of another",
+        }
+    }
+}
+
+/// Two loops of one call: how often the inner one sent in each round of the outer one.
+pub(super) struct Loops {
+    /// What shows them.
+    pub(super) sign: Sign,
+    /// Sends of each round.
+    pub(super) rounds: SmallVec<[u32; 8]>,
+    /// Their positions in the call, in order.
+    pub(super) positions: SmallVec<[usize; 16]>,
+}
+
+impl Loops {
+    /// Sends of all rounds.
+    pub(super) fn sends(&self) -> u32 {
+        self.rounds.iter().sum()
+    }
+
+    /// Sends of the longest round.
+    pub(super) fn inner(&self) -> u32 {
+        self.rounds.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Whether it is more than one call that ran out of attempts, and the next one.
+    fn are_plain(&self) -> bool {
+        self.rounds.len() > 2 || self.rounds.iter().all(|&round| round > 1)
+    }
+
+    /// Whether each new round is shown to be the same request: in an outage, calls that run out of attempts one
+    /// after the other look like rounds where the log names no calls.
+    pub(super) fn are_shown(&self, call: &Call<'_>) -> bool {
+        let mut border = 0;
+        self.rounds.iter().take(self.rounds.len().saturating_sub(1)).all(|&round| {
+            border += round as usize;
+            shared::shows_retry(call, self.positions[border - 1])
+        })
+    }
+
+    /// The inner loop and the outer one, as far as the log names them.
+    pub(super) fn names(&self, call: &Call<'_>) -> (String, String) {
+        let names = &call.table().names;
+        let first = self.positions.first().copied().unwrap_or(0);
+        let origin = call.origin(first);
+        let layer = |position: usize| names.get(call.origin(position).layer).map(|name| shared::cut(name, 40));
+        let here = layer(first);
+        match self.sign {
+            Sign::SdkCounter => {
+                let client = names.get(origin.client).map_or_else(String::new, |client| {
+                    format!(" ({})", shared::cut(&format!("{client} {}", names.text(origin.client_version)), 60))
+                });
+                (format!("the SDK's own retries{client}"), "a loop".to_owned())
+            }
+            Sign::Numbers => {
+                let inner = here.map_or_else(|| "the one that numbers attempts".to_owned(), |here| format!("that of {here}"));
+                (inner, "a second loop".to_owned())
+            }
+            Sign::OneNumber => {
+                let outer = here.map_or_else(|| "a loop".to_owned(), |here| format!("the loop of {here}"));
+                ("retries it does not count".to_owned(), outer)
+            }
+            Sign::Nested => {
+                let outer = (0..call.len()).filter(|&p| call.origin(p).layer != origin.layer).find_map(layer);
+                let inner = format!("the retries of {}", here.unwrap_or_default());
+                (inner, format!("the loop of {}", outer.unwrap_or_default()))
+            }
+        }
+    }
+
+    fn is_product(&self) -> bool {
+        self.rounds.len() > 1 && self.inner() > 1
+    }
+}
+
+/// The two loops of a call, if it shows any.
+pub(super) fn find(call: &Call<'_>) -> Option<Loops> {
+    if call.len() < 3 || call.disordered {
+        return None;
+    }
+    shared::streaks(call)
+        .find_map(|streak| by_sdk_counter(call, streak.clone()).or_else(|| by_numbers(call, streak)))
+        .or_else(|| by_nesting(call))
+        .filter(|loops| call.grouping != Grouping::Inferred || loops.are_plain())
+}
+
+/// 0, 1, 2, 0, 1, 2.
+fn by_sdk_counter(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
+    let counts = streak.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?))));
+    restarts(call, counts, Sign::SdkCounter, 0)
+}
+
+/// 1, 2, 3, 1, 2, 3 or 1, 1, 1, 2, 2, 2.
+fn by_numbers(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
+    let numbered: SmallVec<[(usize, u16); 16]> =
+        streak.map(|p| (p, call.at(p).number)).filter(|&(_, number)| number > 0).collect();
+    let falls = numbered.windows(2).any(|pair| pair[1].1 < pair[0].1);
+    if falls { restarts(call, numbered.into_iter(), Sign::Numbers, 1) } else { repeats(call, &numbered) }
+}
+
+/// Rounds of a counter that rises, and begins again at `first`.
+fn restarts(
+    call: &Call<'_>,
+    counted: impl Iterator<Item = (usize, u16)>,
+    sign: Sign,
+    first: u16,
+) -> Option<Loops> {
+    let mut loops = Loops { sign, rounds: SmallVec::new(), positions: SmallVec::new() };
+    let mut before: Option<(usize, u16)> = None;
+    for (position, count) in counted {
+        match before {
+            Some((earlier, last)) if same_loop(call, earlier, position) => {
+                // Two like counts in a row above the first belong to two requests side by side.
+                if !in_turn(call, earlier, position) || (count == last && count != first) {
+                    return None;
+                }
+                if count <= last {
+                    loops.rounds.push(0);
+                }
+            }
+            _ => {
+                if loops.is_product() {
+                    return Some(loops);
+                }
+                loops.rounds = SmallVec::from_slice(&[0]);
+                loops.positions.clear();
+            }
+        }
+        if let Some(round) = loops.rounds.last_mut() {
+            *round += 1;
+        }
+        loops.positions.push(position);
+        before = Some((position, count));
+    }
+    loops.is_product().then_some(loops)
+}
+
+/// Rounds of attempts that share a number and have request ids of their own.
+fn repeats(call: &Call<'_>, numbered: &[(usize, u16)]) -> Option<Loops> {
+    let mut loops = Loops { sign: Sign::OneNumber, rounds: SmallVec::new(), positions: SmallVec::new() };
+    for (index, &(position, number)) in numbered.iter().enumerate() {
+        let before = index.checked_sub(1).map(|index| numbered[index]);
+        match before {
+            Some((earlier, last)) if same_loop(call, earlier, position) => {
+                if !in_turn(call, earlier, position) {
+                    return None;
+                }
+                if number == last {
+                    if !distinct_requests(call.at(earlier), call.at(position)) {
+                        return None;
+                    }
+                } else {
+                    loops.rounds.push(0);
+                }
+            }
+            Some(_) => return None,
+            None => loops.rounds.push(0),
+        }
+        if let Some(round) = loops.rounds.last_mut() {
+            *round += 1;
+        }
+        loops.positions.push(position);
+    }
+    loops.is_product().then_some(loops)
+}
+
+/// Sends of another layer within the attempts of one.
+fn by_nesting(call: &Call<'_>) -> Option<Loops> {
+    let layer = |p: usize| call.origin(p).layer;
+    let outer = (0..call.len()).find(|&p| layer(p).is_some() && call.at(p).duration.as_us().is_some_and(|us| us > 0))?;
+    let mut loops = Loops { sign: Sign::Nested, rounds: SmallVec::new(), positions: SmallVec::new() };
+    for position in (0..call.len()).filter(|&p| layer(p) == layer(outer)) {
+        let inside: SmallVec<[usize; 8]> = (0..call.len())
+            .filter(|&p| layer(p).is_some() && layer(p) != layer(outer) && within(call.at(p), call.at(position)))
+            .collect();
+        let (_, earlier) = inside.split_last()?;
+        if earlier.iter().any(|&p| !call.at(p).failed()) {
+            return None;
+        }
+        // The outer record stands for the last send, if both layers logged that one under one request id.
+        let witnessed = inside.len() > 1 && inside.iter().all(|&p| distinct_requests(call.at(p), call.at(position)));
+        loops.rounds.push(inside.len() as u32 + u32::from(witnessed));
+        loops.positions.extend(inside);
+    }
+    loops.is_product().then_some(loops)
+}
+
+fn within(inner: &Attempt, outer: &Attempt) -> bool {
+    outer.duration.as_us().is_some() && inner.sent >= outer.sent && inner.ended() <= outer.ended()
+}
+
+/// Whether two attempts can belong to the same pair of loops: a fallback begins a pair of its own.
+fn same_loop(call: &Call<'_>, a: usize, b: usize) -> bool {
+    shared::same_scope(call, a, b) && call.origin(a).layer == call.origin(b).layer
+}
+
+/// Whether the later attempt waited for the earlier one to end: hedged requests do not.
+fn in_turn(call: &Call<'_>, earlier: usize, later: usize) -> bool {
+    const SLACK_US: i64 = 50_000;
+    call.at(later).sent.us_since(call.at(earlier).ended()) >= -SLACK_US
+}
+
+fn distinct_requests(a: &Attempt, b: &Attempt) -> bool {
+    a.flags.has(Flags::REQUEST_ID) && b.flags.has(Flags::REQUEST_ID) && a.identity != b.identity
+}
