@@ -48,7 +48,10 @@ fn help_is_printed_and_names_every_exit_code() {
         assert_ends(&ran, 0, "");
         assert!(ran.stderr.is_empty());
         for code in ["0", "1", "2", "3", "4", "74"] {
-            assert!(ran.stdout.lines().any(|line| line.starts_with(&format!("  {code} "))), "{arguments:?} lacks {code}");
+            assert!(
+                ran.stdout.lines().any(|line| line.starts_with(&format!("  {code} "))),
+                "{arguments:?} lacks {code}"
+            );
         }
         let widest = ran.stdout.lines().map(str::len).max().unwrap();
         assert!(widest <= 100, "{arguments:?} is {widest} columns wide");
@@ -98,13 +101,13 @@ fn wrong_usage_ends_with_2_and_says_what_is_wrong() {
         (&["analyze", "--select", "RL999", "ok.jsonl"], "no rule `RL999`"),
         (&["analyze", "--ignore", "RL1,XX", "ok.jsonl"], "no rule `XX`"),
         (&["analyze", "--select", "", "ok.jsonl"], "no rule ``"),
-        (&["analyze", "--output", "csv=out.csv", "ok.jsonl"], "no format `csv`"),
+        (&["analyze", "--output", "xlsx=out.xlsx", "ok.jsonl"], "no format `xlsx`"),
         (&["analyze", "--output", "json", "ok.jsonl"], "FORMAT=PATH"),
         (&["analyze", "--output", "json=", "ok.jsonl"], "no path"),
     ] {
         assert_ends(&run_in(folder.path(), arguments), 2, complaint);
     }
-    assert!(!folder.path().join("out.csv").exists());
+    assert!(!folder.path().join("out.xlsx").exists());
 }
 
 #[test]
@@ -148,7 +151,8 @@ fn exit_3_when_nothing_is_there() {
     std::fs::create_dir_all(folder.path().join("empty")).unwrap();
     std::fs::write(folder.path().join("nothing.jsonl"), "").unwrap();
     std::fs::write(folder.path().join("words.log"), "starting\nlistening on 8080\n").unwrap();
-    std::fs::write(folder.path().join("binary.dat"), (0..5000_u32).map(|n| (n * 7 % 251) as u8).collect::<Vec<_>>()).unwrap();
+    std::fs::write(folder.path().join("binary.dat"), (0..5000_u32).map(|n| (n * 7 % 251) as u8).collect::<Vec<_>>())
+        .unwrap();
     for (arguments, complaint) in [
         (&["missing.jsonl"][..], "missing.jsonl"),
         (&["ok.jsonl", "missing.jsonl"], "cannot read missing.jsonl"),
@@ -162,7 +166,11 @@ fn exit_3_when_nothing_is_there() {
     ] {
         assert_ends(&analyze(folder.path(), arguments), 3, complaint);
     }
-    assert_ends(&run_in(folder.path(), &["trace", "req_none", "ok.jsonl", "bad.jsonl"]), 3, "none of the 3 attempts of 2 inputs");
+    assert_ends(
+        &run_in(folder.path(), &["trace", "req_none", "ok.jsonl", "bad.jsonl"]),
+        3,
+        "none of the 3 attempts of 2 inputs",
+    );
 }
 
 #[test]
@@ -253,10 +261,12 @@ fn a_directory_is_searched_for_logs() {
     std::fs::create_dir_all(&logs).unwrap();
     std::fs::create_dir_all(folder.path().join("logs/.hidden")).unwrap();
     for name in ["logs/a.jsonl", "logs/nightly/b.log.1", "logs/.hidden/c.jsonl", "logs/d.py"] {
-        std::fs::write(folder.path().join(name), format!("{}\n", OK.replace("c-1", name).replace("req_ok_1", name))).unwrap();
+        std::fs::write(folder.path().join(name), format!("{}\n", OK.replace("c-1", name).replace("req_ok_1", name)))
+            .unwrap();
     }
     let report = report(folder.path(), &["logs"]);
-    let paths: Vec<&str> = report["inputs"].as_array().unwrap().iter().map(|input| input["path"].as_str().unwrap()).collect();
+    let paths: Vec<&str> =
+        report["inputs"].as_array().unwrap().iter().map(|input| input["path"].as_str().unwrap()).collect();
     assert_eq!(paths, ["logs/a.jsonl", "logs/nightly/b.log.1"]);
     assert_eq!(report["totals"]["calls"], 2);
 }
@@ -372,7 +382,8 @@ fn complete_closes_what_would_be_open() {
 #[test]
 fn min_severity_hides_and_does_not_forgive() {
     let all = analyze(&repo(""), &["samples/fan-out.jsonl", "samples/spend-cap-retried.jsonl"]);
-    let some = analyze(&repo(""), &["--min-severity", "error", "samples/fan-out.jsonl", "samples/spend-cap-retried.jsonl"]);
+    let some =
+        analyze(&repo(""), &["--min-severity", "error", "samples/fan-out.jsonl", "samples/spend-cap-retried.jsonl"]);
     assert_eq!((all.code, some.code), (1, 1));
     for (problem, hidden) in [("error RL101", false), ("warning RL506", true)] {
         assert!(all.stdout.contains(problem), "{}", all.stdout);
@@ -431,7 +442,8 @@ fn charts_are_written_in_pairs() {
 #[test]
 fn rejected_lines_are_written_with_their_text() {
     let folder = folder();
-    std::fs::write(folder.path().join("torn.jsonl"), format!("{OK}\n{{\"ts\":\n\n{{\"status\":500,\"attempt\":1}}\n")).unwrap();
+    std::fs::write(folder.path().join("torn.jsonl"), format!("{OK}\n{{\"ts\":\n\n{{\"status\":500,\"attempt\":1}}\n"))
+        .unwrap();
     let ran = analyze(folder.path(), &["--rejects", "rejects.jsonl", "torn.jsonl"]);
     assert_eq!(ran.code, 4, "{ran:#?}");
     let rejects: Vec<Value> = std::fs::read_to_string(folder.path().join("rejects.jsonl"))
@@ -450,9 +462,12 @@ fn rejected_lines_are_written_with_their_text() {
 #[test]
 fn colour_is_on_only_when_asked_for_or_on_a_terminal() {
     let folder = folder();
-    for (arguments, coloured) in
-        [(&[][..], false), (&["--color", "never"], false), (&["--color", "auto"], false), (&["--color", "always"], true)]
-    {
+    for (arguments, coloured) in [
+        (&[][..], false),
+        (&["--color", "never"], false),
+        (&["--color", "auto"], false),
+        (&["--color", "always"], true),
+    ] {
         let ran = analyze(folder.path(), &[arguments, &["bad.jsonl"]].concat());
         assert_eq!(ran.stdout.contains('\u{1b}'), coloured, "{arguments:?}");
     }
@@ -500,7 +515,6 @@ fn the_words_of_a_mistake_stay_as_they_are() {
     let folder = folder();
     let complaint = |arguments: &[&str]| run_in(folder.path(), arguments).stderr;
     insta::assert_snapshot!(complaint(&["analyze", "missing.jsonl"]), @"retrylens: cannot read missing.jsonl: No such file or directory (os error 2)");
-    insta::assert_snapshot!(complaint(&["analyze", "--output", "csv=x", "ok.jsonl"]), @"retrylens: --output csv=x: no format `csv`; known formats: text, json");
     insta::assert_snapshot!(complaint(&["analyze", "--run", "r-none", "ok.jsonl"]), @"retrylens: no attempt found in ok.jsonl: 1 lines read, 0 skipped as no attempts, 0 unreadable, 0 blank; 1 attempts were left out by --since, --until, --run, --model or --provider");
     insta::assert_snapshot!(complaint(&["trace", "re", "ok.jsonl"]), @"retrylens: `re` is too short for an id: give at least 3 characters");
 }

@@ -85,7 +85,11 @@ fn reports_fit_the_schema() {
     assert_valid(&schema, &common::json(&common::report(&common::logs_in("tests/captures"))), "captures");
     assert_valid(&schema, &common::json(&common::report(&common::logs_in("tests/cases"))), "cases");
     assert_valid(&schema, &common::json(&common::report(&[common::repo("tests/odd/39-empty.jsonl")])), "an empty log");
-    assert_valid(&schema, &common::json(&common::report(&[common::repo("tests/odd/03-truncated-tail.jsonl")])), "a reject");
+    assert_valid(
+        &schema,
+        &common::json(&common::report(&[common::repo("tests/odd/03-truncated-tail.jsonl")])),
+        "a reject",
+    );
 }
 
 #[test]
@@ -134,7 +138,10 @@ fn figures_of_a_report_agree_with_one_another() {
         let all = totals.errors + totals.warnings + totals.infos;
         assert_eq!(all, report.findings.len() as u64 + report.findings_omitted, "{folder}");
         assert_eq!(all, report.problems.iter().map(|problem| problem.count).sum::<u64>(), "{folder}");
-        assert_eq!(totals.green_runs_with_retries, report.runs.iter().filter(|run| run.green_with_retries).count() as u64);
+        assert_eq!(
+            totals.green_runs_with_retries,
+            report.runs.iter().filter(|run| run.green_with_retries).count() as u64
+        );
         for run in &report.runs {
             assert_eq!(run.calls, run.histogram.values().sum::<u64>(), "{}", run.run_id);
             let sends: u64 = run.histogram.iter().map(|(attempts, calls)| u64::from(*attempts) * calls).sum();

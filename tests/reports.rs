@@ -37,7 +37,8 @@ fn reports_are_current() {
     kept.retain(|name, _| !["make", "README.md"].contains(&name.as_str()));
     let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&kept), names(&now), "run reports/make and commit what it writes");
-    let stale: Vec<&String> = now.iter().filter(|(name, bytes)| kept.get(*name) != Some(*bytes)).map(|(n, _)| n).collect();
+    let stale: Vec<&String> =
+        now.iter().filter(|(name, bytes)| kept.get(*name) != Some(*bytes)).map(|(n, _)| n).collect();
     assert!(stale.is_empty(), "run reports/make and commit what it writes; stale: {stale:?}");
 }
 

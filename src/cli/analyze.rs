@@ -5,8 +5,8 @@ use super::error::CliError;
 use super::{inputs, output};
 use crate::ingest::Ingested;
 use crate::judge::{self, judge};
-use crate::render::{charts, json, text};
-use crate::report::{Report, build};
+use crate::render::{charts, csv, json, text};
+use crate::report::{Report, build, frames};
 use crate::rules::{CATALOGUE, Rule, Settings};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,20 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     if !(0.0..=100.0).contains(&args.max_rejected) {
         return Err(CliError::Usage(format!("--max-rejected {}: a share is between 0 and 100", args.max_rejected)));
     }
-    let ingested = inputs::read(&args.input, |options| options.keep_rejects = args.rejects.is_some())?;
+    let ingested = inputs::read(&args.input, |options| {
+        options.keep_rejects = args.rejects.is_some();
+        options.keep_ids = outputs.iter().any(|(form, _)| matches!(form, Form::Csv | Form::Parquet));
+    })?;
     let options =
         judge::Options { settings: Settings::default(), complete: args.input.complete, rules: rules.clone() };
     let judgement = judge(&ingested.table, &options);
     let report = build(&ingested, &judgement, &rules);
     drop(judgement);
-    for (format, path) in &outputs {
-        write_report(&report, args, *format, path)?;
+    for (form, path) in &outputs {
+        match form {
+            Form::Text | Form::Json => write_report(&report, args, *form, path)?,
+            Form::Csv | Form::Parquet => write_frames(&ingested, &report, args, *form, path)?,
+        }
     }
     if let Some(folder) = &args.charts {
         write_charts(&report, folder)?;
@@ -52,14 +58,28 @@ fn exit_code(report: &Report, args: &AnalyzeArgs) -> u8 {
     }
 }
 
-fn parse_output(text: &str) -> Result<(Format, PathBuf), CliError> {
-    let known = "known formats: text, json";
+/// What `--output` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Text,
+    Json,
+    Csv,
+    Parquet,
+}
+
+fn parse_output(text: &str) -> Result<(Form, PathBuf), CliError> {
+    let known = "known formats: text, json (a file), csv, parquet (a directory)";
     let Some((name, path)) = text.split_once('=') else {
         return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as json=report.json; {known}")));
     };
     let format = match name {
-        "text" => Format::Text,
-        "json" => Format::Json,
+        "text" => Form::Text,
+        "json" => Form::Json,
+        "csv" => Form::Csv,
+        "parquet" if cfg!(feature = "frames") => Form::Parquet,
+        "parquet" => {
+            return Err(CliError::Usage("--output parquet: this build has no Parquet (feature `frames`)".to_owned()));
+        }
         _ => return Err(CliError::Usage(format!("--output {text}: no format `{name}`; {known}"))),
     };
     if path.is_empty() {
@@ -87,10 +107,10 @@ fn begins(rule: &Rule, prefix: &str) -> bool {
     !prefix.is_empty() && rule.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-fn write_report(report: &Report, args: &AnalyzeArgs, format: Format, path: &Path) -> Result<(), CliError> {
-    let write = |out: &mut dyn Write| match format {
-        Format::Json => json::render(report, out),
-        Format::Text => text::render(report, &text_options(args, 80, false), out),
+fn write_report(report: &Report, args: &AnalyzeArgs, form: Form, path: &Path) -> Result<(), CliError> {
+    let write = |out: &mut dyn Write| match form {
+        Form::Json => json::render(report, out),
+        _ => text::render(report, &text_options(args, 80, false), out),
     };
     if path == Path::new("-") {
         let mut out = output::stdout(args.color);
@@ -99,9 +119,38 @@ fn write_report(report: &Report, args: &AnalyzeArgs, format: Format, path: &Path
     output::write_file(path, write)
 }
 
+fn write_frames(
+    ingested: &Ingested,
+    report: &Report,
+    args: &AnalyzeArgs,
+    form: Form,
+    folder: &Path,
+) -> Result<(), CliError> {
+    make_folder(folder)?;
+    for frame in frames(&ingested.table, report, args.input.complete) {
+        match form {
+            #[cfg(feature = "frames")]
+            Form::Parquet => {
+                let path = folder.join(format!("{}.parquet", frame.name));
+                output::write_file(&path, |out| crate::render::parquet::render(&frame, out))?;
+            }
+            _ => {
+                let path = folder.join(format!("{}.csv", frame.name));
+                output::write_file(&path, |out| csv::render(&frame, out))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn make_folder(folder: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| CliError::Output { path: folder.to_owned(), reason: error.to_string() })
+}
+
 fn write_charts(report: &Report, folder: &Path) -> Result<(), CliError> {
     let failed = |path: &Path, reason: String| CliError::Output { path: path.to_owned(), reason };
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error.to_string()))?;
+    make_folder(folder)?;
     let mut runs = 0;
     for chart in charts::charts(report) {
         if chart.kind == charts::ChartKind::Run {

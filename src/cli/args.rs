@@ -31,6 +31,10 @@ pub(super) enum Command {
     /// Show the timeline of the call or run an id belongs to
     #[command(after_help = EXIT_CODES)]
     Trace(TraceArgs),
+    /// List the rules logs are judged by
+    Rules(RulesArgs),
+    /// Explain rules: what they mean, why, what they need, examples, what to do
+    Explain(ExplainArgs),
 }
 
 /// Inputs, and which of their attempts count.
@@ -94,7 +98,8 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(super) format: Format,
 
-    /// Also write a report: text=PATH, json=PATH (repeatable; - is standard output)
+    /// Also write text=FILE, json=FILE, csv=DIR or parquet=DIR (repeatable; the directories get attempts, calls,
+    /// runs and findings)
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(super) output: Vec<String>,
 
@@ -140,9 +145,49 @@ pub(super) struct TraceArgs {
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(super) format: Format,
 
+    /// Show every send and every call, and messages in full
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) verbose: bool,
+
     /// Colour the answer
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: Color,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RulesArgs {
+    /// Form of the list
+    #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
+    pub(super) format: RulesFormat,
+
+    /// Colour the list
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(super) color: Color,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExplainArgs {
+    /// Codes or names of rules, in any case: RL101, spend-cap-retried
+    #[arg(required = true, value_name = "CODE")]
+    pub(super) rules: Vec<String>,
+
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
+
+    /// Colour the answer
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(super) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum RulesFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// For documents
+    Markdown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,8 +3,10 @@
 mod analyze;
 mod args;
 mod error;
+mod explain;
 mod inputs;
 mod output;
+mod rules;
 mod trace;
 
 pub use args::Cli;
@@ -19,6 +21,8 @@ pub fn run(cli: Cli) -> ExitCode {
     let done = match cli.command {
         Command::Analyze(args) => analyze::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Rules(args) => rules::run(&args),
+        Command::Explain(args) => explain::run(&args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

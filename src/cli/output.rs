@@ -2,6 +2,7 @@
 
 use super::args::Color;
 use super::error::CliError;
+use crate::render::text::TextOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -19,6 +20,11 @@ pub(super) fn stdout(color: Color) -> anstream::AutoStream<io::StdoutLock<'stati
 pub(super) fn width() -> usize {
     let columns = terminal_size::terminal_size().map_or(80, |(terminal_size::Width(columns), _)| usize::from(columns));
     columns.clamp(60, 120)
+}
+
+/// A page for the terminal, with nothing asked for.
+pub(super) fn page() -> TextOptions {
+    TextOptions { width: width(), color: true, ..TextOptions::default() }
 }
 
 /// One line on standard error.

@@ -3,7 +3,7 @@
 use super::args::{Format, TraceArgs};
 use super::error::CliError;
 use super::{inputs, output};
-use crate::render;
+use crate::render::{json, text};
 use crate::report::trace;
 use crate::rules::Severity;
 use std::io::Write;
@@ -26,10 +26,11 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
         )));
     }
     match args.format {
-        Format::Json => render::json::pretty(&trace, &mut std::io::stdout().lock()),
+        Format::Json => json::pretty(&trace, &mut std::io::stdout().lock()),
         Format::Text => {
             let mut out = output::stdout(args.color);
-            render::trace(&trace, args.input.tz, output::width(), &mut out).and_then(|()| out.flush())
+            let options = text::TextOptions { zone: args.input.tz, verbose: args.verbose, ..output::page() };
+            text::trace(&trace, &options, &mut out).and_then(|()| out.flush())
         }
     }
     .map_err(CliError::Stdout)?;

@@ -47,6 +47,8 @@ pub(crate) struct Reading<'c> {
     pub(crate) filter: &'c Filter,
     /// Keep the text of every rejected line.
     pub(crate) keep_rejects: bool,
+    /// Keep the ids of every attempt.
+    pub(crate) keep_ids: bool,
     /// Mark the rows whose line holds this text.
     pub(crate) needle: Option<&'c memchr::memmem::Finder<'c>>,
 }
@@ -109,6 +111,7 @@ impl Chunk {
             stream: reading.stream,
             zone: reading.zone,
             filter: reading.filter,
+            keep_ids: reading.keep_ids,
         };
         native::read_line(line, &place, lane, &mut self.table, |outcome| match outcome {
             Outcome::Taken(Taken::Unusable(reason)) => account.reject(number, 0, reason, line, reading),

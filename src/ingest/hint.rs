@@ -48,9 +48,19 @@ pub(crate) fn from_text(text: &str, answered: Time, server_date: Option<Time>) -
         .map(Time)
         .or_else(|| text.contains('T').then(|| timestamp::from_text(text, Zone::UTC))?);
     match moment {
-        // A date has whole seconds: one that is past means "now".
-        Some(moment) => Hint::Wait(moment.us_since(server_date.unwrap_or(answered)).max(0)),
+        // A date that is past means "now".
+        Some(moment) => Hint::Wait(moment.us_since(servers_now(answered, server_date)).max(0)),
         None => Hint::Unreadable,
+    }
+}
+
+/// What the server's clock showed when the answer was complete. Its `date` has whole seconds: where both clocks
+/// agree that far, the client's is the finer one; where they do not, the later end of that second is taken, so
+/// that no client is blamed for a second it did wait.
+fn servers_now(answered: Time, server_date: Option<Time>) -> Time {
+    match server_date {
+        Some(date) if answered.us_since(date).abs() > 2_000_000 => date.plus_us(1_000_000),
+        _ => answered,
     }
 }
 
@@ -138,6 +148,13 @@ mod tests {
     fn dates_count_from_the_servers_clock() {
         let server = Time(NOW.0 - 28_000_000);
         let hint = from_text("Mon, 05 Jan 2026 10:00:02 GMT", NOW, Some(server));
-        assert_eq!(hint, Hint::Wait(30_000_000));
+        assert_eq!(hint, Hint::Wait(29_000_000));
+    }
+
+    #[test]
+    fn clocks_that_agree_are_not_cut_to_whole_seconds() {
+        let answered = Time(NOW.0 + 950_000);
+        let hint = from_text("Mon, 05 Jan 2026 10:00:04 GMT", answered, Some(NOW));
+        assert_eq!(hint, Hint::Wait(3_050_000));
     }
 }

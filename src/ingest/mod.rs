@@ -38,13 +38,15 @@ pub struct Options {
     pub filter: Filter,
     /// Keep every rejected line for [`Ingested::rejected`], not just the first ones.
     pub keep_rejects: bool,
+    /// Keep the ids of every attempt, not just of those that findings speak of.
+    pub keep_ids: bool,
     /// Note the attempts whose line holds this text: [`Ingested::marked`].
     pub needle: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { zone: Zone::UTC, filter: Filter::default(), keep_rejects: false, needle: None }
+        Options { zone: Zone::UTC, filter: Filter::default(), keep_rejects: false, keep_ids: false, needle: None }
     }
 }
 
@@ -156,6 +158,7 @@ pub fn read_str(text: &str) -> AttemptTable {
         zone: options.zone,
         filter: &options.filter,
         keep_rejects: false,
+        keep_ids: false,
         needle: None,
     };
     let mut table = Chunk::read(text.as_bytes(), &reading, &mut Lane::default()).table;
@@ -248,6 +251,7 @@ fn reading<'c>(work: &Work<'c>, file: u32, streams: &'c [String]) -> Reading<'c>
         zone: work.options.zone,
         filter: &work.options.filter,
         keep_rejects: work.options.keep_rejects,
+        keep_ids: work.options.keep_ids,
         needle: work.needle,
     }
 }

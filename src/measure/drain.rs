@@ -1,8 +1,8 @@
 //! Limits that were running out while sends went on as before.
 
-use super::flow::Flow;
+use super::flow::{Flow, Flows};
 use super::gate::Gate;
-use crate::attempt::{AttemptTable, Gauge, LimitKind, Series, Time};
+use crate::attempt::{AttemptTable, Gauge, LimitKind, Time};
 
 /// Thresholds of [`drains`].
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ struct Refusal {
 impl Traffic {
     /// Of a scope with this flow and these 429s.
     #[must_use]
-    pub fn of(table: &AttemptTable, flow: &Series<Flow>, gate: &Gate) -> Traffic {
+    pub fn of(table: &AttemptTable, flow: &Flows, gate: &Gate) -> Traffic {
         let (width, flow) = flow.clone().sorted();
         let refusals = gate.refusals(table).into_iter().map(|(sent, sends, row)| {
             let answered = table.rows[row as usize].ended();

@@ -21,7 +21,7 @@ pub use burst::{Fanout, FanoutTerms, Starts};
 pub use cap::{CapKey, CapTally, Capped, Holder};
 pub use drain::{Drain, DrainTerms, Traffic, drains};
 pub use fleet::Fleet;
-pub use flow::Flow;
+pub use flow::{Flow, Flows};
 pub use gate::{Gate, Shut, Standing};
 pub use run::RunTally;
 pub use scope::ScopeTally;

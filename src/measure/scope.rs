@@ -2,11 +2,11 @@
 
 use super::burst::{Fanout, FanoutTerms, Met, Starts};
 use super::drain::Traffic;
-use super::flow::Flow;
+use super::flow::{Flow, Flows};
 use super::gate::{Gate, Shut, Standing};
 use super::spot::Spot;
 use super::tally::{is_overload, is_rate_limit};
-use crate::attempt::{Attempt, AttemptTable, Scope, Series, Time};
+use crate::attempt::{Attempt, AttemptTable, Scope, Time};
 use crate::calls::Call;
 use crate::classify::Class;
 use foldhash::fast::FixedState;
@@ -16,7 +16,7 @@ use std::hash::BuildHasher;
 #[derive(Clone, Debug, Default)]
 pub struct ScopeTally {
     /// Sends and refusals over time.
-    pub flow: Series<Flow>,
+    pub flow: Flows,
     /// 429 windows and who ran into them.
     pub gate: Gate,
     /// Starts of calls.

@@ -1,8 +1,9 @@
 //! One report, many forms: one file or folder each, all from the same [`crate::report::Report`].
 
+pub mod catalogue;
 pub mod charts;
+pub mod csv;
 pub mod json;
+#[cfg(feature = "frames")]
+pub mod parquet;
 pub mod text;
-mod trace;
-
-pub use trace::trace;

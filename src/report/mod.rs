@@ -6,11 +6,13 @@
 mod advice;
 mod build;
 mod finding;
+mod frames;
 mod trace;
 mod verdict;
 
 pub use build::build;
 pub use finding::{Cost, Evidence, Finding, Problem, Sighting};
+pub use frames::{Cells, Frame, frames};
 pub use trace::{Dictator, Match, Trace, TracedCall, TracedSend, trace};
 
 use crate::attempt::{LimitKind, Time};

@@ -44,6 +44,18 @@ pub enum Confidence {
     High,
 }
 
+impl Confidence {
+    /// As written in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
 /// What a finding of a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -146,11 +146,9 @@ pub(crate) fn first_difference(left: &Value, right: &Value, path: &str) -> Optio
                 first_difference(a.get(key).unwrap_or(&none), b.get(key).unwrap_or(&none), &format!("{path}.{key}"))
             })
         }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a
-            .iter()
-            .zip(b)
-            .enumerate()
-            .find_map(|(place, (a, b))| first_difference(a, b, &format!("{path}[{place}]"))),
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().find_map(|(place, (a, b))| first_difference(a, b, &format!("{path}[{place}]")))
+        }
         _ if left == right => None,
         _ => Some(format!("{path}: {left} against {right}")),
     }

@@ -22,6 +22,8 @@ pub(crate) struct Place<'c> {
     pub(crate) stream: &'c str,
     pub(crate) zone: Zone,
     pub(crate) filter: &'c Filter,
+    /// Give every attempt a [`Detail`], for its ids.
+    pub(crate) keep_ids: bool,
 }
 
 /// What became of a record.
@@ -326,7 +328,8 @@ impl Builder<'_, '_> {
 
     /// Successes on the first attempt, nearly all of a log, need none.
     fn wants_detail(&self, row: &Attempt) -> bool {
-        row.failed()
+        self.place.keep_ids
+            || row.failed()
             || row.number > 1
             || row.sdk_count().is_some_and(|count| count > 0)
             || row.flags.has(Flags::SIDE_EFFECT)

@@ -70,7 +70,7 @@ impl Lane {
 
     /// Takes `line` if it is an ordinary line of a known shape.
     pub(crate) fn take(&mut self, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Answer {
-        if self.closed || !place.filter.is_empty() {
+        if self.closed || place.keep_ids || !place.filter.is_empty() {
             return Answer::Unusual;
         }
         for index in 0..self.shapes.len() {

@@ -21,7 +21,7 @@ fn read(lines: &[String], mut lane: Lane) -> String {
     lane.start_table();
     for (number, line) in lines.iter().enumerate() {
         let place =
-            Place { file: 0, line: number as u32 + 1, stream: "file:x", zone: Zone::UTC, filter: &filter };
+            Place { file: 0, line: number as u32 + 1, stream: "file:x", zone: Zone::UTC, filter: &filter, keep_ids: false };
         read_line(line, &place, &mut lane, &mut table, |outcome| {
             out += match outcome {
                 Outcome::Taken(Taken::Attempt) => "A",
@@ -117,7 +117,7 @@ fn ordinary_lines_do_take_the_lane() {
     let filter = Filter::default();
     let mut table = AttemptTable::default();
     let mut lane = Lane::default();
-    let place = Place { file: 0, line: 1, stream: "file:x", zone: Zone::UTC, filter: &filter };
+    let place = Place { file: 0, line: 1, stream: "file:x", zone: Zone::UTC, filter: &filter, keep_ids: false };
     for line in &LINES[..3] {
         read_line(line, &place, &mut lane, &mut table, |_| {});
         if line.contains('\\') {

@@ -6,6 +6,8 @@
 mod advice;
 mod bars;
 mod classes;
+mod examples;
+mod explain;
 mod data;
 mod gaps;
 mod headroom;
@@ -13,15 +15,21 @@ mod layout;
 mod page;
 mod problems;
 mod retries;
+mod rules;
 mod runs;
 mod style;
 mod table;
+mod trace;
 mod words;
 
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod tests;
+
+pub use explain::explain;
+pub use rules::rules;
+pub use trace::trace;
 
 use crate::attempt::Zone;
 use crate::report::Report;

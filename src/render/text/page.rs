@@ -4,7 +4,7 @@ use super::layout::{Fit, Text, glued};
 use super::style;
 use super::{TextOptions, table::Table};
 use crate::attempt::Time;
-use crate::report::Report;
+use crate::report::{Report, Window};
 use std::io::{self, Write};
 
 /// What no terminal is narrower than, in earnest.
@@ -25,8 +25,13 @@ pub(super) struct Page<'a> {
 
 impl<'a> Page<'a> {
     pub(super) fn new(report: &Report, options: TextOptions, out: &'a mut dyn Write) -> Page<'a> {
+        Page::over(report.window, options, out)
+    }
+
+    /// A page about the time of `window`, where there is one.
+    pub(super) fn over(window: Option<Window>, options: TextOptions, out: &'a mut dyn Write) -> Page<'a> {
         let day = |time: Time| options.zone.show(time, "%Y-%m-%d");
-        let one_day = report.window.is_none_or(|window| day(window.first) == day(window.last));
+        let one_day = window.is_none_or(|window| day(window.first) == day(window.last));
         let format = if one_day { "%H:%M:%S" } else { "%m-%d %H:%M" };
         Page { out, options, width: options.width.clamp(LEAST_WIDTH, MOST_WIDTH), format }
     }

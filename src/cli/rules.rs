@@ -1,0 +1,21 @@
+//! `retrylens rules`: the catalogue.
+
+use super::args::{RulesArgs, RulesFormat};
+use super::error::CliError;
+use super::output;
+use crate::render::{catalogue, text};
+use crate::rules::{CATALOGUE, Rule};
+use std::io::Write;
+
+pub(super) fn run(args: &RulesArgs) -> Result<u8, CliError> {
+    let rules: Vec<&Rule> = CATALOGUE.iter().collect();
+    let mut out = output::stdout(args.color);
+    match args.format {
+        RulesFormat::Text => text::rules(&rules, &output::page(), &mut out),
+        RulesFormat::Json => catalogue::to_json(&rules, &mut out),
+        RulesFormat::Markdown => catalogue::to_markdown(&rules, &mut out),
+    }
+    .and_then(|()| out.flush())
+    .map_err(CliError::Stdout)?;
+    Ok(0)
+}

@@ -1,0 +1,65 @@
+//! A frame as CSV, safe to open in a spreadsheet.
+
+use crate::attempt::Time;
+use crate::report::{Cells, Frame};
+use crate::untrusted::mask_keys;
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Writes the frame with a header line.
+///
+/// # Errors
+/// When `out` fails.
+pub fn render(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(frame.columns.iter().map(|(name, _)| *name))?;
+    let rows = frame.columns.first().map_or(0, |(_, cells)| length(cells));
+    for row in 0..rows {
+        for (_, cells) in &frame.columns {
+            csv.write_field(&*cell(cells, row))?;
+        }
+        csv.write_record(None::<&[u8]>)?;
+    }
+    csv.flush()
+}
+
+fn length(cells: &Cells) -> usize {
+    match cells {
+        Cells::Text(list) => list.len(),
+        Cells::Int(list) | Cells::Time(list) => list.len(),
+        Cells::Float(list) => list.len(),
+        Cells::Bool(list) => list.len(),
+    }
+}
+
+fn cell(cells: &Cells, row: usize) -> Cow<'_, str> {
+    let shown = match cells {
+        Cells::Text(list) => return list[row].as_deref().map_or(Cow::Borrowed(""), inert),
+        Cells::Int(list) => list[row].map(|n| n.to_string()),
+        Cells::Time(list) => list[row].map(|us| Time(us).to_string()),
+        Cells::Float(list) => list[row].map(|x| x.to_string()),
+        Cells::Bool(list) => list[row].map(|truth| truth.to_string()),
+    };
+    Cow::Owned(shown.unwrap_or_default())
+}
+
+/// Text of a log must not become a formula: a leading apostrophe makes a spreadsheet show it as it is.
+fn inert(text: &str) -> Cow<'_, str> {
+    let text = mask_keys(text);
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { Cow::Owned(format!("'{text}")) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn formulas_and_quotes_are_disarmed() {
+        let texts = vec![Some("=1+1".to_owned()), Some("a \"b\", c".to_owned()), None];
+        let frame = Frame { name: "f", columns: vec![("t", Cells::Text(texts)), ("n", Cells::Int(vec![Some(1), None, Some(-2)]))] };
+        let mut out = Vec::new();
+        render(&frame, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "t,n\n'=1+1,1\n\"a \"\"b\"\", c\",\n,-2\n");
+    }
+}

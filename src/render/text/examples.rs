@@ -1,0 +1,129 @@
+//! Example logs of rules in short: what all records share once, then what tells them apart.
+
+use crate::attempt::{Time, Zone};
+use serde_json::{Map, Value};
+
+/// Records shown of one example.
+const SHOWN: usize = 6;
+/// Spellings of the time of a record.
+const TIMES: [&str; 6] = ["ts", "timestamp", "time", "start", "started_at", "@timestamp"];
+
+/// An example in short.
+#[derive(Debug, Default)]
+pub(super) struct Short {
+    /// Fields that are the same in every record.
+    pub(super) common: String,
+    /// The first records.
+    pub(super) lines: Vec<Line>,
+    /// Records beyond them.
+    pub(super) more: usize,
+}
+
+/// One record.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// When, counted from the first.
+    pub(super) at: String,
+    /// The fields that differ.
+    pub(super) rest: String,
+}
+
+struct Record {
+    at: Option<Time>,
+    fields: Vec<(String, String)>,
+}
+
+/// Shortens a log of JSON objects, one a line. What is none stays as it is.
+pub(super) fn shorten(log: &str) -> Short {
+    let records: Vec<Record> = log.lines().map(record).collect();
+    let first = records.iter().find_map(|record| record.at);
+    let common: Vec<(String, String)> = match records.as_slice() {
+        [] | [_] => Vec::new(),
+        [one, others @ ..] => {
+            one.fields.iter().filter(|field| others.iter().all(|other| other.fields.contains(field))).cloned().collect()
+        }
+    };
+    let line = |record: &Record| Line {
+        at: record.at.zip(first).map_or_else(String::new, |(at, first)| offset(at, first)),
+        rest: spell(record.fields.iter().filter(|field| !common.contains(field))),
+    };
+    let lines: Vec<Line> = records.iter().take(SHOWN).map(line).collect();
+    Short { common: spell(common.iter()), more: records.len() - lines.len(), lines }
+}
+
+fn record(line: &str) -> Record {
+    let Ok(Value::Object(object)) = serde_json::from_str::<Value>(line) else {
+        return Record { at: None, fields: vec![(String::new(), line.to_owned())] };
+    };
+    let at = TIMES.iter().find_map(|key| Some((*key, time(object.get(*key)?)?)));
+    let mut fields = Vec::new();
+    flatten("", &object, &mut fields);
+    fields.retain(|(key, _)| at.is_none_or(|(time_key, _)| key != time_key));
+    Record { at: at.map(|(_, time)| time), fields }
+}
+
+fn time(value: &Value) -> Option<Time> {
+    crate::ingest::timestamp::from_text(value.as_str()?, Zone::UTC)
+}
+
+/// Nested objects with dots, as in `error.type`.
+fn flatten(prefix: &str, object: &Map<String, Value>, fields: &mut Vec<(String, String)>) {
+    for (key, value) in object {
+        let key = format!("{prefix}{key}");
+        match value {
+            Value::Object(inner) => flatten(&format!("{key}."), inner, fields),
+            Value::String(text) if !text.is_empty() && !text.contains(' ') => fields.push((key, text.clone())),
+            other => fields.push((key, other.to_string())),
+        }
+    }
+}
+
+fn spell<'f>(fields: impl Iterator<Item = &'f (String, String)>) -> String {
+    let one = |(key, value): &(String, String)| if key.is_empty() { value.clone() } else { format!("{key}={value}") };
+    fields.map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// "+0.47 s" after the first record.
+fn offset(at: Time, first: Time) -> String {
+    let us = at.us_since(first);
+    let sign = if us < 0 { "-" } else { "+" };
+    format!("{sign}{}", crate::rules::shared::seconds(us.unsigned_abs() as f64 / 1e6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_records_share_stands_once() {
+        let short = shorten(
+            r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","attempt":1,"error":{"type":"x","message":"too many"}}
+{"ts":"2026-05-20T10:00:00.47Z","run_id":"r","attempt":2,"status":200}"#,
+        );
+        assert_eq!(short.common, "run_id=r");
+        let lines: Vec<(&str, &str)> = short.lines.iter().map(|line| (line.at.as_str(), line.rest.as_str())).collect();
+        assert_eq!(
+            lines,
+            [("+0 ms", r#"attempt=1 error.message="too many" error.type=x"#), ("+470 ms", "attempt=2 status=200")]
+        );
+    }
+
+    #[test]
+    fn long_examples_are_cut_and_other_lines_kept() {
+        let short = shorten(&"no json\n".repeat(9));
+        assert_eq!((short.lines.len(), short.more), (SHOWN, 3));
+        assert!(short.lines.iter().all(|line| line.rest.is_empty()));
+        assert_eq!(short.common, "no json");
+    }
+
+    #[test]
+    fn every_example_of_the_catalogue_is_read() {
+        for rule in crate::rules::CATALOGUE {
+            for log in rule.firing.iter().chain(rule.near_misses) {
+                for line in shorten(log).lines {
+                    assert!(!line.at.is_empty(), "{}: no time in\n{log}", rule.code);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The catalogue of rules, one entry each.
+
+use super::layout::{Fit, Text};
+use super::page::Page;
+use super::{TextOptions, style, words};
+use crate::render::catalogue::scope_name;
+use crate::rules::{Rule, Severity};
+use std::io::{self, Write};
+
+/// What the rules of one hundred have in common.
+const FAMILIES: [(char, &str); 8] = [
+    ('1', "RETRIED, AND SHOULD NOT HAVE BEEN"),
+    ('2', "GIVEN UP, AND SHOULD NOT HAVE BEEN"),
+    ('3', "WAITED WRONGLY"),
+    ('4', "LAYERS AND AMPLIFICATION"),
+    ('5', "THE FLEET AND ITS LIMITS"),
+    ('6', "SIDE EFFECTS AND COST"),
+    ('7', "WHAT A GATEWAY DID TO THE ERROR"),
+    ('8', "THE LOG ITSELF"),
+];
+/// Columns of a code and the gap behind it.
+const CODE: usize = 7;
+/// Columns from which the summary stands beside the name.
+const WIDE: usize = 100;
+
+/// Writes an entry for each of `rules`, by family.
+///
+/// # Errors
+///
+/// What writing to `out` fails with.
+pub fn rules(rules: &[&Rule], options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::over(None, *options, out);
+    page.paragraph(&Text::styled(style::BOLD, head(rules)))?;
+    let name_columns = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
+    let mut family = None;
+    for rule in rules {
+        if family != Some(family_of(rule)) {
+            family = Some(family_of(rule));
+            page.heading(family_of(rule), "")?;
+        }
+        entry(rule, name_columns, &mut page)?;
+    }
+    page.blank()?;
+    page.remark("more about one: retrylens explain CODE")
+}
+
+fn head(rules: &[&Rule]) -> String {
+    let of = |severity| rules.iter().filter(|rule| rule.severity == severity).count() as u64;
+    let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
+    let kinds: Vec<String> = kinds.iter().map(|(severity, word)| words::counted(of(*severity), word)).collect();
+    format!("{}: {}.", words::counted(rules.len() as u64, "rule"), kinds.join(", "))
+}
+
+fn family_of(rule: &Rule) -> &'static str {
+    let hundred = rule.code.chars().nth(2);
+    FAMILIES.iter().find(|(digit, _)| Some(*digit) == hundred).map_or("OTHER", |(_, family)| family)
+}
+
+fn entry(rule: &Rule, name_columns: usize, page: &mut Page<'_>) -> io::Result<()> {
+    let label = Text::styled(style::BOLD, rule.code)
+        .fitted(CODE, Fit::Words)
+        .join(Text::plain(rule.name).fitted(name_columns, Fit::Words))
+        .then("  ")
+        .join(Text::styled(style::severity(rule.severity), rule.severity.name()).fitted(7, Fit::Words))
+        .then("  ")
+        .join(Text::plain(scope_name(rule.scope)).fitted(7, Fit::Words))
+        .then("  ");
+    let hang = label.width();
+    let summary = Text::plain(rule.summary);
+    if page.width >= WIDE {
+        return page.hanging(label, hang, &summary);
+    }
+    page.line(label)?;
+    page.hanging(Text::new(), CODE, &summary)
+}

@@ -1,0 +1,118 @@
+//! One call: what it was, its timeline, what the rules say of it.
+
+use super::super::bars;
+use super::super::layout::{Fit, Text};
+use super::super::page::Page;
+use super::super::{style, words};
+use super::{ended, named, timeline};
+use crate::report::{Finding, Trace, TracedCall};
+use crate::rules::Confidence;
+use crate::rules::shared::seconds;
+use std::collections::HashSet;
+use std::io;
+
+/// Columns of the labels in the head of a call.
+const HANG: usize = 9;
+/// Columns of the labels in a finding.
+const LABEL: usize = 8;
+/// Columns from which each send has a bar of its own.
+pub(super) const WIDE: usize = 100;
+
+/// Fixes that already stand on the page.
+#[derive(Debug, Default)]
+pub(super) struct Told(HashSet<(&'static str, String)>);
+
+/// The call at position `nth` of a trace.
+pub(super) fn write(trace: &Trace, nth: usize, told: &mut Told, page: &mut Page<'_>) -> io::Result<()> {
+    let call = &trace.calls[nth];
+    let count = trace.calls.len();
+    let title = if count == 1 { "CALL".to_owned() } else { format!("CALL {} of {count}", nth + 1) };
+    page.heading(&title, &named::ending(call))?;
+    head(call, page)?;
+    page.blank()?;
+    timeline::write(trace, call, page)?;
+    page.blank()?;
+    if call.findings.is_empty() {
+        return page.remark("no finding about this call");
+    }
+    call.findings.iter().try_for_each(|one| finding(one, told, page))
+}
+
+fn head(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
+    let model = [call.provider.as_deref(), call.model.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    for (label, text) in [
+        ("call", call.call_id.as_deref().unwrap_or("(the log gives no id)")),
+        ("run", call.run_id.as_deref().unwrap_or("(the log gives no id)")),
+        ("model", if model.is_empty() { "(not logged)" } else { &model }),
+        ("grouped", grouped(call.grouping)),
+    ] {
+        item(label, &Text::plain(text), page)?;
+    }
+    item("time", &Text::plain(time(call, page)), page)?;
+    if call.sends.len() > 1 && page.width < WIDE { strip(call, page) } else { Ok(()) }
+}
+
+fn item(label: &str, text: &Text, page: &mut Page<'_>) -> io::Result<()> {
+    page.hanging(Text::styled(style::FAINT, label), HANG, text)
+}
+
+/// How the sends were brought together, in words.
+fn grouped(how: &str) -> &str {
+    match how {
+        "explicit" => "by the call id that the log gives",
+        "counter" => "by counters: attempt numbers that continue one another",
+        "inferred" => "by guess: a failure, and a like request within a plausible wait",
+        other => other,
+    }
+}
+
+/// When it began, with the zone of all times below, and how long it took.
+fn time(call: &TracedCall, page: &Page<'_>) -> String {
+    let first = call.sends.iter().map(|send| send.sighting.ts).min();
+    let last = call.sends.iter().map(ended).max();
+    let (Some(first), Some(last)) = (first, last) else { return String::new() };
+    let start = page.options.zone.show(first, "%Y-%m-%d %H:%M:%S %Z");
+    if first == last { start } else { format!("{start}, {} in all", seconds(last.s_since(first))) }
+}
+
+/// Sends and waits as one bar, in proportion.
+fn strip(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
+    let us = |s: f64| (s.max(0.0) * 1e6) as u64;
+    let mut parts = Vec::new();
+    for send in &call.sends {
+        parts.push((us(send.waited_s.unwrap_or(0.0)), '░', style::FAINT));
+        let color = if send.sighting.class.is_some() { style::RED } else { style::GREEN };
+        parts.push((us(send.duration_ms.unwrap_or(0.0) / 1e3).max(1), '█', color));
+    }
+    let total: u64 = parts.iter().map(|(size, ..)| size).sum();
+    let legend = "█ send ░ wait";
+    let room = page.inner().saturating_sub(HANG + Text::plain(legend).width() + 2);
+    let bar = bars::bar(&parts, total, room);
+    item("", &Text::new().join(bar).then("  ").and(style::FAINT, legend), page)
+}
+
+fn finding(finding: &Finding, told: &mut Told, page: &mut Page<'_>) -> io::Result<()> {
+    let color = style::severity(finding.severity);
+    let head = Text::styled(color.bold(), format!("{} {}", style::mark(finding.severity), finding.severity.name()))
+        .then(" ")
+        .and(style::BOLD, format!("{} {}", finding.rule, finding.name))
+        .and(style::FAINT, doubt(finding.confidence));
+    page.line(head.cut(page.inner(), Fit::Words))?;
+    page.hanging(Text::new(), 2, &Text::plain(&finding.message))?;
+    labelled("cost", &words::cost(&finding.cost), page)?;
+    let fix = if told.0.insert((finding.rule, finding.fix.clone())) { &finding.fix } else { "as above" };
+    labelled("fix", fix, page)
+}
+
+/// The confidence, where it is less than full.
+fn doubt(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::High => "",
+        Confidence::Medium => "  confidence: medium",
+        Confidence::Low => "  confidence: low",
+    }
+}
+
+fn labelled(label: &str, text: &str, page: &mut Page<'_>) -> io::Result<()> {
+    page.hanging(Text::plain("  ").and(style::FAINT, label), LABEL, &Text::plain(text))
+}

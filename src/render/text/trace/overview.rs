@@ -1,0 +1,120 @@
+//! Many calls at a glance, and which of them deserve more.
+
+use super::super::layout::{Fit, Text};
+use super::super::page::Page;
+use super::super::table::{Column, Table};
+use super::super::{style, words};
+use crate::report::{Outcome, Trace, TracedCall};
+use crate::rules::Severity;
+use std::collections::BTreeSet;
+use std::io;
+
+/// Up to here, every call gets its timeline.
+const FEW: usize = 3;
+/// Timelines on one page before `--verbose`.
+const MOST: usize = 8;
+
+const COLUMNS: [Column; 9] = [
+    Column::new("", Fit::Number),
+    Column::new("time", Fit::Words),
+    Column::new("run", Fit::Id).cut_to(8).spare(2),
+    Column::new("call", Fit::Id).cut_to(12),
+    Column::new("sends", Fit::Number),
+    Column::new("outcome", Fit::Words),
+    Column::new("waited", Fit::Number).spare(1),
+    Column::new("last failure", Fit::Words).cut_to(10),
+    Column::new("found", Fit::Words).cut_to(6),
+];
+
+/// One line for each call.
+pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
+    let zone = page.options.zone;
+    let day = trace.calls.first().map(|call| call.sends[0].sighting.ts);
+    let note = day.map_or_else(String::new, |day| zone.show(day, "from %Y-%m-%d %H:%M:%S %Z"));
+    page.heading("CALLS", &note)?;
+    let runs: BTreeSet<Option<&str>> = trace.calls.iter().map(|call| call.run_id.as_deref()).collect();
+    let mut table = Table::new(&COLUMNS);
+    for (nth, call) in trace.calls.iter().enumerate() {
+        table.row(row(nth, call, runs.len() > 1, page));
+    }
+    page.table(&table)?;
+    if trace.calls_omitted > 0 {
+        let omitted = words::counted(trace.calls_omitted, "later call");
+        page.remark(&format!("{omitted} not shown: narrow by --since, or trace a call id"))?;
+    }
+    left_out(trace, page)
+}
+
+fn row(nth: usize, call: &TracedCall, with_run: bool, page: &Page<'_>) -> Vec<Text> {
+    let last = call.sends.iter().rev().find_map(|send| send.sighting.class);
+    let run = call.run_id.as_deref().filter(|_| with_run).unwrap_or_default();
+    vec![
+        Text::styled(style::FAINT, (nth + 1).to_string()),
+        Text::plain(page.time(call.sends[0].sighting.ts)),
+        Text::plain(run),
+        Text::plain(call.call_id.as_deref().unwrap_or("(no id)")),
+        Text::plain(words::number(call.sends.len() as u64)),
+        Text::styled(style::outcome(call.outcome), outcome(call.outcome)),
+        Text::plain(words::span(call.waited_s)),
+        Text::plain(last.unwrap_or_default()),
+        found(call),
+    ]
+}
+
+/// As a word of a table.
+pub(super) const fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Ok => "ok",
+        Outcome::Failed => "failed",
+        Outcome::Open => "open",
+    }
+}
+
+/// Codes of the findings under the marks of their severity: "✗RL401 ·RL203".
+fn found(call: &TracedCall) -> Text {
+    call.findings.iter().fold(Text::new(), |text, finding| {
+        let gap = if text.width() > 0 { " " } else { "" };
+        let mark = style::mark(finding.severity);
+        text.then(gap).and(style::severity(finding.severity), format!("{mark}{}", finding.rule))
+    })
+}
+
+/// Positions of the calls whose timeline is shown, in order of time: all of a few, else the worst of those in
+/// which something went wrong.
+pub(super) fn worth_a_timeline(trace: &Trace, verbose: bool) -> Vec<usize> {
+    let all = 0..trace.calls.len();
+    if verbose || all.len() <= FEW {
+        return all.collect();
+    }
+    let mut shown: Vec<usize> = all.filter(|&nth| went_wrong(&trace.calls[nth])).collect();
+    shown.sort_by_key(|&nth| std::cmp::Reverse(badness(&trace.calls[nth])));
+    shown.truncate(MOST);
+    shown.sort_unstable();
+    shown
+}
+
+fn went_wrong(call: &TracedCall) -> bool {
+    !call.findings.is_empty() || call.sends.iter().any(|send| send.sighting.class.is_some())
+}
+
+fn badness(call: &TracedCall) -> (Option<Severity>, bool, usize) {
+    let worst = call.findings.iter().map(|finding| finding.severity).max();
+    (worst, call.outcome == Outcome::Failed, call.sends.len())
+}
+
+fn left_out(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
+    let shown = worth_a_timeline(trace, page.options.verbose);
+    let hidden = trace.calls.len() - shown.len();
+    if hidden == 0 {
+        return Ok(());
+    }
+    let bad = trace.calls.iter().filter(|call| went_wrong(call)).count() - shown.len();
+    let bad = if bad == 0 { "none" } else { &words::number(bad as u64) };
+    page.remark(&format!(
+        "timelines below: {}; left out: {}, {bad} of them with failures or findings \
+         (--verbose shows all, a call id instead of {} shows one)",
+        shown.len(),
+        words::counted(hidden as u64, "call"),
+        trace.id
+    ))
+}

@@ -1,0 +1,217 @@
+//! The sends of a call, one below the other, with what lies between them.
+
+use super::super::layout::{Fit, Text};
+use super::super::page::Page;
+use super::super::table::{Column, Table};
+use super::super::{style, words};
+use super::call::WIDE;
+use super::fold::{self, Step};
+use super::{ended, wait};
+use crate::attempt::{Time, Zone};
+use crate::report::{Match, Trace, TracedCall, TracedSend};
+use anstyle::Style;
+use std::io;
+
+/// Lines of an error's message before `--verbose`.
+const MESSAGE_LINES: usize = 2;
+/// Columns that the table takes without bars, at most.
+const TABLE: usize = 78;
+/// Columns of the bars, at least and at most.
+const BARS: (usize, usize) = (12, 40);
+
+/// One call on the page, and what its lines have in common.
+struct Line<'a> {
+    call: &'a TracedCall,
+    /// Sends that carry the id, where not all do.
+    marked: Vec<usize>,
+    /// What is said beside them.
+    remark: &'static str,
+    /// Columns that details are indented by.
+    hang: usize,
+    /// Columns of the bars; 0 for none.
+    bars: usize,
+    /// Columns in front of the bars.
+    offset: usize,
+}
+
+/// The timeline of `call`.
+pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
+    let marked = marked(trace, call);
+    let steps = fold::steps(call, &marked, page.options.verbose);
+    let remark = if trace.matched == Match::Mention { "◀ mentions it" } else { "◀ the id asked for" };
+    let bars = if page.width < WIDE { 0 } else { (page.inner() - TABLE).clamp(BARS.0, BARS.1) };
+    let mut line = Line { call, hang: if marked.is_empty() { 2 } else { 5 }, marked, remark, bars, offset: 0 };
+    let mut rows = line.table(&steps, page).lines(page.inner()).into_iter();
+    let head = rows.next().unwrap_or_default();
+    line.offset = head.width().saturating_sub(bars);
+    page.line(head)?;
+    let mut told = None;
+    for step in steps {
+        match step {
+            Step::Send(nth) => {
+                line.wait(nth, page)?;
+                page.line(rows.next().unwrap_or_default())?;
+                line.details(nth, &mut told, page)?;
+            }
+            Step::Fold(range) => {
+                let more = format!("⋮ {}; --verbose shows them", fold::words(call, &range));
+                page.hanging(Text::new(), line.hang, &Text::styled(style::FAINT, more))?;
+            }
+        }
+    }
+    match wait::after(call) {
+        Some((color, text)) => page.hanging(Text::new(), line.hang, &Text::styled(color, text)),
+        None => Ok(()),
+    }
+}
+
+/// The sends that carry the id. Where all do, or the id is that of the call, there is nothing to mark.
+fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
+    let named: Vec<usize> = (0..call.sends.len()).filter(|&nth| call.sends[nth].named).collect();
+    let telling = matches!(trace.matched, Match::Request | Match::Mention) && named.len() < call.sends.len();
+    let whole = trace.matched == Match::Request && call.sends.len() == 1;
+    if telling || whole { named } else { Vec::new() }
+}
+
+impl Line<'_> {
+    fn table(&self, steps: &[Step], page: &Page<'_>) -> Table {
+        let zone = page.options.zone;
+        let format = clock(self.call, zone);
+        let mut table = Table::new(&[
+            Column::new("", Fit::Words),
+            Column::new("time", Fit::Words),
+            Column::new("#", Fit::Number),
+            Column::new("sdk", Fit::Number).spare(1),
+            Column::new("status", Fit::Words),
+            Column::new("class", Fit::Words).cut_to(10),
+            Column::new("answer", Fit::Number),
+            Column::new("right was", Fit::Words).cut_to(6),
+            Column::new("", Fit::Words),
+        ]);
+        for step in steps {
+            if let Step::Send(nth) = step {
+                table.row(self.row(*nth, &zone.show(self.call.sends[*nth].sighting.ts, format)));
+            }
+        }
+        table
+    }
+
+    fn row(&self, nth: usize, time: &str) -> Vec<Text> {
+        let send = &self.call.sends[nth];
+        let is_marked = self.marked.contains(&nth);
+        let strong = if is_marked { style::BOLD } else { style::PLAIN };
+        let (color, class) = class(send);
+        let status = send.sighting.status.map_or_else(|| "none".to_owned(), |status| status.to_string());
+        vec![
+            Text::styled(style::BOLD, if is_marked { "▶" } else { "" }),
+            Text::styled(strong, time),
+            Text::styled(strong, send.sighting.attempt.to_string()),
+            Text::plain(send.sdk_retry_count.map_or_else(String::new, |count| count.to_string())),
+            Text::plain(status),
+            Text::styled(color, class),
+            Text::plain(words::span(send.duration_ms.unwrap_or(0.0) / 1e3)),
+            Text::plain(send.action.filter(|_| send.sighting.class.is_some()).map_or("", wait::right)),
+            self.bar(send.sighting.ts, ended(send), '█', color),
+        ]
+    }
+
+    /// The stretch from `from` to `to` within the call, in proportion.
+    fn bar(&self, from: Time, to: Time, c: char, color: Style) -> Text {
+        let sends = &self.call.sends;
+        let (Some(start), Some(end)) = (sends.iter().map(|s| s.sighting.ts).min(), sends.iter().map(ended).max()) else {
+            return Text::new();
+        };
+        if self.bars == 0 || end <= start {
+            return Text::new();
+        }
+        let column = |time: Time| (time.s_since(start) / end.s_since(start) * self.bars as f64).clamp(0.0, self.bars as f64);
+        let first = (column(from).floor() as usize).min(self.bars - 1);
+        let last = (column(to).ceil() as usize).clamp(first + 1, self.bars);
+        Text::plain(" ".repeat(first)).and(color, c.to_string().repeat(last - first))
+    }
+
+    /// What lies in front of the send at `nth`.
+    fn wait(&self, nth: usize, page: &mut Page<'_>) -> io::Result<()> {
+        let Some((color, text)) = wait::before(self.call, nth) else { return Ok(()) };
+        let text = Text::styled(style::FAINT, "│ ").and(color, text);
+        let (before, send) = (&self.call.sends[nth - 1], &self.call.sends[nth]);
+        let room = self.offset.saturating_sub(self.hang);
+        if self.bars == 0 || text.width() >= room {
+            return page.hanging(Text::new(), self.hang, &text);
+        }
+        let bar = self.bar(ended(before), send.sighting.ts, '░', style::FAINT);
+        page.line(Text::plain(" ".repeat(self.hang)).join(text.fitted(room, Fit::Words)).join(bar))
+    }
+
+    /// The failure's words, the request id and where the record stands. `told`: the message above.
+    fn details(&self, nth: usize, told: &mut Option<String>, page: &mut Page<'_>) -> io::Result<()> {
+        let send = &self.call.sends[nth];
+        let mut same = false;
+        if let Some(message) = send.message.as_ref().filter(|_| send.sighting.class.is_some()) {
+            same = told.as_ref() == Some(message);
+            if !same {
+                let lines = if page.options.verbose { usize::MAX } else { MESSAGE_LINES };
+                page.hanging_at_most(Text::new(), self.hang, &Text::plain(format!("“{message}”")), lines)?;
+                *told = Some(message.clone());
+            }
+        }
+        if send.mid_stream {
+            page.hanging(Text::new(), self.hang, &Text::plain("inside a stream that had begun with a success"))?;
+        }
+        self.places(self.found_at(nth, same), page)
+    }
+
+    /// Request id, file and line, and what is to be said beside them.
+    fn found_at(&self, nth: usize, same_message: bool) -> Vec<Text> {
+        let sighting = &self.call.sends[nth].sighting;
+        let mut id = match &sighting.request_id {
+            Some(id) => Text::styled(style::FAINT, id),
+            None => Text::styled(style::FAINT, "no request id"),
+        };
+        if self.marked.contains(&nth) {
+            id = id.then(" ").and(style::BOLD, self.remark);
+        }
+        let mut parts = vec![id, Text::styled(style::FAINT, format!("{}:{}", sighting.file, sighting.line))];
+        if same_message {
+            parts.push(Text::styled(style::FAINT, "same message"));
+        }
+        parts
+    }
+
+    /// Side by side where they fit, else below one another; paths are cut in their middle.
+    fn places(&self, parts: Vec<Text>, page: &mut Page<'_>) -> io::Result<()> {
+        let room = page.inner() - self.hang;
+        let mut line = Text::new();
+        for part in parts {
+            if line.width() > 0 && line.width() + 2 + part.width() > room {
+                page.line(self.indented(std::mem::take(&mut line)))?;
+            }
+            let gap = if line.width() > 0 { "  " } else { "" };
+            line = line.then(gap).join(part.cut(room, Fit::Id));
+        }
+        page.line(self.indented(line))
+    }
+
+    fn indented(&self, text: Text) -> Text {
+        Text::plain(" ".repeat(self.hang)).join(text)
+    }
+}
+
+/// The word for how a send ended, and its colour.
+fn class(send: &TracedSend) -> (Style, &'static str) {
+    send.sighting.class.map_or((style::GREEN, "ok"), |class| (style::RED, class))
+}
+
+/// How times are written: as finely as the log has them, with the date where there are several.
+fn clock(call: &TracedCall, zone: Zone) -> &'static str {
+    let times = || call.sends.iter().map(|send| send.sighting.ts);
+    let mut days = times().map(|time| zone.show(time, "%m-%d"));
+    let first = days.next();
+    if days.any(|day| first.as_ref() != Some(&day)) {
+        "%m-%d %H:%M:%S"
+    } else if times().all(|time| time.0 % 1_000_000 == 0) {
+        "%H:%M:%S"
+    } else {
+        "%H:%M:%S%.3f"
+    }
+}

@@ -1,0 +1,74 @@
+//! What lies between two sends, and behind the last.
+
+use super::super::style;
+use crate::report::{Dictator, Outcome, TracedCall, TracedSend};
+use crate::rules::shared::seconds;
+use anstyle::Style;
+
+/// A wait shorter than this is none, in seconds.
+const AT_ONCE: f64 = 0.05;
+
+/// How long the client waited before the send at `nth`, and who dictated it. Nothing before the first.
+pub(super) fn before(call: &TracedCall, nth: usize) -> Option<(Style, String)> {
+    let before = &call.sends[nth.checked_sub(1)?];
+    let send = &call.sends[nth];
+    let Some(waited) = send.waited_s else {
+        return Some((style::YELLOW, "no wait can be told: the times contradict the order of the sends".to_owned()));
+    };
+    // Without the answer's time, the wait begins with the send before it.
+    let took = match before.duration_ms {
+        Some(_) => seconds(waited),
+        None => format!("at most {}", seconds(waited)),
+    };
+    if before.sighting.class.is_none() {
+        return Some((style::PLAIN, format!("sent again {took} after a success")));
+    }
+    Some(dictated(before, send.dictated_by, waited, &took))
+}
+
+fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) -> (Style, String) {
+    let hint = before.hint_s.map(seconds);
+    match (by, hint) {
+        (Some(Dictator::Server), Some(hint)) if hint == took => (style::PLAIN, format!("waited {took} as the server asked")),
+        (Some(Dictator::Server), Some(hint)) => (style::PLAIN, format!("waited {took} as the server asked ({hint})")),
+        (Some(Dictator::ClientAgainstServer), Some(hint)) => {
+            (style::RED, format!("waited {took} although the server asked for {hint}"))
+        }
+        (Some(Dictator::ClientPlan), _) => (style::PLAIN, format!("waited {took} as the client had planned")),
+        _ if waited < AT_ONCE => (style::YELLOW, format!("sent again at once ({took}): no backoff")),
+        (_, Some(hint)) if before.hint_s.is_some_and(|s| s > 0.0) => {
+            (style::YELLOW, format!("waited {took}, longer than the {hint} the server asked for"))
+        }
+        _ => (style::PLAIN, format!("waited {took}: client's own backoff")),
+    }
+}
+
+/// What is to be said where no send follows.
+pub(super) fn after(call: &TracedCall) -> Option<(Style, String)> {
+    let last = call.sends.last()?;
+    last.sighting.class?;
+    let asked = last.hint_s.filter(|s| *s > 0.0).map(|s| format!("; the server had asked for {}", seconds(s)));
+    let asked = asked.unwrap_or_default();
+    match (call.outcome, last.action) {
+        (Outcome::Open, _) => {
+            let hint = "(where nothing follows this log, --complete says so)";
+            Some((style::YELLOW, format!("no further send in this log{asked} {hint}")))
+        }
+        (Outcome::Failed, Some("stop" | "refuse" | "unknown_failure")) => None,
+        (Outcome::Failed, _) => Some((style::PLAIN, format!("given up here{asked}"))),
+        (Outcome::Ok, _) => None,
+    }
+}
+
+/// What was right to do after a failure, in words.
+pub(super) fn right(action: &str) -> &str {
+    match action {
+        "wait_then_retry" => "wait, retry",
+        "backoff_then_retry" => "back off, retry",
+        "reconcile" => "reconcile",
+        "repair" => "repair",
+        "refuse" => "take as refusal",
+        "unknown_failure" => "stop, escalate",
+        other => other,
+    }
+}
