@@ -135,7 +135,11 @@ fn stages(path: &Path, runs: usize) -> usize {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
     let ingested = pool(2).install(read);
     let rows = ingested.table.rows.len();
-    println!("\n{} MB on disk, {rows} attempts, {} bytes kept of each", bytes / 1_000_000, ingested.table.bytes() / rows);
+    println!(
+        "\n{} MB on disk, {rows} attempts, {} bytes kept of each",
+        bytes / 1_000_000,
+        ingested.table.bytes() / rows
+    );
     sample::head();
     for threads in [1, 2] {
         let pool = pool(threads);

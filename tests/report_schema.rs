@@ -133,8 +133,9 @@ fn figures_of_a_report_agree_with_one_another() {
         assert_eq!(totals.runs, report.runs.len() as u64, "{folder}");
         assert_eq!(totals.calls, report.runs.iter().map(|run| run.calls).sum::<u64>(), "{folder}");
         assert_eq!(totals.sends, report.runs.iter().map(|run| run.attempts).sum::<u64>(), "{folder}");
-        assert_eq!(totals.wasted_sends, report.runs.iter().map(|run| run.wasted_sends).sum::<u64>(), "{folder}");
-        assert!(totals.wasted_sends <= totals.retries, "{folder}");
+        // What a fleet rule counts as wasted belongs to no one run.
+        assert!(totals.wasted_sends >= report.runs.iter().map(|run| run.wasted_sends).sum::<u64>(), "{folder}");
+        assert!(totals.wasted_sends <= totals.sends, "{folder}");
         let all = totals.errors + totals.warnings + totals.infos;
         assert_eq!(all, report.findings.len() as u64 + report.findings_omitted, "{folder}");
         assert_eq!(all, report.problems.iter().map(|problem| problem.count).sum::<u64>(), "{folder}");

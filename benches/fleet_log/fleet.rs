@@ -132,7 +132,7 @@ impl Fleet {
         let jittered = backoff_us / 4 + self.random.between(0, backoff_us);
         let wait_us = match send.ending {
             Ending::Ok | Ending::BadRequest => None,
-            Ending::SpendCap => (send.worker % 2 == 0 && send.attempt < 3).then_some(jittered),
+            Ending::SpendCap => (send.worker.is_multiple_of(2) && send.attempt < 3).then_some(jittered),
             Ending::RateLimited(hint_s) if !deaf => {
                 Some(hint_s as i64 * 1_000_000 + 5_000 + self.random.between(0, 1_500_000))
             }

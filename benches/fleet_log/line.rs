@@ -36,13 +36,10 @@ const MEMBERS: [Member; 16] = [
 const LIMIT_NAMES: [&str; 3] = ["requests", "input-tokens", "output-tokens"];
 
 /// Texts with escapes, and with characters of two, three and four bytes.
-const LABELS: [&str; 4] = [
-    r#"r\u00e9sum\u00e9 \"v2\""#,
-    "Größe prüfen, Zürich",
-    r"C:\\jobs\\nightly\n第七章の要約",
-    "🚀 batch",
-];
-const OVERLOADED: [&str; 3] = ["Overloaded", r#"Overloaded: \"try again later\"\n"#, "Überlastet – bitte später erneut"];
+const LABELS: [&str; 4] =
+    [r#"r\u00e9sum\u00e9 \"v2\""#, "Größe prüfen, Zürich", r"C:\\jobs\\nightly\n第七章の要約", "🚀 batch"];
+const OVERLOADED: [&str; 3] =
+    ["Overloaded", r#"Overloaded: \"try again later\"\n"#, "Überlastet – bitte später erneut"];
 
 /// Makes lines, one after the other.
 pub(crate) struct Writer {

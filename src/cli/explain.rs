@@ -79,7 +79,9 @@ mod tests {
 
     #[test]
     fn edits_are_counted() {
-        for (a, b, n) in [("", "", 0), ("", "abc", 3), ("abc", "abc", 0), ("rl110", "rl101", 2), ("kitten", "sitting", 3)] {
+        for (a, b, n) in
+            [("", "", 0), ("", "abc", 3), ("abc", "abc", 0), ("rl110", "rl101", 2), ("kitten", "sitting", 3)]
+        {
             assert_eq!(edits(a.as_bytes(), b.as_bytes()), n, "{a} {b}");
         }
     }

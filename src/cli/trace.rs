@@ -16,7 +16,11 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     if id.len() < SHORTEST_ID {
         return Err(CliError::Usage(format!("`{id}` is too short for an id: give at least {SHORTEST_ID} characters")));
     }
-    let ingested = inputs::read(&args.input, |options| options.needle = Some(id.to_owned()))?;
+    let ingested = inputs::read(&args.input, |options| {
+        options.needle = Some(id.to_owned());
+        // A success keeps its ids only where it is asked to.
+        options.keep_ids = true;
+    })?;
     let trace = trace(id, &ingested, args.input.complete);
     if trace.calls.is_empty() {
         return Err(CliError::NoAttempts(format!(

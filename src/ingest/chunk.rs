@@ -53,6 +53,8 @@ pub(crate) struct Reading<'c> {
     pub(crate) needle: Option<&'c memchr::memmem::Finder<'c>>,
 }
 
+/// A usual record, in bytes: what rows are set aside by.
+const USUAL_LINE: usize = 512;
 /// Rejected lines kept of one stretch when nobody asked for all of them.
 const REJECTS_SHOWN: usize = 10;
 /// The text of a rejected line is kept up to this length.
@@ -65,6 +67,7 @@ impl Chunk {
     pub(crate) fn read(bytes: &[u8], reading: &Reading<'_>, lane: &mut Lane) -> Chunk {
         let mut chunk = Chunk::default();
         lane.start_table();
+        chunk.table.rows.reserve(bytes.len() / USUAL_LINE);
         // Checked once a block; a block with a broken byte is checked line by line.
         let valid = simdutf8::basic::from_utf8(bytes).ok();
         let mut hits = reading.needle.into_iter().flat_map(|needle| needle.find_iter(bytes)).peekable();

@@ -19,6 +19,7 @@ use chunk::{Chunk, Reading};
 use native::Lane;
 use rayon::prelude::*;
 use reader::{Blocks, Bytes};
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -173,6 +174,11 @@ fn open(source: &Source) -> io::Result<Bytes> {
     }
 }
 
+thread_local! {
+    /// What a worker keeps from one piece of work to the next: its buffer, and the shapes it has learnt.
+    static WORKER: RefCell<(Vec<u8>, Lane)> = RefCell::default();
+}
+
 /// A stretch of a plain file.
 struct Window<'s> {
     path: &'s Path,
@@ -190,15 +196,14 @@ fn read_windows(
     let streams = &merger.streams;
     let chunks: Result<Vec<Chunk>, IngestError> = windows
         .par_iter()
-        .map_init(
-            || (Vec::new(), Lane::default()),
-            |(buffer, lane), window| {
-            let lines = reader::window(window.path, window.start, window.end, buffer)
-                .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
-            progress(window.end - window.start);
-            Ok(Chunk::read(&buffer[lines], &reading(options, window.file, streams), lane))
-            },
-        )
+        .map(|window| {
+            WORKER.with_borrow_mut(|(buffer, lane)| {
+                let lines = reader::window(window.path, window.start, window.end, buffer)
+                    .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
+                progress(window.end - window.start);
+                Ok(Chunk::read(&buffer[lines], &reading(options, window.file, streams), lane))
+            })
+        })
         .collect();
     for (window, chunk) in windows.drain(..).zip(chunks?) {
         merger.take(window.file, window.end - window.start, chunk);
@@ -228,8 +233,10 @@ fn read_stream(
         let streams = &merger.streams;
         let chunks: Vec<(u64, Chunk)> = batch
             .par_iter()
-            .map_init(Lane::default, |lane, block| {
-                (block.len() as u64, Chunk::read(block, &reading(options, file, streams), lane))
+            .map(|block| {
+                let reading = reading(options, file, streams);
+                let chunk = WORKER.with_borrow_mut(|(_, lane)| Chunk::read(block, &reading, lane));
+                (block.len() as u64, chunk)
             })
             .collect();
         for (bytes, chunk) in chunks {

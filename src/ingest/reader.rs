@@ -4,7 +4,7 @@
 use super::WINDOW;
 use super::chunk::LONGEST_LINE;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
@@ -81,71 +81,42 @@ pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<
 
 /// Reads the lines that begin in `start..end` of a plain file, whole; says where in `buffer` they stand.
 pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
-    let file = File::open(path)?;
+    let mut file = File::open(path)?;
     // The byte before tells whether a line begins at `start`.
     let from = start.saturating_sub(1);
-    let size = (end - from) as usize;
-    if buffer.len() < size {
-        buffer.resize(size, 0);
-    }
-    let got = read_at(&file, &mut buffer[..size], from)?;
+    buffer.clear();
+    file.seek(SeekFrom::Start(from))?;
+    file.by_ref().take(end - from).read_to_end(buffer)?;
     let mut first = 0;
     if start > 0 {
         // What stands before the first newline belongs to the window before.
-        first = memchr::memchr(b'\n', &buffer[..got]).map_or(got, |newline| newline + 1);
+        first = memchr::memchr(b'\n', buffer).map_or(buffer.len(), |newline| newline + 1);
         if from + first as u64 >= end {
             return Ok(0..0);
         }
     }
-    Ok(first..read_on(&file, from + got as u64, buffer, got)?)
+    read_on(&mut file, buffer)?;
+    Ok(first..buffer.len())
 }
 
-/// Reads on from `offset` to the end of the line that the first `filled` bytes break off in. A line nobody will
-/// keep is ended early.
-fn read_on(file: &File, mut offset: u64, buffer: &mut Vec<u8>, mut filled: usize) -> io::Result<usize> {
-    let mut step = 1 << 16;
-    while filled > 0 && buffer[filled - 1] != b'\n' {
-        if buffer.len() < filled + step {
-            buffer.resize(filled + step, 0);
+/// Reads on to the end of the line that `buffer` breaks off in. A line nobody will keep is ended early.
+fn read_on(file: &mut File, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let mut step = 1 << 14;
+    while buffer.last().is_some_and(|last| *last != b'\n') {
+        let known = buffer.len();
+        if known > LONGEST_LINE + WINDOW as usize {
+            buffer.push(b'\n');
+            return Ok(());
         }
-        if filled > LONGEST_LINE + WINDOW as usize {
-            buffer[filled] = b'\n';
-            return Ok(filled + 1);
+        if file.by_ref().take(step).read_to_end(buffer)? == 0 {
+            return Ok(());
         }
-        let got = read_at(file, &mut buffer[filled..filled + step], offset)?;
-        if got == 0 {
-            return Ok(filled);
+        if let Some(newline) = memchr::memchr(b'\n', &buffer[known..]) {
+            buffer.truncate(known + newline + 1);
         }
-        let fresh = &buffer[filled..filled + got];
-        let stop = memchr::memchr(b'\n', fresh).map_or(got, |newline| newline + 1);
-        filled += stop;
-        offset += stop as u64;
         step = (step * 2).min(1 << 24);
     }
-    Ok(filled)
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    use std::os::unix::fs::FileExt;
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read_at(&mut buffer[filled..], offset + filled as u64) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
-#[cfg(not(unix))]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    use std::io::Seek;
-    let mut file = file;
-    file.seek(io::SeekFrom::Start(offset))?;
-    read_full(&mut file, buffer)
+    Ok(())
 }
 
 /// Stretches of whole lines of a stream.

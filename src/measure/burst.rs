@@ -227,7 +227,7 @@ struct Crowd {
 }
 
 fn stretches(seconds: i64) -> i64 {
-    seconds * 1_000_000 >> SHIFT
+    (seconds * 1_000_000) >> SHIFT
 }
 
 fn seconds(stretches: i64) -> f64 {

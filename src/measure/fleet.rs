@@ -83,11 +83,7 @@ impl<'a> Fleet<'a> {
 
     fn absorb_cap(&mut self, call: &Call<'_>, position: usize, class: Class) {
         let account = call.origin(position).account();
-        let holder = if account.names_account() {
-            Holder::Account(account)
-        } else {
-            Holder::Run(call.first().run)
-        };
+        let holder = if account.names_account() { Holder::Account(account) } else { Holder::Run(call.first().run) };
         let reopens = call.detail(position).and_then(|detail| detail.reopens);
         self.add_cap(CapKey { holder, class, reopens }, CapTally::of(call, position));
     }

@@ -15,13 +15,14 @@ fn busy_log() -> Vec<String> {
     };
     let mut lines = Vec::new();
     for call in 0..400 {
-        let mut at = 1_773_133_200_000 + if call % 5 == 0 { 3_000 } else { random(60_000) };
+        let crowd = call % 2 == 0;
+        let mut at = 1_773_133_200_000 + if crowd { 3_000 } else { random(60_000) };
         let (run, model, org) = (random(9), random(2), random(3));
         for attempt in 1..=1 + random(4) {
-            let status = match random(10) {
-                0..=4 => r#""status":200"#,
-                5..=6 => r#""status":429,"retry_after":2,"error_type":"rate_limit_error""#,
-                7 => r#""status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached""#,
+            let status = match random(10) + if crowd && attempt == 1 { 5 } else { 0 } {
+                0..=6 => r#""status":200"#,
+                7 => r#""status":429,"retry_after":2,"error_type":"rate_limit_error""#,
+                8 => r#""status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached""#,
                 _ => r#""status":529,"error_type":"overloaded_error""#,
             };
             let mut line = String::new();
@@ -59,7 +60,13 @@ fn told(fleet: &Fleet<'_>) -> String {
     let row = |row: u32| (table.rows[row as usize].sent, table.rows[row as usize].key);
     let shut = |(shut, passed): &(Shut, u64)| {
         let examples: Vec<_> = shut.examples.iter().map(|example| row(*example)).collect();
-        format!("{:?} {:?} {:?} {:?} {examples:?} {passed}", shut.from, shut.until, row(shut.opened_by), (shut.fresh, shut.hurried, shut.collisions()))
+        format!(
+            "{:?} {:?} {:?} {:?} {examples:?} {passed}",
+            shut.from,
+            shut.until,
+            row(shut.opened_by),
+            (shut.fresh, shut.hurried, shut.collisions())
+        )
     };
     let mut out = format!("{:?} {:?}\n", fleet.tally.calls, fleet.tally.sends);
     let tally = &fleet.tally;
@@ -68,7 +75,8 @@ fn told(fleet: &Fleet<'_>) -> String {
     }
     for (name, _, run) in fleet.sorted_runs() {
         let _ = writeln!(out, "{name} {:?} {:?} {} {}", run.bars, run.success_by_attempt, run.sends, run.waited_us);
-        let _ = writeln!(out, "{:?} {} {:?}", run.retried.map(|spot| row(spot.row)), run.retried_calls, run.last_success);
+        let _ =
+            writeln!(out, "{:?} {} {:?}", run.retried.map(|spot| row(spot.row)), run.retried_calls, run.last_success);
     }
     for (scope, scoped) in fleet.sorted_scopes() {
         let (width, flow) = scoped.flow.clone().sorted();
@@ -101,7 +109,7 @@ fn halves_merge_into_the_whole_in_either_order() {
         assert_eq!(told(&forward), whole, "{modulus} parts");
         assert_eq!(told(&backward), whole, "{modulus} parts backwards");
     }
-    assert!(whole.contains("Fanout"), "the log holds a burst:\n{whole}");
+    assert!(whole.contains("Fanout"), "the log holds no burst");
 }
 
 #[test]
@@ -127,9 +135,9 @@ fn lines_delivered_twice_change_nothing_but_their_count() {
 
 /// One scope's log: milliseconds after a start, call, what the record holds.
 fn log(records: &[(u64, &str, &str)]) -> AttemptTable {
-    let lines = records.iter().map(|(ms, call, rest)| {
-        format!(r#"{{"ts":{},"call_id":"{call}",{rest}}}"#, 1_773_133_200_000 + ms)
-    });
+    let lines = records
+        .iter()
+        .map(|(ms, call, rest)| format!(r#"{{"ts":{},"call_id":"{call}",{rest}}}"#, 1_773_133_200_000 + ms));
     read_str(&lines.collect::<Vec<String>>().join("\n"))
 }
 
@@ -152,7 +160,13 @@ fn sends_inside_a_window_are_counted_once_each() {
 
 #[test]
 fn windows_that_do_not_touch_are_told_apart() {
-    let table = log(&[(0, "a", LIMITED), (1_000, "b", OK), (2_000, "c", LIMITED), (30_000, "d", LIMITED), (31_000, "e", LIMITED)]);
+    let table = log(&[
+        (0, "a", LIMITED),
+        (1_000, "b", OK),
+        (2_000, "c", LIMITED),
+        (30_000, "d", LIMITED),
+        (31_000, "e", LIMITED),
+    ]);
     assert_eq!(closed(&table), [(1, 1), (1, 0)]);
 }
 
@@ -246,7 +260,7 @@ fn drained(table: &AttemptTable) -> (usize, usize) {
 #[test]
 fn whoever_slows_down_in_time_drains_nothing_however_long_the_log() {
     for (count, step) in [(5, 1), (3_000, 2)] {
-        let slows = |second: u64, left: i64| left >= 5 || second % 10 == 0 && left > 1;
+        let slows = |second: u64, left: i64| left >= 5 || (second.is_multiple_of(10) && left > 1);
         assert_eq!(drained(&minutes(count, step, slows)), (0, 0), "{count} minutes");
     }
 }

@@ -105,7 +105,8 @@ fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: Capped) -> Hit 
         Holder::Run(_) => "of the run".to_owned(),
     };
     let until = key.reopens.map(|time| format!("; it reopens at {time}")).unwrap_or_default();
-    let calls = if further.calls == 1 { "1 further call".to_owned() } else { format!("{} further calls", further.calls) };
+    let calls =
+        if further.calls == 1 { "1 further call".to_owned() } else { format!("{} further calls", further.calls) };
     let mut hit = Hit::new(format!(
         "{calls} {who} ({} in all) ran into {cap_name} over {} after it had refused the first{until}",
         sends(further.sends),

@@ -6,12 +6,8 @@ use crate::measure::{Drain, DrainTerms, Fleet, drains};
 use crate::report::Evidence;
 use std::collections::HashMap;
 
-const UNDER: Setting = Setting {
-    name: "under_share",
-    default: 0.1,
-    unit: "",
-    meaning: "share of a limit under which it is running out",
-};
+const UNDER: Setting =
+    Setting { name: "under_share", default: 0.1, unit: "", meaning: "share of a limit under which it is running out" };
 const KEPT: Setting = Setting {
     name: "rate_kept",
     default: 0.5,
@@ -33,8 +29,13 @@ const READINGS: usize = 5;
 macro_rules! ok {
     ($second:literal, $call:literal, $left:literal) => {
         concat!(
-            r#"{"ts":"2026-03-10T09:00:"#, $second, r#"Z","model":"m","status":200,"call_id":""#, $call,
-            r#"","x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":""#, $left, "\"}\n"
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $second,
+            r#"Z","model":"m","status":200,"call_id":""#,
+            $call,
+            r#"","x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":""#,
+            $left,
+            "\"}\n"
         )
     };
 }
@@ -42,10 +43,14 @@ macro_rules! ok {
 macro_rules! tokens {
     ($second:literal, $call:literal, $left:literal) => {
         concat!(
-            r#"{"ts":"2026-03-10T09:00:"#, $second, r#"Z","model":"m","status":200,"call_id":""#, $call,
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $second,
+            r#"Z","model":"m","status":200,"call_id":""#,
+            $call,
             r#"","headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"40","#,
             r#""anthropic-ratelimit-input-tokens-limit":"80000","anthropic-ratelimit-input-tokens-remaining":""#,
-            $left, "\"}}\n"
+            $left,
+            "\"}}\n"
         )
     };
 }
@@ -53,14 +58,20 @@ macro_rules! tokens {
 macro_rules! refused {
     ($second:literal, $call:literal) => {
         concat!(
-            r#"{"ts":"2026-03-10T09:00:"#, $second, r#"Z","model":"m","status":429,"call_id":""#, $call,
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $second,
+            r#"Z","model":"m","status":429,"call_id":""#,
+            $call,
             r#"","retry_after":20,"error_type":"rate_limit_error","#,
-            r#""x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":"0"}"#, "\n"
+            r#""x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":"0"}"#,
+            "\n"
         )
     };
 }
 
 /// See the catalogue.
+// The calls of the examples read better in rows.
+#[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL503",
     name: "headroom-drained",
@@ -125,15 +136,13 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         readings: READINGS,
     };
     let least_sends = settings.get(RULE.code, &SENDS) as u64;
-    let tracks: Tracks<'_> =
-        fleet.table.gauges.iter().map(|(scope, kind, track)| ((scope, kind), track)).collect();
+    let tracks: Tracks<'_> = fleet.table.gauges.iter().map(|(scope, kind, track)| ((scope, kind), track)).collect();
     let scopes = fleet.sorted_scopes().into_iter();
     scopes
         .filter_map(|(scope, tally)| {
             let readings = readings_of(&tracks, scope);
-            let low = |(_, (_, list)): &(LimitKind, Readings)| {
-                list.iter().any(|(_, gauge)| gauge.min_ratio() < terms.under)
-            };
+            let low =
+                |(_, (_, list)): &(LimitKind, Readings)| list.iter().any(|(_, gauge)| gauge.min_ratio() < terms.under);
             if !readings.iter().any(low) {
                 return None;
             }

@@ -25,7 +25,15 @@ const EXAMPLES: usize = 8;
 /// A call of the examples at 09:00: second, call, and what else its record holds.
 macro_rules! call {
     ($second:literal, $call:literal, $rest:literal) => {
-        concat!(r#"{"ts":"2026-03-10T09:00:"#, $second, r#"Z","run_id":"r","model":"m","call_id":""#, $call, "\",", $rest, "}\n")
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $second,
+            r#"Z","run_id":"r","model":"m","call_id":""#,
+            $call,
+            "\",",
+            $rest,
+            "}\n"
+        )
     };
 }
 macro_rules! ok {
@@ -45,6 +53,8 @@ macro_rules! limited {
 }
 
 /// See the catalogue.
+// The calls of the examples read better in rows.
+#[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL506",
     name: "fan-out-burst",
@@ -140,7 +150,8 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
         Some(s) => format!("{passed} got through, so starts spread over {s:.0} s would have fitted"),
         None => "none got through".to_owned(),
     };
-    let trains = if fanout.trains > 1 { format!(" (the worst of {} such bursts)", fanout.trains) } else { String::new() };
+    let trains =
+        if fanout.trains > 1 { format!(" (the worst of {} such bursts)", fanout.trains) } else { String::new() };
     let mut hit = Hit::new(format!(
         "{} calls on {} started within a second{trains}, and {} of them met a rate limit or an overload at once; {advice}",
         fanout.starts,

@@ -3,12 +3,8 @@
 use super::{Check, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
 use crate::measure::Fleet;
 
-const SHARE: Setting = Setting {
-    name: "share",
-    default: 0.01,
-    unit: "",
-    meaning: "share of the responses that may lack a request id",
-};
+const SHARE: Setting =
+    Setting { name: "share", default: 0.01, unit: "", meaning: "share of the responses that may lack a request id" };
 const RESPONSES: Setting = Setting {
     name: "responses",
     default: 20.0,
@@ -20,10 +16,34 @@ const RESPONSES: Setting = Setting {
 macro_rules! with_id {
     ($minute:literal) => {
         concat!(
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":00Z","call_id":"a"#, $minute, r#"","status":200,"request_id":"req_a"#, $minute, "\"}\n",
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":10Z","call_id":"b"#, $minute, r#"","status":200,"request_id":"req_b"#, $minute, "\"}\n",
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":20Z","call_id":"c"#, $minute, r#"","status":200,"request_id":"req_c"#, $minute, "\"}\n",
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":30Z","call_id":"d"#, $minute, r#"","status":200,"request_id":"req_d"#, $minute, "\"}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":00Z","call_id":"a"#,
+            $minute,
+            r#"","status":200,"request_id":"req_a"#,
+            $minute,
+            "\"}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":10Z","call_id":"b"#,
+            $minute,
+            r#"","status":200,"request_id":"req_b"#,
+            $minute,
+            "\"}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":20Z","call_id":"c"#,
+            $minute,
+            r#"","status":200,"request_id":"req_c"#,
+            $minute,
+            "\"}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":30Z","call_id":"d"#,
+            $minute,
+            r#"","status":200,"request_id":"req_d"#,
+            $minute,
+            "\"}\n",
         )
     };
 }
@@ -48,7 +68,11 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:10Z","call_id":"b","status":200,"request_id":"req_b"}"#,
         // One of twenty-one.
         concat!(
-            with_id!("00"), with_id!("01"), with_id!("02"), with_id!("03"), with_id!("04"),
+            with_id!("00"),
+            with_id!("01"),
+            with_id!("02"),
+            with_id!("03"),
+            with_id!("04"),
             r#"{"ts":"2026-03-10T09:05:00Z","call_id":"x","status":529,"error_type":"overloaded_error"}"#
         ),
     ],
@@ -75,14 +99,11 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         return Vec::new();
     }
     let few = (tally.responses as f64) < settings.get(RULE.code, &RESPONSES);
-    let mut hit = Hit::new(format!(
-        "{missing} of {} responses ({:.1}%) have no request id",
-        tally.responses,
-        share * 100.0
-    ))
-    .count("responses", tally.responses)
-    .count("without_request_id", missing)
-    .number("share", share);
+    let mut hit =
+        Hit::new(format!("{missing} of {} responses ({:.1}%) have no request id", tally.responses, share * 100.0))
+            .count("responses", tally.responses)
+            .count("without_request_id", missing)
+            .number("share", share);
     hit.severity = few.then_some(Severity::Info);
     hit.rows.extend(tally.first_without_id.map(|spot| spot.row));
     vec![hit]

@@ -54,12 +54,11 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let (before, after) = holes.next()?;
     let missing = u64::from(after - before - 1) + holes.map(|(a, b)| u64::from(b - a - 1)).sum::<u64>();
     let lines = if missing == 1 { "1 attempt is".to_owned() } else { format!("{missing} attempts are") };
-    let mut hit = Hit::new(format!(
-        "{lines} missing from the log: the call goes from attempt {before} to attempt {after}"
-    ))
-    .on_call(call)
-    .count("missing", missing)
-    .count("logged", call.len() as u64);
+    let mut hit =
+        Hit::new(format!("{lines} missing from the log: the call goes from attempt {before} to attempt {after}"))
+            .on_call(call)
+            .count("missing", missing)
+            .count("logged", call.len() as u64);
     hit.confidence = Confidence::Medium;
     Some(hit)
 }
@@ -70,7 +69,8 @@ fn numbers(call: &Call<'_>) -> Option<SmallVec<[(Symbol, u32); 8]>> {
     let numbered = call.attempts().any(|attempt| attempt.number > 0);
     let mut list: SmallVec<[(Symbol, u32); 8]> = SmallVec::new();
     for (position, attempt) in call.attempts().enumerate() {
-        let number = if numbered { u32::from(attempt.number) } else { attempt.sdk_count().map_or(0, |n| u32::from(n) + 1) };
+        let number =
+            if numbered { u32::from(attempt.number) } else { attempt.sdk_count().map_or(0, |n| u32::from(n) + 1) };
         if number > 0 {
             list.push((call.origin(position).layer, number));
         }

@@ -14,11 +14,31 @@ const ATTEMPTS: Setting = Setting {
 macro_rules! five {
     ($minute:literal) => {
         concat!(
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":00Z","call_id":"a"#, $minute, "\",\"status\":200}\n",
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":10Z","call_id":"b"#, $minute, "\",\"status\":200}\n",
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":20Z","call_id":"c"#, $minute, "\",\"status\":200}\n",
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":30Z","call_id":"d"#, $minute, "\",\"status\":200}\n",
-            r#"{"ts":"2026-03-10T09:"#, $minute, r#":40Z","call_id":"e"#, $minute, "\",\"status\":200}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":00Z","call_id":"a"#,
+            $minute,
+            "\",\"status\":200}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":10Z","call_id":"b"#,
+            $minute,
+            "\",\"status\":200}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":20Z","call_id":"c"#,
+            $minute,
+            "\",\"status\":200}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":30Z","call_id":"d"#,
+            $minute,
+            "\",\"status\":200}\n",
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            r#":40Z","call_id":"e"#,
+            $minute,
+            "\",\"status\":200}\n",
         )
     };
 }
@@ -40,14 +60,20 @@ pub(super) const RULE: Rule = Rule {
     firing: &[
         concat!(five!("00"), five!("01"), five!("02"), five!("03")),
         concat!(
-            five!("00"), five!("01"), five!("02"), five!("03"),
+            five!("00"),
+            five!("01"),
+            five!("02"),
+            five!("03"),
             r#"{"ts":"2026-03-10T09:05:00Z","call_id":"x","status":429,"headers":{"retry-after":"2"},"error_type":"rate_limit_error"}"#
         ),
     ],
     near_misses: &[
         // One response has them: the rest may have come through a cache.
         concat!(
-            five!("00"), five!("01"), five!("02"), five!("03"),
+            five!("00"),
+            five!("01"),
+            five!("02"),
+            five!("03"),
             r#"{"ts":"2026-03-10T09:05:00Z","call_id":"x","status":200,"headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"49"}}"#
         ),
         // Too few attempts to miss anything.

@@ -1,6 +1,7 @@
 //! Example logs of rules in short: what all records share once, then what tells them apart.
 
 use crate::attempt::{Time, Zone};
+use crate::ingest::timestamp;
 use serde_json::{Map, Value};
 
 /// Records shown of one example.
@@ -63,7 +64,10 @@ fn record(line: &str) -> Record {
 }
 
 fn time(value: &Value) -> Option<Time> {
-    crate::ingest::timestamp::from_text(value.as_str()?, Zone::UTC)
+    match value {
+        Value::String(text) => timestamp::from_text(text, Zone::UTC),
+        other => timestamp::from_number(other.as_f64()?),
+    }
 }
 
 /// Nested objects with dots, as in `error.type`.

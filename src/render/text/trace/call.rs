@@ -15,6 +15,8 @@ use std::io;
 const HANG: usize = 9;
 /// Columns of the labels in a finding.
 const LABEL: usize = 8;
+/// Sends of which one bar still shows the proportions, at most.
+const STRIP: usize = 14;
 /// Columns from which each send has a bar of its own.
 pub(super) const WIDE: usize = 100;
 
@@ -48,8 +50,12 @@ fn head(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
     ] {
         item(label, &Text::plain(text), page)?;
     }
+    if let Some(file) = one_file(call) {
+        item("file", &Text::plain(file), page)?;
+    }
     item("time", &Text::plain(time(call, page)), page)?;
-    if call.sends.len() > 1 && page.width < WIDE { strip(call, page) } else { Ok(()) }
+    let is_few = (2..=STRIP).contains(&call.sends.len());
+    if is_few && page.width < WIDE { strip(call, page) } else { Ok(()) }
 }
 
 fn item(label: &str, text: &Text, page: &mut Page<'_>) -> io::Result<()> {
@@ -64,6 +70,13 @@ fn grouped(how: &str) -> &str {
         "inferred" => "by guess: a failure, and a like request within a plausible wait",
         other => other,
     }
+}
+
+/// The file that holds all of it.
+pub(super) fn one_file(call: &TracedCall) -> Option<&str> {
+    let mut files = call.sends.iter().map(|send| send.sighting.file.as_str());
+    let first = files.next()?;
+    files.all(|file| file == first).then_some(first)
 }
 
 /// When it began, with the zone of all times below, and how long it took.

@@ -2,24 +2,55 @@
 
 use super::super::words;
 use crate::report::{Match, Outcome, Trace, TracedCall};
+use crate::rules::Severity;
 use crate::rules::shared::seconds;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// What the id names and the verdict on it, in one or two sentences.
+/// Findings named in the first sentence.
+const NAMED: usize = 3;
+
+/// What the id names and the verdict on it: "Request r is send 2 of 3 of call c; the call failed after 3 sends
+/// and 1.3 s of waiting. Found: error RL101 spend-cap-retried."
 pub(super) fn sentence(trace: &Trace) -> String {
+    let beyond = ": a further send may lie beyond the end of the log";
     match trace.calls.as_slice() {
         [] => format!("`{}` names nothing in this log.", trace.id),
-        [call] => format!("{}; {}.", one(trace, call), verdict(call)),
-        calls => format!("{}{}.", many(trace), sum(trace, calls)),
+        [call] => {
+            let open = if call.outcome == Outcome::Open { ("is ", beyond) } else { ("", "") };
+            let ending = format!("{}{}{}", open.0, ending(call), open.1);
+            let whole = trace.matched == Match::Call && call.call_id.as_ref() == Some(&trace.id);
+            let subject = if whole { format!("Call {}", trace.id) } else { format!("{}; the call", one(trace, call)) };
+            format!("{subject} {ending}.{}", found(trace))
+        }
+        calls => format!("{}{}.{}", many(trace), sum(trace, calls), found(trace)),
     }
 }
 
-/// How a call ended: "the call failed after 3 sends and 1.3 s of waiting".
-pub(super) fn verdict(call: &TracedCall) -> String {
-    format!("the call {}", ending(call))
+/// The worst findings by name.
+fn found(trace: &Trace) -> String {
+    let mut rules: Vec<(Reverse<Severity>, &str, &str)> = trace
+        .calls
+        .iter()
+        .flat_map(|call| &call.findings)
+        .filter(|finding| finding.severity > Severity::Info)
+        .map(|finding| (Reverse(finding.severity), finding.rule, finding.name))
+        .collect();
+    rules.sort_unstable();
+    rules.dedup();
+    let more = match rules.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named: Vec<String> = rules
+        .iter()
+        .take(NAMED)
+        .map(|(Reverse(severity), rule, name)| format!("{} {rule} {name}", severity.name()))
+        .collect();
+    if named.is_empty() { String::new() } else { format!(" Found: {}{more}.", named.join(", ")) }
 }
 
-/// The same without its subject.
+/// How a call ended: "failed after 3 sends and 1.3 s of waiting".
 pub(super) fn ending(call: &TracedCall) -> String {
     let sends = call.sends.len() as u64;
     let waiting = if call.waited_s > 0.0 { format!("{} of waiting", seconds(call.waited_s)) } else { String::new() };
@@ -27,10 +58,7 @@ pub(super) fn ending(call: &TracedCall) -> String {
         Outcome::Ok => success(call, &waiting),
         Outcome::Failed if sends == 1 => "failed on its only send".to_owned(),
         Outcome::Failed => format!("failed after {}", and(&words::counted(sends, "send"), &waiting)),
-        Outcome::Open => {
-            let so_far = and(&words::counted(sends, "send"), &waiting);
-            format!("is open: {so_far} without success, and a further send may lie beyond the end of the log")
-        }
+        Outcome::Open => format!("open after {}", and(&words::counted(sends, "send"), &waiting)),
     }
 }
 
@@ -56,6 +84,8 @@ fn one(trace: &Trace, call: &TracedCall) -> String {
     let place = match named.as_slice() {
         [_] if of == 1 => format!("the only send of {name}"),
         [nth] => format!("send {} of {of} of {name}", nth + 1),
+        [_, _] if of == 2 => format!("both sends of {name}"),
+        several if several.len() == of => format!("all {of} sends of {name}"),
         several => format!("{} of the {of} sends of {name}", several.len()),
     };
     let requests = requests(trace);
@@ -65,11 +95,13 @@ fn one(trace: &Trace, call: &TracedCall) -> String {
         Match::Request => {
             format!("`{id}` begins request id {}, which is {place}", requests.first().copied().unwrap_or_default())
         }
-        Match::Call if call.call_id.as_ref() == Some(id) => capital(&name),
         Match::Call => format!("`{id}` begins the id of {name}"),
         Match::Run if call.run_id.as_ref() == Some(id) => format!("Run {id} has one call in this log, {name}"),
         Match::Run => format!("`{id}` begins the id of run {}, which has one call, {name}", run(call)),
-        Match::Mention => format!("`{id}` begins no request, call or run id; the record of {place} mentions it"),
+        Match::Mention => {
+            let verb = if named.len() == 1 { "mentions" } else { "mention" };
+            format!("`{id}` begins no request, call or run id; {place} {verb} it")
+        }
     }
 }
 
@@ -120,7 +152,7 @@ fn requests(trace: &Trace) -> BTreeSet<&str> {
 }
 
 /// "call c-1", or what stands for the name where there is none.
-pub(super) fn name(call: &TracedCall) -> String {
+fn name(call: &TracedCall) -> String {
     match &call.call_id {
         Some(id) => format!("call {id}"),
         None => "a call without an id".to_owned(),
@@ -129,9 +161,4 @@ pub(super) fn name(call: &TracedCall) -> String {
 
 fn run(call: &TracedCall) -> &str {
     call.run_id.as_deref().unwrap_or("without an id")
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -4,6 +4,7 @@ use super::super::layout::{Fit, Text};
 use super::super::page::Page;
 use super::super::table::{Column, Table};
 use super::super::{style, words};
+use super::call::WIDE;
 use crate::report::{Outcome, Trace, TracedCall};
 use crate::rules::Severity;
 use std::collections::BTreeSet;
@@ -16,13 +17,13 @@ const MOST: usize = 8;
 
 const COLUMNS: [Column; 9] = [
     Column::new("", Fit::Number),
-    Column::new("time", Fit::Words),
-    Column::new("run", Fit::Id).cut_to(8).spare(2),
-    Column::new("call", Fit::Id).cut_to(12),
+    Column::new("time", Fit::Words).spare(1),
+    Column::new("run", Fit::Id).cut_to(12).spare(4),
+    Column::new("call", Fit::Id).cut_to(24),
     Column::new("sends", Fit::Number),
     Column::new("outcome", Fit::Words),
-    Column::new("waited", Fit::Number).spare(1),
-    Column::new("last failure", Fit::Words).cut_to(10),
+    Column::new("waited", Fit::Number).spare(3),
+    Column::new("failure", Fit::Words).cut_to(10).spare(2),
     Column::new("found", Fit::Words).cut_to(6),
 ];
 
@@ -33,9 +34,11 @@ pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     let note = day.map_or_else(String::new, |day| zone.show(day, "from %Y-%m-%d %H:%M:%S %Z"));
     page.heading("CALLS", &note)?;
     let runs: BTreeSet<Option<&str>> = trace.calls.iter().map(|call| call.run_id.as_deref()).collect();
+    // On a narrow page the id of the call is worth more than that of its run.
+    let with_run = runs.len() > 1 && page.width >= WIDE;
     let mut table = Table::new(&COLUMNS);
     for (nth, call) in trace.calls.iter().enumerate() {
-        table.row(row(nth, call, runs.len() > 1, page));
+        table.row(row(nth, call, with_run, page));
     }
     page.table(&table)?;
     if trace.calls_omitted > 0 {
@@ -46,6 +49,7 @@ pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 fn row(nth: usize, call: &TracedCall, with_run: bool, page: &Page<'_>) -> Vec<Text> {
+    // The last one: what the call ended in, or got past.
     let last = call.sends.iter().rev().find_map(|send| send.sighting.class);
     let run = call.run_id.as_deref().filter(|_| with_run).unwrap_or_default();
     vec![

@@ -1,0 +1,216 @@
+//! What the page of a trace must hold, whatever the log.
+
+use super::super::sample::HOSTILE;
+use super::*;
+use crate::ingest::{self, Source};
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
+
+/// A record of the run, sent that long after ten, with `more` beyond its ids.
+fn record(call: &str, attempt: u32, at_ms: u32, more: &Value) -> Value {
+    let mut record = json!({
+        "ts": format!("2026-05-20T10:{:02}:{:02}.{:03}Z", at_ms / 60_000, at_ms / 1000 % 60, at_ms % 1000),
+        "run_id": "run-1", "call_id": call, "attempt": attempt, "request_id": format!("req_{call}_{attempt:02}"),
+        "provider": "anthropic", "model": "claude-sonnet", "duration_ms": 100,
+    });
+    if let (Some(all), Some(more)) = (record.as_object_mut(), more.as_object()) {
+        all.extend(more.clone());
+    }
+    record
+}
+
+fn overloaded() -> Value {
+    json!({"status": 529, "error_type": "overloaded_error", "error_message": "Overloaded"})
+}
+
+fn traced(id: &str, records: &[Value]) -> Trace {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    let log: String = records.iter().map(|record| format!("{record}\n")).collect();
+    std::fs::write(&path, log).unwrap();
+    let options = ingest::Options { needle: Some(id.to_owned()), keep_ids: true, ..ingest::Options::default() };
+    crate::report::trace(id, &ingest::read(&[Source::File(path)], &options, &|_| {}).unwrap(), true)
+}
+
+fn page(traced: &Trace, options: &TextOptions) -> String {
+    let mut out = Vec::new();
+    trace(traced, options, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn at_width(traced: &Trace, width: usize) -> String {
+    page(traced, &TextOptions { width, ..TextOptions::default() })
+}
+
+/// On one line, however it was wrapped.
+fn flat(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn calls(n: u32, failing: impl Fn(u32) -> bool) -> Vec<Value> {
+    (0..n)
+        .map(|nth| {
+            let outcome = if failing(nth) { overloaded() } else { json!({"status": 200}) };
+            record(&format!("c{nth:02}"), 1, nth * 500, &outcome)
+        })
+        .collect()
+}
+
+fn long(n: u32) -> Vec<Value> {
+    (0..n).map(|nth| record("long", nth + 1, nth * 3000, &overloaded())).collect()
+}
+
+fn hostile() -> Trace {
+    let bad = |nth: u32| {
+        let more = json!({
+            "status": 529, "error_type": HOSTILE, "error_message": HOSTILE.repeat(30), "model": HOSTILE,
+            "provider": HOSTILE, "request_id": format!("hostile {nth} {HOSTILE}"),
+        });
+        record(&format!("needle {HOSTILE}"), nth + 1, nth * 2000, &more)
+    };
+    traced("needle", &(0..20).map(bad).collect::<Vec<_>>())
+}
+
+#[test]
+fn no_line_is_wider_than_the_page_nor_ends_in_blanks() {
+    let run = calls(30, |nth| nth % 3 == 0);
+    for traced in [traced("req_long_20", &long(45)), traced("run-1", &run), traced("req_c03", &run), hostile()] {
+        for width in [0, 40, 53, 60, 72, 79, 80, 81, 99, 100, 101, 119, 120, 500] {
+            for verbose in [false, true] {
+                let most = width.clamp(40, 120);
+                for line in page(&traced, &TextOptions { width, verbose, ..TextOptions::default() }).lines() {
+                    assert!(line.width() <= most, "{} > {most}: {line}", line.width());
+                    assert_eq!(line.trim_end(), line);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_text_has_no_power() {
+    let shown = page(&hostile(), &TextOptions { verbose: true, ..TextOptions::default() });
+    let commands = |c: char| {
+        c.is_control() && c != '\n'
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    assert!(!shown.contains(commands), "controls in the page");
+    assert!(!shown.contains("abcdefghijklmnop") && !shown.contains("abcdef0123456789"), "a key in the page");
+    assert!(shown.contains("␛[2J"), "what was there can be seen");
+}
+
+#[test]
+fn the_first_line_names_and_judges() {
+    let log = [record("c", 1, 0, &overloaded()), record("c", 2, 600, &json!({"status": 200}))];
+    let first = |id: &str| flat(&at_width(&traced(id, &log), 120)).split(" CALL").next().unwrap().to_owned();
+    let ending = "succeeded on send 2 after 500 ms of waiting.";
+    assert_eq!(first("req_c_01"), format!("Request req_c_01 is send 1 of 2 of call c; the call {ending}"));
+    assert_eq!(first("req_c_"), format!("`req_c_` begins the request ids of both sends of call c; the call {ending}"));
+    assert_eq!(first("run-1"), format!("Run run-1 has one call in this log, call c; the call {ending}"));
+    assert_eq!(
+        first("claude"),
+        format!("`claude` begins no request, call or run id; both sends of call c mention it; the call {ending}")
+    );
+    assert_eq!(
+        flat(&at_width(&traced("run-1", &calls(5, |nth| nth == 2)), 120)).split(" CALLS").next().unwrap(),
+        "Run run-1 has 5 calls; 4 succeeded, 1 failed; 5 sends. Found: error RL201 transient-not-retried."
+    );
+}
+
+#[test]
+fn the_send_asked_for_is_marked_in_words_too() {
+    let shown = at_width(&traced("req_long_20", &long(45)), 80);
+    assert_eq!(shown.matches('▶').count(), 1);
+    assert!(shown.contains("req_long_20 ◀ the id asked for  log.jsonl:20"), "{shown}");
+    assert_eq!(at_width(&traced("long", &long(45)), 80).matches('▶').count(), 0, "all are meant");
+}
+
+#[test]
+fn long_calls_fold_around_what_matters() {
+    let trace = traced("req_long_20", &long(45));
+    let shown = flat(&at_width(&trace, 80));
+    assert!(
+        shown.contains("⋮ 15 more sends, 4 to 18: 529 overloaded; waits of 2.9 s; --verbose shows them"),
+        "{shown}"
+    );
+    let sent = |page: &str| page.matches("log.jsonl:").count();
+    assert_eq!(sent(&shown), 9);
+    let all = page(&trace, &TextOptions { verbose: true, ..TextOptions::default() });
+    assert_eq!(sent(&all), 45);
+    assert!(!all.contains('⋮'));
+    for (n, folds) in [(14, 0), (15, 1)] {
+        assert_eq!(at_width(&traced("long", &long(n)), 80).matches('⋮').count(), folds, "{n} sends");
+    }
+}
+
+#[test]
+fn runs_show_every_call_and_only_some_timelines() {
+    let shown = at_width(&traced("run-1", &calls(30, |nth| nth % 15 == 0)), 80);
+    assert_eq!(shown.matches("\nCALL ").count(), 2);
+    assert!(flat(&shown).contains("timelines below: 2; left out: 28 calls, none of them with failures"), "{shown}");
+    let shown = at_width(&traced("run-1", &calls(30, |_| true)), 80);
+    assert_eq!(shown.matches("\nCALL ").count(), 8);
+    assert!(flat(&shown).contains("left out: 22 calls, 22 of them with failures"), "{shown}");
+    assert_eq!(shown.matches("fix   as above").count(), 7);
+    let shown = at_width(&traced("run-1", &calls(60, |_| false)), 80);
+    assert!(flat(&shown).contains("10 later calls not shown"), "{shown}");
+}
+
+#[test]
+fn waits_say_who_dictated_them() {
+    let limited = |hint: u32| json!({"status": 429, "error_type": "rate_limit_error", "retry_after": hint});
+    let with = |mut more: Value, key: &str, value: Value| {
+        more[key] = value;
+        more
+    };
+    let log = [
+        record("c", 1, 0, &limited(2)),
+        record("c", 2, 2100, &limited(90)),
+        record("c", 3, 2700, &with(overloaded(), "planned_wait_ms", json!(1000))),
+        record("c", 4, 3800, &overloaded()),
+        record("c", 5, 4330, &with(overloaded(), "duration_ms", Value::Null)),
+        record("c", 6, 6330, &overloaded()),
+        record("c", 7, 6440, &limited(1)),
+        record("c", 8, 26_540, &limited(30)),
+    ];
+    let shown = at_width(&traced("c", &log), 120);
+    for words in [
+        "│ waited 2 s as the server asked ",
+        "│ waited 500 ms although the server asked for 90 s",
+        "│ waited 1 s as the client had planned",
+        "│ waited 430 ms: client's own backoff",
+        "│ waited at most 2 s: client's own backoff",
+        "│ sent again at once (10 ms): no backoff",
+        "│ waited 20 s, longer than the 1 s the server asked for",
+        "given up here; the server had asked for 30 s",
+    ] {
+        assert!(shown.contains(words), "{words}\n{shown}");
+    }
+}
+
+#[test]
+fn wide_pages_have_a_bar_for_each_step() {
+    let trace = traced("long", &long(3));
+    assert!(at_width(&trace, 80).contains("█ send ░ wait"));
+    let wide = at_width(&trace, 120);
+    assert!(!wide.contains("█ send ░ wait"));
+    let bars: Vec<usize> = wide.lines().filter_map(|line| line.chars().position(|c| c == '█' || c == '░')).collect();
+    assert_eq!(bars.len(), 5);
+    assert!(bars.is_sorted(), "each begins where the one before ended: {bars:?}");
+}
+
+#[test]
+fn times_follow_the_zone_and_the_clock_of_the_log() {
+    let zone = "Europe/Berlin".parse().unwrap();
+    let trace = traced("long", &long(2));
+    let shown = page(&trace, &TextOptions { zone, ..TextOptions::default() });
+    assert!(shown.contains("2026-05-20 12:00:00 CEST, 3.1 s in all"), "{shown}");
+    assert!(shown.contains("12:00:03  2"), "no decimals where the log has none: {shown}");
+    assert_eq!(shown.matches("CEST").count(), 1);
+}
+
+#[test]
+fn a_trace_of_nothing_is_a_page_too() {
+    let trace = traced("nowhere", &calls(1, |_| false));
+    assert!(at_width(&trace, 80).starts_with("`nowhere` names nothing in this log."));
+}

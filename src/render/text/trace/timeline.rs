@@ -4,7 +4,7 @@ use super::super::layout::{Fit, Text};
 use super::super::page::Page;
 use super::super::table::{Column, Table};
 use super::super::{style, words};
-use super::call::WIDE;
+use super::call::{WIDE, one_file};
 use super::fold::{self, Step};
 use super::{ended, wait};
 use crate::attempt::{Time, Zone};
@@ -13,7 +13,7 @@ use anstyle::Style;
 use std::io;
 
 /// Lines of an error's message before `--verbose`.
-const MESSAGE_LINES: usize = 2;
+const MESSAGE_LINES: usize = 3;
 /// Columns that the table takes without bars, at most.
 const TABLE: usize = 78;
 /// Columns of the bars, at least and at most.
@@ -118,13 +118,15 @@ impl Line<'_> {
     /// The stretch from `from` to `to` within the call, in proportion.
     fn bar(&self, from: Time, to: Time, c: char, color: Style) -> Text {
         let sends = &self.call.sends;
-        let (Some(start), Some(end)) = (sends.iter().map(|s| s.sighting.ts).min(), sends.iter().map(ended).max()) else {
+        let (Some(start), Some(end)) = (sends.iter().map(|s| s.sighting.ts).min(), sends.iter().map(ended).max())
+        else {
             return Text::new();
         };
         if self.bars == 0 || end <= start {
             return Text::new();
         }
-        let column = |time: Time| (time.s_since(start) / end.s_since(start) * self.bars as f64).clamp(0.0, self.bars as f64);
+        let column =
+            |time: Time| (time.s_since(start) / end.s_since(start) * self.bars as f64).clamp(0.0, self.bars as f64);
         let first = (column(from).floor() as usize).min(self.bars - 1);
         let last = (column(to).ceil() as usize).clamp(first + 1, self.bars);
         Text::plain(" ".repeat(first)).and(color, c.to_string().repeat(last - first))
@@ -171,7 +173,9 @@ impl Line<'_> {
         if self.marked.contains(&nth) {
             id = id.then(" ").and(style::BOLD, self.remark);
         }
-        let mut parts = vec![id, Text::styled(style::FAINT, format!("{}:{}", sighting.file, sighting.line))];
+        // The folder stands in the head where it is the same for all.
+        let file = one_file(self.call).and_then(|path| path.rsplit(['/', '\\']).next()).unwrap_or(&sighting.file);
+        let mut parts = vec![id, Text::styled(style::FAINT, format!("{file}:{}", sighting.line))];
         if same_message {
             parts.push(Text::styled(style::FAINT, "same message"));
         }

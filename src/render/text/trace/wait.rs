@@ -29,7 +29,9 @@ pub(super) fn before(call: &TracedCall, nth: usize) -> Option<(Style, String)> {
 fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) -> (Style, String) {
     let hint = before.hint_s.map(seconds);
     match (by, hint) {
-        (Some(Dictator::Server), Some(hint)) if hint == took => (style::PLAIN, format!("waited {took} as the server asked")),
+        (Some(Dictator::Server), Some(hint)) if took.ends_with(&hint) => {
+            (style::PLAIN, format!("waited {took} as the server asked"))
+        }
         (Some(Dictator::Server), Some(hint)) => (style::PLAIN, format!("waited {took} as the server asked ({hint})")),
         (Some(Dictator::ClientAgainstServer), Some(hint)) => {
             (style::RED, format!("waited {took} although the server asked for {hint}"))
