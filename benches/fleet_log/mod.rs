@@ -1,4 +1,4 @@
-//! The log of a made-up fleet: 96 workers, 40 runs, 3 models, about 6% failing sends; the same bytes for the
+//! The log of a made-up fleet: 96 workers, 40 runs, 3 models, about 7% failing sends; the same bytes for the
 //! same options on every machine.
 //!
 //! Workers take turns by the time at which their send ends, as a logger would write them. Most wait as they

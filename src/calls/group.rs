@@ -75,8 +75,9 @@ impl<'a> Groups<'a> {
         }
     }
 
+    /// How a call of this row alone is grouped.
     fn grouping_of(&self, row: u32) -> Grouping {
-        let flags = self.table.rows[row as usize].flags;
-        if flags.has(Flags::NO_CALL_ID) { Grouping::Inferred } else { Grouping::Explicit }
+        let row = &self.table.rows[row as usize];
+        if row.flags.has(Flags::NO_CALL_ID) { infer::alone(row) } else { Grouping::Explicit }
     }
 }

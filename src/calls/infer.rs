@@ -38,7 +38,7 @@ pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<(Rows, Grouping)>
 }
 
 /// What is known of an attempt before others are looked at: with a counter, where in its call it stands.
-fn alone(row: &Attempt) -> Grouping {
+pub(super) fn alone(row: &Attempt) -> Grouping {
     if row.number > 0 || row.sdk_count().is_some() { Grouping::Counter } else { Grouping::Inferred }
 }
 

@@ -18,8 +18,6 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     }
     let ingested = inputs::read(&args.input, |options| {
         options.needle = Some(id.to_owned());
-        // A success keeps its ids only where it is asked to.
-        options.keep_ids = true;
     })?;
     let trace = trace(id, &ingested, args.input.complete);
     if trace.calls.is_empty() {

@@ -83,12 +83,13 @@ impl Chunk {
                 Some(text) => Cow::Borrowed(&text[start..end]),
                 None => String::from_utf8_lossy(&bytes[start..end]),
             };
-            let before = chunk.table.rows.len();
-            chunk.line(line.trim_ascii_end(), number, reading, lane);
             let mut found = false;
             while hits.next_if(|hit| *hit < end).is_some() {
                 found = true;
             }
+            let before = chunk.table.rows.len();
+            let reading = Reading { keep_ids: reading.keep_ids || found, ..*reading };
+            chunk.line(line.trim_ascii_end(), number, &reading, lane);
             if found {
                 chunk.marked.extend(before as u32..chunk.table.rows.len() as u32);
             }

@@ -37,8 +37,29 @@ struct Knock {
     fresh: u64,
     hurried: u64,
     example: Option<u32>,
-    /// One bit for each call that opened a window or did not listen.
-    callers: u64,
+    /// The calls that opened a window or did not listen.
+    callers: Callers,
+}
+
+/// Whether one call or several had a part in something: the least and the greatest of their fingerprints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Callers(Option<(u64, u64)>);
+
+impl Callers {
+    fn one(caller: u64) -> Callers {
+        Callers(Some((caller, caller)))
+    }
+
+    fn and(self, other: Callers) -> Callers {
+        match (self.0, other.0) {
+            (Some(a), Some(b)) => Callers(Some((a.0.min(b.0), a.1.max(b.1)))),
+            (a, b) => Callers(a.or(b)),
+        }
+    }
+
+    fn several(self) -> bool {
+        self.0.is_some_and(|(least, greatest)| least != greatest)
+    }
 }
 
 impl Moment for Knock {
@@ -54,7 +75,7 @@ impl Moment for Knock {
         self.fresh += other.fresh;
         self.hurried += other.hurried;
         self.example = earlier_row(table, self.example, other.example);
-        self.callers |= other.callers;
+        self.callers = self.callers.and(other.callers);
     }
 }
 
@@ -73,21 +94,21 @@ pub struct Shut {
     pub hurried: u64,
     /// Some of both, in time order.
     pub examples: Vec<u32>,
-    callers: u64,
+    callers: Callers,
 }
 
 impl Shut {
     /// Sends that ran into what another call had been told. A call that alone ignores its own hint does not.
     #[must_use]
     pub fn collisions(&self) -> u64 {
-        if self.callers.count_ones() > 1 { self.fresh + self.hurried } else { self.fresh }
+        if self.callers.several() { self.fresh + self.hurried } else { self.fresh }
     }
 }
 
 impl Gate {
     /// A 429 answered at `answered` asks everyone to stay away until `until`.
     pub fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32, caller: u64) {
-        let knock = Knock { closes: Some((until, row)), callers: bit(caller), ..Knock::default() };
+        let knock = Knock { closes: Some((until, row)), callers: Callers::one(caller), ..Knock::default() };
         self.moments.add(table, answered.0 >> SHIFT, knock);
     }
 
@@ -100,7 +121,7 @@ impl Gate {
             fresh: u64::from(fresh),
             hurried: u64::from(hurried),
             example: (fresh || hurried).then_some(row),
-            callers: if hurried { bit(caller) } else { 0 },
+            callers: if hurried { Callers::one(caller) } else { Callers::default() },
             ..Knock::default()
         };
         self.moments.add(table, table.rows[row as usize].sent.0 >> SHIFT, knock);
@@ -138,7 +159,7 @@ impl Gate {
             if let Some(shut) = list.get_mut(at).filter(|shut| shut.from <= start) {
                 shut.fresh += knock.fresh;
                 shut.hurried += knock.hurried;
-                shut.callers |= knock.callers;
+                shut.callers = shut.callers.and(knock.callers);
                 if shut.examples.len() < most_examples {
                     shut.examples.extend(knock.example);
                 }
@@ -146,11 +167,6 @@ impl Gate {
         }
         list
     }
-}
-
-/// Calls are told apart by 64 bits: two of them share one seldom enough.
-fn bit(caller: u64) -> u64 {
-    1 << (caller % 64)
 }
 
 /// First and last moment of a stretch.
@@ -167,7 +183,7 @@ fn windows(knocks: &[(i64, Knock)], grace_us: i64) -> Vec<Shut> {
         match list.last_mut() {
             Some(last) if from <= last.until => {
                 last.until = last.until.max(until);
-                last.callers |= knock.callers;
+                last.callers = last.callers.and(knock.callers);
             }
             _ if until > from => list.push(Shut {
                 from,

@@ -127,12 +127,16 @@ pub fn trace(id: &str, ingested: &Ingested, complete: bool) -> Trace {
             }
         });
     }
-    calls.sort_by(|a, b| (a.0, &a.1.call_id).cmp(&(b.0, &b.1.call_id)));
     let omitted = calls.len().saturating_sub(CALLS_SHOWN) as u64;
+    // Of a large run the calls that went wrong are kept, and then told in time order.
+    let order = |(sent, call): &(Time, TracedCall)| (*sent, call.call_id.clone());
+    calls.sort_by_cached_key(|call| (std::cmp::Reverse(trouble(&call.1)), order(call)));
+    calls.truncate(CALLS_SHOWN);
+    calls.sort_by_cached_key(order);
     Trace {
         id: id.to_owned(),
         matched,
-        calls: calls.into_iter().take(CALLS_SHOWN).map(|(_, call)| call).collect(),
+        calls: calls.into_iter().map(|(_, call)| call).collect(),
         calls_omitted: omitted,
         files_searched: ingested.inputs.len() as u64,
         bytes_searched: ingested.inputs.iter().map(|input| input.bytes).sum(),
@@ -140,10 +144,21 @@ pub fn trace(id: &str, ingested: &Ingested, complete: bool) -> Trace {
     }
 }
 
+/// How much a call has to tell.
+fn trouble(call: &TracedCall) -> impl Ord + use<> {
+    let worst = call.findings.iter().map(|finding| finding.severity).max();
+    (worst, call.outcome != Outcome::Ok, call.sends.len())
+}
+
 /// Of the records that hold the text, those it names: a request before a call before a run.
 fn narrow(id: &str, table: &AttemptTable, marked: &[u32]) -> (Match, HashSet<u32>) {
+    // The whole id, if any record has it; else ids that begin so.
     let named = |field: &dyn Fn(u32) -> Option<String>| -> HashSet<u32> {
-        marked.iter().copied().filter(|row| field(*row).is_some_and(|text| text.starts_with(id))).collect()
+        let with = |test: &dyn Fn(&str) -> bool| -> HashSet<u32> {
+            marked.iter().copied().filter(|row| field(*row).is_some_and(|text| test(&text))).collect()
+        };
+        let whole = with(&|text| text == id);
+        if whole.is_empty() { with(&|text| text.starts_with(id)) } else { whole }
     };
     let detail = |row: u32| table.detail(&table.rows[row as usize]);
     let request = |row| table.text(detail(row)?.request_id).map(str::to_owned);

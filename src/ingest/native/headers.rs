@@ -1,10 +1,9 @@
 //! Response headers, in every shape loggers give them: an object, pairs, `{name, value}` objects, raw text.
 
-use super::scalar::{Key, Scalar};
+use super::json::{Fault, Reader};
+use super::scalar::Scalar;
 use crate::attempt::LimitKind;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
-use std::fmt;
 
 /// Limit and remaining of one kind, as far as they were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -178,120 +177,54 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// Reads headers into a [`Headers`], whatever their shape.
-pub(crate) struct HeadersSeed<'h, 'a>(pub(crate) &'h mut Headers<'a>);
-
-impl<'de> DeserializeSeed<'de> for HeadersSeed<'_, 'de> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for HeadersSeed<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("headers")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<Key<'de>>()? {
-            let value = map.next_value()?;
-            self.0.set(&key.0, value);
+/// Reads headers into `headers`, whatever their shape.
+pub(crate) fn read<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
+    match reader.peek() {
+        Some(b'{') => reader.object(|reader, name| {
+            let value = reader.scalar()?;
+            headers.set(&name, value);
+            Ok(())
+        }),
+        Some(b'[') => reader.list(|reader| read_pair(reader, headers)),
+        Some(b'"') => {
+            headers.set_raw(&reader.string()?);
+            Ok(())
         }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element_seed(PairSeed(self.0))?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        self.0.set_raw(value);
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_none<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
+        _ => reader.skip(),
     }
 }
 
-/// One header as `[name, value]` or `{name, value}`.
-struct PairSeed<'h, 'a>(&'h mut Headers<'a>);
-
-impl<'de> DeserializeSeed<'de> for PairSeed<'_, 'de> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for PairSeed<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a header")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let name = list.next_element::<Scalar<'de>>()?.and_then(Scalar::into_text);
-        let value = list.next_element::<Scalar<'de>>()?;
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        if let (Some(name), Some(value)) = (name, value) {
-            self.0.set(&name, value);
-        }
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let (mut name, mut value) = (None, None);
-        while let Some(key) = map.next_key::<Key<'de>>()? {
-            match key.0.to_ascii_lowercase().as_str() {
-                "name" | "key" => name = map.next_value::<Scalar<'de>>()?.into_text(),
-                "value" => value = Some(map.next_value::<Scalar<'de>>()?),
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+/// One header as `[name, value]`, `{name, value}` or `name: value`.
+fn read_pair<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
+    let (mut name, mut value) = (None, None);
+    match reader.peek() {
+        Some(b'{') => reader.object(|reader, key| {
+            match key.to_ascii_lowercase().as_str() {
+                "name" | "key" => name = reader.scalar()?.into_text(),
+                "value" => value = Some(reader.scalar()?),
+                _ => reader.skip()?,
             }
+            Ok(())
+        })?,
+        Some(b'[') => {
+            let mut place = 0;
+            reader.list(|reader| {
+                place += 1;
+                match place {
+                    1 => name = reader.scalar()?.into_text(),
+                    2 => value = Some(reader.scalar()?),
+                    _ => reader.skip()?,
+                }
+                Ok(())
+            })?;
         }
-        if let (Some(name), Some(value)) = (name, value) {
-            self.0.set(&name, value);
-        }
-        Ok(())
+        Some(b'"') => headers.set_raw(&reader.string()?),
+        _ => reader.skip()?,
     }
-
-    fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        self.0.set_raw(value);
-        Ok(())
+    if let (Some(name), Some(value)) = (name, value) {
+        headers.set(&name, value);
     }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -301,7 +234,7 @@ mod tests {
 
     fn read(json: &str) -> Headers<'_> {
         let mut headers = Headers::default();
-        HeadersSeed(&mut headers).deserialize(&mut serde_json::Deserializer::from_str(json)).unwrap();
+        super::read(&mut Reader::new(json), &mut headers).unwrap();
         headers
     }
 

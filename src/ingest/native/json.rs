@@ -48,8 +48,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads an object; `member` gets each key and must read or skip its value.
-    pub(crate) fn object<'k>(
-        &'k mut self,
+    pub(crate) fn object(
+        &mut self,
         mut member: impl FnMut(&mut Self, Cow<'t, str>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         self.expect(b'{', "expected an object")?;

@@ -4,6 +4,7 @@ mod attempt;
 mod error_body;
 pub(crate) mod fields;
 mod headers;
+mod json;
 mod lane;
 mod record;
 mod repair;
@@ -16,6 +17,7 @@ pub(crate) use lane::Lane;
 pub(crate) use record::Record;
 
 use crate::attempt::AttemptTable;
+use json::{Fault, Reader};
 use lane::Answer;
 use repair::Piece;
 
@@ -41,8 +43,7 @@ pub(crate) fn read_line(
         return done(Outcome::Taken(Taken::Attempt));
     }
     if line.as_bytes()[0] == b'{'
-        && !is_deep(line)
-        && let Ok(record) = sonic_rs::from_str::<Record<'_>>(line)
+        && let Ok(record) = whole_record(line)
     {
         if answer == Answer::Unknown {
             lane.learn(line);
@@ -53,37 +54,20 @@ pub(crate) fn read_line(
         match piece {
             Piece::Noise => done(Outcome::Taken(Taken::NotAnAttempt)),
             Piece::Broken { column, reason } => done(Outcome::Unreadable(column, reason)),
-            Piece::Object(text) => match serde_json::from_str::<Record<'_>>(&text) {
+            Piece::Object(text) => match whole_record(&text) {
                 Ok(record) => done(Outcome::Taken(attempt::take(record, &text, place, table))),
-                Err(error) => done(Outcome::Unreadable(error.column() as u64, repair::reason(&error))),
+                Err(fault) => done(Outcome::Unreadable(fault.at as u64 + 1, repair::reason(fault))),
             },
         }
     }
 }
 
-/// Whether brackets nest deeper than any logger writes: the strict parser would follow them down the stack to
-/// its end, the tolerant one stops.
-fn is_deep(line: &str) -> bool {
-    const DEEPEST: usize = 1000;
-    let bytes = line.as_bytes();
-    if bytes.len() <= DEEPEST || memchr::memchr2_iter(b'[', b'{', bytes).nth(DEEPEST).is_none() {
-        return false;
-    }
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for byte in bytes {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = in_string,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => depth += 1,
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > DEEPEST {
-            return true;
-        }
-    }
-    false
+/// The one object a text is.
+pub(crate) fn whole_record(text: &str) -> Result<Record<'_>, Fault> {
+    let mut reader = Reader::new(text);
+    let record = record::read(&mut reader)?;
+    reader.end()?;
+    Ok(record)
 }
 
 #[cfg(test)]

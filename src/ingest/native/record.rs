@@ -1,12 +1,11 @@
 //! One record as a typed structure that borrows from its line: nothing is copied that needs no unescaping.
 
-use super::error_body::{ErrorBody, ErrorSeed};
+use super::error_body::{self, ErrorBody};
 use super::fields::{FIELDS, Field, lookup};
-use super::headers::{Headers, HeadersSeed};
-use super::scalar::{Key, Scalar};
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use super::headers::{self, Headers};
+use super::json::{Fault, Reader};
+use super::scalar::Scalar;
 use std::borrow::Cow;
-use std::fmt;
 
 type Text<'a> = Option<Cow<'a, str>>;
 
@@ -93,54 +92,34 @@ impl Record<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Record<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(RecordVisitor)
-    }
-}
-
-struct RecordVisitor;
-
-impl<'de> Visitor<'de> for RecordVisitor {
-    type Value = Record<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut record = Record::default();
-        // The rank of the spelling each field was set by; a worse one does not overwrite it.
-        let mut ranks = [u8::MAX; FIELDS];
-        while let Some(key) = map.next_key::<Key<'de>>()? {
-            let Some((field, rank)) = lookup(&key.0) else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            match field {
-                Field::Headers => map.next_value_seed(HeadersSeed(&mut record.headers))?,
-                Field::Error | Field::Body => {
-                    map.next_value_seed(ErrorSeed { body: &mut record.error, depth: 0 })?;
-                }
-                Field::Usage => record.read_usage(map.next_value()?),
-                Field::Client => record.read_client(map.next_value()?),
-                Field::Header => {
-                    let value = map.next_value()?;
-                    record.headers.set(&key.0, value);
-                    // `x-request-id` at top level is a spelling of the request id too, known to `lookup`.
-                }
-                _ => {
-                    let value: Scalar<'de> = map.next_value()?;
-                    let known = &mut ranks[field as usize];
-                    if rank <= *known && value != Scalar::Null {
-                        *known = rank;
-                        record.set(field, value);
-                    }
+/// Reads one object into a record. What stands after the object is left to the caller.
+pub(crate) fn read<'a>(reader: &mut Reader<'a>) -> Result<Record<'a>, Fault> {
+    let mut record = Record::default();
+    // The rank of the spelling each field was set by; a worse one does not overwrite it.
+    let mut ranks = [u8::MAX; FIELDS];
+    reader.object(|reader, key| {
+        let Some((field, rank)) = lookup(&key) else { return reader.skip() };
+        match field {
+            Field::Headers => return headers::read(reader, &mut record.headers),
+            Field::Error | Field::Body => return error_body::read(reader, &mut record.error, 0),
+            Field::Usage => return record.read_usage(reader),
+            Field::Client => return record.read_client(reader),
+            Field::Header => {
+                let value = reader.scalar()?;
+                record.headers.set(&key, value);
+            }
+            _ => {
+                let value = reader.scalar()?;
+                let known = &mut ranks[field as usize];
+                if rank <= *known && value != Scalar::Null {
+                    *known = rank;
+                    record.set(field, value);
                 }
             }
         }
-        Ok(record)
-    }
+        Ok(())
+    })?;
+    Ok(record)
 }
 
 impl<'a> Record<'a> {
@@ -252,24 +231,43 @@ impl<'a> Record<'a> {
         self.usage.get_or_insert_default()
     }
 
-    fn read_usage(&mut self, usage: Flat<'a>) {
-        for (key, value) in usage.0 {
-            if let Some((field @ (Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite | Field::CostUsd), _)) =
-                lookup(&key)
-            {
-                self.set(field, value);
-            }
+    fn read_usage(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
+        if reader.peek() != Some(b'{') {
+            return reader.skip();
         }
+        reader.object(|reader, key| match lookup(&key) {
+            Some((
+                field @ (Field::InputTokens
+                | Field::OutputTokens
+                | Field::CacheRead
+                | Field::CacheWrite
+                | Field::CostUsd),
+                _,
+            )) => {
+                let value = reader.scalar()?;
+                self.set(field, value);
+                Ok(())
+            }
+            _ => reader.skip(),
+        })
     }
 
-    fn read_client(&mut self, client: Flat<'a>) {
-        for (key, value) in client.0 {
-            match &*key {
-                "name" => self.client = value.into_text(),
-                "version" => self.client_version = value.into_text(),
-                "" => self.user_agent = value.into_text(),
-                _ => {}
+    /// `{name, version}`, or the words of a user agent.
+    fn read_client(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
+        match reader.peek() {
+            Some(b'{') => reader.object(|reader, key| {
+                match &*key {
+                    "name" => self.client = reader.scalar()?.into_text(),
+                    "version" => self.client_version = reader.scalar()?.into_text(),
+                    _ => reader.skip()?,
+                }
+                Ok(())
+            }),
+            Some(b'"') => {
+                self.user_agent = Some(reader.string()?);
+                Ok(())
             }
+            _ => reader.skip(),
         }
     }
 }
@@ -282,57 +280,5 @@ fn bare_duration_ms(value: &Scalar<'_>) -> Option<f64> {
             .map(|us| us as f64 / 1000.0)
             .or_else(|| value.number()),
         other => other.number(),
-    }
-}
-
-/// The plain members of a small object; a bare value stands under the empty key.
-struct Flat<'a>(Vec<(Cow<'a, str>, Scalar<'a>)>);
-
-impl<'de> Deserialize<'de> for Flat<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FlatVisitor;
-        impl<'de> Visitor<'de> for FlatVisitor {
-            type Value = Flat<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(key) = map.next_key::<Key<'de>>()? {
-                    let value = map.next_value()?;
-                    // A hostile object may have millions of members; those of interest are few.
-                    if members.len() < 64 {
-                        members.push((key.0, value));
-                    }
-                }
-                Ok(Flat(members))
-            }
-            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
-                Ok(Flat(vec![(Cow::Borrowed(""), Scalar::Text(Cow::Borrowed(value)))]))
-            }
-            fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-                Ok(Flat(vec![(Cow::Borrowed(""), Scalar::Text(Cow::Owned(value.to_owned())))]))
-            }
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Flat(Vec::new()))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Flat(Vec::new()))
-            }
-            fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-                Ok(Flat(Vec::new()))
-            }
-            fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-                Ok(Flat(Vec::new()))
-            }
-            fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-                Ok(Flat(Vec::new()))
-            }
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Flat(Vec::new()))
-            }
-        }
-        deserializer.deserialize_any(FlatVisitor)
     }
 }

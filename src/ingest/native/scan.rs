@@ -57,55 +57,69 @@ fn word(bytes: &[u8], at: usize, word: &[u8], kind: Kind) -> Option<(Kind, usize
 /// The closing quote of a string that needs no unescaping; `None` at a backslash or a control character.
 #[inline]
 fn string_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let at = special(bytes, from);
+    (bytes.get(at) == Some(&b'"')).then_some(at)
+}
+
+/// The first quote, backslash or control character at or after `from`; the length where there is none.
+#[inline]
+pub(super) fn special(bytes: &[u8], from: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut at = from;
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*chunk);
         let zero_in = |x: u64| x.wrapping_sub(ONES) & !x & HIGH;
-        let special = zero_in(word ^ (ONES * u64::from(b'"')))
+        let marks = zero_in(word ^ (ONES * u64::from(b'"')))
             | zero_in(word ^ (ONES * u64::from(b'\\')))
             | (word.wrapping_sub(ONES * 0x20) & !word & HIGH);
-        if special != 0 {
+        if marks != 0 {
             // Borrows reach upwards only: the lowest mark is true.
-            at += (special.trailing_zeros() / 8) as usize;
-            return (bytes[at] == b'"').then_some(at);
+            return at + (marks.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => return Some(at),
-            b'\\' | 0..=0x1f => return None,
-            _ => at += 1,
-        }
+    while bytes.get(at).is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
+        at += 1;
     }
-    None
+    at
 }
 
 /// A number by JSON's grammar, without an exponent.
 #[inline]
 fn number(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
-    let mut end = at + usize::from(bytes[at] == b'-');
-    let digits = |mut from: usize| {
-        let start = from;
-        while bytes.get(from).is_some_and(u8::is_ascii_digit) {
-            from += 1;
-        }
-        (from > start).then_some(from)
-    };
-    let leading_zero = bytes.get(end) == Some(&b'0');
-    let whole = digits(end)?;
-    if leading_zero && whole > end + 1 {
+    let (kind, end) = mantissa(bytes, at)?;
+    (!matches!(bytes.get(end), Some(b'e' | b'E'))).then_some((kind, at, end, end))
+}
+
+/// Where the number at `at` ends, by JSON's grammar.
+pub(super) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let (_, end) = mantissa(bytes, at)?;
+    if !matches!(bytes.get(end), Some(b'e' | b'E')) {
+        return Some(end);
+    }
+    let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+    digits_end(bytes, end + 1 + sign)
+}
+
+#[inline]
+fn mantissa(bytes: &[u8], at: usize) -> Option<(Kind, usize)> {
+    let start = at + usize::from(bytes.get(at) == Some(&b'-'));
+    let whole = digits_end(bytes, start)?;
+    if bytes[start] == b'0' && whole > start + 1 {
         return None;
     }
-    end = whole;
-    let mut kind = Kind::Integer;
-    if bytes.get(end) == Some(&b'.') {
-        end = digits(end + 1)?;
-        kind = Kind::Decimal;
+    if bytes.get(whole) == Some(&b'.') { Some((Kind::Decimal, digits_end(bytes, whole + 1)?)) } else { Some((Kind::Integer, whole)) }
+}
+
+/// Where the digits at `from` end; there must be one.
+#[inline]
+fn digits_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut end = from;
+    while bytes.get(end).is_some_and(u8::is_ascii_digit) {
+        end += 1;
     }
-    (!matches!(bytes.get(end), Some(b'e' | b'E'))).then_some((kind, at, end, end))
+    (end > from).then_some(end)
 }
 
 /// Digits as a number; `None` for anything else or more than 18 of them.

@@ -47,7 +47,7 @@ fn read(lines: &[String], mut lane: Lane) -> String {
 }
 
 /// SplitMix64.
-fn random(state: &mut u64) -> u64 {
+pub(super) fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
