@@ -4,7 +4,7 @@
 //! matter. Fleet rules see only the merged summaries.
 
 use crate::attempt::{AttemptTable, Symbol, Time};
-use crate::calls::{Call, Groups, Grouping, Horizon, group};
+use crate::calls::{Call, Grouping, Groups, Horizon, group};
 use crate::classify::Class;
 use crate::measure::Fleet;
 use crate::report::Cost;

@@ -1,4 +1,4 @@
-//! Times of repeated runs: by the clock, and of the processor, which colleagues on the machine disturb less.
+//! Times of repeated runs: by the clock, and of the processor, which other work on the machine disturbs less.
 
 use std::fs;
 use std::hint::black_box;

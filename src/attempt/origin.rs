@@ -128,7 +128,6 @@ impl Origins {
         &self.list[id.0 as usize]
     }
 
-
     pub(crate) fn absorb(&mut self, other: &Origins, map: &[Symbol]) -> Vec<OriginId> {
         other.list.iter().map(|origin| self.intern(origin.remapped(map))).collect()
     }

@@ -29,8 +29,8 @@ impl<B> Default for Series<B> {
 impl<B: Mergeable + Clone> Series<B> {
     /// Most buckets kept: two for every pixel of a chart 1,000 px wide.
     pub const MOST: usize = 2048;
-    /// The finest bucket is 2^14 µs, some 16 ms.
-    const FINEST: u32 = 14;
+    /// The finest bucket is 2^16 µs, some 66 ms: no limit is drained faster than that.
+    const FINEST: u32 = 16;
 
     /// Adds one event.
     pub fn add(&mut self, at: Time, event: B) {

@@ -48,8 +48,7 @@ impl<'a> Call<'a> {
         grouping: Grouping,
         horizon: &Horizon,
     ) -> Call<'a> {
-        let mut call =
-            Call { table, rows, grouping, outcome: Outcome::Ok, disordered: false, duplicates: 0 };
+        let mut call = Call { table, rows, grouping, outcome: Outcome::Ok, disordered: false, duplicates: 0 };
         if call.rows.len() > 1 {
             call.order();
             call.drop_duplicates();
@@ -119,8 +118,7 @@ impl<'a> Call<'a> {
             return Outcome::Failed;
         }
         let detail = self.table.detail(last);
-        let patience =
-            plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
+        let patience = plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
         if horizon.data_end.us_since(last.ended()) < patience { Outcome::Open } else { Outcome::Failed }
     }
 

@@ -33,11 +33,7 @@ pub fn amounts(message: &str) -> Option<Amounts> {
     memmem::find(text, b"equested")?;
     let requested = amount_after(text, b"requested")?;
     let limit = amount_after(text, b"limit")?;
-    Some(Amounts {
-        limit,
-        used: amount_after(text, b"used"),
-        requested,
-    })
+    Some(Amounts { limit, used: amount_after(text, b"used"), requested })
 }
 
 /// The number that follows the first use of `word` which a number follows.
@@ -49,10 +45,7 @@ fn amount_after(text: &[u8], word: &[u8]) -> Option<u64> {
     for start in starts {
         let starts_word = start == 0 || !text[start - 1].is_ascii_alphanumeric();
         let end = start + word.len();
-        let is_word = starts_word
-            && text
-                .get(start..end)
-                .is_some_and(|it| it.eq_ignore_ascii_case(word));
+        let is_word = starts_word && text.get(start..end).is_some_and(|it| it.eq_ignore_ascii_case(word));
         if is_word && let Some(number) = leading_amount(&text[end..]) {
             return Some(number);
         }
@@ -96,14 +89,10 @@ fn number(text: &[u8]) -> Option<u64> {
         }
     }
     // "30k" could be thousands or a name: better no amount than a wrong one.
-    let ends_clean = text
-        .get(position)
-        .is_none_or(|byte| !byte.is_ascii_alphabetic());
+    let ends_clean = text.get(position).is_none_or(|byte| !byte.is_ascii_alphabetic());
     (any && ends_clean).then_some(value)
 }
 
 fn is_group(text: &[u8]) -> bool {
-    text.len() >= 3
-        && text[..3].iter().all(u8::is_ascii_digit)
-        && text.get(3).is_none_or(|byte| !byte.is_ascii_digit())
+    text.len() >= 3 && text[..3].iter().all(u8::is_ascii_digit) && text.get(3).is_none_or(|byte| !byte.is_ascii_digit())
 }

@@ -132,11 +132,9 @@ impl Class {
         match self {
             Self::RateLimited | Self::UnexplainedRateLimit => Bucket::RetryAfter,
             Self::Overloaded => Bucket::Capacity,
-            Self::GatewayError
-            | Self::ServerError
-            | Self::Timeout
-            | Self::Connection
-            | Self::Conflict => Bucket::Transient,
+            Self::GatewayError | Self::ServerError | Self::Timeout | Self::Connection | Self::Conflict => {
+                Bucket::Transient
+            }
             Self::SpendCap
             | Self::SpendLimit
             | Self::QuotaExhausted
@@ -159,10 +157,7 @@ impl Class {
 
     /// Only money, or a month, helps.
     pub const fn is_money(self) -> bool {
-        matches!(
-            self,
-            Self::SpendCap | Self::SpendLimit | Self::QuotaExhausted | Self::Billing
-        )
+        matches!(self, Self::SpendCap | Self::SpendLimit | Self::QuotaExhausted | Self::Billing)
     }
 
     /// A cap on money or quota that stops everyone on the account until it reopens.
@@ -198,12 +193,7 @@ pub enum Bucket {
 
 impl Bucket {
     /// Every bucket.
-    pub const ALL: [Self; 4] = [
-        Self::Terminal,
-        Self::RetryAfter,
-        Self::Capacity,
-        Self::Transient,
-    ];
+    pub const ALL: [Self; 4] = [Self::Terminal, Self::RetryAfter, Self::Capacity, Self::Transient];
 
     /// The name used in reports and JSON.
     pub const fn name(self) -> &'static str {

@@ -16,19 +16,11 @@ pub(super) struct Found {
 }
 
 const fn sure(class: Class, by: Decider) -> Found {
-    Found {
-        class,
-        by,
-        low_confidence: false,
-    }
+    Found { class, by, low_confidence: false }
 }
 
 const fn doubtful(class: Class, by: Decider) -> Found {
-    Found {
-        class,
-        by,
-        low_confidence: true,
-    }
+    Found { class, by, low_confidence: true }
 }
 
 /// A row together with where its name was found.
@@ -59,20 +51,12 @@ pub(super) fn effective_status(failure: &Failure<'_>) -> Option<u16> {
     if status.is_some_and(|status| status >= 400) {
         return status;
     }
-    let written = || {
-        as_status(present(failure.error_code)).or_else(|| as_status(present(failure.error_type)))
-    };
+    let written = || as_status(present(failure.error_code)).or_else(|| as_status(present(failure.error_type)));
     let in_message = || {
         let may_be_error = status.is_none() && !failure.logged_as_ok;
-        failure
-            .message
-            .filter(|_| may_be_error)
-            .and_then(inside::status_in_prose)
+        failure.message.filter(|_| may_be_error).and_then(inside::status_in_prose)
     };
-    written()
-        .filter(|status| *status >= 400)
-        .or_else(in_message)
-        .or(status)
+    written().filter(|status| *status >= 400).or_else(in_message).or(status)
 }
 
 /// Whether the attempt succeeded, so far as the record shows.
@@ -85,9 +69,7 @@ pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
         || failure.kind.is_some()
         || present(failure.error_type).is_some()
         || present(failure.error_code).is_some();
-    let transport = failure
-        .transport
-        .filter(|it| kind_of_transport(it).is_some());
+    let transport = failure.transport.filter(|it| kind_of_transport(it).is_some());
     let client_saw_error = if failure.logged_as_ok {
         // The logger knows of the exception and has called it a success all the same; a stream
         // that broke off it may not have noticed.
@@ -112,10 +94,7 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
         return sure(kind.class(), Decider::Kind);
     }
 
-    let message = failure
-        .message
-        .map(str::trim)
-        .filter(|message| !message.is_empty());
+    let message = failure.message.map(str::trim).filter(|message| !message.is_empty());
     let mut status = status.filter(|status| *status >= 400);
     if let Some(message) = message {
         let inner = inside::look(message);
@@ -131,9 +110,7 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     }
 
     let by_code = exact.and_then(|exact| class_of_exact(exact, status));
-    let so_far = by_code
-        .map(|found| found.class)
-        .or_else(|| status.and_then(class_of_status));
+    let so_far = by_code.map(|found| found.class).or_else(|| status.and_then(class_of_status));
     let said = message.and_then(|message| found_in_prose(failure, message, exact, so_far));
 
     if failure.window_rejected && phrases::Over::of(so_far).meets(phrases::LIMITS_OR_SILENCE) {
@@ -145,10 +122,7 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     let seen = found_by_client(failure);
     if let Some(said) = said {
         // Where the prose only repeats what the client saw, the client saw it.
-        let is_echo = matches!(
-            said.class,
-            Class::Timeout | Class::Connection | Class::ServerError | Class::Cancelled
-        );
+        let is_echo = matches!(said.class, Class::Timeout | Class::Connection | Class::ServerError | Class::Cancelled);
         return match (by_code, seen) {
             // The prose confirms the code: the code is the stronger witness.
             (Some(found), _) if found.class == said.class && said.by == Decider::Message => found,
@@ -157,11 +131,7 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
         };
     }
     if let Some(found) = by_code {
-        return if is_bare_limit(exact, found) {
-            limit_by_type(failure, message, found.by)
-        } else {
-            found
-        };
+        return if is_bare_limit(exact, found) { limit_by_type(failure, message, found.by) } else { found };
     }
     if let Some(mut seen) = seen
         && status != Some(529)
@@ -181,9 +151,7 @@ fn exact_row(failure: &Failure<'_>) -> Option<Exact> {
     let by_type = || as_name(failure.error_type).and_then(lookup);
     match by_code {
         Some(row) if row.weight != Weight::Weak => Some((row, Decider::ErrorCode)),
-        _ => by_type()
-            .map(|row| (row, Decider::ErrorType))
-            .or(by_code.map(|row| (row, Decider::ErrorCode))),
+        _ => by_type().map(|row| (row, Decider::ErrorType)).or(by_code.map(|row| (row, Decider::ErrorCode))),
     }
 }
 
@@ -201,15 +169,9 @@ fn class_of_exact((row, by): Exact, status: Option<u16>) -> Option<Found> {
 }
 
 /// What the amounts and phrases of a message tell.
-fn found_in_prose(
-    failure: &Failure<'_>,
-    message: &str,
-    exact: Option<Exact>,
-    so_far: Option<Class>,
-) -> Option<Found> {
+fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so_far: Option<Class>) -> Option<Found> {
     let over = phrases::Over::of(so_far);
-    let may_be_too_large =
-        over.meets(phrases::LIMITS_OR_SILENCE) || so_far == Some(Class::RequestTooLarge);
+    let may_be_too_large = over.meets(phrases::LIMITS_OR_SILENCE) || so_far == Some(Class::RequestTooLarge);
     let text = message.as_bytes();
     let text = text.get(..MAX_PROSE).unwrap_or(text);
     if may_be_too_large && amounts(message).is_some_and(|it| it.request_exceeds_limit()) {
@@ -217,14 +179,9 @@ fn found_in_prose(
     }
     let by_row = exact.map_or("", |(row, _)| row.origin.provider);
     let row = phrases::find(text, over, [by_row, failure.provider.unwrap_or("")])?;
-    let by = if row.quota_id {
-        Decider::QuotaId
-    } else {
-        Decider::Message
-    };
+    let by = if row.quota_id { Decider::QuotaId } else { Decider::Message };
     // A workspace limit answered with a wait heals by waiting (Anthropic docs, Errors, 429).
-    let heals =
-        row.class == Class::SpendLimit && failure.has_hint && over.meets(phrases::Over::LIMITS);
+    let heals = row.class == Class::SpendLimit && failure.has_hint && over.meets(phrases::Over::LIMITS);
     Some(sure(if heals { Class::RateLimited } else { row.class }, by))
 }
 
@@ -238,19 +195,9 @@ fn limit_by_type(failure: &Failure<'_>, message: Option<&str>, by: Decider) -> F
     if failure.has_hint || failure.has_rate_limit_headers {
         return sure(Class::RateLimited, by);
     }
-    const EMPTY_WORDS: [&str; 5] = [
-        "error",
-        "rate_limit_error",
-        "too many requests",
-        "429",
-        "429 too many requests",
-    ];
+    const EMPTY_WORDS: [&str; 5] = ["error", "rate_limit_error", "too many requests", "429", "429 too many requests"];
     match message {
-        Some(message)
-            if EMPTY_WORDS
-                .iter()
-                .any(|word| message.eq_ignore_ascii_case(word)) =>
-        {
+        Some(message) if EMPTY_WORDS.iter().any(|word| message.eq_ignore_ascii_case(word)) => {
             doubtful(Class::UnexplainedRateLimit, by)
         }
         Some(_) => sure(Class::RateLimited, by),
@@ -265,23 +212,11 @@ fn found_by_client(failure: &Failure<'_>) -> Option<Found> {
     let by_exception = || {
         // Some loggers put the exception or errno where the type belongs.
         let named = [as_name(failure.error_type), as_name(failure.error_code)];
-        let named = named
-            .into_iter()
-            .flatten()
-            .filter(|name| looks_like_exception(name));
-        let kind = failure
-            .exception
-            .into_iter()
-            .chain(named)
-            .find_map(kind_of_exception)?;
+        let named = named.into_iter().flatten().filter(|name| looks_like_exception(name));
+        let kind = failure.exception.into_iter().chain(named).find_map(kind_of_exception)?;
         Some((kind, Decider::Exception))
     };
-    let by_transport = || {
-        failure
-            .transport
-            .and_then(kind_of_transport)
-            .map(|kind| (kind, Decider::Transport))
-    };
+    let by_transport = || failure.transport.and_then(kind_of_transport).map(|kind| (kind, Decider::Transport));
     let (kind, by) = by_kind().or_else(by_exception).or_else(by_transport)?;
     Some(sure(kind.class(), by))
 }
@@ -289,9 +224,7 @@ fn found_by_client(failure: &Failure<'_>) -> Option<Found> {
 /// `APITimeoutError`, `litellm.Timeout`, `ECONNRESET`; not `too_many_connections`.
 fn looks_like_exception(name: &str) -> bool {
     const ENDINGS: [&str; 3] = ["Error", "Exception", "Timeout"];
-    let is_errno = name
-        .bytes()
-        .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let is_errno = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     is_errno || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
@@ -337,9 +270,7 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
     };
     let explained = failure.has_hint || failure.has_rate_limit_headers;
     match exact.or_else(by_exception) {
-        Some((row, by)) if row.class == Class::RateLimited && !explained => {
-            doubtful(Class::UnexplainedRateLimit, by)
-        }
+        Some((row, by)) if row.class == Class::RateLimited && !explained => doubtful(Class::UnexplainedRateLimit, by),
         Some((row, by)) => sure(row.class, by),
         None => doubtful(Class::Unknown, Decider::Nothing),
     }

@@ -68,33 +68,17 @@ pub(super) fn kind_of_transport(transport: &str) -> Option<Kind> {
     if says("client_closed") || says("timeout") || says("timed_out") || says("timed out") {
         return Some(Kind::Timeout);
     }
-    const BROKEN: [&str; 10] = [
-        "rst",
-        "reset",
-        "closed",
-        "disconnect",
-        "ended_early",
-        "refused",
-        "abort",
-        "broken",
-        "truncated",
-        "error",
-    ];
-    BROKEN
-        .iter()
-        .any(|word| says(word))
-        .then_some(Kind::Connection)
+    const BROKEN: [&str; 10] =
+        ["rst", "reset", "closed", "disconnect", "ended_early", "refused", "abort", "broken", "truncated", "error"];
+    BROKEN.iter().any(|word| says(word)).then_some(Kind::Connection)
 }
 
 /// Whether the answer broke off on the way, whatever status it began with.
 pub(super) fn is_cut_off(transport: &str) -> bool {
-    contains_ignoring_case(transport, "ended_early")
-        || contains_ignoring_case(transport, "truncated")
+    contains_ignoring_case(transport, "ended_early") || contains_ignoring_case(transport, "truncated")
 }
 
 /// ASCII only: names and codes are.
 fn contains_ignoring_case(text: &str, word: &str) -> bool {
-    text.as_bytes()
-        .windows(word.len())
-        .any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+    text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }

@@ -15,29 +15,10 @@ const MAX_STRINGS: u8 = 3;
 /// How many objects deep one body may be.
 const MAX_OBJECTS: u8 = 6;
 /// The keys a code is found under, the most exact first.
-const CODE_KEYS: [&str; 9] = [
-    "error_code",
-    "code",
-    "Code",
-    "type",
-    "error_type",
-    "__type",
-    "status",
-    "reason",
-    "name",
-];
+const CODE_KEYS: [&str; 9] = ["error_code", "code", "Code", "type", "error_type", "__type", "status", "reason", "name"];
 /// The keys under which a body goes on.
-const INNER_KEYS: [&str; 9] = [
-    "error",
-    "Error",
-    "details",
-    "body",
-    "response",
-    "errors",
-    "cause",
-    "innererror",
-    "data",
-];
+const INNER_KEYS: [&str; 9] =
+    ["error", "Error", "details", "body", "response", "errors", "cause", "innererror", "data"];
 /// The keys whose string may hold another body.
 const TEXT_KEYS: [&str; 5] = ["message", "Message", "error", "detail", "body"];
 
@@ -118,9 +99,7 @@ fn look_at_value(value: &Value, strings_left: u8, objects_left: u8) -> Inside {
             for value in inner.filter(|value| value.is_object() || value.is_array()) {
                 found.prefer(look_at_value(value, strings_left, objects_left - 1));
             }
-            let texts = TEXT_KEYS
-                .iter()
-                .filter_map(|key| fields.get(*key)?.as_str());
+            let texts = TEXT_KEYS.iter().filter_map(|key| fields.get(*key)?.as_str());
             for text in texts {
                 found.prefer(look_at(text, strings_left - 1));
             }
@@ -145,9 +124,7 @@ fn offer(found: &mut Inside, word: &str) {
 }
 
 fn error_status(number: u64) -> Option<u16> {
-    u16::try_from(number)
-        .ok()
-        .filter(|status| (400..600).contains(status))
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
 /// Known codes among the quoted words of a text that looks like a body and is none: a Python
@@ -162,9 +139,8 @@ fn look_at_quoted_words(text: &str) -> Inside {
     let mut position = 0;
     while let Some(offset) = memchr::memchr2(b'\'', b'"', &bytes[position..]) {
         let start = position + offset + 1;
-        let is_part = |byte: &&u8| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'#' | b'/' | b' ')
-        };
+        let is_part =
+            |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'#' | b'/' | b' ');
         let length = bytes[start..].iter().take_while(is_part).count();
         let mut end = start + length;
         while bytes.get(end) == Some(&b'\\') {
@@ -181,13 +157,9 @@ fn look_at_quoted_words(text: &str) -> Inside {
         if let Some([b':', value @ ..]) = after.get(..) {
             key = CODE_KEYS.iter().position(|known| *known == word);
             let digits = value.trim_ascii_start();
-            let digits = digits
-                .get(..3)
-                .and_then(|digits| std::str::from_utf8(digits).ok());
+            let digits = digits.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
             if key.is_some() && found.status.is_none() {
-                found.status = digits
-                    .and_then(|digits| digits.parse().ok())
-                    .and_then(error_status);
+                found.status = digits.and_then(|digits| digits.parse().ok()).and_then(error_status);
             }
         } else if let Some(rank) = key.take()
             && rank < best
@@ -203,12 +175,7 @@ fn look_at_quoted_words(text: &str) -> Inside {
 /// The status a message names: `529 {"type":...`, `Error code: 429 - {...`, `unexpected status
 /// 413 Payload Too Large`.
 pub(super) fn status_in_prose(message: &str) -> Option<u16> {
-    const BEFORE: [&str; 4] = [
-        "error code: ",
-        "status code ",
-        "unexpected status ",
-        "http status ",
-    ];
+    const BEFORE: [&str; 4] = ["error code: ", "status code ", "unexpected status ", "http status "];
     const NEAR: usize = 256;
     let text = message.as_bytes();
     let start = message.trim_start().as_bytes();
@@ -229,9 +196,7 @@ pub(super) fn status_in_prose(message: &str) -> Option<u16> {
 /// Three digits that stand alone and name an error status.
 fn status_at(text: &[u8]) -> Option<u16> {
     let (digits, rest) = text.split_at_checked(3)?;
-    let stands_alone = rest
-        .first()
-        .is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let stands_alone = rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
     let digits = std::str::from_utf8(digits).ok().filter(|_| stands_alone)?;
     digits.parse().ok().and_then(error_status)
 }

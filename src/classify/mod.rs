@@ -87,13 +87,8 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [
-        Self::Timeout,
-        Self::Connection,
-        Self::SchemaError,
-        Self::PolicyRefusal,
-        Self::Cancelled,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Timeout, Self::Connection, Self::SchemaError, Self::PolicyRefusal, Self::Cancelled];
 
     /// The name used in the attempt record.
     pub const fn name(self) -> &'static str {
@@ -155,11 +150,7 @@ pub fn classify(failure: &Failure<'_>) -> Option<Verdict> {
         class: found.class,
         bucket,
         action: action(failure, found.class, bucket),
-        decided_by: if bucket == own_bucket {
-            found.by
-        } else {
-            Decider::ShouldRetryHeader
-        },
+        decided_by: if bucket == own_bucket { found.by } else { Decider::ShouldRetryHeader },
         low_confidence: found.low_confidence,
     })
 }
@@ -190,12 +181,8 @@ pub fn action_for(class: Class, bucket: Bucket, side_effect: bool, has_hint: boo
             _ => Action::Stop,
         },
         // It may have taken effect although no answer came back.
-        _ if side_effect && matches!(class, Class::Timeout | Class::Connection) => {
-            Action::Reconcile
-        }
-        Bucket::RetryAfter if has_hint && class != Class::UnexplainedRateLimit => {
-            Action::WaitThenRetry
-        }
+        _ if side_effect && matches!(class, Class::Timeout | Class::Connection) => Action::Reconcile,
+        Bucket::RetryAfter if has_hint && class != Class::UnexplainedRateLimit => Action::WaitThenRetry,
         Bucket::RetryAfter | Bucket::Capacity | Bucket::Transient => Action::BackoffThenRetry,
     }
 }

@@ -54,11 +54,7 @@ impl Over {
             Some(Class::RateLimited | Class::UnexplainedRateLimit) => Self::LIMITS,
             Some(Class::QuotaExhausted) => Self::QUOTAS,
             Some(
-                Class::InvalidRequest
-                | Class::RequestTooLarge
-                | Class::Permission
-                | Class::NotFound
-                | Class::Billing,
+                Class::InvalidRequest | Class::RequestTooLarge | Class::Permission | Class::NotFound | Class::Billing,
             ) => Self::REQUESTS,
             Some(Class::ServerError | Class::GatewayError) => Self::SERVERS,
             Some(_) => Self::NOTHING,
@@ -87,41 +83,17 @@ pub struct MessageRow {
 
 const fn says(text: &'static str, class: Class, over: Over, origin: Origin) -> MessageRow {
     let place = Place::Contains;
-    MessageRow {
-        text,
-        place,
-        class,
-        over,
-        unless: &[],
-        quota_id: false,
-        origin,
-    }
+    MessageRow { text, place, class, over, unless: &[], quota_id: false, origin }
 }
 
 const fn begins(text: &'static str, class: Class, over: Over, origin: Origin) -> MessageRow {
     let place = Place::Begins;
-    MessageRow {
-        text,
-        place,
-        class,
-        over,
-        unless: &[],
-        quota_id: false,
-        origin,
-    }
+    MessageRow { text, place, class, over, unless: &[], quota_id: false, origin }
 }
 
 const fn quota_id(text: &'static str, class: Class) -> MessageRow {
     let place = Place::Contains;
-    MessageRow {
-        text,
-        place,
-        class,
-        over: LIMIT,
-        unless: &[],
-        quota_id: true,
-        origin: GEMINI,
-    }
+    MessageRow { text, place, class, over: LIMIT, unless: &[], quota_id: true, origin: GEMINI }
 }
 
 const fn origin(provider: &'static str, source: &'static str) -> Origin {
@@ -152,9 +124,8 @@ const ANY: Over = CROWDED.and(Over::REQUESTS);
 const SILENT: Over = Over::SILENCE;
 
 use Class::{
-    Authentication, Cancelled, Connection, ContentPolicy, ContextTooLong, Entitlement,
-    GatewayError, Overloaded, QuotaExhausted, RateLimited, ServerError, SpendCap, SpendLimit,
-    Timeout, UsageWindow,
+    Authentication, Cancelled, Connection, ContentPolicy, ContextTooLong, Entitlement, GatewayError, Overloaded,
+    QuotaExhausted, RateLimited, ServerError, SpendCap, SpendLimit, Timeout, UsageWindow,
 };
 
 /// Every phrase; the first that fits wins, so the telling ones stand first.
@@ -244,8 +215,7 @@ pub const MESSAGES: &[MessageRow] = &[
 
 /// One automaton for all phrases. A pattern of ours that does not compile would be a bug; the
 /// tests prove that none is, and at run time prose would then simply tell nothing.
-static AUTOMATON: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new(MESSAGES.iter().map(pattern)).ok());
+static AUTOMATON: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(MESSAGES.iter().map(pattern)).ok());
 
 fn pattern(row: &MessageRow) -> String {
     let text = regex::escape(row.text).replace('\'', "(?:'|\\xE2\\x80\\x99|\\\\u2019)");
@@ -267,8 +237,5 @@ pub(super) fn find(text: &[u8], over: Over, providers: [&str; 2]) -> Option<&'st
         return None;
     }
     let matches = AUTOMATON.as_ref()?.matches(text);
-    matches
-        .iter()
-        .filter_map(|index| MESSAGES.get(index))
-        .find(speaks)
+    matches.iter().filter_map(|index| MESSAGES.get(index)).find(speaks)
 }

@@ -12,18 +12,11 @@ use super::Class;
 /// Absolute times in the message win, except for a window, whose header is exact where prose
 /// is rounded. Times in a named zone are not resolved (that takes a zone database), except
 /// UTC: no time is better than one that is hours off.
-pub fn reopens_at(
-    class: Class,
-    message: Option<&str>,
-    sent_us: i64,
-    window_reset_us: Option<i64>,
-) -> Option<i64> {
+pub fn reopens_at(class: Class, message: Option<&str>, sent_us: i64, window_reset_us: Option<i64>) -> Option<i64> {
     let text = message.map(str::as_bytes).unwrap_or_default();
     let text = text.get(..MAX_TEXT).unwrap_or(text);
     match class {
-        Class::SpendCap | Class::SpendLimit => {
-            stated_date(text).or_else(|| first_of_next_month(sent_us))
-        }
+        Class::SpendCap | Class::SpendLimit => stated_date(text).or_else(|| first_of_next_month(sent_us)),
         // Not "retry in 47 s": Gemini says so beside a daily quota.
         Class::QuotaExhausted => stated_date(text).or_else(|| stated_epoch(text)),
         // A header of 0 or less is a sentinel, not a time.
@@ -54,8 +47,7 @@ static DATE: Pattern = LazyLock::new(|| {
 
 /// `"resets_at":1775317531` (Codex), `usage limit reached|1755806400` (Claude Code).
 static EPOCH: Pattern = LazyLock::new(|| {
-    Regex::new(r#"(?i-u)(?:resets?_?at\\?["']?\s*[:=]\s*\\?["']?|limit reached\|)(\d{10,19})\b"#)
-        .ok()
+    Regex::new(r#"(?i-u)(?:resets?_?at\\?["']?\s*[:=]\s*\\?["']?|limit reached\|)(\d{10,19})\b"#).ok()
 });
 
 /// "resets 3:30am (UTC)", "resets Oct 9, 10am (UTC)", "Resets Jul 11 at 12pm (UTC)".
@@ -92,24 +84,15 @@ fn stated_date(text: &[u8]) -> Option<i64> {
     let found = captures(&DATE, text)?;
     let date = group(&found, 1)?.parse::<NaiveDate>().ok()?;
     let clock = group(&found, 2)?;
-    let time = NaiveTime::parse_from_str(clock, "%H:%M:%S")
-        .or_else(|_| NaiveTime::parse_from_str(clock, "%H:%M"))
-        .ok()?;
+    let time =
+        NaiveTime::parse_from_str(clock, "%H:%M:%S").or_else(|_| NaiveTime::parse_from_str(clock, "%H:%M")).ok()?;
     let zone = zone(group(&found, 3)?)?;
-    Some(
-        date.and_time(time)
-            .and_local_timezone(zone)
-            .single()?
-            .timestamp_micros(),
-    )
+    Some(date.and_time(time).and_local_timezone(zone).single()?.timestamp_micros())
 }
 
 fn stated_epoch(text: &[u8]) -> Option<i64> {
     let found = captures(&EPOCH, text)?;
-    let number = group(&found, 1)?
-        .parse::<i64>()
-        .ok()
-        .filter(|number| *number > 0)?;
+    let number = group(&found, 1)?.parse::<i64>().ok().filter(|number| *number > 0)?;
     // Told apart by magnitude: seconds have 10 digits until the year 2286.
     match number.ilog10() {
         ..11 => number.checked_mul(1_000_000),
@@ -126,14 +109,7 @@ fn stated_clock(text: &[u8], sent_us: i64) -> Option<i64> {
     let hour = group(&found, 3)?.parse::<u32>().ok()?;
     let minute = group(&found, 4).map_or(Some(0), |minute| minute.parse().ok())?;
     let hour = match group(&found, 5) {
-        Some(half) if (1..=12).contains(&hour) => {
-            hour % 12
-                + if half.eq_ignore_ascii_case("pm") {
-                    12
-                } else {
-                    0
-                }
-        }
+        Some(half) if (1..=12).contains(&hour) => hour % 12 + if half.eq_ignore_ascii_case("pm") { 12 } else { 0 },
         Some(_) => return None,
         None => hour,
     };
@@ -146,19 +122,11 @@ fn stated_clock(text: &[u8], sent_us: i64) -> Option<i64> {
         let this_year = at(NaiveDate::from_ymd_opt(sent.year(), month, day)?)?;
         // "resets Jan 2", said in December.
         let is_past = this_year < sent - Duration::days(31);
-        let year = if is_past {
-            sent.year() + 1
-        } else {
-            sent.year()
-        };
+        let year = if is_past { sent.year() + 1 } else { sent.year() };
         return Some(at(NaiveDate::from_ymd_opt(year, month, day)?)?.timestamp_micros());
     }
     let today = at(sent.date_naive())?;
-    let next = if today > sent {
-        today
-    } else {
-        at(sent.date_naive().succ_opt()?)?
-    };
+    let next = if today > sent { today } else { at(sent.date_naive().succ_opt()?)? };
     Some(next.timestamp_micros())
 }
 
@@ -176,11 +144,7 @@ fn whole_units<'t>(text: &'t [u8], found: &Captures<'t>) -> Option<&'t str> {
     let steps = found.get(2)?;
     let ends_in_letter = steps.as_bytes().last().is_some_and(u8::is_ascii_alphabetic);
     let goes_on = text.get(steps.end()).is_some_and(u8::is_ascii_alphabetic);
-    if ends_in_letter && goes_on {
-        None
-    } else {
-        group(found, 2)
-    }
+    if ends_in_letter && goes_on { None } else { group(found, 2) }
 }
 
 /// "3 hours 5 minutes" in seconds; the first letter of each unit tells.
@@ -209,16 +173,10 @@ fn first_of_next_month(sent_us: i64) -> Option<i64> {
 /// UTC under its names, and plain offsets such as `+02:00` or `UTC+2`.
 fn zone(name: &str) -> Option<FixedOffset> {
     const NAMES_OF_UTC: [&str; 6] = ["Z", "UTC", "GMT", "Etc/UTC", "Etc/GMT", "Etc/UCT"];
-    if NAMES_OF_UTC
-        .iter()
-        .any(|utc| name.eq_ignore_ascii_case(utc))
-    {
+    if NAMES_OF_UTC.iter().any(|utc| name.eq_ignore_ascii_case(utc)) {
         return FixedOffset::east_opt(0);
     }
-    let offset = name
-        .strip_prefix("UTC")
-        .or_else(|| name.strip_prefix("GMT"))
-        .unwrap_or(name);
+    let offset = name.strip_prefix("UTC").or_else(|| name.strip_prefix("GMT")).unwrap_or(name);
     let (sign, digits) = match offset.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, offset.strip_prefix('+')?),
@@ -229,19 +187,12 @@ fn zone(name: &str) -> Option<FixedOffset> {
         None => (digits, "0"),
     };
     let hours = hours.parse::<u16>().ok().filter(|hours| *hours <= 14)?;
-    let minutes = minutes
-        .parse::<u16>()
-        .ok()
-        .filter(|minutes| *minutes < 60)?;
+    let minutes = minutes.parse::<u16>().ok().filter(|minutes| *minutes < 60)?;
     FixedOffset::east_opt(sign * (i32::from(hours) * 3_600 + i32::from(minutes) * 60))
 }
 
 fn month_number(name: &str) -> Option<u32> {
-    const MONTHS: [&str; 12] = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ];
-    let index = MONTHS
-        .iter()
-        .position(|month| name.eq_ignore_ascii_case(month))?;
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let index = MONTHS.iter().position(|month| name.eq_ignore_ascii_case(month))?;
     u32::try_from(index + 1).ok()
 }

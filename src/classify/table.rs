@@ -55,10 +55,7 @@ const OPENAI_SPEND: Origin = origin("openai", "jin-bo/agentao#283, promptfoo#108
 const OPENAI_RESPONSES: Origin = origin("openai", "openai-node, responses.ts, ResponseError");
 const CODEX: Origin = origin("openai", "CLIProxyAPI#1666, codegraff2#90");
 const MOONSHOT: Origin = origin("moonshot", "Moonshot API docs, Errors");
-const GEMINI: Origin = origin(
-    "gemini",
-    "Gemini API docs, Troubleshooting; google.rpc.Code",
-);
+const GEMINI: Origin = origin("gemini", "Gemini API docs, Troubleshooting; google.rpc.Code");
 const QUOTA_ID: Origin = origin("gemini", "Gemini API, google.rpc.QuotaFailure quotaId");
 const BEDROCK: Origin = origin("bedrock", "Amazon Bedrock Runtime API reference, Errors");
 const AWS: Origin = origin("bedrock", "AWS API reference, Common errors");
@@ -71,18 +68,13 @@ const SDK_CLASS: Origin = origin("sdk", "openai-python and anthropic-python, _ex
 const NATIVE: Origin = origin("retrylens", "retrylens attempt record, field `kind`");
 
 const fn row(name: &'static str, class: Class, weight: Weight, origin: Origin) -> ExactRow {
-    ExactRow {
-        name,
-        class,
-        weight,
-        origin,
-    }
+    ExactRow { name, class, weight, origin }
 }
 
 use Class::{
-    Authentication, Billing, Cancelled, Conflict, Connection, ContentPolicy, ContextTooLong,
-    Entitlement, GatewayError, InvalidRequest, NotFound, Overloaded, Permission, QuotaExhausted,
-    RateLimited, RequestTooLarge, SchemaError, ServerError, SpendCap, Timeout, UsageWindow,
+    Authentication, Billing, Cancelled, Conflict, Connection, ContentPolicy, ContextTooLong, Entitlement, GatewayError,
+    InvalidRequest, NotFound, Overloaded, Permission, QuotaExhausted, RateLimited, RequestTooLarge, SchemaError,
+    ServerError, SpendCap, Timeout, UsageWindow,
 };
 use Weight::{Broad, Final, Open, Weak};
 
@@ -233,14 +225,7 @@ pub struct FamilyRow {
 
 /// Families of codes, tried after the exact ones.
 pub const FAMILIES: &[FamilyRow] = &[
-    family(
-        "",
-        "",
-        "_spend_limit_exceeded",
-        QuotaExhausted,
-        Final,
-        OPENAI_SPEND,
-    ),
+    family("", "", "_spend_limit_exceeded", QuotaExhausted, Final, OPENAI_SPEND),
     family("unsupported_", "", "", InvalidRequest, Open, OPENAI),
     family("Throttling.", "", "", RateLimited, Open, DASHSCOPE),
     // Gemini's quota ids, where a logger keeps them as the code.
@@ -256,12 +241,7 @@ const fn family(
     weight: Weight,
     origin: Origin,
 ) -> FamilyRow {
-    FamilyRow {
-        prefix,
-        middle,
-        suffix,
-        row: row("", class, weight, origin),
-    }
+    FamilyRow { prefix, middle, suffix, row: row("", class, weight, origin) }
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static ExactRow>> =

@@ -24,47 +24,27 @@ pub(super) const NONE: Failure<'static> = Failure {
 };
 
 pub(super) const fn http(status: u16) -> Failure<'static> {
-    Failure {
-        status: Some(status),
-        ..NONE
-    }
+    Failure { status: Some(status), ..NONE }
 }
 
 pub(super) const fn typed(status: u16, error_type: &'static str) -> Failure<'static> {
-    Failure {
-        error_type: Some(error_type),
-        ..http(status)
-    }
+    Failure { error_type: Some(error_type), ..http(status) }
 }
 
 pub(super) const fn coded(status: u16, error_code: &'static str) -> Failure<'static> {
-    Failure {
-        error_code: Some(error_code),
-        ..http(status)
-    }
+    Failure { error_code: Some(error_code), ..http(status) }
 }
 
 pub(super) const fn said(status: u16, message: &'static str) -> Failure<'static> {
-    Failure {
-        message: Some(message),
-        ..http(status)
-    }
+    Failure { message: Some(message), ..http(status) }
 }
 
 pub(super) const fn only_said(message: &'static str) -> Failure<'static> {
-    Failure {
-        message: Some(message),
-        logged_as_error: true,
-        ..NONE
-    }
+    Failure { message: Some(message), logged_as_error: true, ..NONE }
 }
 
 pub(super) const fn raised(exception: &'static str) -> Failure<'static> {
-    Failure {
-        exception: Some(exception),
-        logged_as_error: true,
-        ..NONE
-    }
+    Failure { exception: Some(exception), logged_as_error: true, ..NONE }
 }
 
 pub(super) const fn body(
@@ -73,12 +53,7 @@ pub(super) const fn body(
     code: &'static str,
     message: &'static str,
 ) -> Failure<'static> {
-    Failure {
-        error_type: Some(error_type),
-        error_code: Some(code),
-        message: Some(message),
-        ..http(status)
-    }
+    Failure { error_type: Some(error_type), error_code: Some(code), message: Some(message), ..http(status) }
 }
 
 #[track_caller]
@@ -92,8 +67,7 @@ const OWN_LIMIT: &str = "You have reached your specified API usage limits. You w
     on 2026-12-01 at 00:00 UTC.";
 const WORKSPACE: &str = "You have reached your specified workspace API usage limits.";
 const NO_CREDIT: &str = "Your credit balance is too low to access the Anthropic API.";
-const OVER_QUOTA: &str =
-    "You exceeded your current quota, please check your plan and billing details.";
+const OVER_QUOTA: &str = "You exceeded your current quota, please check your plan and billing details.";
 const TOO_LARGE: &str = "Request too large for gpt-4o in organization org-x on tokens per min \
     (TPM): Limit 30000, Requested 342389. The input or output tokens must be reduced.";
 const FULL_BUCKET: &str = "Rate limit reached for organization org-x on tokens per min (TPM): \

@@ -15,20 +15,9 @@ fn every_exact_row_is_reached_as_code_and_as_type() {
         assert!(!row.origin.provider.is_empty() && !row.origin.source.is_empty());
         let status = (row.weight == Weight::Weak && row.class == Class::RateLimited).then_some(429);
         let has_rate_limit_headers = row.class == Class::RateLimited;
-        let blank = Failure {
-            status,
-            has_rate_limit_headers,
-            logged_as_error: true,
-            ..Failure::default()
-        };
-        let as_code = Failure {
-            error_code: Some(row.name),
-            ..blank
-        };
-        let as_type = Failure {
-            error_type: Some(row.name),
-            ..blank
-        };
+        let blank = Failure { status, has_rate_limit_headers, logged_as_error: true, ..Failure::default() };
+        let as_code = Failure { error_code: Some(row.name), ..blank };
+        let as_type = Failure { error_type: Some(row.name), ..blank };
         for case in [as_code, as_type] {
             assert_eq!(classify(&case).unwrap().class, row.class, "{}", row.name);
         }
@@ -38,15 +27,8 @@ fn every_exact_row_is_reached_as_code_and_as_type() {
 #[test]
 fn every_family_is_reached() {
     for family in FAMILIES {
-        let code = format!(
-            "{}some{}thing{}",
-            family.prefix, family.middle, family.suffix
-        );
-        let case = Failure {
-            error_code: Some(&code),
-            logged_as_error: true,
-            ..Failure::default()
-        };
+        let code = format!("{}some{}thing{}", family.prefix, family.middle, family.suffix);
+        let case = Failure { error_code: Some(&code), logged_as_error: true, ..Failure::default() };
         assert_eq!(classify(&case).unwrap().class, family.row.class, "{code}");
     }
 }
@@ -55,55 +37,19 @@ fn every_family_is_reached() {
 fn every_phrase_is_reached_over_every_failure_it_speaks_about() {
     for row in MESSAGES {
         assert!(row.text.is_ascii(), "{}", row.text);
-        let blank = Failure {
-            message: Some(row.text),
-            logged_as_error: true,
-            ..Failure::default()
-        };
-        let quota = Failure {
-            error_code: Some("insufficient_quota"),
-            ..blank
-        };
+        let blank = Failure { message: Some(row.text), logged_as_error: true, ..Failure::default() };
+        let quota = Failure { error_code: Some("insufficient_quota"), ..blank };
         let situations = [
-            (
-                Over::LIMITS,
-                Failure {
-                    status: Some(429),
-                    ..blank
-                },
-            ),
-            (
-                Over::QUOTAS,
-                Failure {
-                    status: Some(429),
-                    ..quota
-                },
-            ),
-            (
-                Over::REQUESTS,
-                Failure {
-                    status: Some(400),
-                    ..blank
-                },
-            ),
-            (
-                Over::SERVERS,
-                Failure {
-                    status: Some(500),
-                    ..blank
-                },
-            ),
+            (Over::LIMITS, Failure { status: Some(429), ..blank }),
+            (Over::QUOTAS, Failure { status: Some(429), ..quota }),
+            (Over::REQUESTS, Failure { status: Some(400), ..blank }),
+            (Over::SERVERS, Failure { status: Some(500), ..blank }),
             (Over::SILENCE, blank),
         ];
         let mut reached = 0;
         for (over, case) in situations {
             if row.over.meets(over) {
-                assert_eq!(
-                    classify(&case).unwrap().class,
-                    row.class,
-                    "{} {case:?}",
-                    row.text
-                );
+                assert_eq!(classify(&case).unwrap().class, row.class, "{} {case:?}", row.text);
                 reached += 1;
             }
         }
@@ -117,20 +63,13 @@ fn names_are_unique_and_serialised() {
     assert_eq!(classes.len(), Class::ALL.len());
     for class in Class::ALL {
         assert_eq!(Class::from_name(class.name()), Some(class));
-        assert_eq!(
-            serde_json::to_string(&class).unwrap(),
-            format!("\"{}\"", class.name())
-        );
+        assert_eq!(serde_json::to_string(&class).unwrap(), format!("\"{}\"", class.name()));
         assert!(!class.is_money() || class.is_terminal_by_default());
     }
     for kind in Kind::ALL {
         assert_eq!(Kind::from_name(kind.name()), Some(kind));
     }
-    let verdict = classify(&Failure {
-        status: Some(529),
-        ..Failure::default()
-    })
-    .unwrap();
+    let verdict = classify(&Failure { status: Some(529), ..Failure::default() }).unwrap();
     let json = r#"{"class":"overloaded","bucket":"capacity","action":"backoff_then_retry","decided_by":"status","low_confidence":false}"#;
     assert_eq!(serde_json::to_string(&verdict).unwrap(), json);
 }
@@ -138,30 +77,15 @@ fn names_are_unique_and_serialised() {
 #[test]
 fn amounts_in_prose() {
     let cases = [
-        (
-            "(TPM): Limit 30000, Requested 342389.",
-            Some((30_000, None, 342_389)),
-        ),
-        (
-            "Rate limit reached: Limit 15000, Used 11972, Requested 4351.",
-            Some((15_000, Some(11_972), 4_351)),
-        ),
-        (
-            "Requested: 35,000 tokens; Limit: 30,000",
-            Some((30_000, None, 35_000)),
-        ),
-        (
-            "requested tokens: 1_000_000 limit = 30_000",
-            Some((30_000, None, 1_000_000)),
-        ),
+        ("(TPM): Limit 30000, Requested 342389.", Some((30_000, None, 342_389))),
+        ("Rate limit reached: Limit 15000, Used 11972, Requested 4351.", Some((15_000, Some(11_972), 4_351))),
+        ("Requested: 35,000 tokens; Limit: 30,000", Some((30_000, None, 35_000))),
+        ("requested tokens: 1_000_000 limit = 30_000", Some((30_000, None, 1_000_000))),
         ("limit of 5 requests, requested 6", Some((5, None, 6))),
         ("Limit 30000,Requested 5", Some((30_000, None, 5))),
         ("Limit 30k, Requested 35k", None),
         ("your rate limit of 50 requests per minute", None),
-        (
-            "maximum context length is 4097 tokens, you requested 5000 tokens",
-            None,
-        ),
+        ("maximum context length is 4097 tokens, you requested 5000 tokens", None),
         ("Limit 99999999999999999999999, Requested 1", None),
         ("limit", None),
         ("", None),
@@ -174,9 +98,7 @@ fn amounts_in_prose() {
 
 /// Microseconds of a time written the RFC's way.
 fn us(text: &str) -> i64 {
-    chrono::DateTime::parse_from_rfc3339(text)
-        .unwrap()
-        .timestamp_micros()
+    chrono::DateTime::parse_from_rfc3339(text).unwrap().timestamp_micros()
 }
 
 #[test]

@@ -8,37 +8,13 @@ use super::*;
 #[test]
 fn the_eight_cases_give_their_actions() {
     let cases = [
-        (
-            Failure {
-                has_hint: true,
-                ..http(429)
-            },
-            Action::WaitThenRetry,
-        ),
+        (Failure { has_hint: true, ..http(429) }, Action::WaitThenRetry),
         (coded(429, "enforced_spend_limit_reached"), Action::Stop),
         (http(529), Action::BackoffThenRetry),
-        (
-            Failure {
-                side_effect: true,
-                ..http(504)
-            },
-            Action::Reconcile,
-        ),
+        (Failure { side_effect: true, ..http(504) }, Action::Reconcile),
         (http(401), Action::Stop),
-        (
-            Failure {
-                kind: Some(SchemaError),
-                ..NONE
-            },
-            Action::Repair,
-        ),
-        (
-            Failure {
-                kind: Some(PolicyRefusal),
-                ..NONE
-            },
-            Action::Refuse,
-        ),
+        (Failure { kind: Some(SchemaError), ..NONE }, Action::Repair),
+        (Failure { kind: Some(PolicyRefusal), ..NONE }, Action::Refuse),
         (http(418), Action::UnknownFailure),
     ];
     for (case, action) in cases {
@@ -51,34 +27,12 @@ fn successes() {
     let ok = [
         http(200),
         http(304),
-        Failure {
-            logged_as_ok: true,
-            ..NONE
-        },
-        Failure {
-            error_type: Some("None"),
-            error_code: Some(""),
-            ..http(200)
-        },
-        Failure {
-            transport: Some("closed_after_response"),
-            ..http(200)
-        },
-        Failure {
-            exception: Some("retried.Timeout"),
-            logged_as_ok: true,
-            ..http(200)
-        },
-        Failure {
-            message: Some("429 lines of code"),
-            logged_as_ok: true,
-            ..NONE
-        },
-        Failure {
-            window_rejected: true,
-            should_retry: Some(false),
-            ..http(200)
-        },
+        Failure { logged_as_ok: true, ..NONE },
+        Failure { error_type: Some("None"), error_code: Some(""), ..http(200) },
+        Failure { transport: Some("closed_after_response"), ..http(200) },
+        Failure { exception: Some("retried.Timeout"), logged_as_ok: true, ..http(200) },
+        Failure { message: Some("429 lines of code"), logged_as_ok: true, ..NONE },
+        Failure { window_rejected: true, should_retry: Some(false), ..http(200) },
     ];
     for case in ok {
         assert_eq!(classify(&case), None, "{case:?}");
@@ -89,150 +43,47 @@ fn successes() {
 fn buckets_and_actions() {
     use Action as A;
     use Bucket as B;
-    let limited = Failure {
-        message: Some(ORGANISATION),
-        ..typed(429, "rate_limit_error")
-    };
+    let limited = Failure { message: Some(ORGANISATION), ..typed(429, "rate_limit_error") };
     let cap = coded(429, "enforced_spend_limit_reached");
     let cases = [
         (limited, B::RetryAfter, A::BackoffThenRetry),
-        (
-            Failure {
-                has_hint: true,
-                ..limited
-            },
-            B::RetryAfter,
-            A::WaitThenRetry,
-        ),
+        (Failure { has_hint: true, ..limited }, B::RetryAfter, A::WaitThenRetry),
         (http(429), B::RetryAfter, A::BackoffThenRetry),
         (http(529), B::Capacity, A::BackoffThenRetry),
         (http(503), B::Capacity, A::BackoffThenRetry),
         (http(502), B::Transient, A::BackoffThenRetry),
         (http(524), B::Transient, A::BackoffThenRetry),
-        (
-            Failure {
-                side_effect: true,
-                ..raised("ECONNRESET")
-            },
-            B::Transient,
-            A::Reconcile,
-        ),
-        (
-            Failure {
-                side_effect: true,
-                ..http(500)
-            },
-            B::Transient,
-            A::BackoffThenRetry,
-        ),
+        (Failure { side_effect: true, ..raised("ECONNRESET") }, B::Transient, A::Reconcile),
+        (Failure { side_effect: true, ..http(500) }, B::Transient, A::BackoffThenRetry),
         // the header outranks the class ...
-        (
-            Failure {
-                should_retry: Some(false),
-                ..http(529)
-            },
-            B::Terminal,
-            A::Stop,
-        ),
-        (
-            Failure {
-                should_retry: Some(true),
-                ..http(400)
-            },
-            B::Transient,
-            A::BackoffThenRetry,
-        ),
-        (
-            Failure {
-                should_retry: Some(true),
-                has_hint: true,
-                ..http(400)
-            },
-            B::RetryAfter,
-            A::WaitThenRetry,
-        ),
-        (
-            Failure {
-                should_retry: Some(true),
-                ..http(529)
-            },
-            B::Capacity,
-            A::BackoffThenRetry,
-        ),
-        (
-            Failure {
-                should_retry: Some(false),
-                ..http(418)
-            },
-            B::Terminal,
-            A::UnknownFailure,
-        ),
+        (Failure { should_retry: Some(false), ..http(529) }, B::Terminal, A::Stop),
+        (Failure { should_retry: Some(true), ..http(400) }, B::Transient, A::BackoffThenRetry),
+        (Failure { should_retry: Some(true), has_hint: true, ..http(400) }, B::RetryAfter, A::WaitThenRetry),
+        (Failure { should_retry: Some(true), ..http(529) }, B::Capacity, A::BackoffThenRetry),
+        (Failure { should_retry: Some(false), ..http(418) }, B::Terminal, A::UnknownFailure),
         // ... but not where money or a window is spent
-        (
-            Failure {
-                should_retry: Some(true),
-                ..cap
-            },
-            B::Terminal,
-            A::Stop,
-        ),
-        (
-            Failure {
-                should_retry: Some(true),
-                window_rejected: true,
-                ..limited
-            },
-            B::Terminal,
-            A::Stop,
-        ),
+        (Failure { should_retry: Some(true), ..cap }, B::Terminal, A::Stop),
+        (Failure { should_retry: Some(true), window_rejected: true, ..limited }, B::Terminal, A::Stop),
     ];
     for (case, bucket, action) in cases {
         let verdict = judge(&case);
-        assert_eq!(
-            (verdict.bucket, verdict.action),
-            (bucket, action),
-            "{case:?}"
-        );
+        assert_eq!((verdict.bucket, verdict.action), (bucket, action), "{case:?}");
     }
-    let stopped = judge(&Failure {
-        should_retry: Some(false),
-        ..http(529)
-    });
-    assert_eq!(
-        (stopped.class, stopped.decided_by),
-        (Class::Overloaded, Decider::ShouldRetryHeader)
-    );
+    let stopped = judge(&Failure { should_retry: Some(false), ..http(529) });
+    assert_eq!((stopped.class, stopped.decided_by), (Class::Overloaded, Decider::ShouldRetryHeader));
 }
 
 #[test]
 fn confidence() {
     let cases = [
         (http(429), true),
-        (
-            Failure {
-                message: Some("Error"),
-                ..typed(429, "rate_limit_error")
-            },
-            true,
-        ),
+        (Failure { message: Some("Error"), ..typed(429, "rate_limit_error") }, true),
         (typed(429, "rate_limit_error"), true),
-        (
-            Failure {
-                logged_as_error: true,
-                ..NONE
-            },
-            true,
-        ),
+        (Failure { logged_as_error: true, ..NONE }, true),
         // a status and a broken connection contradict each other
         (typed(429, "ECONNRESET"), true),
         (typed(500, "APIConnectionError"), false),
-        (
-            Failure {
-                has_hint: true,
-                ..typed(429, "rate_limit_error")
-            },
-            false,
-        ),
+        (Failure { has_hint: true, ..typed(429, "rate_limit_error") }, false),
         (http(418), false),
         (http(529), false),
     ];
@@ -249,10 +100,7 @@ fn exceptions() {
         ("UND_ERR_CONNECT_TIMEOUT", Some(Timeout)),
         ("ETIMEDOUT", Some(Timeout)),
         ("APIConnectionError", Some(Connection)),
-        (
-            "ConnectionResetError(104, 'Connection reset by peer')",
-            Some(Connection),
-        ),
+        ("ConnectionResetError(104, 'Connection reset by peer')", Some(Connection)),
         ("aiohttp.ServerDisconnectedError", Some(Connection)),
         ("ECONNREFUSED", Some(Connection)),
         ("EPIPE", Some(Connection)),
@@ -277,18 +125,8 @@ fn a_hostile_message_is_read_without_harm() {
     let deep = format!("{}{}", "{\"error\":".repeat(50_000), "}".repeat(50_000));
     let long = format!("{{\"message\":\"{}\"}}", "’".repeat(100_000));
     let quotes = "{'".repeat(100_000);
-    for message in [
-        deep.as_str(),
-        long.as_str(),
-        quotes.as_str(),
-        "{",
-        "{'code':",
-        "{\"code\":429",
-    ] {
-        let case = Failure {
-            message: Some(message),
-            ..http(500)
-        };
+    for message in [deep.as_str(), long.as_str(), quotes.as_str(), "{", "{'code':", "{\"code\":429"] {
+        let case = Failure { message: Some(message), ..http(500) };
         assert_eq!(judge(&case).class, Class::ServerError);
     }
 }

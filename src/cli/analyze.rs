@@ -24,8 +24,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
         options.keep_rejects = args.rejects.is_some();
         options.keep_ids = outputs.iter().any(|(form, _)| matches!(form, Form::Csv | Form::Parquet));
     })?;
-    let options =
-        judge::Options { settings: Settings::default(), complete: args.input.complete, rules: rules.clone() };
+    let options = judge::Options { settings: Settings::default(), complete: args.input.complete, rules: rules.clone() };
     let judgement = judge(&ingested.table, &options);
     let report = build(&ingested, &judgement, &rules);
     drop(judgement);

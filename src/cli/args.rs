@@ -254,7 +254,9 @@ pub(super) fn time(text: &str, zone: Zone) -> Result<Time, String> {
     ["", ":00", " 00:00:00"]
         .iter()
         .find_map(|rest| crate::ingest::timestamp::from_text(&format!("{text}{rest}"), zone))
-        .ok_or_else(|| format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d"))
+        .ok_or_else(|| {
+            format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d")
+        })
 }
 
 /// `90s`, `30m`, `2h`, `7d` in µs.

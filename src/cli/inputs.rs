@@ -76,7 +76,10 @@ fn nothing_found(ingested: &Ingested, options: &Options) -> String {
         ledger.blank
     );
     if ledger.filtered > 0 && !options.filter.is_empty() {
-        text.push_str(&format!("; {} attempts were left out by --since, --until, --run, --model or --provider", ledger.filtered));
+        text.push_str(&format!(
+            "; {} attempts were left out by --since, --until, --run, --model or --provider",
+            ledger.filtered
+        ));
     } else if let Some(reject) = ingested.rejects.first() {
         text.push_str(&format!("; first: {}:{}: {}", reject.file, reject.line, reject.reason));
     } else if ledger.lines > 0 {

@@ -100,7 +100,9 @@ impl Chunk {
 
     fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>, lane: &mut Lane) {
         let account = &mut self.account;
-        if line.is_empty() || line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty() {
+        if line.is_empty()
+            || line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty()
+        {
             account.ledger.lines += 1;
             account.ledger.blank += 1;
             return;

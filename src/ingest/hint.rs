@@ -17,11 +17,7 @@ const LONGEST_S: f64 = 10.0 * 365.0 * 86_400.0;
 
 /// Seconds, as a JSON number or a header's digits.
 pub(crate) fn from_seconds(seconds: f64) -> Hint {
-    if (0.0..LONGEST_S).contains(&seconds) {
-        Hint::Wait((seconds * 1e6).round() as i64)
-    } else {
-        Hint::Unreadable
-    }
+    if (0.0..LONGEST_S).contains(&seconds) { Hint::Wait((seconds * 1e6).round() as i64) } else { Hint::Unreadable }
 }
 
 /// A header's text. `answered` is when the answer was complete, `server_date` the server's own clock if it

@@ -276,7 +276,8 @@ struct Merger {
 impl Merger {
     fn open(&mut self, source: &Source) {
         let name = source.name();
-        let short = Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
+        let short =
+            Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         self.streams.push(format!("file:{short}"));
         self.lines.push(0);
         self.out.table.files.push(name.clone());
@@ -291,7 +292,8 @@ impl Merger {
         input.bytes += bytes;
         chunk::add(&mut input.ledger, &chunk.account.ledger);
         for unread in chunk.account.rejects {
-            let reject = Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
+            let reject =
+                Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
             if self.out.rejects.len() < REJECTS_SHOWN {
                 self.out.rejects.push(reject.clone());
             }

@@ -204,7 +204,11 @@ impl<R: Read> Utf16<R> {
             self.odd = Some(raw[got - 1]);
         }
         let units = raw[..got - got % 2].chunks_exact(2).map(|pair| {
-            if self.big_endian { u16::from_be_bytes([pair[0], pair[1]]) } else { u16::from_le_bytes([pair[0], pair[1]]) }
+            if self.big_endian {
+                u16::from_be_bytes([pair[0], pair[1]])
+            } else {
+                u16::from_le_bytes([pair[0], pair[1]])
+            }
         });
         let mut units: Vec<u16> = self.high.take().into_iter().chain(units).collect();
         // A pair may be cut by the block's end.

@@ -53,7 +53,8 @@ pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
 fn directory(path: &Path) -> Result<Vec<Source>, IngestError> {
     let mut found = Vec::new();
     for entry in ignore::WalkBuilder::new(path).standard_filters(false).hidden(true).build() {
-        let entry = entry.map_err(|error| IngestError::Directory { path: path.to_owned(), reason: error.to_string() })?;
+        let entry =
+            entry.map_err(|error| IngestError::Directory { path: path.to_owned(), reason: error.to_string() })?;
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         if is_file && looks_like_a_log(entry.path()) {
             found.push(Source::File(entry.into_path()));

@@ -47,7 +47,8 @@ pub(crate) fn from_text(text: &str, zone: Zone) -> Option<Time> {
 
 /// `2026-01-05 10:00:00 +0200` and the Common Log Format, with their offsets.
 fn zoned(text: &str) -> Option<Time> {
-    let spelled = ["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z"];
+    let spelled =
+        ["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z"];
     let text = text.replace(',', ".");
     let dated = spelled.iter().find_map(|format| DateTime::parse_from_str(&text, format).ok());
     dated.map(|time| Time(time.timestamp_micros()))
@@ -65,9 +66,9 @@ fn local(text: &str, zone: Zone) -> Option<Time> {
 fn rfc3339_utc(text: &[u8]) -> Option<Time> {
     let (head, tail) = text.split_at_checked(19)?;
     let digits = |from: usize, to: usize| {
-        head[from..to].iter().try_fold(0i64, |sum, byte| {
-            byte.is_ascii_digit().then(|| sum * 10 + i64::from(byte - b'0'))
-        })
+        head[from..to]
+            .iter()
+            .try_fold(0i64, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + i64::from(byte - b'0')))
     };
     let punctuated = head[4] == b'-'
         && head[7] == b'-'
@@ -169,7 +170,15 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_none() {
-        for bad in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-05T25:00:00Z", "12:00:00", "2026-01-05T10:00:00.Z"] {
+        for bad in [
+            "",
+            "yesterday",
+            "2026-13-01T00:00:00Z",
+            "2026-02-30T00:00:00Z",
+            "2026-01-05T25:00:00Z",
+            "12:00:00",
+            "2026-01-05T10:00:00.Z",
+        ] {
             assert_eq!(text(bad), None, "{bad}");
         }
     }

@@ -57,7 +57,10 @@ mod tests {
     #[test]
     fn formulas_and_quotes_are_disarmed() {
         let texts = vec![Some("=1+1".to_owned()), Some("a \"b\", c".to_owned()), None];
-        let frame = Frame { name: "f", columns: vec![("t", Cells::Text(texts)), ("n", Cells::Int(vec![Some(1), None, Some(-2)]))] };
+        let frame = Frame {
+            name: "f",
+            columns: vec![("t", Cells::Text(texts)), ("n", Cells::Int(vec![Some(1), None, Some(-2)]))],
+        };
         let mut out = Vec::new();
         render(&frame, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "t,n\n'=1+1,1\n\"a \"\"b\"\", c\",\n,-2\n");

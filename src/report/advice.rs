@@ -1,9 +1,9 @@
 //! What to do: the few steps that would settle most of what was found.
 
 use super::{Advice, Cost, Problem, Remedy};
+use crate::attempt::Time;
 use crate::judge::Judgement;
 use crate::rules::{Severity, find};
-use crate::attempt::Time;
 use std::collections::BTreeMap;
 
 /// Steps given at most.
@@ -13,7 +13,8 @@ const MOST: usize = 5;
 pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> Vec<Advice> {
     let mut steps: BTreeMap<&'static str, (Advice, Severity)> = BTreeMap::new();
     for problem in problems.iter().filter(|problem| problem.severity > Severity::Info) {
-        let (step, severity) = steps.entry(problem.rule).or_insert_with(|| (step(judgement, problem), problem.severity));
+        let (step, severity) =
+            steps.entry(problem.rule).or_insert_with(|| (step(judgement, problem), problem.severity));
         *severity = (*severity).max(problem.severity);
         step.findings += problem.count;
         add(&mut step.cost, &problem.cost);

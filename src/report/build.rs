@@ -204,9 +204,10 @@ pub(super) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<F
 
 fn sightings(table: &AttemptTable, rows: &[u32]) -> Vec<Sighting> {
     let half = SIGHTINGS / 2;
-    let shown = rows.iter().enumerate().filter(|(place, _)| {
-        rows.len() <= SIGHTINGS || *place < half || *place >= rows.len() - half
-    });
+    let shown = rows
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| rows.len() <= SIGHTINGS || *place < half || *place >= rows.len() - half);
     shown.map(|(place, row)| sighting(table, *row, place)).collect()
 }
 

@@ -164,11 +164,7 @@ fn narrow(id: &str, table: &AttemptTable, marked: &[u32]) -> (Match, HashSet<u32
     let request = |row| table.text(detail(row)?.request_id).map(str::to_owned);
     let call = |row| table.text(detail(row)?.call_id).map(str::to_owned);
     let run = |row: u32| table.names.get(table.rows[row as usize].run).map(str::to_owned);
-    for (matched, rows) in [
-        (Match::Request, named(&request)),
-        (Match::Call, named(&call)),
-        (Match::Run, named(&run)),
-    ] {
+    for (matched, rows) in [(Match::Request, named(&request)), (Match::Call, named(&call)), (Match::Run, named(&run))] {
         // A call id that begins with its run's id must not hide the run.
         let run_too = matched == Match::Call && rows.iter().all(|row| run(*row).as_deref() == Some(id));
         if !rows.is_empty() && !run_too {

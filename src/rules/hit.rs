@@ -106,8 +106,7 @@ impl Hit {
     #[must_use]
     pub fn wasted_after(mut self, call: &Call<'_>, position: usize) -> Hit {
         self.wasted.extend_from_slice(&call.rows()[position + 1..]);
-        self.wait_s +=
-            (position + 1..call.len()).filter_map(|p| call.wait_before(p)).map(|wait| wait.s()).sum::<f64>();
+        self.wait_s += (position + 1..call.len()).filter_map(|p| call.wait_before(p)).map(|wait| wait.s()).sum::<f64>();
         self
     }
 

@@ -82,7 +82,8 @@ impl Loops {
                 (format!("the SDK's own retries{client}"), "a loop".to_owned())
             }
             Sign::Numbers => {
-                let inner = here.map_or_else(|| "the one that numbers attempts".to_owned(), |here| format!("that of {here}"));
+                let inner =
+                    here.map_or_else(|| "the one that numbers attempts".to_owned(), |here| format!("that of {here}"));
                 (inner, "a second loop".to_owned())
             }
             Sign::OneNumber => {
@@ -128,12 +129,7 @@ fn by_numbers(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
 }
 
 /// Rounds of a counter that rises, and begins again at `first`.
-fn restarts(
-    call: &Call<'_>,
-    counted: impl Iterator<Item = (usize, u16)>,
-    sign: Sign,
-    first: u16,
-) -> Option<Loops> {
+fn restarts(call: &Call<'_>, counted: impl Iterator<Item = (usize, u16)>, sign: Sign, first: u16) -> Option<Loops> {
     let mut loops = Loops { sign, rounds: SmallVec::new(), positions: SmallVec::new() };
     let mut before: Option<(usize, u16)> = None;
     for (position, count) in counted {
@@ -196,7 +192,8 @@ fn repeats(call: &Call<'_>, numbered: &[(usize, u16)]) -> Option<Loops> {
 /// Sends of another layer within the attempts of one.
 fn by_nesting(call: &Call<'_>) -> Option<Loops> {
     let layer = |p: usize| call.origin(p).layer;
-    let outer = (0..call.len()).find(|&p| layer(p).is_some() && call.at(p).duration.as_us().is_some_and(|us| us > 0))?;
+    let outer =
+        (0..call.len()).find(|&p| layer(p).is_some() && call.at(p).duration.as_us().is_some_and(|us| us > 0))?;
     let mut loops = Loops { sign: Sign::Nested, rounds: SmallVec::new(), positions: SmallVec::new() };
     for position in (0..call.len()).filter(|&p| layer(p) == layer(outer)) {
         let inside: SmallVec<[usize; 8]> = (0..call.len())

@@ -37,7 +37,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    super::shared::retried_class(call, |class| class == Class::SpendCap, |again, wait| {
-        format!("a spent monthly cap was sent again {again} over {wait}; no send can succeed before it reopens")
-    })
+    super::shared::retried_class(
+        call,
+        |class| class == Class::SpendCap,
+        |again, wait| {
+            format!("a spent monthly cap was sent again {again} over {wait}; no send can succeed before it reopens")
+        },
+    )
 }

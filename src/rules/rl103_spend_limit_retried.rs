@@ -41,7 +41,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    super::shared::retried_class(call, |class| class == Class::SpendLimit, |again, wait| {
-        format!("a spent limit of the account's own was sent again {again} over {wait}; no send can succeed before it reopens or is raised")
-    })
+    super::shared::retried_class(
+        call,
+        |class| class == Class::SpendLimit,
+        |again, wait| {
+            format!(
+                "a spent limit of the account's own was sent again {again} over {wait}; no send can succeed before it reopens or is raised"
+            )
+        },
+    )
 }

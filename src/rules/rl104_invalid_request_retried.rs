@@ -49,17 +49,16 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     })?;
     if hit.class != Some(Class::InvalidRequest) {
         hit.remedy = Some(Remedy::Shrink);
-        hit.fix = Some("Make the request smaller before it is sent again: compact the context, split the input, \
+        hit.fix = Some(
+            "Make the request smaller before it is sent again: compact the context, split the input, \
                         or lower max_tokens; the size is refused, not the moment."
-            .into());
+                .into(),
+        );
     }
     Some(hit)
 }
 
 /// Failures only another request can cure.
 pub(super) fn about_the_request(class: Class) -> bool {
-    matches!(
-        class,
-        Class::InvalidRequest | Class::RequestTooLarge | Class::RequestOverLimit | Class::ContextTooLong
-    )
+    matches!(class, Class::InvalidRequest | Class::RequestTooLarge | Class::RequestOverLimit | Class::ContextTooLong)
 }

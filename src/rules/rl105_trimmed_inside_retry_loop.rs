@@ -45,5 +45,11 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let what = if shared::same_scope(call, position, position + 1) { "a changed body" } else { "another model" };
     let message =
         format!("a refused request was sent again with {what} after {}, inside the retry loop", shared::seconds(wait));
-    Some(Hit::new(message).on(call, position).on(call, position + 1).about(call.at(position).class).number("wait_s", wait))
+    Some(
+        Hit::new(message)
+            .on(call, position)
+            .on(call, position + 1)
+            .about(call.at(position).class)
+            .number("wait_s", wait),
+    )
 }

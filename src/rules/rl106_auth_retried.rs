@@ -42,9 +42,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let mut hit = shared::retried(call, is_refusal, |p, q| repeats(call, p, q), |again, wait| {
-        format!("was sent again {again} over {wait}")
-    })?;
+    let mut hit = shared::retried(
+        call,
+        is_refusal,
+        |p, q| repeats(call, p, q),
+        |again, wait| format!("was sent again {again} over {wait}"),
+    )?;
     let what = match hit.class {
         Some(Class::Authentication) => "a request with a refused key",
         Some(Class::Billing) => "a request refused for a payment that is due",
@@ -63,9 +66,7 @@ fn is_refusal(class: Class) -> bool {
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
     match call.at(p).class {
         // A client that refreshes its token logs no key: the server's answer then tells that it did.
-        Some(class @ Class::Authentication) => {
-            shared::same_account(call, p, q) && call.at(q).class == Some(class)
-        }
+        Some(class @ Class::Authentication) => shared::same_account(call, p, q) && call.at(q).class == Some(class),
         Some(Class::Billing) => shared::same_account(call, p, q),
         // Names and rights are a matter of the model.
         _ => shared::same_scope(call, p, q),

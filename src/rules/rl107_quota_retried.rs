@@ -40,13 +40,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    shared::retried(call, |class| class == Class::QuotaExhausted, |p, q| repeats(call, p, q), |again, wait| {
-        format!("a used-up quota was tried again {again} over {wait}; waiting does not refill it")
-    })
+    shared::retried(
+        call,
+        |class| class == Class::QuotaExhausted,
+        |p, q| repeats(call, p, q),
+        |again, wait| format!("a used-up quota was tried again {again} over {wait}; waiting does not refill it"),
+    )
 }
 
 /// Quotas are counted per account or per model: another model is a way out if it was let in.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
-    shared::same_scope(call, p, q)
-        || (shared::same_account(call, p, q) && call.at(p).class == call.at(q).class)
+    shared::same_scope(call, p, q) || (shared::same_account(call, p, q) && call.at(p).class == call.at(q).class)
 }

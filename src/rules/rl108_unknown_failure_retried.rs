@@ -42,10 +42,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let repeats = |p, q| {
-        !shared::says_nothing(call, p) && shared::same_scope(call, p, q) && !call.body_changed(p, q)
-    };
-    shared::retried(call, |class| class == Class::Unknown, repeats, |again, wait| {
-        format!("a failure of no known kind was sent again {again} over {wait}")
-    })
+    let repeats = |p, q| !shared::says_nothing(call, p) && shared::same_scope(call, p, q) && !call.body_changed(p, q);
+    shared::retried(
+        call,
+        |class| class == Class::Unknown,
+        repeats,
+        |again, wait| format!("a failure of no known kind was sent again {again} over {wait}"),
+    )
 }

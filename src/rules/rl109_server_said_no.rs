@@ -40,12 +40,15 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let repeats = |p: usize, q| {
-        call.at(p).flags.has(Flags::SERVER_SAYS_NO)
-            && shared::same_scope(call, p, q)
-            && !call.body_changed(p, q)
+        call.at(p).flags.has(Flags::SERVER_SAYS_NO) && shared::same_scope(call, p, q) && !call.body_changed(p, q)
     };
     // Where the class is final by itself, the rule for that class tells more.
-    shared::retried(call, |class| !class.is_terminal_by_default(), repeats, |again, wait| {
-        format!("the request was sent again {again} over {wait} after the server had said not to retry it")
-    })
+    shared::retried(
+        call,
+        |class| !class.is_terminal_by_default(),
+        repeats,
+        |again, wait| {
+            format!("the request was sent again {again} over {wait} after the server had said not to retry it")
+        },
+    )
 }

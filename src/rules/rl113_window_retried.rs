@@ -42,9 +42,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let mut hit = shared::retried(call, Class::is_window, |p, q| repeats(call, p, q), |again, wait| {
-        format!("was tried again {again} over {wait}")
-    })?;
+    let mut hit = shared::retried(
+        call,
+        Class::is_window,
+        |p, q| repeats(call, p, q),
+        |again, wait| format!("was tried again {again} over {wait}"),
+    )?;
     if hit.class == Some(Class::Entitlement) {
         hit.message = format!("a request the plan does not cover {}", hit.message);
         hit.remedy = Some(Remedy::Stop);
@@ -57,6 +60,5 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 
 /// Some windows hold for one model only: another one is a way out if it was let in.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
-    shared::same_scope(call, p, q)
-        || (shared::same_account(call, p, q) && call.at(p).class == call.at(q).class)
+    shared::same_scope(call, p, q) || (shared::same_account(call, p, q) && call.at(p).class == call.at(q).class)
 }

@@ -62,9 +62,11 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     }
     if delivered {
         hit.severity = Some(Severity::Warning);
-        hit.fix = Some("Discard the part of the answer that was delivered, tell the caller so, and send the turn \
+        hit.fix = Some(
+            "Discard the part of the answer that was delivered, tell the caller so, and send the turn \
                         again; where that part cannot be taken back, end the call and say so."
-            .into());
+                .into(),
+        );
     }
     if call.len() > 1 && !as_success {
         // It may be the attempt cap that ended the call; the log declares none.

@@ -113,7 +113,10 @@ fn lacks_capacity(attempt: &Attempt) -> bool {
 /// Whether something other than the cap ended the call.
 fn stopped_short(last: &Attempt) -> bool {
     let cap_left = last.max_attempts > 0 && last.number > 0 && last.number < last.max_attempts;
-    cap_left || last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::DECIDED_OTHER) || last.flags.has(Flags::TOOL)
+    cap_left
+        || last.flags.has(Flags::DECIDED_RETRY)
+        || last.flags.has(Flags::DECIDED_OTHER)
+        || last.flags.has(Flags::TOOL)
 }
 
 /// Whether the shape of the waits, not their number, is what was wrong.

@@ -6,18 +6,10 @@ use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::report::Outcome;
 
-const CAP: Setting = Setting {
-    name: "cap_s",
-    default: 60.0,
-    unit: "s",
-    meaning: "the longest single wait clients commonly allow",
-};
-const BUFFER: Setting = Setting {
-    name: "buffer_s",
-    default: 1.0,
-    unit: "s",
-    meaning: "what clients commonly add to a hint",
-};
+const CAP: Setting =
+    Setting { name: "cap_s", default: 60.0, unit: "s", meaning: "the longest single wait clients commonly allow" };
+const BUFFER: Setting =
+    Setting { name: "buffer_s", default: 1.0, unit: "s", meaning: "what clients commonly add to a hint" };
 const WORTH: Setting = Setting {
     name: "worth_s",
     default: 300.0,

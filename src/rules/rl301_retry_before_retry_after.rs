@@ -79,7 +79,8 @@ pub(super) struct Early {
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let all: SmallVec<[Early; 4]> = call.retried().filter_map(|p| early(call, p, settings)).collect();
     let worst = *all.iter().min_by_key(|early| (early.wait.us, early.position))?;
-    let mut message = format!("sent again after {} although the server asked for {}", wait_words(worst), asked_words(worst));
+    let mut message =
+        format!("sent again after {} although the server asked for {}", wait_words(worst), asked_words(worst));
     if all.len() > 1 {
         message.push_str(&format!("; {} sends of this call came early", all.len()));
     }

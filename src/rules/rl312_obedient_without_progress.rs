@@ -4,8 +4,7 @@ use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity,
 use crate::calls::Call;
 use smallvec::SmallVec;
 
-const WAITS: Setting =
-    Setting { name: "waits", default: 5.0, unit: "", meaning: "obedient waits without success" };
+const WAITS: Setting = Setting { name: "waits", default: 5.0, unit: "", meaning: "obedient waits without success" };
 const CHANGE: Setting = Setting {
     name: "change_share",
     default: 0.05,

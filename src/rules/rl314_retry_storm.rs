@@ -5,8 +5,12 @@ use crate::calls::Call;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-const ATTEMPTS: Setting =
-    Setting { name: "attempts", default: 10.0, unit: "", meaning: "attempts of one call beyond which it may be a storm" };
+const ATTEMPTS: Setting = Setting {
+    name: "attempts",
+    default: 10.0,
+    unit: "",
+    meaning: "attempts of one call beyond which it may be a storm",
+};
 const RATE: Setting =
     Setting { name: "per_second", default: 1.0, unit: "/s", meaning: "attempts per second beyond which it is one" };
 
@@ -102,10 +106,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         storm.len(),
         shared::seconds(span_us as f64 / 1e6)
     ))
-        .about(call.at(first).class)
-        .count("attempts", storm.len() as u64)
-        .number("span_s", span_us as f64 / 1e6)
-        .number("per_second", rate);
+    .about(call.at(first).class)
+    .count("attempts", storm.len() as u64)
+    .number("span_s", span_us as f64 / 1e6)
+    .number("per_second", rate);
     hit.rows.extend_from_slice(&call.rows()[storm]);
     if shared::clock_step_us(call) > 0 {
         hit.confidence = Confidence::Medium;

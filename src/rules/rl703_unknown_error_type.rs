@@ -62,11 +62,14 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let (position, word) = (0..call.len()).find_map(|p| Some((p, unknown_type(call, p)?)))?;
     let count = (0..call.len()).filter(|&p| unknown_type(call, p) == Some(word)).count();
     let word = shared::cut(word, 60);
-    let mut hit = Hit::new(format!("the error type \"{word}\" came back {}; the provider has none of that name", shared::times(count)))
-        .about(call.at(position).class)
-        .text("error_type", word)
-        .count("status", u64::from(call.at(position).status))
-        .count("attempts", count as u64);
+    let mut hit = Hit::new(format!(
+        "the error type \"{word}\" came back {}; the provider has none of that name",
+        shared::times(count)
+    ))
+    .about(call.at(position).class)
+    .text("error_type", word)
+    .count("status", u64::from(call.at(position).status))
+    .count("attempts", count as u64);
     hit.rows.extend((0..call.len()).filter(|&p| unknown_type(call, p).is_some()).map(|p| call.rows()[p]));
     Some(hit)
 }

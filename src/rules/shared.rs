@@ -25,9 +25,9 @@ pub(super) fn retried(
     repeats: impl Fn(usize, usize) -> bool,
     words: impl Fn(&str, &str) -> String,
 ) -> Option<Hit> {
-    let position = call.retried().find(|&p| {
-        call.at(p).class.is_some_and(&wanted) && refused_for_good(call, p) && repeats(p, p + 1)
-    })?;
+    let position = call
+        .retried()
+        .find(|&p| call.at(p).class.is_some_and(&wanted) && refused_for_good(call, p) && repeats(p, p + 1))?;
     let stop = (position + 1..call.len()).find(|&q| !repeats(position, q)).unwrap_or(call.len());
     let again = stop - position - 1;
     let waited = waited_s(call, position + 1..stop);
@@ -164,8 +164,7 @@ pub(super) fn speaks_messages(call: &Call<'_>, position: usize) -> bool {
 
 /// Whether the failure says that there is no capacity: an overload, or a 503 of something in between.
 pub(super) fn is_capacity(attempt: &Attempt) -> bool {
-    attempt.class == Some(Class::Overloaded)
-        || (attempt.class == Some(Class::GatewayError) && attempt.status == 503)
+    attempt.class == Some(Class::Overloaded) || (attempt.class == Some(Class::GatewayError) && attempt.status == 503)
 }
 
 /// A failure in plain words, with its article.

@@ -66,10 +66,15 @@ fn metadata_is_complete() {
             assert!(!text.contains("  "), "{}: {what} has a run of blanks", rule.code);
         }
         assert!(rule.summary.ends_with('.'), "{}: the summary is a sentence", rule.code);
-        let hyphenated = rule.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        let hyphenated =
+            rule.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         assert!(hyphenated, "{}: {} is no hyphenated name", rule.code, rule.name);
         for setting in rule.settings {
-            assert!(!setting.name.is_empty() && !setting.meaning.is_empty(), "{}: a setting says too little", rule.code);
+            assert!(
+                !setting.name.is_empty() && !setting.meaning.is_empty(),
+                "{}: a setting says too little",
+                rule.code
+            );
             assert!(setting.default.is_finite(), "{}: {} has no default", rule.code, setting.name);
         }
     }

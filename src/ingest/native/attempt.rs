@@ -132,11 +132,11 @@ impl Builder<'_, '_> {
     }
 
     fn error_type(&self) -> Option<&str> {
-        self.record
+        self.record.error_type.as_deref().or(self.record.error.error_type.as_deref()).or(self
+            .record
+            .headers
             .error_type
-            .as_deref()
-            .or(self.record.error.error_type.as_deref())
-            .or(self.record.headers.error_type.as_deref())
+            .as_deref())
     }
 
     fn error_code(&self) -> Option<&str> {
@@ -205,8 +205,7 @@ impl Builder<'_, '_> {
     /// An error beside a status of success came inside a stream.
     fn mid_stream(&self) -> bool {
         self.record.mid_stream
-            || ((200..300).contains(&self.status())
-                && (self.record.error.present || self.record.error_type.is_some()))
+            || ((200..300).contains(&self.status()) && (self.record.error.present || self.record.error_type.is_some()))
     }
 
     /// What the logger called it: a success, a failure.
@@ -345,9 +344,8 @@ impl Builder<'_, '_> {
         let call_id = table.keep(self.call_id().map(|id| cut(id, 200)));
         let names = &mut table.names;
         // Providers quote keys in their messages: none is kept.
-        let mut symbol = |text: Option<&str>| {
-            text.map_or(Symbol::NONE, |text| names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
-        };
+        let mut symbol =
+            |text: Option<&str>| text.map_or(Symbol::NONE, |text| names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))));
         Detail {
             request_id,
             call_id,
@@ -448,4 +446,3 @@ pub(super) fn count(value: i64) -> u32 {
 pub(super) fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
 }
-

@@ -170,16 +170,16 @@ mod tests {
 
     #[test]
     fn the_inner_error_wins() {
-        let body = read(
-            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}"#,
-        );
+        let body =
+            read(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}"#);
         assert_eq!(body.error_type.as_deref(), Some("overloaded_error"));
         assert_eq!(body.request_id.as_deref(), Some("req_1"));
     }
 
     #[test]
     fn details_carry_the_code_or_the_delay() {
-        let spend = read(r#"{"error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}"#);
+        let spend =
+            read(r#"{"error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}"#);
         assert_eq!(spend.code.as_deref(), Some("enforced_spend_limit_reached"));
         let google = read(
             r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[

@@ -83,7 +83,14 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (
         Field::Ts,
         &[
-            "ts", "timestamp", "@timestamp", "time", "start_time", "startTime", "sent_at", "created_at",
+            "ts",
+            "timestamp",
+            "@timestamp",
+            "time",
+            "start_time",
+            "startTime",
+            "sent_at",
+            "created_at",
             "startTimeUnixNano",
         ],
     ),
@@ -95,9 +102,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::RunId, &["run_id", "run", "session_id", "sessionId", "job_id", "trace_id", "conversation_id"]),
     (
         Field::CallId,
-        &[
-            "call_id", "call", "turn_id", "logical_id", "operation_id", "logical_request_id", "correlation_id",
-        ],
+        &["call_id", "call", "turn_id", "logical_id", "operation_id", "logical_request_id", "correlation_id"],
     ),
     (Field::Number, &["attempt", "attempt_number", "attemptNumber", "try"]),
     (Field::NumberFromZero, &["retry_attempt", "retry_count", "retries"]),
@@ -107,10 +112,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::SdkRetryCount, &["sdk_retry_count"]),
     (Field::RequestId, &["request_id", "request-id", "requestId", "requestID", "x-request-id", "_request_id"]),
     (Field::AwsRequestId, &["aws_request_id"]),
-    (
-        Field::Provider,
-        &["provider", "gen_ai.provider.name", "llm_provider", "gen_ai.system", "custom_llm_provider"],
-    ),
+    (Field::Provider, &["provider", "gen_ai.provider.name", "llm_provider", "gen_ai.system", "custom_llm_provider"]),
     (Field::Model, &["model", "gen_ai.request.model", "model_name"]),
     (Field::Org, &["org", "organization", "account", "organization_id", "account_id"]),
     (Field::ApiKey, &["api_key_id", "key_id"]),
@@ -128,10 +130,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::RetryAfter, &["retry_after", "retryAfter", "retry_after_s"]),
     (Field::RetryAfterMs, &["retry_after_ms", "retryAfterMs"]),
     (Field::ShouldRetry, &["should_retry"]),
-    (
-        Field::PlannedMs,
-        &["planned_wait_ms", "retryInMs", "delay_ms", "retry_delay_ms", "computed_delay_ms", "wait_ms"],
-    ),
+    (Field::PlannedMs, &["planned_wait_ms", "retryInMs", "delay_ms", "retry_delay_ms", "computed_delay_ms", "wait_ms"]),
     (Field::PlannedS, &["planned_wait_s", "retry_in", "backoff_s", "sleep_s", "delay_s", "wait_s"]),
     (Field::Decision, &["decision", "action"]),
     (Field::WillRetry, &["will_retry", "is_retryable", "willRetry"]),
@@ -161,9 +160,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
 static TABLE: LazyLock<HashMap<&'static str, (Field, u8), FixedState>> = LazyLock::new(|| {
     SPELLINGS
         .iter()
-        .flat_map(|(field, names)| {
-            names.iter().enumerate().map(move |(rank, name)| (*name, (*field, rank as u8)))
-        })
+        .flat_map(|(field, names)| names.iter().enumerate().map(move |(rank, name)| (*name, (*field, rank as u8))))
         .collect()
 });
 

@@ -142,7 +142,9 @@ impl<'t> Reader<'t> {
         // Integers beyond 64 bits and fractions alike; the grammar was checked.
         let value = scan::decimal(text).or_else(|| text.parse().ok());
         match value {
-            Some(value) if !text.contains(['.', 'e', 'E']) => Ok(text.parse().map_or(Scalar::Float(value), Scalar::Int)),
+            Some(value) if !text.contains(['.', 'e', 'E']) => {
+                Ok(text.parse().map_or(Scalar::Float(value), Scalar::Int))
+            }
             Some(value) => Ok(Scalar::Float(value)),
             None => self.fault("not a number"),
         }
@@ -368,9 +370,40 @@ mod tests {
     #[test]
     fn accepts_what_serde_json_accepts_and_nothing_else() {
         const PARTS: &[&str] = &[
-            "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\\n\"", "\"\\u00e9\"", "\"\\ux\"", "\"", "1", "-0", "01", "1.5", "1.",
-            "1e5", "1E-2", "-", "null", "true", "fals", "é", " ", "\n", "\u{1}", "\"\u{1}\"", "\\", "\"\\q\"", "{}", "[]",
-            "{\"k\":1}", "[1,2]", "\"\\ud83d\\ude00\"",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\"a\"",
+            "\"b\\n\"",
+            "\"\\u00e9\"",
+            "\"\\ux\"",
+            "\"",
+            "1",
+            "-0",
+            "01",
+            "1.5",
+            "1.",
+            "1e5",
+            "1E-2",
+            "-",
+            "null",
+            "true",
+            "fals",
+            "é",
+            " ",
+            "\n",
+            "\u{1}",
+            "\"\u{1}\"",
+            "\\",
+            "\"\\q\"",
+            "{}",
+            "[]",
+            "{\"k\":1}",
+            "[1,2]",
+            "\"\\ud83d\\ude00\"",
         ];
         let mut state = 7u64;
         let mut agreed = 0;
@@ -399,7 +432,17 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_serde_json_does() {
-        for text in ["0", "-1", "9223372036854775807", "9223372036854775808", "1.5", "1e3", "-2.5E-3", "0.1", "123456789012345678901234567890"] {
+        for text in [
+            "0",
+            "-1",
+            "9223372036854775807",
+            "9223372036854775808",
+            "1.5",
+            "1e3",
+            "-2.5E-3",
+            "0.1",
+            "123456789012345678901234567890",
+        ] {
             let theirs: f64 = serde_json::from_str(text).unwrap();
             assert_eq!(Reader::new(text).scalar().unwrap().number(), Some(theirs), "{text}");
         }

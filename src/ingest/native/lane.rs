@@ -5,7 +5,9 @@
 use super::attempt::{FINGERPRINT, Place, fingerprint};
 use super::scan;
 use super::shape::{SLOTS, Shape, Slot};
-use crate::attempt::{Attempt, AttemptTable, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Symbol, Usage};
+use crate::attempt::{
+    Attempt, AttemptTable, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Symbol, Usage,
+};
 use crate::ingest::timestamp;
 use std::hash::BuildHasher;
 
@@ -140,7 +142,8 @@ impl Lane {
         let usage = values.usage()?;
         let stream = values.truth(Slot::Stream)? == Some(true);
         let named = |text: &&str| !text.is_empty();
-        let ids = [values.text(Slot::RequestId)?, values.text(Slot::HeaderRequestId)?, values.text(Slot::ProxyRequestId)?];
+        let ids =
+            [values.text(Slot::RequestId)?, values.text(Slot::HeaderRequestId)?, values.text(Slot::ProxyRequestId)?];
         let request_id = ids.into_iter().find(named);
         let call = Some(values.text(Slot::CallId)?).filter(named);
         let run = Some(values.text(Slot::RunId)?).filter(named);
@@ -239,7 +242,11 @@ impl<'l> Values<'l> {
             }
             at += piece.before.len();
             let Some((kind, start, end, next)) = scan::scalar(bytes, at) else {
-                return if bytes.get(at).is_some_and(|byte| matches!(byte, b'{' | b'[')) { Fit::Other } else { Fit::Unusual };
+                return if bytes.get(at).is_some_and(|byte| matches!(byte, b'{' | b'[')) {
+                    Fit::Other
+                } else {
+                    Fit::Unusual
+                };
             };
             match piece.slot {
                 Slot::Skip => {}
@@ -341,4 +348,3 @@ impl<'l> Values<'l> {
         }))
     }
 }
-

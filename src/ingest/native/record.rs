@@ -276,9 +276,9 @@ impl<'a> Record<'a> {
 /// that blame a short wait stay safe.
 fn bare_duration_ms(value: &Scalar<'_>) -> Option<f64> {
     match value {
-        Scalar::Text(text) => crate::ingest::hint::go_duration(text)
-            .map(|us| us as f64 / 1000.0)
-            .or_else(|| value.number()),
+        Scalar::Text(text) => {
+            crate::ingest::hint::go_duration(text).map(|us| us as f64 / 1000.0).or_else(|| value.number())
+        }
         other => other.number(),
     }
 }

@@ -109,7 +109,11 @@ fn mantissa(bytes: &[u8], at: usize) -> Option<(Kind, usize)> {
     if bytes[start] == b'0' && whole > start + 1 {
         return None;
     }
-    if bytes.get(whole) == Some(&b'.') { Some((Kind::Decimal, digits_end(bytes, whole + 1)?)) } else { Some((Kind::Integer, whole)) }
+    if bytes.get(whole) == Some(&b'.') {
+        Some((Kind::Decimal, digits_end(bytes, whole + 1)?))
+    } else {
+        Some((Kind::Integer, whole))
+    }
 }
 
 /// Where the digits at `from` end; there must be one.
@@ -175,7 +179,19 @@ mod tests {
 
     #[test]
     fn what_needs_a_closer_look_is_refused() {
-        for text in ["\"a\\\"b\"", "\"a\u{1}b and more to fill\"", "\"open", "1e5", "01", "1.", "-", ".5", "nul", "+1", "\"seven\u{1f}"] {
+        for text in [
+            "\"a\\\"b\"",
+            "\"a\u{1}b and more to fill\"",
+            "\"open",
+            "1e5",
+            "01",
+            "1.",
+            "-",
+            ".5",
+            "nul",
+            "+1",
+            "\"seven\u{1f}",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
     }

@@ -215,7 +215,9 @@ impl Learner<'_> {
     fn value(&mut self, meaning: Meaning, depth: usize) -> Option<()> {
         match (self.peek()?, meaning) {
             (b'{', Meaning::Object(context)) => self.object(context, depth + 1),
-            (b'{', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => self.object(Context::Foreign, depth + 1),
+            (b'{', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => {
+                self.object(Context::Foreign, depth + 1)
+            }
             (b'{', Meaning::Scalar(Slot::Absent) | Meaning::Ranked(Slot::Absent, _)) => {
                 self.object(Context::Error, depth + 1)
             }

@@ -20,8 +20,14 @@ fn read(lines: &[String], mut lane: Lane) -> String {
     let mut out = String::new();
     lane.start_table();
     for (number, line) in lines.iter().enumerate() {
-        let place =
-            Place { file: 0, line: number as u32 + 1, stream: "file:x", zone: Zone::UTC, filter: &filter, keep_ids: false };
+        let place = Place {
+            file: 0,
+            line: number as u32 + 1,
+            stream: "file:x",
+            zone: Zone::UTC,
+            filter: &filter,
+            keep_ids: false,
+        };
         read_line(line, &place, &mut lane, &mut table, |outcome| {
             out += match outcome {
                 Outcome::Taken(Taken::Attempt) => "A",
@@ -37,7 +43,8 @@ fn read(lines: &[String], mut lane: Lane) -> String {
             .chain([origin.org, origin.api_key, origin.workspace, row.run])
             .map(|symbol| table.names.get(symbol).map(str::to_owned))
             .collect();
-        let row = crate::attempt::Attempt { origin: crate::attempt::OriginId(0), run: crate::attempt::Symbol::NONE, ..*row };
+        let row =
+            crate::attempt::Attempt { origin: crate::attempt::OriginId(0), run: crate::attempt::Symbol::NONE, ..*row };
         out += &format!("\n{row:?} {names:?} {:?}", table.usage(index));
     }
     let mut gauges: Vec<String> =
@@ -58,9 +65,39 @@ pub(super) fn random(state: &mut u64) -> u64 {
 /// The line with one part replaced by something a logger, or an enemy, might write there.
 fn varied(line: &str, state: &mut u64) -> String {
     const OTHER: &[&str] = &[
-        "null", "true", "false", "0", "1", "2", "-1", "3.5", "1e3", "01", "200", "429", "\"\"", "\"ok\"", "\"error\"",
-        "\"2\"", "\"2/5\"", "\"a\\\\b\"", "\"\\u0041\"", "\"\\ud83d\"", "{}", "[]", "{\"a\":1}", "[1,[2]]", "NaN", "\"req_9\"", "",
-        "\"2026-01-05T12:00:00+02:00\"", "1767607200", "\"\u{1}\"", "99999999999999999999", "0.1234567890123456789", "\" 7 \"",
+        "null",
+        "true",
+        "false",
+        "0",
+        "1",
+        "2",
+        "-1",
+        "3.5",
+        "1e3",
+        "01",
+        "200",
+        "429",
+        "\"\"",
+        "\"ok\"",
+        "\"error\"",
+        "\"2\"",
+        "\"2/5\"",
+        "\"a\\\\b\"",
+        "\"\\u0041\"",
+        "\"\\ud83d\"",
+        "{}",
+        "[]",
+        "{\"a\":1}",
+        "[1,[2]]",
+        "NaN",
+        "\"req_9\"",
+        "",
+        "\"2026-01-05T12:00:00+02:00\"",
+        "1767607200",
+        "\"\u{1}\"",
+        "99999999999999999999",
+        "0.1234567890123456789",
+        "\" 7 \"",
     ];
     let scalars: Vec<(usize, usize)> = {
         let bytes = line.as_bytes();

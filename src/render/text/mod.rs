@@ -6,9 +6,9 @@
 mod advice;
 mod bars;
 mod classes;
+mod data;
 mod examples;
 mod explain;
-mod data;
 mod gaps;
 mod headroom;
 mod layout;
