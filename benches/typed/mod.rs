@@ -8,7 +8,7 @@ use std::fmt;
 /// A string that borrows unless it has escapes, which `Option<Cow<str>>` with `#[serde(borrow)]` does not.
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct TextVisitor;
         impl<'de> Visitor<'de> for TextVisitor {
