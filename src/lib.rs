@@ -10,6 +10,7 @@ pub mod attempt;
 pub mod calls;
 pub mod classify;
 pub mod cli;
+pub mod config;
 pub mod ingest;
 pub mod judge;
 pub mod measure;

@@ -143,3 +143,29 @@ fn an_unknown_rule_ends_with_2_and_a_suggestion() {
     }
     assert_eq!(run(&["explain"]).code, 2);
 }
+
+/// Written anew where `RETRYLENS_UPDATE` is set.
+#[test]
+fn the_page_of_rules_is_current() {
+    let ran = run(&["rules", "--format", "markdown", "--long"]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let page = repo("docs/rules.md");
+    if std::env::var_os("RETRYLENS_UPDATE").is_some() {
+        std::fs::write(&page, &ran.stdout).unwrap();
+    }
+    let kept = std::fs::read_to_string(&page).unwrap_or_default();
+    assert!(kept == ran.stdout, "docs/rules.md is stale: RETRYLENS_UPDATE=1 cargo test --test rules");
+}
+
+#[test]
+fn the_page_of_rules_is_complete() {
+    let page = run(&["rules", "--format", "markdown", "--long"]).stdout;
+    for rule in CATALOGUE {
+        assert!(page.contains(&format!("\n### {} {}\n", rule.code, rule.name)), "{}", rule.code);
+        for setting in rule.settings {
+            assert!(page.contains(&format!("| `{}` | {}", setting.name, setting.default)), "{}", rule.code);
+        }
+    }
+    assert_eq!(page.matches("\n```json\n").count(), CATALOGUE.len());
+    assert_eq!(run(&["rules", "--long"]).code, 2);
+}

@@ -2,12 +2,11 @@
 
 use super::args::{AnalyzeArgs, Format};
 use super::error::CliError;
-use super::{inputs, output};
+use super::{config, inputs, output};
 use crate::ingest::Ingested;
-use crate::judge::{self, judge};
+use crate::judge::judge;
 use crate::render::{charts, csv, json, text};
 use crate::report::{Report, build, frames};
-use crate::rules::{CATALOGUE, Rule, Settings};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,8 @@ const RUN_CHARTS: usize = 12;
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let outputs = args.output.iter().map(|text| parse_output(text)).collect::<Result<Vec<_>, _>>()?;
-    let rules = select(&args.select, &args.ignore)?;
+    let config = config::load(&args.config)?;
+    let rules = config::select(&config, &args.select, &args.ignore)?;
     if !(0.0..=100.0).contains(&args.max_rejected) {
         return Err(CliError::Usage(format!("--max-rejected {}: a share is between 0 and 100", args.max_rejected)));
     }
@@ -24,9 +24,10 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
         options.keep_rejects = args.rejects.is_some();
         options.keep_ids = outputs.iter().any(|(form, _)| matches!(form, Form::Csv | Form::Parquet));
     })?;
-    let options = judge::Options { settings: Settings::default(), complete: args.input.complete, rules: rules.clone() };
+    let options = config::options(&config, rules, args.input.complete);
     let judgement = judge(&ingested.table, &options);
-    let report = build(&ingested, &judgement, &rules);
+    let mut report = build(&ingested, &judgement, &options.rules);
+    config::note(&config, &options, &judgement, &mut report);
     drop(judgement);
     for (form, path) in &outputs {
         match form {
@@ -85,25 +86,6 @@ fn parse_output(text: &str) -> Result<(Form, PathBuf), CliError> {
         return Err(CliError::Usage(format!("--output {text}: no path after `{name}=`")));
     }
     Ok((format, PathBuf::from(path)))
-}
-
-/// The rules whose code begins with one of `select`, or all, without those of `ignore`.
-fn select(select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, CliError> {
-    for prefix in select.iter().chain(ignore) {
-        if !CATALOGUE.iter().any(|rule| begins(rule, prefix)) {
-            let codes: Vec<&str> = CATALOGUE.iter().map(|rule| rule.code).collect();
-            return Err(CliError::Usage(format!("no rule `{prefix}`; the rules are {}", codes.join(", "))));
-        }
-    }
-    let wanted = |rule: &&'static Rule| {
-        (select.is_empty() || select.iter().any(|prefix| begins(rule, prefix)))
-            && !ignore.iter().any(|prefix| begins(rule, prefix))
-    };
-    Ok(CATALOGUE.iter().filter(wanted).collect())
-}
-
-fn begins(rule: &Rule, prefix: &str) -> bool {
-    !prefix.is_empty() && rule.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
 fn write_report(report: &Report, args: &AnalyzeArgs, form: Form, path: &Path) -> Result<(), CliError> {

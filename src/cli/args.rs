@@ -35,6 +35,38 @@ pub(super) enum Command {
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do
     Explain(ExplainArgs),
+    /// Say what one error is and what a client should do about it
+    #[command(after_help = EXIT_CODES)]
+    Classify(ClassifyArgs),
+    /// Show the configuration in force, or the schema of retrylens.toml
+    #[command(after_help = EXIT_CODES)]
+    Config(ConfigArgs),
+}
+
+/// Which configuration to follow.
+#[derive(Debug, Args)]
+pub(super) struct ConfigFile {
+    /// Follow this file (default: the nearest retrylens.toml upward, as far as the repository's root)
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    pub(super) config: Option<PathBuf>,
+
+    /// Follow no file
+    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    pub(super) no_config: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(super) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Print what is in force, as a file that says the same
+    Show(ConfigFile),
+    /// Print a JSON Schema of the file
+    Schema,
 }
 
 /// Inputs, and which of their attempts count.
@@ -85,6 +117,9 @@ pub(super) struct InputArgs {
 pub(super) struct AnalyzeArgs {
     #[command(flatten)]
     pub(super) input: InputArgs,
+
+    #[command(flatten)]
+    pub(super) config: ConfigFile,
 
     /// Judge only by these rules: codes or prefixes, comma-separated (RL101, RL3)
     #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Judging")]
@@ -160,6 +195,10 @@ pub(super) struct RulesArgs {
     #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
     pub(super) format: RulesFormat,
 
+    /// Everything about every rule, as a document of its own (with --format markdown)
+    #[arg(long)]
+    pub(super) long: bool,
+
     /// Colour the list
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
@@ -178,6 +217,44 @@ pub(super) struct ExplainArgs {
     /// Colour the answer
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ClassifyArgs {
+    /// An error body, attempt records (JSON, one a line) or the text of an exception; - or nothing for standard input
+    #[arg(value_name = "FILE")]
+    pub(super) input: Option<String>,
+
+    /// HTTP status, which a body alone lacks
+    #[arg(long, value_name = "N", help_heading = "Beside the text")]
+    pub(super) status: Option<u16>,
+
+    /// The retry-after header, as the server wrote it
+    #[arg(long, value_name = "TEXT", help_heading = "Beside the text")]
+    pub(super) retry_after: Option<String>,
+
+    /// The request can change something outside, such as a tool call
+    #[arg(long, help_heading = "Beside the text")]
+    pub(super) side_effect: bool,
+
+    /// Whom the request was sent to
+    #[arg(long, value_name = "NAME", help_heading = "Beside the text")]
+    pub(super) provider: Option<String>,
+
+    /// Form of the answer; json gives one object a line
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub(super) format: Format,
+
+    /// Colour the answer
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub(super) color: Color,
+}
+
+impl ClassifyArgs {
+    /// Whether there is something to judge without any text.
+    pub(super) fn says_something(&self) -> bool {
+        self.status.is_some()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -247,8 +324,7 @@ impl FailOn {
 /// A time on the command line: RFC 3339, a date, or an age counted from now.
 pub(super) fn time(text: &str, zone: Zone) -> Result<Time, String> {
     if let Some(age) = age_us(text) {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        return Ok(Time(i64::try_from(now.as_micros()).unwrap_or(i64::MAX).saturating_sub(age)));
+        return Ok(Time(now().0.saturating_sub(age)));
     }
     // A date means its midnight, and seconds may be left out.
     ["", ":00", " 00:00:00"]
@@ -257,6 +333,12 @@ pub(super) fn time(text: &str, zone: Zone) -> Result<Time, String> {
         .ok_or_else(|| {
             format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d")
         })
+}
+
+/// The time it is.
+pub(super) fn now() -> Time {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// `90s`, `30m`, `2h`, `7d` in µs.

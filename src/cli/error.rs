@@ -1,5 +1,6 @@
 //! What can go wrong, in one sentence each, and the exit code that says so.
 
+use crate::config::ConfigError;
 use crate::ingest::IngestError;
 use std::io;
 use std::path::PathBuf;
@@ -10,6 +11,9 @@ pub enum CliError {
     /// The arguments do not fit together.
     #[error("{0}")]
     Usage(String),
+    /// The configuration is of no use.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// There was nothing to analyse.
     #[error("{0}")]
     NoAttempts(String),
@@ -30,11 +34,11 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// 2 usage, 3 nothing to analyse, 74 input or output failed (`EX_IOERR` of sysexits).
+    /// 2 usage or configuration, 3 nothing to analyse, 74 input or output failed (`EX_IOERR` of sysexits).
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Usage(_) => 2,
+            CliError::Usage(_) | CliError::Config(_) => 2,
             CliError::NoAttempts(_) | CliError::Ingest(IngestError::NoLogs { .. } | IngestError::Pattern { .. }) => 3,
             CliError::Ingest(IngestError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => 3,
             CliError::Ingest(_) | CliError::Stdout(_) | CliError::Output { .. } => 74,

@@ -2,6 +2,8 @@
 
 mod analyze;
 mod args;
+mod classify;
+mod config;
 mod error;
 mod explain;
 mod inputs;
@@ -23,6 +25,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Classify(args) => classify::run(&args),
+        Command::Config(args) => config::run(&args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

@@ -11,6 +11,7 @@ mod source;
 pub(crate) mod timestamp;
 
 pub use filter::Filter;
+pub use native::{Aside, Diagnosis, diagnose};
 pub use source::{Source, resolve};
 
 use crate::attempt::{AttemptTable, Zone};
@@ -25,8 +26,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes read and parsed as one piece of work.
 const WINDOW: u64 = 4 << 20;
-/// Pieces of work between two merges: bounds what is in memory beside the attempts.
-const BATCH: usize = 64;
+/// Bytes, and pieces of work, between two merges: bounds what is in memory beside the attempts.
+const BATCH: (u64, usize) = (16 * WINDOW, 1024);
 /// Rejected lines shown in a report.
 const REJECTS_SHOWN: usize = 10;
 
@@ -122,7 +123,7 @@ pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Re
     let finder = options.needle.as_ref().map(memchr::memmem::Finder::new);
     let options = &Work { options, needle: finder.as_ref() };
     let mut merger = Merger::default();
-    let mut plain: Vec<Window> = Vec::new();
+    let (mut plain, mut waiting) = (Vec::new(), 0);
     for (file, source) in sources.iter().enumerate() {
         let failed = |error| IngestError::Io { name: source.name(), source: error };
         merger.open(source);
@@ -132,8 +133,10 @@ pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Re
                 for start in (0..length).step_by(WINDOW as usize) {
                     let end = (start + WINDOW).min(length);
                     plain.push(Window { path, file, start, end });
-                    if plain.len() == BATCH {
+                    waiting += end - start;
+                    if waiting >= BATCH.0 || plain.len() >= BATCH.1 {
                         read_windows(&mut plain, &mut merger, options, progress)?;
+                        waiting = 0;
                     }
                 }
             }
@@ -193,22 +196,29 @@ fn read_windows(
     options: &Work<'_>,
     progress: Progress<'_>,
 ) -> Result<(), IngestError> {
-    let streams = &merger.streams;
-    let chunks: Result<Vec<Chunk>, IngestError> = windows
-        .par_iter()
-        .map(|window| {
-            WORKER.with_borrow_mut(|(buffer, lane)| {
-                let lines = reader::window(window.path, window.start, window.end, buffer)
-                    .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
-                progress(window.end - window.start);
-                Ok(Chunk::read(&buffer[lines], &reading(options, window.file, streams), lane))
-            })
-        })
-        .collect();
-    for (window, chunk) in windows.drain(..).zip(chunks?) {
-        merger.take(window.file, window.end - window.start, chunk);
-    }
+    let (streams, books) = (&merger.streams, &mut merger.books);
+    // What was read before is put together while this is read.
+    let (chunks, ()) = rayon::join(|| parse_windows(windows, streams, options, progress), || books.settle());
+    let sizes = windows.drain(..).map(|window| (window.file, window.end - window.start));
+    books.pending.extend(sizes.zip(chunks?).map(|((file, bytes), chunk)| (file, bytes, chunk)));
     Ok(())
+}
+
+fn parse_windows(
+    windows: &[Window<'_>],
+    streams: &[String],
+    options: &Work<'_>,
+    progress: Progress<'_>,
+) -> Result<Vec<Chunk>, IngestError> {
+    let parse = |window: &Window<'_>| {
+        WORKER.with_borrow_mut(|(buffer, lane)| {
+            let lines = reader::window(window.path, window.start, window.end, buffer)
+                .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
+            progress(window.end - window.start);
+            Ok(Chunk::read(&buffer[lines], &reading(options, window.file, streams), lane))
+        })
+    };
+    windows.par_iter().map(parse).collect()
 }
 
 fn read_stream(
@@ -230,18 +240,14 @@ fn read_stream(
         if batch.is_empty() {
             return Ok(());
         }
-        let streams = &merger.streams;
-        let chunks: Vec<(u64, Chunk)> = batch
-            .par_iter()
-            .map(|block| {
-                let reading = reading(options, file, streams);
-                let chunk = WORKER.with_borrow_mut(|(_, lane)| Chunk::read(block, &reading, lane));
-                (block.len() as u64, chunk)
-            })
-            .collect();
-        for (bytes, chunk) in chunks {
-            merger.take(file, bytes, chunk);
-        }
+        let (streams, books) = (&merger.streams, &mut merger.books);
+        let parse = |block: &Vec<u8>| {
+            let reading = reading(options, file, streams);
+            let chunk = WORKER.with_borrow_mut(|(_, lane)| Chunk::read(block, &reading, lane));
+            (file, block.len() as u64, chunk)
+        };
+        let (chunks, ()) = rayon::join(|| batch.par_iter().map(parse).collect::<Vec<_>>(), || books.settle());
+        books.pending.extend(chunks);
     }
 }
 
@@ -266,22 +272,42 @@ fn reading<'c>(work: &Work<'c>, file: u32, streams: &'c [String]) -> Reading<'c>
 /// Puts chunks together, in order.
 #[derive(Default)]
 struct Merger {
-    out: Ingested,
     /// Name of the run of records that name none, by file.
     streams: Vec<String>,
+    books: Books,
+}
+
+/// What is put together so far.
+#[derive(Default)]
+struct Books {
+    out: Ingested,
     /// Lines seen so far, by file.
     lines: Vec<u64>,
+    /// Chunks that were read and wait to be taken in: file, bytes, content.
+    pending: Vec<(u32, u64, Chunk)>,
 }
 
 impl Merger {
     fn open(&mut self, source: &Source) {
         let name = source.name();
-        let short =
-            Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
+        let short = Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         self.streams.push(format!("file:{short}"));
-        self.lines.push(0);
-        self.out.table.files.push(name.clone());
-        self.out.inputs.push(Input { path: name, format: "native", bytes: 0, ledger: Ledger::default() });
+        self.books.lines.push(0);
+        self.books.out.table.files.push(name.clone());
+        self.books.out.inputs.push(Input { path: name, format: "native", bytes: 0, ledger: Ledger::default() });
+    }
+
+    fn finish(mut self) -> Ingested {
+        self.books.settle();
+        self.books.out
+    }
+}
+
+impl Books {
+    fn settle(&mut self) {
+        for (file, bytes, chunk) in std::mem::take(&mut self.pending) {
+            self.take(file, bytes, chunk);
+        }
     }
 
     fn take(&mut self, file: u32, bytes: u64, mut chunk: Chunk) {
@@ -292,8 +318,7 @@ impl Merger {
         input.bytes += bytes;
         chunk::add(&mut input.ledger, &chunk.account.ledger);
         for unread in chunk.account.rejects {
-            let reject =
-                Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
+            let reject = Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
             if self.out.rejects.len() < REJECTS_SHOWN {
                 self.out.rejects.push(reject.clone());
             }
@@ -304,9 +329,5 @@ impl Merger {
         let base = self.out.table.rows.len() as u32;
         self.out.marked.extend(chunk.marked.iter().map(|row| row + base));
         self.out.table.absorb(chunk.table);
-    }
-
-    fn finish(self) -> Ingested {
-        self.out
     }
 }

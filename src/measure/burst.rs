@@ -6,10 +6,10 @@ use crate::attempt::{AttemptTable, Symbol, Time};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
-/// Stretches of 2^14 µs, some 16 ms.
-const SHIFT: u32 = 14;
+/// Stretches of 2^16 µs, some 66 ms.
+const SHIFT: u32 = 16;
 /// Stretches in a window: whatever fits into one second fits into it, and little more.
-const WINDOW: i64 = 62;
+const WINDOW: i64 = 16;
 
 /// Calls that started in one stretch.
 #[derive(Clone, Copy, Debug, Default)]

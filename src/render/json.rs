@@ -1,5 +1,6 @@
 //! The report as JSON: the contract other programs build on.
 
+use crate::ingest::Diagnosis;
 use crate::report::{Reject, Report};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -36,4 +37,23 @@ pub fn render_reject(reject: &Reject, text: &str, out: &mut dyn Write) -> io::Re
     }
     serde_json::to_writer(&mut *out, &Line { reject, text })?;
     out.write_all(b"\n")
+}
+
+/// Writes what one error is as a line of JSON; its class is null where it is a success.
+///
+/// # Errors
+/// When `out` fails.
+pub fn render_diagnosis(one: &Diagnosis, out: &mut dyn Write) -> io::Result<()> {
+    let verdict = one.verdict;
+    let line = serde_json::json!({
+        "class": verdict.map(|it| it.class),
+        "bucket": verdict.map(|it| it.bucket),
+        "action": verdict.map(|it| it.action),
+        "decided_by": verdict.map(|it| it.decided_by),
+        "evidence": one.evidence,
+        "low_confidence": verdict.is_some_and(|it| it.low_confidence),
+        "wait_s": one.wait_s,
+        "reopens_at": one.reopens,
+    });
+    writeln!(out, "{line}")
 }

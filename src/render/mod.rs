@@ -6,4 +6,5 @@ pub mod csv;
 pub mod json;
 #[cfg(feature = "frames")]
 pub mod parquet;
+pub mod rules_page;
 pub mod text;

@@ -37,6 +37,8 @@ pub struct Report {
     pub window: Option<Window>,
     /// The fleet in figures.
     pub totals: Totals,
+    /// What is to be known about the judgement itself: suppressions that do nothing, and the like.
+    pub notices: Vec<String>,
     /// What to do, most costly first, at most five.
     pub advice: Vec<Advice>,
     /// Findings folded by rule, provider, model and class.
@@ -122,6 +124,8 @@ pub struct Totals {
     pub warnings: u64,
     /// Findings of severity info.
     pub infos: u64,
+    /// Findings that are known and accepted: counted here, and nowhere else.
+    pub suppressed: u64,
     /// Share of responses with a request id, counts first.
     pub with_request_id: Share,
     /// Share of 429s with a readable server hint.

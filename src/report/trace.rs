@@ -6,8 +6,7 @@ use crate::attempt::{AttemptTable, Flags, Time};
 use crate::calls::{Call, group};
 use crate::classify;
 use crate::ingest::Ingested;
-use crate::judge::{Judgement, horizon};
-use crate::rules::{CATALOGUE, Settings};
+use crate::judge::{self, Judgement, horizon};
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -178,7 +177,8 @@ fn traced(call: &Call<'_>, named: &HashSet<u32>) -> TracedCall {
     let table = call.table();
     let text = |symbol| table.names.get(symbol).map(str::to_owned);
     let mut judgement = Judgement::new(table);
-    judgement.absorb(call, &CATALOGUE.iter().collect::<Vec<_>>(), &Settings::default());
+    let options = judge::Options::default();
+    judgement.absorb(call, &options.rules, &options);
     let mut found = findings(table, &judgement);
     found.sort_by(|a, b| finding_order(a).cmp(&finding_order(b)));
     TracedCall {

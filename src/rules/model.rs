@@ -167,6 +167,14 @@ pub struct Rule {
     pub near_misses: &'static [&'static str],
 }
 
+impl Rule {
+    /// Whether `prefix` is its code or the beginning of it, whatever its case.
+    #[must_use]
+    pub fn begins_with(&self, prefix: &str) -> bool {
+        !prefix.is_empty() && self.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    }
+}
+
 /// What rules may read besides their subject: the thresholds in force.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -174,6 +182,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The defaults, but for some thresholds: rule code, name, value.
+    #[must_use]
+    pub fn with(changed: impl IntoIterator<Item = (&'static str, &'static str, f64)>) -> Settings {
+        Settings { overrides: changed.into_iter().map(|(code, name, value)| ((code, name), value)).collect() }
+    }
+
     /// The value of a threshold of the rule `code`.
     #[must_use]
     pub fn get(&self, code: &'static str, setting: &Setting) -> f64 {

@@ -62,7 +62,7 @@ pub(crate) fn take(record: Record<'_>, line: &str, place: &Place<'_>, table: &mu
     Builder { record, sent, place }.finish(line, table)
 }
 
-fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, String> {
+pub(super) fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, String> {
     let Some(ts) = &record.ts else { return Ok(None) };
     let parsed = match ts {
         Scalar::Int(value) => timestamp::from_integer(*value),
@@ -78,10 +78,11 @@ fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, String> {
     })
 }
 
-struct Builder<'r, 'c> {
-    record: Record<'r>,
-    sent: Time,
-    place: &'c Place<'c>,
+/// What a record says, worked out.
+pub(super) struct Builder<'r, 'c> {
+    pub(super) record: Record<'r>,
+    pub(super) sent: Time,
+    pub(super) place: &'c Place<'c>,
 }
 
 impl Builder<'_, '_> {
@@ -126,12 +127,12 @@ impl Builder<'_, '_> {
         Taken::Attempt
     }
 
-    fn status(&self) -> u16 {
+    pub(super) fn status(&self) -> u16 {
         let status = self.record.status.or(self.record.error.status).unwrap_or(0);
         u16::try_from(status).unwrap_or(0)
     }
 
-    fn error_type(&self) -> Option<&str> {
+    pub(super) fn error_type(&self) -> Option<&str> {
         self.record.error_type.as_deref().or(self.record.error.error_type.as_deref()).or(self
             .record
             .headers
@@ -139,12 +140,12 @@ impl Builder<'_, '_> {
             .as_deref())
     }
 
-    fn error_code(&self) -> Option<&str> {
+    pub(super) fn error_code(&self) -> Option<&str> {
         let error = &self.record.error;
         self.record.error_code.as_deref().or(error.code.as_deref()).or(error.quota_id.as_deref())
     }
 
-    fn message(&self) -> Option<&str> {
+    pub(super) fn message(&self) -> Option<&str> {
         self.record.error_message.as_deref().or(self.record.error.message.as_deref())
     }
 
@@ -153,7 +154,7 @@ impl Builder<'_, '_> {
     }
 
     /// The server's wait: `retry-after-ms`, then `retry-after`, then a delay in the body.
-    fn hint(&self, answered: Time) -> Option<Hint> {
+    pub(super) fn hint(&self, answered: Time) -> Option<Hint> {
         let record = &self.record;
         let headers = &record.headers;
         let milliseconds = headers.retry_after_ms.or(record.retry_after_ms);
@@ -175,7 +176,7 @@ impl Builder<'_, '_> {
             .or_else(|| record.error.retry_delay.as_deref().map(|text| hint::from_text(text, answered, None)))
     }
 
-    fn verdict(&self, has_hint: bool) -> Option<Verdict> {
+    pub(super) fn verdict(&self, has_hint: bool) -> Option<Verdict> {
         let record = &self.record;
         let (said_ok, said_error) = self.logged();
         let kind = record.kind.as_deref().and_then(kind_named).or(record.outcome.as_deref().and_then(kind_named));
@@ -369,7 +370,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn reopens(&self, verdict: &Verdict) -> Option<Time> {
+    pub(super) fn reopens(&self, verdict: &Verdict) -> Option<Time> {
         let reset = self.record.headers.window_reset.as_deref().and_then(|text| timestamp::from_text(text, Zone::UTC));
         let message = self.message();
         classify::reopens_at(verdict.class, message, self.sent.0, reset.map(|time| time.0)).map(Time)
@@ -416,7 +417,7 @@ fn read_hint(scalar: &Scalar<'_>, answered: Time, date: Option<Time>) -> Option<
     }
 }
 
-fn kind_named(word: &str) -> Option<Kind> {
+pub(super) fn kind_named(word: &str) -> Option<Kind> {
     Kind::from_name(word).or(match word {
         "timed_out" | "timeout_error" => Some(Kind::Timeout),
         "connection" | "connection_reset" | "network_error" => Some(Kind::Connection),

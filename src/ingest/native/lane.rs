@@ -188,7 +188,7 @@ impl Lane {
 
     fn origin(&mut self, names: &[&str; ORIGIN.len()], table: &mut AttemptTable) -> (Origin, OriginId) {
         for (last, text) in self.last.iter_mut().zip(names) {
-            if table.names.text(*last) != *text {
+            if !scan::same(table.names.text(*last).as_bytes(), text.as_bytes()) {
                 *last = match text {
                     &"" => Symbol::NONE,
                     text => table.names.intern(super::attempt::cut(text, super::attempt::LONGEST_NAME)),

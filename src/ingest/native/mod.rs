@@ -11,10 +11,12 @@ mod repair;
 mod scalar;
 mod scan;
 mod shape;
+mod single;
 
 pub(crate) use attempt::{Place, Taken};
 pub(crate) use lane::Lane;
 pub(crate) use record::Record;
+pub use single::{Aside, Diagnosis, diagnose};
 
 use crate::attempt::AttemptTable;
 use json::{Fault, Reader};

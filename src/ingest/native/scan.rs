@@ -28,8 +28,26 @@ pub(super) fn starts_with(bytes: &[u8], at: usize, piece: &[u8]) -> bool {
     match (here.last_chunk::<8>(), piece.last_chunk::<8>()) {
         // What is left is shorter than eight bytes: the last eight cover it.
         (Some(a), Some(b)) => u64::from_ne_bytes(*a) == u64::from_ne_bytes(*b),
-        _ => left == right,
+        _ => same_short(left, right),
     }
+}
+
+/// Whether two strings of the same length, less than eight bytes, are the same, without calling `memcmp`.
+#[inline]
+fn same_short(a: &[u8], b: &[u8]) -> bool {
+    if let (Some(a0), Some(b0), Some(a1), Some(b1)) =
+        (a.first_chunk::<4>(), b.first_chunk::<4>(), a.last_chunk::<4>(), b.last_chunk::<4>())
+    {
+        return a0 == b0 && a1 == b1;
+    }
+    // Three bytes at most: first, middle and last are all of them.
+    a.first() == b.first() && a.get(a.len() / 2) == b.get(b.len() / 2) && a.last() == b.last()
+}
+
+/// Whether two short strings are the same. Not `==`: a call of `memcmp` costs more than comparing a name.
+#[inline]
+pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && starts_with(a, 0, b)
 }
 
 /// The scalar at `at`: kind, start and end of its text, and where the line goes on.

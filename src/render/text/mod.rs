@@ -6,6 +6,7 @@
 mod advice;
 mod bars;
 mod classes;
+mod classify;
 mod data;
 mod examples;
 mod explain;
@@ -27,6 +28,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use classify::classify;
 pub use explain::explain;
 pub use rules::rules;
 pub use trace::trace;

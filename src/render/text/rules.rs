@@ -4,20 +4,10 @@ use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{TextOptions, style, words};
 use crate::render::catalogue::scope_name;
+use crate::render::rules_page::family_of;
 use crate::rules::{Rule, Severity};
 use std::io::{self, Write};
 
-/// What the rules of one hundred have in common.
-const FAMILIES: [(char, &str); 8] = [
-    ('1', "RETRIED, AND SHOULD NOT HAVE BEEN"),
-    ('2', "GIVEN UP, AND SHOULD NOT HAVE BEEN"),
-    ('3', "WAITED WRONGLY"),
-    ('4', "LAYERS AND AMPLIFICATION"),
-    ('5', "THE FLEET AND ITS LIMITS"),
-    ('6', "SIDE EFFECTS AND COST"),
-    ('7', "WHAT A GATEWAY DID TO THE ERROR"),
-    ('8', "THE LOG ITSELF"),
-];
 /// Columns of a code and the gap behind it.
 const CODE: usize = 7;
 /// Columns from which the summary stands beside the name.
@@ -36,7 +26,7 @@ pub fn rules(rules: &[&Rule], options: &TextOptions, out: &mut dyn Write) -> io:
     for rule in rules {
         if family != Some(family_of(rule)) {
             family = Some(family_of(rule));
-            page.heading(family_of(rule), "")?;
+            page.heading(&family_of(rule).to_uppercase(), "")?;
         }
         entry(rule, name_columns, &mut page)?;
     }
@@ -49,11 +39,6 @@ fn head(rules: &[&Rule]) -> String {
     let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
     let kinds: Vec<String> = kinds.iter().map(|(severity, word)| words::counted(of(*severity), word)).collect();
     format!("{}: {}.", words::counted(rules.len() as u64, "rule"), kinds.join(", "))
-}
-
-fn family_of(rule: &Rule) -> &'static str {
-    let hundred = rule.code.chars().nth(2);
-    FAMILIES.iter().find(|(digit, _)| Some(*digit) == hundred).map_or("OTHER", |(_, family)| family)
 }
 
 fn entry(rule: &Rule, name_columns: usize, page: &mut Page<'_>) -> io::Result<()> {

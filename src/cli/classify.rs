@@ -1,0 +1,88 @@
+//! `retrylens classify`: one error, or one a line, and what a client should do about it.
+
+use super::args::{ClassifyArgs, Format, now};
+use super::error::CliError;
+use super::output;
+use crate::ingest::{Aside, Diagnosis, IngestError, diagnose};
+use crate::render::{json, text};
+use serde::de::IgnoredAny;
+use std::io::{self, IsTerminal, Read, Write};
+
+/// Bytes read of an input: errors are small, and a log is for `analyze`.
+const MOST_BYTES: u64 = 64 << 20;
+
+pub(super) fn run(args: &ClassifyArgs) -> Result<u8, CliError> {
+    if let Some(status) = args.status
+        && !(100..600).contains(&status)
+    {
+        return Err(CliError::Usage(format!("--status {status}: an HTTP status is between 100 and 599")));
+    }
+    let input = read(args)?;
+    let mut errors = split(&input);
+    if errors.is_empty() && args.says_something() {
+        errors.push("");
+    }
+    if errors.is_empty() {
+        return Err(CliError::NoAttempts(
+            "nothing to classify: give an error body, an attempt record or a message, or --status".to_owned(),
+        ));
+    }
+    let aside = Aside {
+        status: args.status,
+        retry_after: args.retry_after.as_deref(),
+        side_effect: args.side_effect,
+        provider: args.provider.as_deref(),
+        now: now(),
+    };
+    let found: Vec<Diagnosis> = errors.iter().map(|error| diagnose(error, &aside)).collect();
+    print(&found, args)
+}
+
+fn print(found: &[Diagnosis], args: &ClassifyArgs) -> Result<u8, CliError> {
+    let mut out = output::stdout(args.color);
+    match args.format {
+        Format::Text => text::classify(found, &output::page(), &mut out),
+        Format::Json => found.iter().try_for_each(|one| json::render_diagnosis(one, &mut out)),
+    }
+    .and_then(|()| out.flush())
+    .map_err(CliError::Stdout)?;
+    Ok(0)
+}
+
+/// The text to classify. Where the options say it all, a terminal is not waited for.
+fn read(args: &ClassifyArgs) -> Result<String, CliError> {
+    let name = args.input.as_deref().unwrap_or("-");
+    if args.input.is_none() && args.says_something() && io::stdin().is_terminal() {
+        return Ok(String::new());
+    }
+    let failed = |source: io::Error| CliError::Ingest(IngestError::Io { name: name.to_owned(), source });
+    let mut bytes = Vec::new();
+    match name {
+        "-" => io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes),
+        path => std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)),
+    }
+    .map_err(failed)?;
+    Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
+}
+
+/// JSON values one after the other, on however many lines; broken JSON line by line; else one message.
+fn split(input: &str) -> Vec<&str> {
+    let input = input.trim();
+    if !input.starts_with(['{', '[']) {
+        return if input.is_empty() { Vec::new() } else { vec![input] };
+    }
+    values(input).unwrap_or_else(|| input.lines().map(str::trim).filter(|line| !line.is_empty()).collect())
+}
+
+/// `None` unless all of `input` is JSON.
+fn values(input: &str) -> Option<Vec<&str>> {
+    let mut stream = serde_json::Deserializer::from_str(input).into_iter::<IgnoredAny>();
+    let mut values = Vec::new();
+    let mut start = 0;
+    while let Some(value) = stream.next() {
+        value.ok()?;
+        values.push(input.get(start..stream.byte_offset())?.trim());
+        start = stream.byte_offset();
+    }
+    Some(values)
+}

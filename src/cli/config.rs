@@ -1,0 +1,84 @@
+//! `retrylens config`, and the file every judging command follows.
+
+use super::args::{ConfigArgs, ConfigCommand, ConfigFile};
+use super::error::CliError;
+use super::output;
+use crate::attempt::Time;
+use crate::config::{self, Config};
+use crate::judge::{Judgement, Options};
+use crate::render::json;
+use crate::report::Report;
+use crate::rules::{CATALOGUE, Rule};
+use chrono::NaiveDate;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
+    let mut out = output::stdout(super::args::Color::Never);
+    match &args.command {
+        ConfigCommand::Schema => json::pretty(&config::schema(), &mut out),
+        ConfigCommand::Show(file) => out.write_all(config::show(&load(file)?).as_bytes()),
+    }
+    .and_then(|()| out.flush())
+    .map_err(CliError::Stdout)?;
+    Ok(0)
+}
+
+/// The file named, or the one that holds for this folder; without any, the defaults.
+pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
+    if file.no_config {
+        return Ok(Config::default());
+    }
+    match file.config.clone().or_else(discovered) {
+        Some(path) => Ok(Config::load(&path)?),
+        None => Ok(Config::default()),
+    }
+}
+
+/// As seen from this folder, where it lies below it.
+fn discovered() -> Option<PathBuf> {
+    let folder = std::env::current_dir().ok()?;
+    let path = config::find(&folder)?;
+    Some(path.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or(path))
+}
+
+/// How to judge by a file.
+pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, complete: bool) -> Options {
+    Options {
+        settings: config.settings(),
+        complete,
+        rules,
+        severities: config.severities(),
+        suppressions: config.suppressions(today()),
+    }
+}
+
+/// Says on the report which suppressions do nothing.
+pub(super) fn note(config: &Config, options: &Options, judgement: &Judgement<'_>, report: &mut Report) {
+    report.notices.extend(config.expired(today()));
+    // What is not judged by cannot be covered either.
+    let judged = |prefix: &str| options.rules.iter().any(|rule| rule.begins_with(prefix));
+    let unused = judgement.unused(options).into_iter().filter(|one| judged(&one.rule));
+    report.notices.extend(unused.map(|one| format!("{} covers nothing here", one.label)));
+}
+
+fn today() -> NaiveDate {
+    let Time(us) = super::args::now();
+    Time(us).utc().date_naive()
+}
+
+/// The rules to judge by. What the command line selects outranks the file.
+pub(super) fn select(config: &Config, select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, CliError> {
+    for prefix in select.iter().chain(ignore) {
+        if !CATALOGUE.iter().any(|rule| rule.begins_with(prefix)) {
+            let codes: Vec<&str> = CATALOGUE.iter().map(|rule| rule.code).collect();
+            return Err(CliError::Usage(format!("no rule `{prefix}`; the rules are {}", codes.join(", "))));
+        }
+    }
+    let named = |list: &[String], rule: &Rule| list.iter().any(|prefix| rule.begins_with(prefix));
+    let wanted = |rule: &&'static Rule| {
+        let selected = if select.is_empty() { config.wants(rule) } else { named(select, rule) };
+        selected && !named(ignore, rule)
+    };
+    Ok(CATALOGUE.iter().filter(wanted).collect())
+}

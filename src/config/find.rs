@@ -1,0 +1,42 @@
+//! Where the file is.
+
+use std::path::{Path, PathBuf};
+
+/// What the file is called.
+pub const NAME: &str = "retrylens.toml";
+
+/// The file that holds for `folder`: the nearest one upward, as far as the repository's root (the folder with
+/// `.git`) or the file system's.
+#[must_use]
+pub fn find(folder: &Path) -> Option<PathBuf> {
+    for folder in folder.ancestors() {
+        let path = folder.join(NAME);
+        if path.is_file() {
+            return Some(path);
+        }
+        if folder.join(".git").exists() {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_nearest_one_holds_and_the_search_ends_at_the_repository() {
+        let outside = tempfile::tempdir().unwrap();
+        let inner = outside.path().join("repository/a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(outside.path().join(NAME), "").unwrap();
+        assert_eq!(find(&inner), Some(outside.path().join(NAME)));
+        std::fs::create_dir(outside.path().join("repository/.git")).unwrap();
+        assert_eq!(find(&inner), None);
+        let near = outside.path().join("repository/a").join(NAME);
+        std::fs::write(&near, "").unwrap();
+        assert_eq!(find(&inner), Some(near));
+    }
+}

@@ -1,0 +1,89 @@
+//! A JSON Schema of the file, for editors.
+
+use crate::classify::Class;
+use crate::rules::{CATALOGUE, Rule};
+use serde_json::{Map, Value, json};
+
+/// The schema, with every rule and threshold of the catalogue in it.
+#[must_use]
+pub fn schema() -> Value {
+    let rules: Map<String, Value> = CATALOGUE.iter().map(|rule| (rule.code.to_owned(), of_rule(rule))).collect();
+    let prefixes = json!({
+        "type": "array",
+        "items": { "type": "string", "pattern": "^[Rr]([Ll][0-9]{0,3})?$" },
+    });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": super::NAME,
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "select": described(&prefixes, "Judge only by these rules: codes or the beginnings of codes."),
+            "ignore": described(&prefixes, "Leave these rules out."),
+            "rules": {
+                "description": "What is changed of single rules.",
+                "type": "object",
+                "additionalProperties": false,
+                "properties": rules,
+            },
+            "suppress": {
+                "description": "Findings that are known and accepted: counted, and nothing else.",
+                "type": "array",
+                "items": of_suppress(),
+            },
+        },
+    })
+}
+
+fn described(schema: &Value, words: &str) -> Value {
+    let mut schema = schema.clone();
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("description".to_owned(), words.into());
+    }
+    schema
+}
+
+fn of_rule(rule: &Rule) -> Value {
+    let mut properties = Map::new();
+    properties.insert("enabled".to_owned(), json!({ "type": "boolean" }));
+    properties.insert(
+        "severity".to_owned(),
+        json!({ "enum": ["error", "warning", "info"], "default": rule.severity.name() }),
+    );
+    for setting in rule.settings {
+        let unit = if setting.unit.is_empty() { String::new() } else { format!(", in {}", setting.unit) };
+        let meaning = format!("{}{unit}", setting.meaning);
+        properties.insert(
+            setting.name.to_owned(),
+            json!({ "description": meaning, "type": "number", "minimum": 0, "default": setting.default }),
+        );
+    }
+    json!({
+        "description": format!("{}: {}", rule.name, rule.summary),
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+fn of_suppress() -> Value {
+    let pattern = |what: &str| json!({ "type": "string", "description": format!("{what}, with the wildcards * and ?") });
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["rule", "reason"],
+        "properties": {
+            "rule": {
+                "description": "Code of a rule, or the beginning of some.",
+                "type": "string",
+                "pattern": "^[Rr]([Ll][0-9]{0,3})?$",
+            },
+            "run": pattern("Run ids"),
+            "model": pattern("Models"),
+            "provider": pattern("Providers"),
+            "class": pattern(&format!("Failure classes ({})", Class::ALL.map(Class::name).join(", "))),
+            "reason": { "description": "Why.", "type": "string", "minLength": 1 },
+            "expires": { "description": "The last day it holds, in UTC.", "type": "string", "format": "date" },
+        },
+    })
+}

@@ -1,0 +1,61 @@
+//! What is in force, as a file that says the same.
+
+use super::{Config, Suppress};
+use crate::rules::{CATALOGUE, Rule};
+use std::fmt::Write;
+
+/// The whole configuration as TOML: every rule, severity and threshold, and what differs from the defaults.
+#[must_use]
+pub fn show(config: &Config) -> String {
+    let mut out = match &config.path {
+        Some(path) => format!("# from {}\n", path.display()),
+        None => format!("# defaults: no {}\n", super::NAME),
+    };
+    for rule in CATALOGUE {
+        out.push('\n');
+        of_rule(config, rule, &mut out);
+    }
+    for one in &config.suppress {
+        out.push('\n');
+        of_suppress(one, &mut out);
+    }
+    out
+}
+
+fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
+    let changed = config.rules.get(rule.code);
+    let severity = config.severity(rule).unwrap_or(rule.severity);
+    let mut line = |text: String, was: Option<String>| {
+        let note = was.map_or_else(String::new, |was| format!(" # default: {was}"));
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "{text}{note}");
+    };
+    line(format!("[rules.{}] # {}", rule.code, rule.name), None);
+    let wanted = config.wants(rule);
+    line(format!("enabled = {wanted}"), (!wanted).then(|| "true".to_owned()));
+    let was = (severity != rule.severity).then(|| format!("{:?}", rule.severity.name()));
+    line(format!("severity = {:?}", severity.name()), was);
+    for setting in rule.settings {
+        let value = changed.and_then(|rule| rule.thresholds.get(setting.name)).copied().unwrap_or(setting.default);
+        let was = (value != setting.default).then(|| setting.default.to_string());
+        line(format!("{} = {value}", setting.name), was);
+    }
+}
+
+fn of_suppress(one: &Suppress, out: &mut String) {
+    out.push_str("[[suppress]]\n");
+    let globs = [("run", &one.run), ("model", &one.model), ("provider", &one.provider), ("class", &one.class)];
+    let globs = globs.iter().filter_map(|(key, glob)| Some((*key, glob.as_ref()?.as_str())));
+    let texts = [("rule", one.rule.as_str()), ("reason", one.reason.as_str())].into_iter().chain(globs);
+    for (key, text) in texts {
+        let _ = writeln!(out, "{key} = {}", quoted(text));
+    }
+    if let Some(date) = one.expires {
+        let _ = writeln!(out, "expires = {date}");
+    }
+}
+
+/// A basic string of TOML; JSON's escapes are a part of its own.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}

@@ -1,0 +1,117 @@
+//! `[[suppress]]`: findings that are known and accepted, why, and until when.
+
+use super::mistake::{Mistake, did_you_mean};
+use super::read::{File, Value};
+use crate::classify::Class;
+use crate::judge::Suppression;
+use chrono::NaiveDate;
+use glob::Pattern;
+
+/// Keys of one entry.
+const KEYS: [&str; 7] = ["rule", "run", "model", "provider", "class", "reason", "expires"];
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suppress {
+    /// The line it begins on.
+    pub line: usize,
+    /// Code of a rule, or the beginning of some.
+    pub rule: String,
+    /// Runs it holds for.
+    pub run: Option<Pattern>,
+    /// Models it holds for.
+    pub model: Option<Pattern>,
+    /// Providers it holds for.
+    pub provider: Option<Pattern>,
+    /// Failure classes it holds for.
+    pub class: Option<Pattern>,
+    /// Why.
+    pub reason: String,
+    /// The last day it holds, in UTC.
+    pub expires: Option<NaiveDate>,
+}
+
+impl Suppress {
+    /// Whether it holds no longer.
+    #[must_use]
+    pub fn is_expired(&self, today: NaiveDate) -> bool {
+        self.expires.is_some_and(|last| today > last)
+    }
+
+    /// As the judge needs it.
+    pub(super) fn plain(&self) -> Suppression {
+        Suppression {
+            rule: self.rule.clone(),
+            run: self.run.clone(),
+            model: self.model.clone(),
+            provider: self.provider.clone(),
+            class: self.class.clone(),
+            label: self.label(),
+        }
+    }
+
+    pub(super) fn has_expired(&self) -> String {
+        let date = self.expires.map_or_else(String::new, |date| format!(" on {date}"));
+        format!("{} has expired{date}: its findings count again", self.label())
+    }
+
+    fn label(&self) -> String {
+        format!("suppression of {} (line {}: {})", self.rule, self.line, self.reason)
+    }
+}
+
+/// Reads all entries.
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<Suppress>, Mistake> {
+    file.list(value, "suppress")?.iter().map(|value| one(file, value)).collect()
+}
+
+fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, Mistake> {
+    let (mut rule, mut reason, mut expires) = (None, None, None);
+    let [mut run, mut model, mut provider, mut class] = [const { None }; 4];
+    for (key, value) in file.table(value, "suppress")? {
+        match key.get_ref().as_ref() {
+            "rule" => rule = Some(file.rule_prefix(value, "rule")?),
+            "run" => run = Some(pattern(file, value, "run")?),
+            "model" => model = Some(pattern(file, value, "model")?),
+            "provider" => provider = Some(pattern(file, value, "provider")?),
+            "class" => class = Some(class_pattern(file, value)?),
+            "reason" => reason = Some(words(file, value)?),
+            "expires" => expires = Some(file.date(value, "expires")?),
+            other => return Err(file.unknown_key(key.span(), other, &KEYS, "an entry of `suppress`")),
+        }
+    }
+    let lacks = |key| file.mistake(value.span(), format!("this entry of `suppress` has no `{key}`"));
+    Ok(Suppress {
+        line: file.line(value.span()),
+        rule: rule.ok_or_else(|| lacks("rule"))?,
+        reason: reason.ok_or_else(|| lacks("reason"))?,
+        run,
+        model,
+        provider,
+        class,
+        expires,
+    })
+}
+
+fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, Mistake> {
+    let text = file.string(value, "reason")?.trim();
+    if text.is_empty() {
+        return Err(file.mistake(value.span(), "`reason` must say why"));
+    }
+    Ok(text.to_owned())
+}
+
+fn pattern(file: &File<'_>, value: &Value<'_>, what: &str) -> Result<Pattern, Mistake> {
+    Pattern::new(file.string(value, what)?)
+        .map_err(|error| file.mistake(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
+}
+
+/// Without wildcards it must be a class there is.
+fn class_pattern(file: &File<'_>, value: &Value<'_>) -> Result<Pattern, Mistake> {
+    let pattern = pattern(file, value, "class")?;
+    if Class::ALL.iter().any(|class| pattern.matches(class.name())) {
+        return Ok(pattern);
+    }
+    let like = did_you_mean(pattern.as_str(), Class::ALL.map(Class::name), "`retrylens classify` names classes");
+    Err(file.mistake(value.span(), format!("no class `{pattern}`{like}")))
+}

@@ -1,0 +1,64 @@
+//! What to judge by, as plain data.
+
+use super::FoldKey;
+use crate::attempt::{AttemptTable, Symbol};
+use crate::classify::Class;
+use crate::rules::{CATALOGUE, Rule, Settings, Severity};
+use glob::Pattern;
+use std::collections::BTreeMap;
+
+/// What to judge, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Thresholds.
+    pub settings: Settings,
+    /// Nothing follows the data: no call is open.
+    pub complete: bool,
+    /// Rules to judge by.
+    pub rules: Vec<&'static Rule>,
+    /// Severities other than the catalogue's, by code.
+    pub severities: BTreeMap<&'static str, Severity>,
+    /// Findings that are known and accepted: they are counted, and nothing else.
+    pub suppressions: Vec<Suppression>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            settings: Settings::default(),
+            complete: false,
+            rules: CATALOGUE.iter().collect(),
+            severities: BTreeMap::new(),
+            suppressions: Vec::new(),
+        }
+    }
+}
+
+/// Findings that are known and accepted. What is `None` holds for everything.
+#[derive(Clone, Debug)]
+pub struct Suppression {
+    /// Code of a rule, or the beginning of some.
+    pub rule: String,
+    /// Runs.
+    pub run: Option<Pattern>,
+    /// Models.
+    pub model: Option<Pattern>,
+    /// Providers.
+    pub provider: Option<Pattern>,
+    /// Failure classes.
+    pub class: Option<Pattern>,
+    /// How to speak of it.
+    pub label: String,
+}
+
+impl Suppression {
+    pub(super) fn covers(&self, key: &FoldKey, rule: &Rule, run: Symbol, table: &AttemptTable) -> bool {
+        let fits = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|it| it.matches(text));
+        let name = |symbol| table.names.text(symbol);
+        rule.begins_with(&self.rule)
+            && fits(&self.run, name(run))
+            && fits(&self.model, name(key.model))
+            && fits(&self.provider, name(key.provider))
+            && fits(&self.class, key.class.map_or("", Class::name))
+    }
+}

@@ -1,0 +1,120 @@
+//! The catalogue as one document: every rule with its reasons, thresholds and an example.
+
+use super::catalogue::scope_name;
+use crate::rules::{Rule, Scope, Setting};
+use std::io::{self, Write};
+
+/// What the rules of one hundred have in common.
+const FAMILIES: [(char, &str); 8] = [
+    ('1', "Retried, and should not have been"),
+    ('2', "Given up, and should not have been"),
+    ('3', "Waited wrongly"),
+    ('4', "Layers and amplification"),
+    ('5', "The fleet and its limits"),
+    ('6', "Side effects and cost"),
+    ('7', "What a gateway did to the error"),
+    ('8', "The log itself"),
+];
+
+/// Lines shown of one example.
+const EXAMPLE_LINES: usize = 6;
+/// Characters shown of one line.
+const LINE: usize = 400;
+
+const HEAD: &str = "\
+# Rules
+
+Made by `retrylens rules --format markdown --long`; do not edit.
+
+Thresholds are set under `[rules.CODE]` of `retrylens.toml`, beside `enabled` and `severity`. A rule that lacks the
+fields it needs stays silent, and the report says so. Examples are logs in which the rule fires.
+";
+
+/// Writes all there is to know of each of `rules` as Markdown.
+///
+/// # Errors
+/// When `out` fails.
+pub fn to_markdown(rules: &[&Rule], out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(HEAD.as_bytes())?;
+    let mut family = None;
+    for rule in rules {
+        let its_family = family_of(rule);
+        if family != Some(its_family) {
+            family = Some(its_family);
+            write!(out, "\n## {its_family}\n")?;
+        }
+        in_full(rule, out)?;
+    }
+    Ok(())
+}
+
+/// The family a code belongs to.
+pub(super) fn family_of(rule: &Rule) -> &'static str {
+    let hundred = rule.code.chars().nth(2);
+    FAMILIES.iter().find(|(digit, _)| Some(*digit) == hundred).map_or("Other", |(_, family)| family)
+}
+
+fn in_full(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
+    let (severity, scope) = (rule.severity.name(), judged(rule.scope));
+    write!(out, "\n### {} {}\n\n**{severity}**, judged {scope}. {}\n\n", rule.code, rule.name, text(rule.summary))?;
+    for (label, words) in [("Why", rule.why), ("Fix", rule.fix), ("Source", rule.source)] {
+        writeln!(out, "- {label}: {}", text(words))?;
+    }
+    writeln!(out, "- Needs: {}", needs(rule))?;
+    settings(rule, out)?;
+    example(rule, out)
+}
+
+const fn judged(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Attempt => "attempt by attempt",
+        Scope::Call => "call by call",
+        Scope::Run => "run by run",
+        Scope::Fleet => "over all runs",
+    }
+}
+
+fn needs(rule: &Rule) -> String {
+    if rule.needs.is_empty() {
+        return format!("nothing beyond the {} itself", scope_name(rule.scope));
+    }
+    rule.needs.iter().map(|field| format!("`{}`", field.name())).collect::<Vec<_>>().join(", ")
+}
+
+fn settings(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
+    if rule.settings.is_empty() {
+        return Ok(());
+    }
+    out.write_all(b"\n| threshold | default | meaning |\n| --- | --- | --- |\n")?;
+    for Setting { name, default, unit, meaning } in rule.settings {
+        let value = format!("{default} {unit}");
+        writeln!(out, "| `{name}` | {} | {} |", cell(value.trim_end()), cell(meaning))?;
+    }
+    Ok(())
+}
+
+fn example(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
+    let Some(log) = rule.firing.first() else { return Ok(()) };
+    let count = log.lines().count();
+    out.write_all(b"\n```json\n")?;
+    for line in log.lines().take(EXAMPLE_LINES) {
+        let cut = line.chars().count() > LINE;
+        let shown: String = line.chars().take(LINE).collect();
+        writeln!(out, "{shown}{}", if cut { "..." } else { "" })?;
+    }
+    out.write_all(b"```\n")?;
+    match count.saturating_sub(EXAMPLE_LINES) {
+        0 => Ok(()),
+        1 => out.write_all(b"\nand 1 more line.\n"),
+        more => writeln!(out, "\nand {more} more lines."),
+    }
+}
+
+/// Words between which no Markdown begins by accident.
+fn text(words: &str) -> String {
+    words.replace('<', "\\<").replace('*', "\\*")
+}
+
+fn cell(words: &str) -> String {
+    text(words).replace('|', "\\|")
+}

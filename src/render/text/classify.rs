@@ -1,0 +1,115 @@
+//! What single errors are: one in full, several as a line each.
+
+use super::layout::{Fit, Text};
+use super::page::Page;
+use super::{TextOptions, style};
+use crate::classify::{Action, Bucket, Decider, Verdict};
+use crate::ingest::Diagnosis;
+use crate::rules::shared::seconds;
+use std::io::{self, Write};
+
+/// Columns of the labels.
+const HANG: usize = 12;
+/// Lines of the text that decided; some servers send a whole page.
+const EVIDENCE_LINES: usize = 3;
+
+/// Writes one error in full, several as a line each.
+///
+/// # Errors
+///
+/// What writing to `out` fails with.
+pub fn classify(found: &[Diagnosis], options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if let [one] = found {
+        return in_full(one, &mut Page::over(None, *options, out));
+    }
+    // Never wrapped: one answer is one line, for whoever counts or cuts them.
+    found.iter().try_for_each(|one| {
+        in_a_line(one).write(out, options.color)?;
+        out.write_all(b"\n")
+    })
+}
+
+fn in_full(one: &Diagnosis, page: &mut Page<'_>) -> io::Result<()> {
+    let Some(verdict) = one.verdict else { return page.paragraph(&Text::styled(style::GREEN, NO_FAILURE)) };
+    page.paragraph(&Text::styled(action_style(verdict.action).bold(), verdict.action.name()).then(format!(
+        ": {}, {} ({})",
+        verdict.class.name(),
+        bucket(verdict.bucket),
+        verdict.bucket.name()
+    )))?;
+    item("do", Text::plain(action(verdict.action)), page)?;
+    if let Some(wait) = one.wait_s {
+        item("server says", Text::plain(format!("wait {}", seconds(wait))), page)?;
+    }
+    if let Some(time) = one.reopens {
+        let time = page.options.zone.show(time, "%Y-%m-%d %H:%M:%S");
+        item("reopens", Text::plain(format!("{time} {}", page.options.zone)), page)?;
+    }
+    decided(one, verdict, page)
+}
+
+const NO_FAILURE: &str = "no failure: nothing here says that it failed";
+
+fn decided(one: &Diagnosis, verdict: Verdict, page: &mut Page<'_>) -> io::Result<()> {
+    let mut text = Text::plain(verdict.decided_by.name());
+    if let Some(evidence) = &one.evidence {
+        text = text.then(": ").and(style::FAINT, evidence);
+    }
+    let label = Text::styled(style::FAINT, "decided by");
+    page.hanging_at_most(label, HANG, &text, EVIDENCE_LINES)?;
+    if verdict.low_confidence {
+        let why = match verdict.decided_by {
+            Decider::Nothing => "low: nothing in it tells what it is",
+            _ => "low: the evidence is thin or contradicts itself",
+        };
+        item("confidence", Text::styled(style::YELLOW, why), page)?;
+    }
+    Ok(())
+}
+
+fn item(label: &str, text: Text, page: &mut Page<'_>) -> io::Result<()> {
+    page.hanging(Text::styled(style::FAINT, label), HANG, &text)
+}
+
+fn in_a_line(one: &Diagnosis) -> Text {
+    let Some(verdict) = one.verdict else { return Text::styled(style::GREEN, "no failure") };
+    let mut text = Text::styled(action_style(verdict.action).bold(), verdict.action.name())
+        .fitted(20, Fit::Words)
+        .then(format!("{}, {}, by {}", verdict.class.name(), verdict.bucket.name(), verdict.decided_by.name()));
+    if verdict.low_confidence {
+        text = text.and(style::YELLOW, ", low confidence");
+    }
+    if let Some(time) = one.reopens {
+        text = text.then(format!(", reopens {time}"));
+    }
+    text
+}
+
+const fn action_style(action: Action) -> anstyle::Style {
+    match action {
+        Action::Stop | Action::UnknownFailure => style::RED,
+        Action::Reconcile | Action::Repair | Action::Refuse => style::YELLOW,
+        Action::WaitThenRetry | Action::BackoffThenRetry => style::GREEN,
+    }
+}
+
+const fn action(action: Action) -> &'static str {
+    match action {
+        Action::WaitThenRetry => "wait as long as the server asked, plus jitter, then send again",
+        Action::Stop => "do not send this again",
+        Action::BackoffThenRetry => "wait with exponential backoff and jitter, then send again",
+        Action::Reconcile => "find out whether it took effect before sending again",
+        Action::Repair => "feed the validator's message back, a bounded number of times",
+        Action::Refuse => "treat it as a refusal, not as an error",
+        Action::UnknownFailure => "stop or escalate; never loop",
+    }
+}
+
+const fn bucket(bucket: Bucket) -> &'static str {
+    match bucket {
+        Bucket::Terminal => "the same request will fail again",
+        Bucket::RetryAfter => "heals by waiting",
+        Bucket::Capacity => "everyone's capacity is short",
+        Bucket::Transient => "chance: the next send may succeed",
+    }
+}

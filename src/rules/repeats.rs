@@ -1,0 +1,86 @@
+//! Whether a failed send may have taken effect all the same, and whether the next one repeats it.
+
+use crate::attempt::{Attempt, Flags};
+use crate::calls::{Call, Grouping};
+use crate::classify::Class;
+
+/// Words of exceptions that say no connection came about, so nothing was sent.
+const NEVER_CONNECTED: [&str; 12] = [
+    "connecterror",
+    "connecttimeout",
+    "connectiontimeout",
+    "connectionrefused",
+    "econnrefused",
+    "enotfound",
+    "eai_again",
+    "gaierror",
+    "getaddrinfo",
+    "pooltimeout",
+    "nameresolution",
+    "connectorerror",
+];
+
+/// Whether the attempt at `position` failed before anything can have been sent.
+pub(super) fn never_arrived(call: &Call<'_>, position: usize) -> bool {
+    let Some(detail) = call.detail(position) else { return false };
+    let names = &call.table().names;
+    [detail.exception, detail.transport].into_iter().any(|symbol| {
+        let text = names.text(symbol).to_ascii_lowercase();
+        NEVER_CONNECTED.iter().any(|word| text.contains(word))
+    })
+}
+
+/// Whether the attempt at `position` may have done its work although no answer came back.
+pub(super) fn may_have_acted(call: &Call<'_>, position: usize) -> bool {
+    let attempt = call.at(position);
+    let unanswered = matches!(attempt.class, Some(Class::Timeout | Class::Connection))
+        || attempt.flags.has(Flags::MID_STREAM)
+        || matches!(attempt.status, 504 | 524);
+    attempt.failed() && unanswered && !never_arrived(call, position)
+}
+
+/// Whether the log itself says that the attempt at `b` repeats the one at `a`: by number, counter, body or key.
+pub(super) fn says_repeat(call: &Call<'_>, a: usize, b: usize) -> bool {
+    let (before, next) = (call.at(a), call.at(b));
+    let numbers = before.number > 0 && next.number > before.number;
+    let counts = matches!((before.sdk_count(), next.sdk_count()), (Some(before), Some(next)) if next > before);
+    numbers || counts || same_body(call, a, b) || same_key(call, a, b)
+}
+
+/// Whether both bodies are known and equal.
+pub(super) fn same_body(call: &Call<'_>, a: usize, b: usize) -> bool {
+    let hash = |position| call.detail(position).map_or(0, |detail| detail.request_hash);
+    hash(a) != 0 && hash(a) == hash(b)
+}
+
+/// Whether both carry the same idempotency key.
+pub(super) fn same_key(call: &Call<'_>, a: usize, b: usize) -> bool {
+    key(call, a) != 0 && key(call, a) == key(call, b)
+}
+
+/// Fingerprint of the idempotency key at `position`, 0 where there is none.
+pub(super) fn key(call: &Call<'_>, position: usize) -> u64 {
+    call.detail(position).map_or(0, |detail| detail.idempotency)
+}
+
+/// Whether the later attempt left after the earlier one had ended: a hedged request does not.
+pub(super) fn in_turn(call: &Call<'_>, earlier: usize, later: usize) -> bool {
+    const SLACK_US: i64 = 50_000;
+    call.at(later).sent.us_since(call.at(earlier).ended()) >= -SLACK_US
+}
+
+/// Whether the call is one send, the first of its layer, as far as the log shows.
+pub(super) fn sent_once(call: &Call<'_>) -> bool {
+    let first = call.first();
+    call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0)
+}
+
+/// Whether nothing ties the attempts of the call together but their likeness.
+pub(super) fn guessed(call: &Call<'_>) -> bool {
+    call.grouping == Grouping::Inferred
+}
+
+/// Whether the client's own rate limit refused it.
+pub(super) fn is_rate_limit(attempt: &Attempt) -> bool {
+    matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit))
+}

@@ -1,0 +1,57 @@
+//! The answer was no good, or refused, and the same question was asked again.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL110",
+    name: "blind-repair",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "An answer that did not fit its schema, or a refusal, was met by sending the same request again.",
+    why: "The model is not told what was wrong, so it can only err again or hit by luck; a filter judges the same \
+          input the same way, and repeated refusals may be held against the account.",
+    fix: "Feed the validator's message back to the model, two or three times at most; hand a refusal to the caller \
+          as an answer, not as an error.",
+    remedy: Remedy::Fix,
+    source: "OpenAI documentation, Structured outputs: refusals are answers to be handled; Anthropic documentation, \
+             Tool use: return the error as a tool result so that the model can correct itself",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"schema_error","request_hash":"a"}
+{"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"kind":"schema_error","request_hash":"a"}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":400,"error":{"code":"content_filter","message":"The response was filtered"}}
+{"timestamp":"2026-05-20T10:00:02Z","session_id":"s","turn_id":"t","try":2,"status_code":400,"error":{"code":"content_filter","message":"The response was filtered"}}"#,
+    ],
+    near_misses: &[
+        // The body changed: the validator's words are in it.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"schema_error","request_hash":"a"}
+{"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
+        // Nothing says that the body is the same.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"schema_error"}
+{"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // A refusal that was taken for an answer.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"policy_refusal","decision":"fail"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let refused = shared::retried(
+        call,
+        |class| class == Class::ContentPolicy,
+        |p, q| shared::same_account(call, p, q) && !call.body_changed(p, q),
+        |again, wait| format!("a refusal on policy grounds was met by the same request {again} over {wait}"),
+    );
+    refused.or_else(|| {
+        shared::retried(
+            call,
+            |class| class == Class::SchemaError,
+            |p, q| repeats::same_body(call, p, q),
+            |again, wait| format!("an answer that missed its schema was met by the same request {again} over {wait}"),
+        )
+    })
+}

@@ -1,0 +1,64 @@
+//! Nobody was waiting for the answer any more.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL111",
+    name: "cancelled-retried",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "The caller cancelled the call, and the retry layer sent the request again.",
+    why: "The answer has no reader, yet it takes a slot and is billed; a layer that takes its own cancellation for \
+          a lost connection also keeps a program from stopping.",
+    fix: "Let a cancellation pass through the retry loop untouched, and check for it before every wait and every \
+          send.",
+    remedy: Remedy::Fix,
+    source: "Python documentation, asyncio, task cancellation: CancelledError should be propagated; gRPC \
+             documentation, Retry: a call the client cancelled is not retried",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}
+{"ts":"2026-05-20T10:00:02.5Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":2000}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"exception":"asyncio.CancelledError","elapsed_s":1.5}
+{"timestamp":"2026-05-20T10:00:02Z","session_id":"s","turn_id":"t","try":2,"exception":"asyncio.CancelledError","elapsed_s":1.5}"#,
+    ],
+    near_misses: &[
+        // It ended there.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}"#,
+        // The slower of two hedged sends was cancelled when the other had answered.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":6000}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":2900}"#,
+        // The turn began anew with another question.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}
+{"ts":"2026-05-20T10:00:20Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":2900}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let position = call.retried().find(|&p| {
+        call.at(p).class == Some(Class::Cancelled)
+            && !call.disordered
+            && repeats::says_repeat(call, p, p + 1)
+            && repeats::in_turn(call, p, p + 1)
+            && !call.body_changed(p, p + 1)
+    })?;
+    let again = call.len() - position - 1;
+    let wait = call.wait_before(position + 1).map_or(0.0, |wait| wait.s());
+    let mut hit = Hit::new(format!(
+        "sent again {} after the caller had cancelled, the first time after {}",
+        shared::times(again),
+        shared::seconds(wait),
+    ))
+    .on_call(call)
+    .about(call.at(position).class)
+    .count("sends_after", again as u64)
+    .number("wait_s", wait);
+    // Some clients use the word for a deadline of their own.
+    hit.confidence = Confidence::Medium;
+    Some(hit)
+}

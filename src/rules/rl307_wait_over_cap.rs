@@ -1,0 +1,98 @@
+//! The client's own backoff has grown beyond use.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+
+const CAP: Setting =
+    Setting { name: "cap_s", default: 60.0, unit: "s", meaning: "the longest wait a client should choose of itself" };
+const SHARE: Setting =
+    Setting { name: "tolerance_share", default: 0.1, unit: "", meaning: "share by which a wait may pass the cap" };
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL307",
+    name: "wait-over-cap",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "One wait was longer than a minute although no hint of the server asked for it.",
+    why: "Doubling without a cap soon waits longer than the trouble lasts: the service is back after seconds and the \
+          call sleeps on for minutes, holding its place.",
+    fix: "Cap a single wait at 8 to 60 s with jitter, and bound the call by a budget in seconds instead; only a \
+          hint of the server may be longer.",
+    remedy: Remedy::Fix,
+    source: "AWS Architecture Blog, Exponential Backoff And Jitter: min(cap, base * 2 ** attempt); official SDKs, \
+             _constants.py: MAX_RETRY_DELAY of 8 s",
+    needs: &[Field::CallIdentity, Field::Duration],
+    settings: &[CAP, SHARE],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"delay_ms":300000,"decision":"retry"}
+{"timestamp":"2026-05-20T10:05:00.2Z","session_id":"s","turn_id":"t","try":2,"status_code":200}"#,
+    ],
+    near_misses: &[
+        // The server asked for it.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":120,"duration_ms":100}
+{"ts":"2026-05-20T10:02:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        // At the cap, with a little jitter.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:01:03Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
+        // The attempt itself may have taken that long.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout"}
+{"ts":"2026-05-20T10:10:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // The client had planned two seconds: a queue, or a machine asleep, made the rest.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":100,"delay_ms":2000}
+{"ts":"2026-05-20T10:05:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    if repeats::guessed(call) {
+        return None;
+    }
+    let over = call.retried().filter_map(|p| Some((p, too_long_s(call, p, settings)?)));
+    let (position, wait) = over.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    let cap = settings.get(RULE.code, &CAP);
+    let planned = call.detail(position).and_then(|detail| detail.planned_us);
+    let mut hit = Hit::new(format!(
+        "waited {} after {}, over a cap of {}, and no retry-after had asked for it",
+        shared::seconds(wait),
+        shared::class_words(call.at(position).class),
+        shared::seconds(cap),
+    ))
+    .on(call, position)
+    .on(call, position + 1)
+    .about(call.at(position).class)
+    .number("wait_s", wait)
+    .number("cap_s", cap);
+    hit.wait_s = wait - cap;
+    if let Some(planned) = planned {
+        hit = hit.number("planned_wait_s", planned as f64 / 1e6);
+    } else {
+        // A queue in front of the send, or a machine asleep, looks the same.
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+/// The wait after the attempt at `position`, where the client alone made it that long.
+fn too_long_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
+    let (attempt, detail) = (call.at(position), call.detail(position)?);
+    // A client may also wait for the reset that the headers of a rate limit name.
+    let asked = detail.hint_us.is_some()
+        || detail.reopens.is_some()
+        || (repeats::is_rate_limit(attempt) && attempt.flags.has(Flags::HEADROOM));
+    let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
+    let repeat = repeats::says_repeat(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
+    if asked || other || !repeat || !shared::same_scope(call, position, position + 1) {
+        return None;
+    }
+    let most = settings.get(RULE.code, &CAP) * (1.0 + settings.get(RULE.code, &SHARE));
+    let planned = detail.planned_us.map(|us| us as f64 / 1e6);
+    let wait = call.wait_before(position + 1)?;
+    let measured = wait.s() - shared::clock_step_us(call) as f64 / 1e6;
+    let known = wait.end_to_start || planned.is_some();
+    (known && measured > most && planned.is_none_or(|planned| planned > most)).then_some(wait.s())
+}

@@ -1,0 +1,73 @@
+//! Obedient to the letter, and asleep for minutes.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::calls::Call;
+
+const LONG: Setting = Setting {
+    name: "long_s",
+    default: 300.0,
+    unit: "s",
+    meaning: "a hint longer than this is a reason to end the call so that it can resume",
+};
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL308",
+    name: "blocked-by-long-retry-after",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "A call slept through a wait of more than five minutes that the server had asked for.",
+    why: "Coming back earlier would be wrong, but a sleeping call holds its worker, its memory and its place in the \
+          queue, and everything is lost if the process ends before the wait does.",
+    fix: "Over a limit of your own (some minutes) end the call with the time at which it may resume, free the \
+          worker, and put the job back into the queue for then.",
+    remedy: Remedy::Fix,
+    source: "RFC 9110, section 10.2.3, Retry-After; AWS Builders' Library, Timeouts, retries and backoff with \
+             jitter: waiting clients hold resources",
+    needs: &[Field::CallIdentity, Field::RetryAfter],
+    settings: &[LONG],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","duration_ms":20}
+{"ts":"2026-05-20T10:20:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":503,"headers":{"Retry-After":"600"}}
+{"timestamp":"2026-05-20T10:10:05Z","session_id":"s","turn_id":"t","try":2,"status_code":503,"headers":{"Retry-After":"600"}}"#,
+    ],
+    near_misses: &[
+        // A minute and a half is worth waiting for.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":90,"error_type":"rate_limit_error","duration_ms":20}
+{"ts":"2026-05-20T10:01:31Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        // Ended, to be resumed.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","decision":"fail"}"#,
+        // It did not wait: that is RL301.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let slept = call.retried().filter_map(|p| Some((p, slept_s(call, p, settings)?)));
+    let (position, (wait, hint)) = slept.max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
+    Some(
+        Hit::new(format!(
+            "one wait held the call for {}, as the server had asked ({})",
+            shared::seconds(wait),
+            shared::seconds(hint),
+        ))
+        .on(call, position)
+        .on(call, position + 1)
+        .about(call.at(position).class)
+        .number("wait_s", wait)
+        .number("retry_after_s", hint),
+    )
+}
+
+/// The wait after the attempt at `position` and the hint that dictated it, in seconds, where both are long.
+pub(super) fn slept_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
+    let long = settings.get(RULE.code, &LONG);
+    let hint = call.hint_us(position)? as f64 / 1e6;
+    let wait = call.wait_before(position + 1)?.s();
+    // A client that came early did not sleep; one that came long after had other reasons.
+    let dictated = wait >= hint * 0.9 && wait <= hint * 1.5;
+    (hint > long && dictated && shared::shows_retry(call, position)).then_some((wait, hint))
+}

@@ -1,0 +1,80 @@
+//! A call that would not end.
+
+use super::rl308_blocked_by_long_retry_after as rl308;
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use crate::calls::Call;
+
+const BUDGET: Setting =
+    Setting { name: "budget_s", default: 900.0, unit: "s", meaning: "the longest a call may go on trying" };
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL310",
+    name: "budget-overrun",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "A call was still sending after its budget of wall-clock time was over.",
+    why: "Whoever waits for the answer has long given up, or should have: what comes now is late, and the worker was \
+          busy all that time.",
+    fix: "Give each call a budget in seconds (15 minutes for an unattended job, far less where a person waits), \
+          check it before every wait, and stop where the next wait would pass it.",
+    remedy: Remedy::Fix,
+    source: "Google, Site Reliability Engineering, Addressing cascading failures, deadlines; gRPC documentation, \
+             Deadlines: a call without a deadline may wait forever",
+    needs: &[Field::CallIdentity],
+    settings: &[BUDGET],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
+{"ts":"2026-05-20T10:07:00Z","run_id":"r","call_id":"c","attempt":2,"status":529,"duration_ms":1000}
+{"ts":"2026-05-20T10:16:00Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":1000}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"kind":"timeout","elapsed_s":600}
+{"timestamp":"2026-05-20T10:10:01Z","session_id":"s","turn_id":"t","try":2,"kind":"timeout","elapsed_s":600}
+{"timestamp":"2026-05-20T10:20:03Z","session_id":"s","turn_id":"t","try":3,"kind":"timeout","elapsed_s":600}"#,
+    ],
+    near_misses: &[
+        // One long answer is no retrying.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1200000}"#,
+        // An id that stands on requests of a whole hour, each of them answered.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}
+{"ts":"2026-05-20T11:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
+{"ts":"2026-05-20T11:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}"#,
+        // One long wait that the server dictated: that is RL308.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","duration_ms":20}
+{"ts":"2026-05-20T10:20:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    if call.len() < 2 || call.disordered || repeats::guessed(call) {
+        return None;
+    }
+    let budget = settings.get(RULE.code, &BUDGET);
+    let span = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent) as f64 / 1e6;
+    let streak = shared::streaks(call).find(|streak| {
+        let dictated = streak.clone().skip(1).any(|p| rl308::slept_s(call, p - 1, settings).is_some());
+        span(streak.start, streak.end - 1) > budget && !dictated && follow(call, streak.clone())
+    })?;
+    let late = streak.clone().filter(|&p| span(streak.start, p) > budget).count();
+    let lasted = span(streak.start, streak.end - 1);
+    let mut hit = Hit::new(format!(
+        "still sending {} after its first attempt, past a budget of {} ({} attempts, {late} of them late)",
+        shared::seconds(lasted),
+        shared::seconds(budget),
+        streak.len(),
+    ))
+    .about(call.at(streak.start).class)
+    .count("attempts", streak.len() as u64)
+    .count("late_sends", late as u64)
+    .number("lasted_s", lasted)
+    .number("budget_s", budget);
+    hit.rows.extend_from_slice(&call.rows()[streak]);
+    Some(hit)
+}
+
+/// Whether each attempt is shown to repeat the one before: an id may stand on a whole session.
+fn follow(call: &Call<'_>, streak: std::ops::Range<usize>) -> bool {
+    streak.skip(1).all(|p| repeats::says_repeat(call, p - 1, p))
+}

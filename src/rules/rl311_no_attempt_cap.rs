@@ -1,0 +1,118 @@
+//! A loop that nothing seems to bound.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, loops, repeats, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+use crate::report::Outcome;
+
+const ATTEMPTS: Setting = Setting {
+    name: "attempts",
+    default: 10.0,
+    unit: "",
+    meaning: "attempts of one call beyond which there should be a declared cap or a budget",
+};
+const BUDGET: Setting = Setting {
+    name: "budget_s",
+    default: 900.0,
+    unit: "s",
+    meaning: "a call that gave up before this may have had a budget of time",
+};
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL311",
+    name: "no-attempt-cap",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "One call made more than ten attempts, and the log shows no cap and no budget of time.",
+    why: "A loop without an end turns an outage into a process that never stops, and a failure that cannot heal into \
+          a bill without one.",
+    fix: "Bound every retry loop twice, by a number of attempts and by seconds of wall-clock time, and log both \
+          with each attempt (max_attempts).",
+    remedy: Remedy::Fix,
+    source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls; Google, Site Reliability \
+             Engineering, Handling overload: three attempts per request, then the failure goes up",
+    needs: &[Field::CallIdentity],
+    settings: &[ATTEMPTS, BUDGET],
+    check: Check::Call(check),
+    firing: &[
+        // Twelve attempts, and the last one succeeded: nothing would have stopped it.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":529}
+{"ts":"2026-05-20T10:00:10Z","run_id":"r","call_id":"c","attempt":3,"status":529}
+{"ts":"2026-05-20T10:00:16Z","run_id":"r","call_id":"c","attempt":4,"status":529}
+{"ts":"2026-05-20T10:00:22Z","run_id":"r","call_id":"c","attempt":5,"status":529}
+{"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":6,"status":529}
+{"ts":"2026-05-20T10:00:37Z","run_id":"r","call_id":"c","attempt":7,"status":529}
+{"ts":"2026-05-20T10:00:44Z","run_id":"r","call_id":"c","attempt":8,"status":529}
+{"ts":"2026-05-20T10:00:52Z","run_id":"r","call_id":"c","attempt":9,"status":529}
+{"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","attempt":10,"status":529}
+{"ts":"2026-05-20T10:01:08Z","run_id":"r","call_id":"c","attempt":11,"status":529}
+{"ts":"2026-05-20T10:01:16Z","run_id":"r","call_id":"c","attempt":12,"status":200}"#,
+        // Eleven that failed.
+        r#"{"time":1779271200,"run":"r","call":"c","try":1,"status":500}
+{"time":1779271208,"run":"r","call":"c","try":2,"status":500}
+{"time":1779271216,"run":"r","call":"c","try":3,"status":500}
+{"time":1779271224,"run":"r","call":"c","try":4,"status":500}
+{"time":1779271232,"run":"r","call":"c","try":5,"status":500}
+{"time":1779271240,"run":"r","call":"c","try":6,"status":500}
+{"time":1779271248,"run":"r","call":"c","try":7,"status":500}
+{"time":1779271256,"run":"r","call":"c","try":8,"status":500}
+{"time":1779271264,"run":"r","call":"c","try":9,"status":500}
+{"time":1779271272,"run":"r","call":"c","try":10,"status":500}
+{"time":1779271280,"run":"r","call":"c","try":11,"status":500}"#,
+    ],
+    near_misses: &[
+        // Five attempts.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":529}
+{"ts":"2026-05-20T10:00:07Z","run_id":"r","call_id":"c","attempt":4,"status":529}
+{"ts":"2026-05-20T10:00:15Z","run_id":"r","call_id":"c","attempt":5,"status":529}"#,
+        // A cap is declared.
+        r#"{"time":1779271200,"run":"r","call":"c","try":1,"max_attempts":12,"status":500}
+{"time":1779271208,"run":"r","call":"c","try":2,"max_attempts":12,"status":500}
+{"time":1779271216,"run":"r","call":"c","try":3,"max_attempts":12,"status":500}
+{"time":1779271224,"run":"r","call":"c","try":4,"max_attempts":12,"status":500}
+{"time":1779271232,"run":"r","call":"c","try":5,"max_attempts":12,"status":500}
+{"time":1779271240,"run":"r","call":"c","try":6,"max_attempts":12,"status":500}
+{"time":1779271248,"run":"r","call":"c","try":7,"max_attempts":12,"status":500}
+{"time":1779271256,"run":"r","call":"c","try":8,"max_attempts":12,"status":500}
+{"time":1779271264,"run":"r","call":"c","try":9,"max_attempts":12,"status":500}
+{"time":1779271272,"run":"r","call":"c","try":10,"max_attempts":12,"status":500}
+{"time":1779271280,"run":"r","call":"c","try":11,"max_attempts":12,"status":500}
+{"time":1779271288,"run":"r","call":"c","try":12,"max_attempts":12,"status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let least = settings.get(RULE.code, &ATTEMPTS);
+    if call.len() as f64 <= least || call.disordered || repeats::guessed(call) {
+        return None;
+    }
+    let streak = shared::streaks(call).find(|streak| streak.len() as f64 > least)?;
+    let capped = streak.clone().any(|p| call.at(p).max_attempts > 0);
+    let follow = streak.clone().skip(1).all(|p| repeats::says_repeat(call, p - 1, p));
+    // Two loops, each of them capped, are another problem.
+    if capped || !follow || loops::find(call).is_some() {
+        return None;
+    }
+    let last = call.at(streak.end - 1);
+    let lasted = last.sent.us_since(call.at(streak.start).sent) as f64 / 1e6;
+    let mut hit = Hit::new(format!(
+        "{} attempts over {}, and neither a cap nor a budget of time is logged",
+        streak.len(),
+        shared::seconds(lasted),
+    ))
+    .about(call.at(streak.start).class)
+    .count("attempts", streak.len() as u64)
+    .number("lasted_s", lasted);
+    hit.confidence = Confidence::Medium;
+    // It did stop: of itself, and soon enough for a budget of time.
+    let stopped = call.outcome == Outcome::Failed || last.flags.has(Flags::DECIDED_FAIL);
+    if stopped && last.failed() && lasted <= settings.get(RULE.code, &BUDGET) {
+        hit.severity = Some(Severity::Info);
+    }
+    hit.rows.extend_from_slice(&call.rows()[streak]);
+    Some(hit)
+}

@@ -1,0 +1,129 @@
+//! Two budgets for one call, and the outer one makes the inner one a promise nobody keeps.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::attempt::{Attempt, Flags};
+use crate::calls::Call;
+use crate::classify::Class;
+use crate::report::Outcome;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL313",
+    name: "contradictory-budgets",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "A deadline ended the call while its retry loop still had declared attempts it could never reach.",
+    why: "The attempts look like a reserve and are none: whoever tunes their number changes nothing, and the error \
+          that comes out is the deadline's, not the failure's.",
+    fix: "Derive one from the other: the deadline of a call is the sum of its attempts' deadlines and waits, or the \
+          loop stops where the next wait would pass what is left.",
+    remedy: Remedy::Fix,
+    source: "AWS Builders' Library, Timeouts, retries and backoff with jitter; gRPC documentation, Deadlines: the \
+             deadline covers all attempts of a call",
+    needs: &[Field::CallIdentity, Field::DeclaredCap],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        // The harness hangs up after 20 s, the SDK within it is at its second attempt of five.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
+{"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":5,"status":529,"duration_ms":9000}
+{"ts":"2026-05-20T10:00:09.6Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"max_attempts":5,"status":529,"duration_ms":9000}"#,
+        // Asked for 30 s of patience, with 20 s to live.
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"max_attempts":4,"timeout_s":20,"status_code":429,"headers":{"retry-after":"30"},"elapsed_s":0.2,"decision":"fail"}"#,
+    ],
+    near_misses: &[
+        // The inner loop had used up its attempts.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
+{"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":2,"status":529,"duration_ms":9000}
+{"ts":"2026-05-20T10:00:09.6Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"max_attempts":2,"status":529,"duration_ms":9000}"#,
+        // The inner loop succeeded at last.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"status":200,"duration_ms":20000}
+{"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":5,"status":529,"duration_ms":9000}
+{"ts":"2026-05-20T10:00:09.6Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"max_attempts":5,"status":200,"duration_ms":9000}"#,
+        // The hint fits well into the deadline.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":4,"timeout_s":60,"status":429,"retry_after":5,"decision":"fail"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    if call.outcome != Outcome::Failed || call.disordered {
+        return None;
+    }
+    outer_deadline(call).or_else(|| hint_over_deadline(call))
+}
+
+/// An attempt of an outer layer timed out around an inner loop that had attempts left.
+fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
+    let layer = |p: usize| call.origin(p).layer;
+    (0..call.len()).find_map(|outer| {
+        let around = call.at(outer);
+        let gave_up = matches!(around.class, Some(Class::Timeout | Class::Cancelled)) && around.status == 0;
+        if !gave_up || !layer(outer).is_some() {
+            return None;
+        }
+        let inside = |p: &usize| {
+            let inner = call.at(*p);
+            layer(*p).is_some() && layer(*p) != layer(outer) && inner.sent >= around.sent && inner.sent <= around.ended()
+        };
+        let last = (0..call.len()).filter(inside).last()?;
+        let inner = call.at(last);
+        // Nothing of the inner loop may follow the deadline.
+        let went_on = (0..call.len()).any(|p| layer(p) == layer(last) && call.at(p).sent > around.ended());
+        if !inner.failed() || !has_left(inner) || went_on {
+            return None;
+        }
+        let names = &call.table().names;
+        let who = |p: usize| shared::cut(names.text(layer(p)), 40);
+        let deadline = around.duration.as_us()? as f64 / 1e6;
+        Some(
+            Hit::new(format!(
+                "the deadline of {} ({}) ended the call at attempt {} of the {} that {} declares",
+                who(outer),
+                shared::seconds(deadline),
+                inner.number,
+                inner.max_attempts,
+                who(last),
+            ))
+            .on(call, outer)
+            .on(call, last)
+            .about(inner.class)
+            .number("deadline_s", deadline)
+            .count("attempt", u64::from(inner.number))
+            .count("max_attempts", u64::from(inner.max_attempts)),
+        )
+    })
+}
+
+/// Whether a layer has attempts left that could have helped.
+fn has_left(attempt: &Attempt) -> bool {
+    let left = attempt.number > 0 && attempt.max_attempts > attempt.number;
+    left && !attempt.terminal() && !attempt.flags.has(Flags::DECIDED_FAIL)
+}
+
+/// The call gave up on a hint that is longer than its own deadline.
+fn hint_over_deadline(call: &Call<'_>) -> Option<Hit> {
+    let (last, position) = (call.last(), call.len() - 1);
+    let detail = call.detail(position)?;
+    let deadline = detail.timeout.as_us().filter(|&us| us > 0)?;
+    let hint = detail.hint_us.filter(|&hint| hint > deadline)?;
+    let left = last.number > 0 && last.max_attempts > last.number && !last.terminal();
+    // Over a minute it is the cap on a wait that RL206 speaks of.
+    if !left || hint > 60_000_000 || last.flags.has(Flags::DECIDED_RETRY) {
+        return None;
+    }
+    let (asked, had) = (hint as f64 / 1e6, deadline as f64 / 1e6);
+    let mut hit = Hit::new(format!(
+        "gave up at attempt {} of {}: the server asked for {}, and the deadline is {}",
+        last.number,
+        last.max_attempts,
+        shared::seconds(asked),
+        shared::seconds(had),
+    ))
+    .on(call, position)
+    .about(last.class)
+    .number("retry_after_s", asked)
+    .number("deadline_s", had);
+    // The deadline may be that of one attempt.
+    hit.confidence = Confidence::Medium;
+    Some(hit)
+}

@@ -1,0 +1,71 @@
+//! Far more patience than the server asked for.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use crate::calls::Call;
+
+const FACTOR: Setting =
+    Setting { name: "factor", default: 3.0, unit: "", meaning: "how many times the hint a wait may last" };
+const MORE: Setting =
+    Setting { name: "more_s", default: 10.0, unit: "s", meaning: "how much longer than the hint it may be, if that is more" };
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL315",
+    name: "over-wait",
+    severity: Severity::Info,
+    scope: Scope::Call,
+    summary: "A wait lasted more than three times what the server had asked for.",
+    why: "The limit was open again long before: the time adds to every call that meets it, and nothing is gained.",
+    fix: "Where there is a hint, wait for it plus a little jitter, instead of the greater of hint and a grown backoff; \
+          look whether a queue in front of the send made the rest.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: retry-after is the number of seconds to wait",
+    needs: &[Field::CallIdentity, Field::RetryAfter, Field::Duration],
+    settings: &[FACTOR, MORE],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":429,"headers":{"Retry-After-Ms":"800"},"elapsed_s":0.1}
+{"timestamp":"2026-05-20T10:00:15Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"elapsed_s":3}"#,
+    ],
+    near_misses: &[
+        // A little more than asked.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        // The attempt itself took the time.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"retry_after":2,"duration_ms":28000}
+{"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    if repeats::guessed(call) {
+        return None;
+    }
+    let over = call.retried().filter_map(|p| Some((p, over_wait(call, p, settings)?)));
+    let (position, (wait, hint)) = over.max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
+    let mut hit = Hit::new(format!(
+        "waited {} where the server had asked for {}",
+        shared::seconds(wait),
+        shared::seconds(hint)
+    ))
+    .on(call, position)
+    .on(call, position + 1)
+    .about(call.at(position).class)
+    .number("wait_s", wait)
+    .number("retry_after_s", hint);
+    hit.wait_s = wait - hint;
+    hit.confidence = Confidence::Medium;
+    Some(hit)
+}
+
+/// The wait after the attempt at `position` and the hint it outlasted, in seconds.
+fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
+    let hint = call.hint_us(position).filter(|&hint| hint > 0)? as f64 / 1e6;
+    let wait = call.wait_before(position + 1)?;
+    let more = settings.get(RULE.code, &MORE) + shared::clock_step_us(call) as f64 / 1e6;
+    let long = wait.end_to_start && wait.s() > hint * settings.get(RULE.code, &FACTOR) && wait.s() > hint + more;
+    let repeat = !call.at(position).terminal() && repeats::says_repeat(call, position, position + 1);
+    (long && repeat && shared::same_scope(call, position, position + 1)).then_some((wait.s(), hint))
+}

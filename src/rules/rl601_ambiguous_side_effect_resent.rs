@@ -1,0 +1,75 @@
+//! Nobody knows whether it happened, and it was asked for again.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+use smallvec::SmallVec;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL601",
+    name: "ambiguous-side-effect-resent",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "A send that changes something ended without an answer and was sent again without an idempotency key.",
+    why: "The first one may have done its work before the connection went: without a key the receiver cannot tell \
+          the second from a new order, and does the work twice.",
+    fix: "Make one idempotency key per logical action and send it with every attempt; where the receiver knows no \
+          keys, look up the outcome before sending again.",
+    remedy: Remedy::Fix,
+    source: "AWS Builders' Library, Making retries safe with idempotent APIs; RFC 9110, section 9.2.2: a client \
+             should not repeat a non-idempotent request automatically",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","duration_ms":30000}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"side_effect":true,"status_code":504}
+{"timestamp":"2026-05-20T10:00:02Z","session_id":"s","turn_id":"t","try":2,"side_effect":true,"status_code":200}"#,
+    ],
+    near_misses: &[
+        // One key for both attempts.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k"}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k"}"#,
+        // The server refused it: nothing was done.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"status":429,"retry_after":1}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200}"#,
+        // No connection came about.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"connection_error","exception":"httpx.ConnectError"}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200}"#,
+        // It stopped to find out.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","decision":"reconcile"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let again: SmallVec<[usize; 4]> = call.retried().filter(|&p| resent(call, p)).collect();
+    let first = *again.first()?;
+    let what = shared::class_words(call.at(first).class);
+    let message = format!(
+        "a send that changes something ended in {what} and was sent again {} with no idempotency key: it may have \
+         happened {}",
+        shared::times(again.len()),
+        shared::times(again.len() + 1),
+    );
+    Some(
+        Hit::new(message)
+            .on_call(call)
+            .about(call.at(first).class)
+            .count("resent", again.len() as u64)
+            .number("wait_s", call.wait_before(first + 1).map_or(0.0, |wait| wait.s())),
+    )
+}
+
+fn resent(call: &Call<'_>, position: usize) -> bool {
+    let (attempt, next) = (call.at(position), call.at(position + 1));
+    let keyed = attempt.flags.has(Flags::IDEMPOTENT) && next.flags.has(Flags::IDEMPOTENT);
+    attempt.flags.has(Flags::SIDE_EFFECT)
+        && next.flags.has(Flags::SIDE_EFFECT)
+        && repeats::may_have_acted(call, position)
+        && !keyed
+        && !attempt.flags.has(Flags::DECIDED_OTHER)
+        && shared::shows_retry(call, position)
+        && !call.body_changed(position, position + 1)
+}

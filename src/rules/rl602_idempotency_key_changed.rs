@@ -1,0 +1,72 @@
+//! A key per attempt is no key.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL602",
+    name: "idempotency-key-changed",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "Attempts of one call that changes something carry different idempotency keys.",
+    why: "The receiver knows a repetition by its key: with a new one each attempt counts as a new order, so the key \
+          protects from nothing while everyone believes it does.",
+    fix: "Make the key once, where the action is decided, not where it is sent, and carry it through every layer \
+          that may retry.",
+    remedy: Remedy::Fix,
+    source: "IETF draft, The Idempotency-Key HTTP Header Field: the key is unique to the operation and the same for \
+             its retries; AWS Builders' Library, Making retries safe with idempotent APIs",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k1"}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k2"}"#,
+        // Refused, so nothing happened this time: the next timeout will not be so kind.
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"tool":"pay","status_code":503,"headers":{"Idempotency-Key":"a"}}
+{"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"tool":"pay","status_code":200,"headers":{"Idempotency-Key":"b"}}"#,
+    ],
+    near_misses: &[
+        // The same key throughout.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k1"}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k1"}"#,
+        // A model call changes nothing outside.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"idempotency_key":"k1"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"idempotency_key":"k2"}"#,
+        // A corrected request is another action.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"status":422,"idempotency_key":"k1","request_hash":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k2","request_hash":"b"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let acted = |p: &usize| repeats::may_have_acted(call, *p);
+    let position = call.retried().filter(|&p| changed(call, p)).max_by_key(|p| (acted(p), std::cmp::Reverse(*p)))?;
+    let what = shared::class_words(call.at(position).class);
+    let risk = acted(&position);
+    let end = if risk { ", so it may have happened twice" } else { "" };
+    let mut hit = Hit::new(format!("the send after {what} carried another idempotency key{end}"))
+        .on(call, position)
+        .on(call, position + 1)
+        .about(call.at(position).class);
+    if !risk {
+        hit.severity = Some(Severity::Warning);
+    }
+    Some(hit)
+}
+
+/// Whether the attempt at `position` is repeated under another key.
+fn changed(call: &Call<'_>, position: usize) -> bool {
+    let acts = |p: usize| call.at(p).flags.has(Flags::SIDE_EFFECT) || call.at(p).flags.has(Flags::TOOL);
+    let (before, next) = (repeats::key(call, position), repeats::key(call, position + 1));
+    acts(position)
+        && acts(position + 1)
+        && before != 0
+        && next != 0
+        && before != next
+        && !call.at(position).terminal()
+        && !repeats::guessed(call)
+        && !call.body_changed(position, position + 1)
+}

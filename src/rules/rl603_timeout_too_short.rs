@@ -1,0 +1,102 @@
+//! A deadline that the longest allowed answer cannot meet.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+use crate::classify::Class;
+use smallvec::SmallVec;
+
+const FIRST_TOKEN: Setting =
+    Setting { name: "first_token_s", default: 5.0, unit: "s", meaning: "time to the first token" };
+const SPEED: Setting =
+    Setting { name: "tokens_per_s", default: 50.0, unit: "/s", meaning: "output tokens a second once it writes" };
+const MARGIN: Setting = Setting { name: "margin_s", default: 5.0, unit: "s", meaning: "the least margin on top" };
+const MARGIN_SHARE: Setting = Setting {
+    name: "margin_share",
+    default: 0.1,
+    unit: "",
+    meaning: "margin as a share of the time, if that is more",
+};
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL603",
+    name: "timeout-too-short",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "The client hung up at a deadline shorter than the longest answer it had asked for takes.",
+    why: "An answer that arrives whole takes as long as it takes to write: a deadline below that kills the long \
+          ones every time, each retry is billed and killed again.",
+    fix: "Derive the deadline from max_tokens (5 s to the first token, plus one second for every 50 tokens, plus a \
+          margin), or stream and limit the time between two events instead.",
+    remedy: Remedy::Fix,
+    source: "Official Anthropic SDKs, _base_client.py: the deadline of a request without streaming is computed from \
+             max_tokens; Anthropic API documentation, Errors, long requests",
+    needs: &[Field::Duration],
+    settings: &[FIRST_TOKEN, SPEED, MARGIN, MARGIN_SHARE],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"exception":"httpx.ReadTimeout","max_output_tokens":1000,"elapsed_s":10}
+{"timestamp":"2026-05-20T10:00:11Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"elapsed_s":9}"#,
+    ],
+    near_misses: &[
+        // 200 tokens fit into 14 s.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","timeout_s":15,"max_tokens":200,"duration_ms":15000}
+{"ts":"2026-05-20T10:00:16Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":4000}"#,
+        // A stream has another clock: the time between events.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"kind":"timeout","timeout_s":20,"max_tokens":4000,"duration_ms":20000}
+{"ts":"2026-05-20T10:00:21Z","run_id":"r","call_id":"c","attempt":2,"stream":true,"status":200}"#,
+        // It never connected.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","exception":"httpx.ConnectTimeout","max_tokens":4000,"duration_ms":5000}
+{"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // The server's own deadline.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":504,"error_type":"timeout_error","max_tokens":4000,"duration_ms":60000}
+{"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let killed: SmallVec<[(usize, f64, f64); 4]> =
+        (0..call.len()).filter_map(|p| too_short(call, p, settings).map(|(had, needs)| (p, had, needs))).collect();
+    let &(first, had, needs) = killed.first()?;
+    let max_tokens = call.detail(first)?.max_tokens;
+    let mut message = format!(
+        "hung up after {} although an answer of up to {max_tokens} tokens may take {}",
+        shared::seconds(had),
+        shared::seconds(needs),
+    );
+    if killed.len() > 1 {
+        message.push_str(&format!("; {} of the {} attempts ended so", killed.len(), call.len()));
+    }
+    let mut hit = Hit::new(message)
+        .about(call.at(first).class)
+        .number("deadline_s", had)
+        .number("derived_s", needs)
+        .count("max_tokens", u64::from(max_tokens))
+        .count("killed", killed.len() as u64);
+    hit.rows.extend(killed.iter().map(|&(p, ..)| call.rows()[p]));
+    // The log does not say that it was not streamed.
+    if call.detail(first)?.timeout.as_us().is_none() {
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+/// The deadline the attempt at `position` met and the one it should have had, in seconds.
+fn too_short(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
+    let (attempt, detail) = (call.at(position), call.detail(position)?);
+    let own = attempt.class == Some(Class::Timeout) && attempt.status == 0;
+    let other = attempt.flags.has(Flags::STREAM) || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DELIVERED);
+    let began = call.usage(position).ttft_ms_plus_1 > 0;
+    if !own || other || began || detail.max_tokens == 0 || repeats::never_arrived(call, position) {
+        return None;
+    }
+    let known = |us: Option<i64>| us.map(|us| us as f64 / 1e6).filter(|s| *s > 0.0);
+    let had = known(attempt.duration.as_us()).or_else(|| known(detail.timeout.as_us()))?;
+    let set = |setting: &Setting| settings.get(RULE.code, setting);
+    let writing = set(&FIRST_TOKEN) + f64::from(detail.max_tokens) / set(&SPEED).max(1e-3);
+    let needs = writing + set(&MARGIN).max(writing * set(&MARGIN_SHARE));
+    (had < needs).then_some((had, needs))
+}

@@ -1,0 +1,117 @@
+//! A deadline cuts the answer off, and the next attempt meets the same deadline.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use crate::calls::Call;
+use crate::classify::Class;
+use smallvec::SmallVec;
+
+const LEAST: Setting = Setting {
+    name: "least_s",
+    default: 10.0,
+    unit: "s",
+    meaning: "an attempt cut off before this has hardly been billed for an answer",
+};
+const SPREAD: Setting = Setting {
+    name: "spread_share",
+    default: 0.02,
+    unit: "",
+    meaning: "attempts whose lengths differ by no more than this were cut by one deadline",
+};
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL604",
+    name: "timeout-paid-twice",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "An attempt was cut off by a deadline and sent again: an answer nobody read may have been produced and billed.",
+    why: "The server goes on working after the client has hung up. Where every attempt runs into the same \
+          deadline, each is another answer paid for, and none arrives.",
+    fix: "Raise the deadline above what the answer takes, or stream it with an idle limit of some 20 s, and give \
+          the request an idempotency key where the provider honours one.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Errors, long requests: use streaming or batches for requests that run \
+             for minutes; official SDKs, _base_client.py: a timed-out request is sent again twice by default",
+    needs: &[Field::CallIdentity, Field::Duration],
+    settings: &[LEAST, SPREAD],
+    check: Check::Call(check),
+    firing: &[
+        // One lost connection after another, each after the same time.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"exception":"aiohttp.ServerDisconnectedError","duration_ms":30100}
+{"ts":"2026-05-20T10:00:31.1Z","run_id":"r","call_id":"c","attempt":2,"exception":"aiohttp.ServerDisconnectedError","duration_ms":30100}
+{"ts":"2026-05-20T10:01:03.2Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":21000}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"kind":"timeout","elapsed_s":45,"usage":{"input_tokens":9000,"output_tokens":1200}}
+{"timestamp":"2026-05-20T10:00:46Z","session_id":"s","turn_id":"t","try":2,"kind":"timeout","elapsed_s":45,"usage":{"input_tokens":9000,"output_tokens":1200}}"#,
+        // Once only: worth knowing.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":60000}
+{"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":30000}"#,
+    ],
+    near_misses: &[
+        // No connection came about: nothing was sent.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","exception":"httpx.ConnectTimeout","duration_ms":15000}
+{"ts":"2026-05-20T10:00:16Z","run_id":"r","call_id":"c","attempt":2,"kind":"timeout","exception":"httpx.ConnectTimeout","duration_ms":15000}"#,
+        // Half a second: hardly anything was produced.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":500}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"kind":"timeout","duration_ms":500}"#,
+        // The call ended at the deadline.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":60000,"decision":"fail"}"#,
+        // Two lost connections that have nothing in common.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"exception":"aiohttp.ServerDisconnectedError","duration_ms":14100}
+{"ts":"2026-05-20T10:00:15Z","run_id":"r","call_id":"c","attempt":2,"exception":"aiohttp.ServerDisconnectedError","duration_ms":31000}
+{"ts":"2026-05-20T10:00:48Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":21000}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let long: SmallVec<[(usize, f64); 8]> = (0..call.len()).filter_map(|p| Some((p, length_s(call, p, settings)?))).collect();
+    let spread = settings.get(RULE.code, &SPREAD);
+    // The deadline most of them met.
+    let met = |length: f64| long.iter().filter(move |(_, other)| (other - length).abs() <= spread * length).map(|(p, _)| *p);
+    let deadline = long.iter().map(|(_, length)| *length).max_by_key(|&length| met(length).count())?;
+    let cut: SmallVec<[usize; 8]> = met(deadline).collect();
+    let timeouts = cut.iter().any(|&p| call.at(p).class == Some(Class::Timeout));
+    let first = *cut.first()?;
+    let resent = first + 1 < call.len() && shared::shows_retry(call, first);
+    if !resent || (cut.len() < 2 && !timeouts) {
+        return None;
+    }
+    let usage = cut.iter().map(|&p| call.usage(p));
+    let tokens: u64 = usage.clone().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum();
+    let usd = usage.map(|u| f64::from(u.cost_micro_usd)).sum::<f64>() / 1e6;
+    let length = shared::seconds(deadline);
+    let message = match cut.len() {
+        1 => format!("cut off after {length} and sent again: the first answer may have been billed and was not read"),
+        n => format!("{n} attempts were cut off after {length} each: up to {n} answers billed and not read"),
+    };
+    let mut hit = Hit::new(message)
+        .on_call(call)
+        .about(call.at(first).class)
+        .count("cut_off", cut.len() as u64)
+        .number("deadline_s", deadline);
+    if tokens > 0 {
+        hit = hit.count("tokens_unread", tokens);
+    }
+    if usd > 0.0 {
+        hit = hit.number("usd_unread", usd);
+    }
+    if cut.len() == 1 {
+        hit.severity = Some(Severity::Info);
+    } else {
+        hit.wasted.extend(cut[1..].iter().map(|&p| call.rows()[p]));
+    }
+    if tokens == 0 && usd == 0.0 {
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+/// How long the attempt at `position` ran before it was cut off, where that is long enough to matter.
+fn length_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
+    let attempt = call.at(position);
+    let lost = matches!(attempt.class, Some(Class::Timeout | Class::Connection));
+    if !lost || attempt.status != 0 || repeats::never_arrived(call, position) {
+        return None;
+    }
+    let length = attempt.duration.as_us()? as f64 / 1e6;
+    (length >= settings.get(RULE.code, &LEAST)).then_some(length)
+}

@@ -1,0 +1,82 @@
+//! Two answers to one request.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL605",
+    name: "duplicate-success",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "Two attempts of one call both succeeded.",
+    why: "The second answer was paid for and is of no use, and if each was acted on, everything in it happened \
+          twice.",
+    fix: "Cancel what is still under way once an answer is in, do not start a retry on a timer while the first \
+          attempt is alive, and accept one answer per call.",
+    remedy: Remedy::Fix,
+    source: "Dean and Barroso, The Tail at Scale, hedged requests: the outstanding ones are cancelled once the first \
+             answer arrives",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":32000}
+{"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":5000}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","status_code":200,"body_sha256":"a","call_id":"t","decision":"done"}
+{"timestamp":"2026-05-20T10:00:09Z","session_id":"s","turn_id":"t","status_code":200,"body_sha256":"a","decision":"done"}"#,
+    ],
+    near_misses: &[
+        // A failure, then a success.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // An id that stands on several requests, each numbered from one.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":1,"status":200,"request_id":"b"}"#,
+        // One send, seen by two layers.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"status":200,"duration_ms":3000}
+{"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"gateway","attempt":2,"status":200,"duration_ms":2800}"#,
+        // The answer did not satisfy the caller, which asked again.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"decision":"retry"}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let (a, b) = (1..call.len())
+        .filter(|&b| !call.at(b).failed())
+        .find_map(|b| (0..b).find(|&a| twice(call, a, b)).map(|a| (a, b)))?;
+    let (first, second) = (call.at(a), call.at(b));
+    let overlap = !repeats::in_turn(call, a, b);
+    let gap = second.sent.us_since(first.sent) as f64 / 1e6;
+    let how = if overlap { "while the first was still under way" } else { "after the first had been answered" };
+    let mut hit = Hit::new(format!(
+        "sent again after {}, {how}, and both sends succeeded",
+        shared::seconds(gap)
+    ))
+    .on(call, a)
+    .on(call, b)
+    .number("gap_s", gap);
+    hit.wasted.push(call.rows()[b]);
+    // A caller may have had a reason to ask again that the log does not give.
+    if !overlap {
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+/// Whether two successes answer one and the same request.
+fn twice(call: &Call<'_>, a: usize, b: usize) -> bool {
+    let (first, second) = (call.at(a), call.at(b));
+    let asked_again = first.flags.has(Flags::DECIDED_RETRY) || first.flags.has(Flags::LOGGED_ERROR);
+    let numbered = first.number > 0 && second.number > first.number;
+    let shown = numbered || (second.number == 0 && (repeats::same_body(call, a, b) || repeats::same_key(call, a, b)));
+    !first.failed()
+        && shown
+        && !asked_again
+        && !repeats::guessed(call)
+        && !call.disordered
+        && !call.body_changed(a, b)
+        && call.origin(a).layer == call.origin(b).layer
+}

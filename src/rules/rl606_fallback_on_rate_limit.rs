@@ -1,0 +1,75 @@
+//! A rate limit is over in seconds; another model is a different answer.
+
+use super::rl206_gave_up_on_the_hint as rl206;
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use crate::calls::Call;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL606",
+    name: "fallback-on-rate-limit",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "The model changed right after a rate limit.",
+    why: "A 429 says that this caller is too fast, and its hint says until when: waiting costs seconds, while another \
+          model answers differently, has a cold prompt cache, and its own limit is spent next.",
+    fix: "Wait as long as the server says, and slow the callers down; keep the fallback for a lack of capacity that \
+          several attempts have shown.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: limits are kept per model class; Prompt caching: a cache \
+             belongs to one model",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":429,"retry_after":4,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"model":"small","status":200}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"gen_ai.request.model":"large","status_code":429,"decision":"fallback"}
+{"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"gen_ai.request.model":"small","status_code":200}"#,
+    ],
+    near_misses: &[
+        // After overloads, another model is a way on.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"model":"small","status":200}"#,
+        // The same model, after the wait.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":429,"retry_after":1,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"model":"large","status":200}"#,
+        // A used-up quota does not heal by waiting.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":429,"error_code":"insufficient_quota"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"model":"small","status":200}"#,
+        // An hour is too long to wait.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":429,"retry_after":3600,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"model":"small","status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let position = call.retried().find(|&p| {
+        repeats::is_rate_limit(call.at(p))
+            && !call.at(p).terminal()
+            && !rl206::too_long(call, p, settings)
+            && call.origin(p).layer == call.origin(p + 1).layer
+            && changed(call, p)
+    })?;
+    let names = &call.table().names;
+    let model = |p: usize| shared::cut(names.text(call.origin(p).model), 60);
+    let (from, to) = (model(position), model(position + 1));
+    let asked = call.hint_us(position).filter(|&us| us > 0).map(|us| shared::seconds(us as f64 / 1e6));
+    let asked = asked.map_or_else(String::new, |asked| format!(" that asked for {asked}"));
+    let mut hit = Hit::new(format!("went from {from} to {to} right after a rate limit{asked}"))
+        .on(call, position)
+        .on(call, position + 1)
+        .about(call.at(position).class)
+        .text("from", from)
+        .text("to", to);
+    // Another provider has room of its own.
+    if !shared::same_account(call, position, position + 1) {
+        hit.severity = Some(Severity::Info);
+    }
+    Some(hit)
+}
+
+fn changed(call: &Call<'_>, position: usize) -> bool {
+    let (before, next) = (call.origin(position).model, call.origin(position + 1).model);
+    before.is_some() && next.is_some() && before != next
+}

@@ -1,0 +1,96 @@
+//! A tool ran, or may have run, and was run again.
+
+use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+use crate::classify::Bucket;
+use smallvec::SmallVec;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL608",
+    name: "tool-replayed",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "A tool was executed again although its first execution may have taken effect.",
+    why: "A model call is safe to repeat, a tool call is not: what it writes, sends or charges happens once for \
+          each execution, and a timeout does not say that it did not happen.",
+    fix: "Never put a tool call into a retry loop for transport errors: give each action an idempotency key, look \
+          up its outcome after a timeout, and hand the failure to the model as a tool result.",
+    remedy: Remedy::Fix,
+    source: "AWS Builders' Library, Making retries safe with idempotent APIs; Model Context Protocol, Tools, \
+             annotations: idempotentHint says whether a repeated call has no further effect",
+    needs: &[],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"send_mail","side_effect":true,"kind":"timeout","duration_ms":30000}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"tool":"send_mail","side_effect":true,"outcome":"ok","duration_ms":900}"#,
+        // No call id: the same tool with the same arguments, just after its deadline.
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"sha256:1","deadline_ms":20000,"outcome":"timeout"}
+{"timestamp":"2026-05-20T10:00:22Z","session_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"sha256:1","deadline_ms":20000,"outcome":"ok"}"#,
+    ],
+    near_misses: &[
+        // The same key on both: the second execution changes nothing.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"send_mail","side_effect":true,"kind":"timeout","idempotency_key":"k"}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"tool":"send_mail","side_effect":true,"outcome":"ok","idempotency_key":"k"}"#,
+        // Refused before it ran.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"search","status":429,"retry_after":1}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"tool":"search","status":200}"#,
+        // Other arguments.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"1","outcome":"timeout"}
+{"ts":"2026-05-20T10:00:22Z","run_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"2","outcome":"ok"}"#,
+        // A model call after a timeout.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":30000}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let again: SmallVec<[usize; 4]> = call.retried().filter(|&p| ran_again(call, p)).collect();
+    let first = *again.first()?;
+    let detail = call.detail(first)?;
+    let name = call.table().names.get(detail.tool).map_or_else(|| "a tool".to_owned(), |name| shared::cut(name, 60));
+    let gap = call.at(first + 1).sent.us_since(call.at(first).sent) as f64 / 1e6;
+    let words = shared::class_words(call.at(first).class);
+    let mut message = format!(
+        "{name} was executed again {}, {} after an execution that ended in {words}",
+        shared::times(again.len()),
+        shared::seconds(gap),
+    );
+    if let Some(us) = detail.timeout.as_us()
+        && us as f64 / 1e6 <= gap
+    {
+        message.push_str(&format!(" (deadline {})", shared::seconds(us as f64 / 1e6)));
+    }
+    let side_effect = call.attempts().any(|attempt| attempt.flags.has(Flags::SIDE_EFFECT));
+    let mut hit = Hit::new(message)
+        .on_call(call)
+        .about(call.at(first).class)
+        .text("tool", name)
+        .count("executions", again.len() as u64 + 1)
+        .number("gap_s", gap);
+    // The log does not say that the tool changes anything.
+    if !side_effect {
+        hit.severity = Some(Severity::Warning);
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+/// Whether the tool execution at `position` may have taken effect, and was repeated without a key.
+fn ran_again(call: &Call<'_>, position: usize) -> bool {
+    let (attempt, next) = (call.at(position), call.at(position + 1));
+    let tools = attempt.flags.has(Flags::TOOL) && next.flags.has(Flags::TOOL);
+    let tool = |p| call.detail(p).map(|detail| detail.tool);
+    // A plain server error may come after the work as well as before it.
+    let unsure = repeats::may_have_acted(call, position)
+        || (attempt.bucket() == Some(Bucket::Transient) && !repeats::never_arrived(call, position));
+    tools
+        && tool(position) == tool(position + 1)
+        && unsure
+        && !repeats::same_key(call, position, position + 1)
+        && !attempt.flags.has(Flags::DECIDED_OTHER)
+        && shared::shows_retry(call, position)
+        && !call.body_changed(position, position + 1)
+}

@@ -1,0 +1,85 @@
+//! The same call under another key or account.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use crate::attempt::{Origin, Symbol};
+use crate::calls::Call;
+use crate::classify::Class;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL610",
+    name: "identity-changed",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "Attempts of one call went out under different keys, accounts or workspaces.",
+    why: "What failed was not about the key: a limit holds for the organisation whichever key is used, the prompt \
+          cache and the bill are another's, and a trace by account shows half of the call.",
+    fix: "Keep one identity for the whole call; choose the account before the first attempt, and change it only when \
+          the account itself was refused.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: limits hold for the organisation, not for the key; Prompt \
+             caching: caches are kept apart between organisations and workspaces",
+    needs: &[Field::CallIdentity],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":5,"api_key_id":"a"}
+{"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"organization":"one"}
+{"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"organization":"two"}"#,
+    ],
+    near_misses: &[
+        // The key itself was refused: a new one is the cure.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"api_key_id":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
+        // The account's money was gone.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","org":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"org":"b"}"#,
+        // Another provider has accounts of its own.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"provider":"p","api_key_id":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"provider":"q","api_key_id":"b"}"#,
+        // A log that names the key now and then.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    if repeats::guessed(call) {
+        return None;
+    }
+    let (position, what) = call.retried().find_map(|p| Some((p, changed(call, p)?)))?;
+    let words = shared::class_words(call.at(position).class);
+    let mut hit = Hit::new(format!("the send after {words} went out under another {what}"))
+        .on(call, position)
+        .on(call, position + 1)
+        .about(call.at(position).class)
+        .text("changed", what);
+    // Accounts apart may have limits apart, and the change may be meant.
+    if what != "workspace" {
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+/// What differs between the attempt at `position` and the next, where nothing called for it.
+fn changed(call: &Call<'_>, position: usize) -> Option<&'static str> {
+    let class = call.at(position).class?;
+    let refused = class.is_money()
+        || class.is_window()
+        || matches!(class, Class::Authentication | Class::Permission | Class::NotFound);
+    let (a, b) = (call.origin(position), call.origin(position + 1));
+    if refused || a.provider != b.provider || a.layer != b.layer {
+        return None;
+    }
+    let differs = |part: fn(&Origin) -> Symbol| part(a).is_some() && part(b).is_some() && part(a) != part(b);
+    if differs(|origin| origin.org) {
+        Some("account")
+    } else if differs(|origin| origin.workspace) {
+        Some("workspace")
+    } else if differs(|origin| origin.api_key) {
+        Some("key")
+    } else {
+        None
+    }
+}

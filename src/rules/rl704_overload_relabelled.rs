@@ -1,0 +1,71 @@
+//! The provider said "busy", and something in between made it the client's fault.
+
+use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+use crate::classify::Class;
+use crate::report::Outcome;
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL704",
+    name: "overload-relabelled",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "An overload reached the client under a status it does not retry, and the call ended there.",
+    why: "Clients go by the status: a lack of capacity that arrives as a 4xx looks like a fault of the request, so \
+          no retry layer ever sees it, and its owner is sent to look for a bug in the prompt.",
+    fix: "Have the gateway pass the provider's status through (529, or 503 where 529 is impossible); until then, let \
+          the client read the body and retry when it says overloaded.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Errors: overloaded_error is status 529; official SDKs, _base_client.py: \
+             of the 4xx only 408, 409 and 429 are retried",
+    needs: &[],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error","error_message":"Overloaded","decision":"fail"}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":403,"error":{"type":"None","message":"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"},"decision":"fail"}
+{"timestamp":"2026-05-20T10:01:00Z","session_id":"s","turn_id":"u","try":1,"status_code":200}"#,
+    ],
+    near_misses: &[
+        // The provider's own status: whoever gives up on it can see what it is.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
+        // Inside a stream the status is 200 by nature: that is RL202.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error","decision":"fail"}"#,
+        // The client saw through it.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let last = call.last();
+    let relabelled = last.class == Some(Class::Overloaded)
+        && (400..500).contains(&last.status)
+        && !matches!(last.status, 408 | 409 | 429);
+    let going_on = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::DECIDED_OTHER);
+    let spent = last.max_attempts > 1 && last.number >= last.max_attempts;
+    if !relabelled || going_on || spent || call.outcome != Outcome::Failed {
+        return None;
+    }
+    // The client retries this very status: then it is not the label that ended the call.
+    if call.retried().any(|p| call.at(p).status == last.status) {
+        return None;
+    }
+    let detail = call.detail(call.len() - 1)?;
+    let said = shared::cut(call.table().names.text(detail.message), 80);
+    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+    let mut hit = Hit::new(format!("an overload arrived as status {} and ended the call{said}", last.status))
+        .on(call, call.len() - 1)
+        .about(last.class)
+        .count("status", u64::from(last.status));
+    hit.message = hit.message.trim_end_matches('.').to_owned();
+    if last.flags.has(Flags::LOW_CONFIDENCE) {
+        hit.confidence = Confidence::Low;
+    }
+    if !call.origin(call.len() - 1).client.is_some() && !last.flags.has(Flags::DECIDED_FAIL) {
+        hit.confidence = hit.confidence.min(Confidence::Medium);
+    }
+    Some(hit)
+}
