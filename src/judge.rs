@@ -86,13 +86,7 @@ impl<'a> Judgement<'a> {
     /// The judgement of no call.
     #[must_use]
     pub fn new(table: &'a AttemptTable) -> Judgement<'a> {
-        Judgement {
-            fleet: Fleet::new(table),
-            folds: HashMap::default(),
-            wasted: 0,
-            suppressed: 0,
-            covered: Vec::new(),
-        }
+        Judgement { fleet: Fleet::new(table), folds: HashMap::default(), wasted: 0, suppressed: 0, covered: Vec::new() }
     }
 
     /// Judges one call and takes in its counts.

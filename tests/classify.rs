@@ -37,16 +37,8 @@ const EIGHT: &str = r#"{"status":429,"retry_after":20}
 {"status":418}
 "#;
 
-const EIGHT_ACTIONS: [&str; 8] = [
-    "wait_then_retry",
-    "stop",
-    "backoff_then_retry",
-    "reconcile",
-    "stop",
-    "repair",
-    "refuse",
-    "unknown_failure",
-];
+const EIGHT_ACTIONS: [&str; 8] =
+    ["wait_then_retry", "stop", "backoff_then_retry", "reconcile", "stop", "repair", "refuse", "unknown_failure"];
 
 #[test]
 fn eight_cases_as_records() {
@@ -108,7 +100,8 @@ fn plain_text_is_read() {
     assert_eq!(answers(&[], "anthropic.APIConnectionError: Connection error.")[0]["class"], "connection");
     assert_eq!(answers(&["--side-effect"], "httpx.ReadTimeout")[0]["action"], "reconcile");
     assert_eq!(answers(&[], "ECONNRESET")[0]["class"], "connection");
-    let traceback = "Traceback (most recent call last):\n  File \"a.py\", line 1\nopenai.APITimeoutError: Request timed out.";
+    let traceback =
+        "Traceback (most recent call last):\n  File \"a.py\", line 1\nopenai.APITimeoutError: Request timed out.";
     assert_eq!(answers(&[], traceback)[0]["class"], "timeout");
 }
 

@@ -184,7 +184,20 @@ fn alike(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     let (a, b) = (table.origin(before), table.origin(row));
     let hash = |row| table.detail(row).map_or(0, |detail| detail.request_hash);
     let (left, right) = (hash(before), hash(row));
-    a.model == b.model && a.provider == b.provider && (left == 0 || right == 0 || left == right)
+    let body = left == 0 || right == 0 || left == right;
+    a.model == b.model && a.provider == b.provider && body && same_tool(table, before, row)
+}
+
+/// Whether neither is a tool execution, or both are one of the same tool with the same arguments: the next
+/// execution of a tool is the agent's choice, and only a like one may be a retry.
+fn same_tool(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
+    let is_tool = |row: &Attempt| row.flags.has(Flags::TOOL);
+    let tool = |row| table.detail(row).map(|detail| (detail.tool, detail.request_hash));
+    match (is_tool(before), is_tool(row)) {
+        (false, false) => true,
+        (true, true) => tool(before) == tool(row) && tool(row).is_some_and(|(_, arguments)| arguments != 0),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -239,6 +252,17 @@ mod tests {
 {"ts":"2026-05-20T10:00:00.2Z","status":429,"retry_after":9,"duration_ms":10}
 {"ts":"2026-05-20T10:00:01.0Z","status":200,"duration_ms":900}"#;
         assert_eq!(calls(beside).len(), 3);
+    }
+
+    #[test]
+    fn a_tool_is_retried_only_with_the_same_arguments() {
+        let log = r#"{"ts":"2026-05-20T10:00:00Z","kind":"tool_call","tool":"a","args_sha":"1","outcome":"timeout"}
+{"ts":"2026-05-20T10:00:30Z","kind":"tool_call","tool":"a","args_sha":"1","outcome":"timeout"}
+{"ts":"2026-05-20T10:00:40Z","kind":"tool_call","tool":"a","args_sha":"2","outcome":"timeout"}
+{"ts":"2026-05-20T10:00:45Z","kind":"tool_call","tool":"b","args_sha":"2","outcome":"ok"}
+{"ts":"2026-05-20T10:00:50Z","status":200}"#;
+        let lines: Vec<Vec<u32>> = calls(log).into_iter().map(|(lines, _)| lines).collect();
+        assert_eq!(lines, vec![vec![1, 2], vec![3], vec![4], vec![5]]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{config, inputs, output};
 use crate::ingest::Ingested;
 use crate::judge::judge;
 use crate::render::{charts, csv, json, text};
-use crate::report::{Report, build, frames};
+use crate::report::{Baseline, Report, build, frames};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ const RUN_CHARTS: usize = 12;
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let outputs = args.output.iter().map(|text| parse_output(text)).collect::<Result<Vec<_>, _>>()?;
     let config = config::load(&args.config)?;
+    let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let rules = config::select(&config, &args.select, &args.ignore)?;
     if !(0.0..=100.0).contains(&args.max_rejected) {
         return Err(CliError::Usage(format!("--max-rejected {}: a share is between 0 and 100", args.max_rejected)));
@@ -28,6 +29,9 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let judgement = judge(&ingested.table, &options);
     let mut report = build(&ingested, &judgement, &options.rules);
     config::note(&config, &options, &judgement, &mut report);
+    if let Some(baseline) = baseline {
+        baseline.mark(&mut report);
+    }
     drop(judgement);
     for (form, path) in &outputs {
         match form {
@@ -51,11 +55,17 @@ fn exit_code(report: &Report, args: &AnalyzeArgs) -> u8 {
     if ledger.rejected as f64 * 100.0 > args.max_rejected * ledger.lines as f64 {
         return 4;
     }
-    let worst = report.problems.iter().map(|problem| problem.severity).max();
+    let worst = report.problems.iter().filter(|problem| !problem.known).map(|problem| problem.severity).max();
     match (worst, args.fail_on.severity()) {
         (Some(worst), Some(limit)) if worst >= limit => 1,
         _ => 0,
     }
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, CliError> {
+    let failed = |reason: String| CliError::Usage(format!("--baseline {}: {reason}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| failed(format!("cannot read it: {error}")))?;
+    Baseline::parse(&text).map_err(failed)
 }
 
 /// What `--output` can write.

@@ -129,6 +129,10 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Judging")]
     pub(super) ignore: Vec<String>,
 
+    /// Let problems pass that this former JSON report has: they are marked, and do not fail
+    #[arg(long, value_name = "FILE", help_heading = "Judging")]
+    pub(super) baseline: Option<PathBuf>,
+
     /// Form of the report on standard output
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(super) format: Format,

@@ -107,7 +107,8 @@ impl Config {
     /// The thresholds in force.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        let all = self.rules.iter().flat_map(|(code, rule)| rule.thresholds.iter().map(move |(name, x)| (*code, *name, *x)));
+        let all =
+            self.rules.iter().flat_map(|(code, rule)| rule.thresholds.iter().map(move |(name, x)| (*code, *name, *x)));
         Settings::with(all)
     }
 

@@ -67,7 +67,8 @@ fn of_rule(rule: &Rule) -> Value {
 }
 
 fn of_suppress() -> Value {
-    let pattern = |what: &str| json!({ "type": "string", "description": format!("{what}, with the wildcards * and ?") });
+    let pattern =
+        |what: &str| json!({ "type": "string", "description": format!("{what}, with the wildcards * and ?") });
     json!({
         "type": "object",
         "additionalProperties": false,

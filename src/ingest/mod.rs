@@ -290,7 +290,8 @@ struct Books {
 impl Merger {
     fn open(&mut self, source: &Source) {
         let name = source.name();
-        let short = Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
+        let short =
+            Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         self.streams.push(format!("file:{short}"));
         self.books.lines.push(0);
         self.books.out.table.files.push(name.clone());
@@ -318,7 +319,8 @@ impl Books {
         input.bytes += bytes;
         chunk::add(&mut input.ledger, &chunk.account.ledger);
         for unread in chunk.account.rejects {
-            let reject = Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
+            let reject =
+                Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
             if self.out.rejects.len() < REJECTS_SHOWN {
                 self.out.rejects.push(reject.clone());
             }

@@ -1,5 +1,6 @@
 //! What is known of one run.
 
+use super::handling::Handlings;
 use super::spot::{Spot, earlier};
 use crate::attempt::{Symbol, Time};
 use crate::calls::Call;
@@ -32,6 +33,8 @@ pub struct RunTally {
     pub retried: Option<Spot>,
     /// Models used, in no order.
     pub models: SmallVec<[Symbol; 2]>,
+    /// What its calls did with failures that heal.
+    pub handlings: Handlings,
     /// Findings by severity: infos, warnings, errors.
     pub findings: [u64; 3],
 }
@@ -50,6 +53,7 @@ impl Default for RunTally {
             retried_calls: 0,
             retried: None,
             models: SmallVec::new(),
+            handlings: Handlings::default(),
             findings: [0; 3],
         }
     }
@@ -73,6 +77,7 @@ impl RunTally {
             self.retried_calls += 1;
             self.retried = earlier(self.retried, Some(Spot::of(call.table(), call.rows()[0])));
         }
+        self.handlings.absorb(call);
         self.sends += call.len() as u64;
         self.waited_us += call.waited_us();
         self.first = self.first.min(call.first().sent);
@@ -97,6 +102,7 @@ impl RunTally {
         for (attempt, calls) in other.success_by_attempt {
             *self.success_by_attempt.entry(attempt).or_default() += calls;
         }
+        self.handlings.merge(other.handlings);
         self.sends += other.sends;
         self.waited_us += other.waited_us;
         self.wasted += other.wasted;

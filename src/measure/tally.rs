@@ -32,6 +32,10 @@ pub struct Tally {
     pub responses: u64,
     /// Of them, with a request id.
     pub with_request_id: u64,
+    /// Of them, with the platform's id beside it.
+    pub with_both_ids: u64,
+    /// Responses with the platform's id alone, where that platform gives two.
+    pub with_one_id: u64,
     /// 429s.
     pub rejected: u64,
     /// Of them, with a readable hint.
@@ -56,6 +60,8 @@ pub struct Tally {
     pub first: Option<Spot>,
     /// The first response without a request id.
     pub first_without_id: Option<Spot>,
+    /// The first response with the platform's id alone.
+    pub first_with_one_id: Option<Spot>,
     /// The first attempt of the first call with a further delivery.
     pub first_duplicate: Option<Spot>,
 }
@@ -77,7 +83,24 @@ impl Tally {
             if answered(call.at(position)) && !call.at(position).flags.has(Flags::REQUEST_ID) {
                 self.first_without_id = earlier(self.first_without_id, spot(position));
             }
+            if answered(call.at(position)) && call.at(position).flags.has(Flags::AWS_ID) {
+                self.absorb_aws(call, position);
+            }
             self.hinted += u64::from(call.at(position).status == 429 && call.hint_us(position).is_some());
+        }
+    }
+
+    /// A response that came through the AWS platform, where each has two ids; Bedrock gives only one.
+    fn absorb_aws(&mut self, call: &Call<'_>, position: usize) {
+        if call.at(position).flags.has(Flags::REQUEST_ID) {
+            self.with_both_ids += 1;
+            return;
+        }
+        let provider = call.table().names.get(call.origin(position).provider);
+        if provider.is_some_and(|name| !name.to_ascii_lowercase().contains("bedrock")) {
+            self.with_one_id += 1;
+            let spot = Spot::of(call.table(), call.rows()[position]);
+            self.first_with_one_id = earlier(self.first_with_one_id, Some(spot));
         }
     }
 
@@ -110,6 +133,8 @@ impl Tally {
             (&mut self.duplicates, other.duplicates),
             (&mut self.responses, other.responses),
             (&mut self.with_request_id, other.with_request_id),
+            (&mut self.with_both_ids, other.with_both_ids),
+            (&mut self.with_one_id, other.with_one_id),
             (&mut self.rejected, other.rejected),
             (&mut self.hinted, other.hinted),
             (&mut self.with_headroom, other.with_headroom),
@@ -125,6 +150,7 @@ impl Tally {
         }
         self.first = earlier(self.first, other.first);
         self.first_without_id = earlier(self.first_without_id, other.first_without_id);
+        self.first_with_one_id = earlier(self.first_with_one_id, other.first_with_one_id);
         self.first_duplicate = earlier(self.first_duplicate, other.first_duplicate);
     }
 

@@ -149,6 +149,7 @@ fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
                 example: example.map(|kept| kept.hit.message.clone()).unwrap_or_default(),
                 request_ids: request_ids(table, fold),
                 fix: example.map(|kept| fix(fold.rule, kept)).unwrap_or_default(),
+                known: false,
             }
         })
         .collect()

@@ -145,4 +145,6 @@ pub struct Problem {
     pub request_ids: Vec<String>,
     /// What to change.
     pub fix: String,
+    /// The baseline has it already: it fails no one.
+    pub known: bool,
 }

@@ -4,12 +4,14 @@
 //! [`SCHEMA_VERSION`].
 
 mod advice;
+mod baseline;
 mod build;
 mod finding;
 mod frames;
 mod trace;
 mod verdict;
 
+pub use baseline::Baseline;
 pub use build::build;
 pub use finding::{Cost, Evidence, Finding, Problem, Sighting};
 pub use frames::{Cells, Frame, frames};

@@ -55,8 +55,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if !missed || excused(attempt) || rl206::too_long(call, 0, settings) {
         return None;
     }
-    // The more telling rule speaks.
-    if rl206::gave_up(call, settings).is_some() {
+    // The more telling rule speaks: RL206, or RL205 where only the server's word says that it heals.
+    let invited = attempt.class.is_some_and(Class::is_terminal_by_default);
+    if invited || rl206::gave_up(call, settings).is_some() {
         return None;
     }
     let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };

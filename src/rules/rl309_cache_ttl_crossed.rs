@@ -55,12 +55,16 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     } else {
         "if the prompt was cached, the next attempt wrote it anew".to_owned()
     };
-    let mut hit = Hit::new(format!("a wait of {} outlived the prompt cache ({}): {end}", shared::seconds(wait), shared::seconds(ttl)))
-        .on(call, position)
-        .on(call, position + 1)
-        .about(call.at(position).class)
-        .number("wait_s", wait)
-        .number("ttl_s", ttl);
+    let mut hit = Hit::new(format!(
+        "a wait of {} outlived the prompt cache ({}): {end}",
+        shared::seconds(wait),
+        shared::seconds(ttl)
+    ))
+    .on(call, position)
+    .on(call, position + 1)
+    .about(call.at(position).class)
+    .number("wait_s", wait)
+    .number("ttl_s", ttl);
     if written > 0 {
         hit = hit.count("cache_write_tokens", written);
     } else {

@@ -63,7 +63,10 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
         }
         let inside = |p: &usize| {
             let inner = call.at(*p);
-            layer(*p).is_some() && layer(*p) != layer(outer) && inner.sent >= around.sent && inner.sent <= around.ended()
+            layer(*p).is_some()
+                && layer(*p) != layer(outer)
+                && inner.sent >= around.sent
+                && inner.sent <= around.ended()
         };
         let last = (0..call.len()).filter(inside).last()?;
         let inner = call.at(last);

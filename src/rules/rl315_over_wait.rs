@@ -5,8 +5,12 @@ use crate::calls::Call;
 
 const FACTOR: Setting =
     Setting { name: "factor", default: 3.0, unit: "", meaning: "how many times the hint a wait may last" };
-const MORE: Setting =
-    Setting { name: "more_s", default: 10.0, unit: "s", meaning: "how much longer than the hint it may be, if that is more" };
+const MORE: Setting = Setting {
+    name: "more_s",
+    default: 10.0,
+    unit: "s",
+    meaning: "how much longer than the hint it may be, if that is more",
+};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -45,16 +49,13 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let over = call.retried().filter_map(|p| Some((p, over_wait(call, p, settings)?)));
     let (position, (wait, hint)) = over.max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
-    let mut hit = Hit::new(format!(
-        "waited {} where the server had asked for {}",
-        shared::seconds(wait),
-        shared::seconds(hint)
-    ))
-    .on(call, position)
-    .on(call, position + 1)
-    .about(call.at(position).class)
-    .number("wait_s", wait)
-    .number("retry_after_s", hint);
+    let mut hit =
+        Hit::new(format!("waited {} where the server had asked for {}", shared::seconds(wait), shared::seconds(hint)))
+            .on(call, position)
+            .on(call, position + 1)
+            .about(call.at(position).class)
+            .number("wait_s", wait)
+            .number("retry_after_s", hint);
     hit.wait_s = wait - hint;
     hit.confidence = Confidence::Medium;
     Some(hit)

@@ -11,12 +11,8 @@ const FIRST_TOKEN: Setting =
 const SPEED: Setting =
     Setting { name: "tokens_per_s", default: 50.0, unit: "/s", meaning: "output tokens a second once it writes" };
 const MARGIN: Setting = Setting { name: "margin_s", default: 5.0, unit: "s", meaning: "the least margin on top" };
-const MARGIN_SHARE: Setting = Setting {
-    name: "margin_share",
-    default: 0.1,
-    unit: "",
-    meaning: "margin as a share of the time, if that is more",
-};
+const MARGIN_SHARE: Setting =
+    Setting { name: "margin_share", default: 0.1, unit: "", meaning: "margin as a share of the time, if that is more" };
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -88,7 +84,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 fn too_short(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
     let own = attempt.class == Some(Class::Timeout) && attempt.status == 0;
-    let other = attempt.flags.has(Flags::STREAM) || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DELIVERED);
+    let other =
+        attempt.flags.has(Flags::STREAM) || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DELIVERED);
     let began = call.usage(position).ttft_ms_plus_1 > 0;
     if !own || other || began || detail.max_tokens == 0 || repeats::never_arrived(call, position) {
         return None;

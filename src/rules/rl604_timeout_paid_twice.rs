@@ -63,10 +63,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let long: SmallVec<[(usize, f64); 8]> = (0..call.len()).filter_map(|p| Some((p, length_s(call, p, settings)?))).collect();
+    let long: SmallVec<[(usize, f64); 8]> =
+        (0..call.len()).filter_map(|p| Some((p, length_s(call, p, settings)?))).collect();
     let spread = settings.get(RULE.code, &SPREAD);
     // The deadline most of them met.
-    let met = |length: f64| long.iter().filter(move |(_, other)| (other - length).abs() <= spread * length).map(|(p, _)| *p);
+    let met =
+        |length: f64| long.iter().filter(move |(_, other)| (other - length).abs() <= spread * length).map(|(p, _)| *p);
     let deadline = long.iter().map(|(_, length)| *length).max_by_key(|&length| met(length).count())?;
     let cut: SmallVec<[usize; 8]> = met(deadline).collect();
     let timeouts = cut.iter().any(|&p| call.at(p).class == Some(Class::Timeout));

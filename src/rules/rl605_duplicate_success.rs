@@ -51,13 +51,10 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let overlap = !repeats::in_turn(call, a, b);
     let gap = second.sent.us_since(first.sent) as f64 / 1e6;
     let how = if overlap { "while the first was still under way" } else { "after the first had been answered" };
-    let mut hit = Hit::new(format!(
-        "sent again after {}, {how}, and both sends succeeded",
-        shared::seconds(gap)
-    ))
-    .on(call, a)
-    .on(call, b)
-    .number("gap_s", gap);
+    let mut hit = Hit::new(format!("sent again after {}, {how}, and both sends succeeded", shared::seconds(gap)))
+        .on(call, a)
+        .on(call, b)
+        .number("gap_s", gap);
     hit.wasted.push(call.rows()[b]);
     // A caller may have had a reason to ask again that the log does not give.
     if !overlap {

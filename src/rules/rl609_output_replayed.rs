@@ -46,12 +46,15 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         class @ Some(_) if shared::class_words(class) != "a failure" => shared::class_words(class),
         _ => "an error",
     };
-    let parts = if delivered == 1 { "part of the answer".to_owned() } else { format!("{delivered} pieces of the answer") };
-    let mut hit = Hit::new(format!("{parts} had been handed on when {what} broke the stream, and the request was sent again from the start"))
-        .on(call, position)
-        .on(call, position + 1)
-        .about(call.at(position).class)
-        .count("delivered", u64::from(delivered));
+    let parts =
+        if delivered == 1 { "part of the answer".to_owned() } else { format!("{delivered} pieces of the answer") };
+    let mut hit = Hit::new(format!(
+        "{parts} had been handed on when {what} broke the stream, and the request was sent again from the start"
+    ))
+    .on(call, position)
+    .on(call, position + 1)
+    .about(call.at(position).class)
+    .count("delivered", u64::from(delivered));
     // Whether the caller kept the first part is beyond the log.
     hit.confidence = Confidence::Medium;
     Some(hit)

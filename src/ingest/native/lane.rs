@@ -4,7 +4,8 @@
 
 use super::attempt::{FINGERPRINT, Place, fingerprint};
 use super::scan;
-use super::shape::{SLOTS, Shape, Slot};
+use super::shape::Shape;
+use super::slot::{SLOTS, Slot};
 use crate::attempt::{
     Attempt, AttemptTable, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Symbol, Usage,
 };

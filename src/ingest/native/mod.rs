@@ -12,6 +12,7 @@ mod scalar;
 mod scan;
 mod shape;
 mod single;
+mod slot;
 
 pub(crate) use attempt::{Place, Taken};
 pub(crate) use lane::Lane;

@@ -13,6 +13,7 @@ mod explain;
 mod gaps;
 mod headroom;
 mod layout;
+mod notices;
 mod page;
 mod problems;
 mod retries;
@@ -69,6 +70,7 @@ impl Default for TextOptions {
 pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(report, *options, out);
     page.paragraph(&Text::styled(style::BOLD, &report.verdict))?;
+    notices::write(report, &mut page)?;
     advice::write(report, &mut page)?;
     data::write(report, &mut page)?;
     problems::write(report, &mut page)?;

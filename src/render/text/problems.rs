@@ -90,7 +90,8 @@ fn head(problem: &Problem, width: usize) -> Text {
     let style = style::severity(problem.severity);
     let left = Text::styled(style.bold(), format!("{} {}", style::mark(problem.severity), problem.severity.name()))
         .then(" ")
-        .and(style::BOLD, format!("{} {}", problem.rule, problem.name));
+        .and(style::BOLD, format!("{} {}", problem.rule, problem.name))
+        .and(style::FAINT, if problem.known { " (known)" } else { "" });
     let often = Text::plain(often(problem));
     let room = width.saturating_sub(often.width() + 2);
     left.fitted(room, Fit::Words).then("  ").join(often)

@@ -28,6 +28,7 @@ pub(super) fn clean() -> Report {
         verdict: "No problem found: 412 calls in 3 runs took 412 sends.".to_owned(),
         ledger: Ledger { lines: 415, attempts: 412, skipped: 3, ..Ledger::default() },
         window: Some(Window { first: at(0), last: at(42) }),
+        notices: Vec::new(),
         totals: Totals {
             calls: 412,
             calls_ok: 412,
@@ -70,6 +71,7 @@ pub(super) fn night() -> Report {
             filtered: 12,
         },
         window: Some(Window { first: at(0), last: at(548) }),
+        notices: Vec::new(),
         totals: totals(),
         advice: advice(),
         problems: problems(),
@@ -154,6 +156,7 @@ fn totals() -> Totals {
         errors: 3,
         warnings: 5,
         infos: 40,
+        suppressed: 0,
         with_request_id: Share { count: 9999, of: 10_000 },
         hinted_429: Share { count: 3, of: 180 },
         with_headroom: Share { count: 8214, of: 10_000 },
@@ -223,6 +226,7 @@ fn problems() -> Vec<Problem> {
             "Read error.details.error_code before the status: stop at enforced_spend_limit_reached, alert whoever owns \
               the budget, and resume when the cap reopens."
                 .to_owned(),
+        known: false,
     };
     let mut all = vec![
         one("RL101", "spend-cap-retried", Severity::Error, 38, 12, (212, 4332.0)),

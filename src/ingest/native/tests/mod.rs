@@ -1,5 +1,7 @@
 //! The fast lane and the strict parser must agree on every line, whole, odd or broken.
 
+mod json;
+
 use super::*;
 use crate::attempt::Zone;
 use crate::ingest::filter::Filter;

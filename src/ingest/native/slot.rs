@@ -1,0 +1,201 @@
+//! What the scalars of a record are to the fast lane, by where they stand.
+
+use super::fields::{Field, lookup};
+use super::headers;
+use crate::attempt::LimitKind;
+
+/// What a scalar of a line is to the fast lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Slot {
+    /// No rule needs it.
+    Skip,
+    /// The line is ordinary only if this is null, false or empty.
+    Absent,
+    Ts,
+    DurationMs,
+    DurationS,
+    TtftMs,
+    RunId,
+    CallId,
+    Number,
+    SdkRetryCount,
+    HeaderSdkRetryCount,
+    MaxAttempts,
+    RequestId,
+    HeaderRequestId,
+    /// A proxy's name for the request, used where the provider gave none.
+    ProxyRequestId,
+    AwsRequestId,
+    Status,
+    Outcome,
+    Success,
+    Stream,
+    Provider,
+    Model,
+    Layer,
+    ClientName,
+    ClientVersion,
+    Org,
+    HeaderOrg,
+    ApiKey,
+    Workspace,
+    InputTokens,
+    OutputTokens,
+    CacheRead,
+    CacheWrite,
+    RequestsLimit,
+    RequestsRemaining,
+    TokensLimit,
+    TokensRemaining,
+    InputTokensLimit,
+    InputTokensRemaining,
+    OutputTokensLimit,
+    OutputTokensRemaining,
+}
+
+/// How many slots there are.
+pub(super) const SLOTS: usize = Slot::OutputTokensRemaining as usize + 1;
+
+impl Slot {
+    /// Limit and remaining of one kind.
+    pub(super) fn of_limit(kind: LimitKind) -> (Slot, Slot) {
+        match kind {
+            LimitKind::Requests => (Slot::RequestsLimit, Slot::RequestsRemaining),
+            LimitKind::Tokens => (Slot::TokensLimit, Slot::TokensRemaining),
+            LimitKind::InputTokens => (Slot::InputTokensLimit, Slot::InputTokensRemaining),
+            LimitKind::OutputTokens => (Slot::OutputTokensLimit, Slot::OutputTokensRemaining),
+        }
+    }
+}
+
+/// Where in a record a key stands.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Context {
+    Record,
+    Headers,
+    Client,
+    Usage,
+    /// Anything in here makes the line out of the ordinary.
+    Error,
+    /// Nothing in here matters.
+    Foreign,
+}
+
+/// What a key announces.
+#[derive(Clone, Copy)]
+pub(super) enum Meaning {
+    Scalar(Slot),
+    /// One of several spellings, lowest rank first.
+    Ranked(Slot, u8),
+    Object(Context),
+}
+
+/// What `key` announces in `context`.
+pub(super) fn meaning(context: Context, key: &str) -> Option<Meaning> {
+    Some(match context {
+        Context::Record => return record_meaning(key),
+        Context::Headers => return header_meaning(key),
+        Context::Client => Meaning::Scalar(match key {
+            "name" => Slot::ClientName,
+            "version" => Slot::ClientVersion,
+            _ => Slot::Skip,
+        }),
+        Context::Usage => Meaning::Scalar(match lookup(key) {
+            Some((Field::InputTokens, _)) => Slot::InputTokens,
+            Some((Field::OutputTokens, _)) => Slot::OutputTokens,
+            Some((Field::CacheRead, _)) => Slot::CacheRead,
+            Some((Field::CacheWrite, _)) => Slot::CacheWrite,
+            // Money is a fraction: seldom enough for the strict parser.
+            Some((Field::CostUsd, _)) => Slot::Absent,
+            _ => Slot::Skip,
+        }),
+        Context::Error => Meaning::Scalar(Slot::Absent),
+        Context::Foreign => Meaning::Scalar(Slot::Skip),
+    })
+}
+
+fn record_meaning(key: &str) -> Option<Meaning> {
+    let Some((field, rank)) = lookup(key) else { return Some(Meaning::Scalar(Slot::Skip)) };
+    let slot = match field {
+        Field::Ts => Slot::Ts,
+        Field::DurationMs => Slot::DurationMs,
+        Field::DurationS => Slot::DurationS,
+        Field::TtftMs => Slot::TtftMs,
+        Field::RunId => Slot::RunId,
+        Field::CallId => Slot::CallId,
+        Field::Number => Slot::Number,
+        Field::SdkRetryCount => Slot::SdkRetryCount,
+        Field::MaxAttempts => Slot::MaxAttempts,
+        Field::RequestId => Slot::RequestId,
+        Field::AwsRequestId => Slot::AwsRequestId,
+        Field::Status => Slot::Status,
+        Field::Outcome => Slot::Outcome,
+        Field::Success => Slot::Success,
+        Field::Stream => Slot::Stream,
+        Field::Provider => Slot::Provider,
+        Field::Model => Slot::Model,
+        Field::Layer => Slot::Layer,
+        Field::Org => Slot::Org,
+        Field::ApiKey => Slot::ApiKey,
+        Field::Workspace => Slot::Workspace,
+        Field::InputTokens => Slot::InputTokens,
+        Field::OutputTokens => Slot::OutputTokens,
+        Field::CacheRead => Slot::CacheRead,
+        Field::CacheWrite => Slot::CacheWrite,
+        Field::Headers => return Some(Meaning::Object(Context::Headers)),
+        Field::Client => return Some(Meaning::Object(Context::Client)),
+        Field::Usage => return Some(Meaning::Object(Context::Usage)),
+        Field::Error | Field::Body => return Some(Meaning::Object(Context::Error)),
+        Field::Header => return header_meaning(key),
+        // What a first, successful attempt keeps nothing of.
+        Field::RequestHash | Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::Skip,
+        // What is said of failures, of decisions, or in units that need a closer look.
+        Field::DurationBare
+        | Field::TtftS
+        | Field::NumberFromZero
+        | Field::MaxRetries
+        | Field::Code
+        | Field::ErrorType
+        | Field::ErrorCode
+        | Field::ErrorMessage
+        | Field::Exception
+        | Field::Kind
+        | Field::MidStream
+        | Field::RetryAfter
+        | Field::RetryAfterMs
+        | Field::ShouldRetry
+        | Field::PlannedMs
+        | Field::PlannedS
+        | Field::Decision
+        | Field::WillRetry
+        | Field::Transport
+        | Field::Delivered
+        | Field::UserAgent
+        | Field::SideEffect
+        | Field::IdempotencyKey
+        | Field::CostUsd
+        | Field::Tool => Slot::Absent,
+    };
+    Some(Meaning::Ranked(slot, rank))
+}
+
+fn header_meaning(key: &str) -> Option<Meaning> {
+    let lower = key.to_ascii_lowercase();
+    if let Some((part, kind)) = headers::limit_name(&lower) {
+        return Some(match part {
+            headers::LimitPart::Limit => Meaning::Scalar(Slot::of_limit(kind).0),
+            headers::LimitPart::Remaining => Meaning::Scalar(Slot::of_limit(kind).1),
+            headers::LimitPart::Other => Meaning::Scalar(Slot::Skip),
+        });
+    }
+    Some(Meaning::Scalar(match lower.as_str() {
+        "request-id" => Slot::HeaderRequestId,
+        "x-request-id" | "apim-request-id" => Slot::ProxyRequestId,
+        "x-amzn-requestid" => Slot::AwsRequestId,
+        "x-stainless-retry-count" => Slot::HeaderSdkRetryCount,
+        "anthropic-organization-id" | "openai-organization" => Slot::HeaderOrg,
+        name if headers::is_known(name) => Slot::Absent,
+        _ => Slot::Skip,
+    }))
+}

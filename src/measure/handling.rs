@@ -1,0 +1,90 @@
+//! What the calls of a run did with a failure that heals: another try, or none.
+
+use super::spot::{Spot, earlier};
+use crate::attempt::{Attempt, Flags};
+use crate::calls::{Call, Grouping};
+use crate::classify::Class;
+use crate::report::Outcome;
+use std::collections::BTreeMap;
+
+/// A hint beyond this is a reason to end the call so that it can resume later, µs.
+const WORTH_US: i64 = 300_000_000;
+
+/// Calls that met one failure class, by what they did next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Handling {
+    /// Calls that sent again.
+    pub retried: u64,
+    /// Calls that ended with their first attempt.
+    pub given_up: u64,
+    /// Of them, calls whose failure came inside a stream.
+    pub given_up_mid_stream: u64,
+    /// The first attempt of the earliest call that sent again.
+    pub first_retried: Option<Spot>,
+    /// The earliest attempt that was given up.
+    pub first_given_up: Option<Spot>,
+}
+
+/// By class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Handlings(BTreeMap<Class, Handling>);
+
+impl Handlings {
+    /// Takes in one call.
+    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        let first = call.first();
+        let Some(class) = first.class.filter(|class| *class != Class::Timeout && !first.terminal()) else { return };
+        let spot = Some(Spot::of(call.table(), call.rows()[0]));
+        if retried(call) {
+            let handling = self.0.entry(class).or_default();
+            handling.retried += 1;
+            handling.first_retried = earlier(handling.first_retried, spot);
+        } else if given_up(call) {
+            let handling = self.0.entry(class).or_default();
+            handling.given_up += 1;
+            handling.given_up_mid_stream += u64::from(first.flags.has(Flags::MID_STREAM));
+            handling.first_given_up = earlier(handling.first_given_up, spot);
+        }
+    }
+
+    /// Takes in those of other calls.
+    pub(super) fn merge(&mut self, other: Handlings) {
+        for (class, theirs) in other.0 {
+            let mine = self.0.entry(class).or_default();
+            mine.retried += theirs.retried;
+            mine.given_up += theirs.given_up;
+            mine.given_up_mid_stream += theirs.given_up_mid_stream;
+            mine.first_retried = earlier(mine.first_retried, theirs.first_retried);
+            mine.first_given_up = earlier(mine.first_given_up, theirs.first_given_up);
+        }
+    }
+
+    /// Every class that was met, in the order of the classes.
+    pub fn iter(&self) -> impl Iterator<Item = (Class, &Handling)> {
+        self.0.iter().map(|(class, handling)| (*class, handling))
+    }
+}
+
+/// Whether the call sent its first attempt again, as more than likeness shows.
+fn retried(call: &Call<'_>) -> bool {
+    call.len() > 1 && call.grouping != Grouping::Inferred && !call.disordered
+}
+
+/// Whether the call ended with its first attempt for no reason that the log gives.
+fn given_up(call: &Call<'_>) -> bool {
+    let first = call.first();
+    let alone = call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0);
+    let known = call.grouping != Grouping::Inferred || first.flags.has(Flags::DECIDED_FAIL);
+    let long = call.hint_us(0).is_some_and(|hint| hint > WORTH_US);
+    alone && known && !long && call.outcome == Outcome::Failed && first.max_attempts != 1 && !excused(first)
+}
+
+/// Reasons to stop, or to go on elsewhere, that are no mistake.
+fn excused(attempt: &Attempt) -> bool {
+    let flags = attempt.flags;
+    let may_have_acted = flags.has(Flags::SIDE_EFFECT) && !flags.has(Flags::IDEMPOTENT);
+    may_have_acted
+        || [Flags::TOOL, Flags::DELIVERED, Flags::DECIDED_RETRY, Flags::DECIDED_OTHER]
+            .into_iter()
+            .any(|flag| flags.has(flag))
+}

@@ -1,0 +1,101 @@
+//! Two code paths of one run disagree about the same failure.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::attempt::Symbol;
+use crate::classify::Class;
+use crate::measure::{Fleet, Handling};
+
+const CALLS: Setting = Setting {
+    name: "min_calls",
+    default: 2.0,
+    unit: "",
+    meaning: "calls that must have retried the failure, and calls that must have given it up",
+};
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL204",
+    name: "overload-seen-as-fatal",
+    severity: Severity::Error,
+    scope: Scope::Run,
+    summary: "Calls of one run retried a failure, and other calls gave up on the same failure at once.",
+    why: "The run knows how to survive it, but not everywhere: a second client, a path without the retry layer, or \
+          an error inside a stream that the layer does not see takes the passing trouble for the end.",
+    fix: "Send every call through the one layer that owns retries, and have it judge the error's type as well as \
+          the status, so that an overload inside a stream counts like a 529.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Errors and Streaming messages: overloaded_error comes as status 529, or as \
+             an event after a 200; official SDKs, _base_client.py: only the former is retried",
+    needs: &[Field::CallIdentity],
+    settings: &[CALLS],
+    check: Check::Fleet(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:10Z","run_id":"r","call_id":"b","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:20Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:21Z","run_id":"r","call_id":"c","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"d","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error"}"#,
+        r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"a","try":1,"status_code":500}
+{"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"a","try":2,"status_code":500}
+{"timestamp":"2026-05-20T10:00:02Z","session_id":"s","turn_id":"b","try":1,"status_code":500,"decision":"fail"}
+{"timestamp":"2026-05-20T10:00:03Z","session_id":"s","turn_id":"c","try":1,"status_code":500,"decision":"fail"}
+{"timestamp":"2026-05-20T10:00:04Z","session_id":"s","turn_id":"d","try":1,"status_code":500}
+{"timestamp":"2026-05-20T10:00:05Z","session_id":"s","turn_id":"d","try":2,"status_code":200}"#,
+    ],
+    near_misses: &[
+        // Another run has another client.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"b","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"b","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:04Z","run_id":"q","call_id":"c","attempt":1,"status":529,"decision":"fail"}
+{"ts":"2026-05-20T10:00:05Z","run_id":"q","call_id":"d","attempt":1,"status":529,"decision":"fail"}"#,
+        // Text had been handed on: not sending again is defensible.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"b","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"b","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":9}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"d","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":9}"#,
+        // One of each: chance, or a call the run did not need any more.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"b","attempt":1,"status":529,"decision":"fail"}"#,
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let least = settings.get(RULE.code, &CALLS).max(1.0);
+    let mut hits = Vec::new();
+    // Where no run is named, calls of different programs may stand side by side.
+    for (_, run, tally) in fleet.sorted_runs().into_iter().filter(|(_, run, _)| run.is_some()) {
+        let torn = tally.handlings.iter().filter(|(_, handling)| {
+            let both = handling.retried.min(handling.given_up);
+            both as f64 >= least
+        });
+        hits.extend(torn.map(|(class, handling)| hit(run, class, handling)));
+    }
+    hits
+}
+
+fn hit(run: Symbol, class: Class, handling: &Handling) -> Hit {
+    let what = shared::class_words(Some(class));
+    let inside = match handling.given_up_mid_stream {
+        0 => String::new(),
+        n if n == handling.given_up => ", each time inside a stream".to_owned(),
+        n => format!(", {n} of them inside a stream"),
+    };
+    let mut hit = Hit::new(format!(
+        "{} calls of the run retried {what}, and {} gave up on one at once{inside}",
+        handling.retried, handling.given_up,
+    ))
+    .about(Some(class))
+    .count("calls_retried", handling.retried)
+    .count("calls_given_up", handling.given_up)
+    .count("given_up_mid_stream", handling.given_up_mid_stream);
+    hit.rows.extend(handling.first_given_up.map(|spot| spot.row));
+    hit.rows.extend(handling.first_retried.map(|spot| spot.row));
+    hit.run = Some(run);
+    hit
+}
