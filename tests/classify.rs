@@ -93,6 +93,8 @@ fn plain_text_is_read() {
     assert_is(&[], printed, "spend_cap", "stop", "message");
     let agent = r#"529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     assert_eq!(answers(&[], agent)[0]["class"], "overloaded");
+    let event = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n";
+    assert_is(&[], event, "overloaded", "backoff_then_retry", "error_type");
     let limit = "You have reached your specified API usage limits. You will regain access on 2026-09-01 at 00:00 UTC.";
     let answer = assert_is(&[], limit, "spend_limit", "stop", "message");
     assert_eq!(answer["reopens_at"], "2026-09-01T00:00:00Z");

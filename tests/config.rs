@@ -290,7 +290,8 @@ fn the_schema_accepts_what_the_program_accepts() {
         let json: Value = toml::from_str(&config.replace("2999-12-31", "\"2999-12-31\"")).unwrap();
         assert!(schema.is_valid(&json), "{config}: {:?}", schema.iter_errors(&json).next());
     }
-    for config in ["selct = []", "[rules.RL301]\nsevrity = \"info\"", "[rules.RL301]\nseverity = \"warn\"", "[rules.X]"] {
+    for config in ["selct = []", "[rules.RL301]\nsevrity = \"info\"", "[rules.RL301]\nseverity = \"warn\"", "[rules.X]"]
+    {
         assert!(Config::parse(config, Path::new("f")).is_err(), "{config}");
         let json: Value = toml::from_str(config).unwrap();
         assert!(!schema.is_valid(&json), "{config}");

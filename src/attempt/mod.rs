@@ -147,6 +147,8 @@ impl Flags {
     pub const DECIDED_OTHER: u32 = 1 << 18;
     /// Part of the answer had already been handed to the caller.
     pub const DELIVERED: u32 = 1 << 19;
+    /// The log says that the attempt changes nothing outside.
+    pub const NO_SIDE_EFFECT: u32 = 1 << 20;
 
     /// Where the two bits of the failure's bucket stand.
     const BUCKET_SHIFT: u32 = 30;

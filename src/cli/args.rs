@@ -1,5 +1,11 @@
 //! Arguments, as the user sees them.
 
+mod classify;
+mod config;
+
+pub(super) use classify::ClassifyArgs;
+pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
+
 use crate::attempt::{Time, Zone};
 use crate::rules::Severity;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -41,32 +47,6 @@ pub(super) enum Command {
     /// Show the configuration in force, or the schema of retrylens.toml
     #[command(after_help = EXIT_CODES)]
     Config(ConfigArgs),
-}
-
-/// Which configuration to follow.
-#[derive(Debug, Args)]
-pub(super) struct ConfigFile {
-    /// Follow this file (default: the nearest retrylens.toml upward, as far as the repository's root)
-    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
-    pub(super) config: Option<PathBuf>,
-
-    /// Follow no file
-    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
-    pub(super) no_config: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ConfigArgs {
-    #[command(subcommand)]
-    pub(super) command: ConfigCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum ConfigCommand {
-    /// Print what is in force, as a file that says the same
-    Show(ConfigFile),
-    /// Print a JSON Schema of the file
-    Schema,
 }
 
 /// Inputs, and which of their attempts count.
@@ -221,44 +201,6 @@ pub(super) struct ExplainArgs {
     /// Colour the answer
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ClassifyArgs {
-    /// An error body, attempt records (JSON, one a line) or the text of an exception; - or nothing for standard input
-    #[arg(value_name = "FILE")]
-    pub(super) input: Option<String>,
-
-    /// HTTP status, which a body alone lacks
-    #[arg(long, value_name = "N", help_heading = "Beside the text")]
-    pub(super) status: Option<u16>,
-
-    /// The retry-after header, as the server wrote it
-    #[arg(long, value_name = "TEXT", help_heading = "Beside the text")]
-    pub(super) retry_after: Option<String>,
-
-    /// The request can change something outside, such as a tool call
-    #[arg(long, help_heading = "Beside the text")]
-    pub(super) side_effect: bool,
-
-    /// Whom the request was sent to
-    #[arg(long, value_name = "NAME", help_heading = "Beside the text")]
-    pub(super) provider: Option<String>,
-
-    /// Form of the answer; json gives one object a line
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub(super) format: Format,
-
-    /// Colour the answer
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
-    pub(super) color: Color,
-}
-
-impl ClassifyArgs {
-    /// Whether there is something to judge without any text.
-    pub(super) fn says_something(&self) -> bool {
-        self.status.is_some()
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -68,7 +68,7 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
                 && inner.sent >= around.sent
                 && inner.sent <= around.ended()
         };
-        let last = (0..call.len()).filter(inside).last()?;
+        let last = (0..call.len()).rev().find(inside)?;
         let inner = call.at(last);
         // Nothing of the inner loop may follow the deadline.
         let went_on = (0..call.len()).any(|p| layer(p) == layer(last) && call.at(p).sent > around.ended());

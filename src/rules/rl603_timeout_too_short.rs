@@ -92,8 +92,13 @@ fn too_short(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f
     }
     let known = |us: Option<i64>| us.map(|us| us as f64 / 1e6).filter(|s| *s > 0.0);
     let had = known(attempt.duration.as_us()).or_else(|| known(detail.timeout.as_us()))?;
-    let set = |setting: &Setting| settings.get(RULE.code, setting);
-    let writing = set(&FIRST_TOKEN) + f64::from(detail.max_tokens) / set(&SPEED).max(1e-3);
-    let needs = writing + set(&MARGIN).max(writing * set(&MARGIN_SHARE));
+    let needs = needs_s(detail.max_tokens, settings);
     (had < needs).then_some((had, needs))
+}
+
+/// How long an answer of so many tokens may take, in seconds, with a margin.
+pub(super) fn needs_s(max_tokens: u32, settings: &Settings) -> f64 {
+    let set = |setting: &Setting| settings.get(RULE.code, setting);
+    let writing = set(&FIRST_TOKEN) + f64::from(max_tokens) / set(&SPEED).max(1e-3);
+    writing + set(&MARGIN).max(writing * set(&MARGIN_SHARE))
 }

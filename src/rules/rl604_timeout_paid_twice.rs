@@ -1,6 +1,8 @@
 //! A deadline cuts the answer off, and the next attempt meets the same deadline.
 
+use super::rl603_timeout_too_short as rl603;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::classify::Class;
 use smallvec::SmallVec;
@@ -18,6 +20,13 @@ const SPREAD: Setting = Setting {
     meaning: "attempts whose lengths differ by no more than this were cut by one deadline",
 };
 
+const FEW: Setting = Setting {
+    name: "few",
+    default: 2.0,
+    unit: "",
+    meaning: "so many attempts cut off by one deadline may be an outage, unless tokens or money were logged for them",
+};
+
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
     code: "RL604",
@@ -33,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Errors, long requests: use streaming or batches for requests that run \
              for minutes; official SDKs, _base_client.py: a timed-out request is sent again twice by default",
     needs: &[Field::CallIdentity, Field::Duration],
-    settings: &[LEAST, SPREAD],
+    settings: &[LEAST, SPREAD, FEW],
     check: Check::Call(check),
     firing: &[
         // One lost connection after another, each after the same time.
@@ -96,7 +105,11 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if usd > 0.0 {
         hit = hit.number("usd_unread", usd);
     }
-    if cut.len() == 1 {
+    // Two in a row may be an outage; that the deadline is fair shows that it is one.
+    let max_tokens = call.detail(first)?.max_tokens;
+    let fair = max_tokens > 0 && deadline >= rl603::needs_s(max_tokens, settings);
+    let few = cut.len() as f64 <= settings.get(RULE.code, &FEW) && tokens == 0 && usd == 0.0;
+    if cut.len() == 1 || fair || few {
         hit.severity = Some(Severity::Info);
     } else {
         hit.wasted.extend(cut[1..].iter().map(|&p| call.rows()[p]));
@@ -111,7 +124,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 fn length_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
     let attempt = call.at(position);
     let lost = matches!(attempt.class, Some(Class::Timeout | Class::Connection));
-    if !lost || attempt.status != 0 || repeats::never_arrived(call, position) {
+    // A tool is not billed by the token: RL608 speaks of it.
+    let model = !attempt.flags.has(Flags::TOOL);
+    if !lost || !model || attempt.status != 0 || repeats::never_arrived(call, position) {
         return None;
     }
     let length = attempt.duration.as_us()? as f64 / 1e6;

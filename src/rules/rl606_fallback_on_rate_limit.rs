@@ -43,11 +43,15 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
+/// After so many failures of capacity a fallback is due, whatever the last failure was.
+const PATIENCE: usize = 3;
+
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let position = call.retried().find(|&p| {
         repeats::is_rate_limit(call.at(p))
             && !call.at(p).terminal()
             && !rl206::too_long(call, p, settings)
+            && (0..p).filter(|&q| shared::is_capacity(call.at(q))).count() < PATIENCE
             && call.origin(p).layer == call.origin(p + 1).layer
             && changed(call, p)
     })?;

@@ -37,6 +37,9 @@ pub(super) const RULE: Rule = Rule {
         // Refused before it ran.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"search","status":429,"retry_after":1}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"tool":"search","status":200}"#,
+        // It only reads.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"search","side_effect":false,"kind":"timeout"}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"tool":"search","side_effect":false,"status":200}"#,
         // Other arguments.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"1","outcome":"timeout"}
 {"ts":"2026-05-20T10:00:22Z","run_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"2","outcome":"ok"}"#,
@@ -83,13 +86,15 @@ fn ran_again(call: &Call<'_>, position: usize) -> bool {
     let (attempt, next) = (call.at(position), call.at(position + 1));
     let tools = attempt.flags.has(Flags::TOOL) && next.flags.has(Flags::TOOL);
     let tool = |p| call.detail(p).map(|detail| detail.tool);
-    // A plain server error may come after the work as well as before it.
-    let unsure = repeats::may_have_acted(call, position)
-        || (attempt.bucket() == Some(Bucket::Transient) && !repeats::never_arrived(call, position));
+    // A plain server error may come after the work as well as before it: where the tool changes something,
+    // that is one risk too many.
+    let broke = attempt.bucket() == Some(Bucket::Transient) && !repeats::never_arrived(call, position);
+    let unsure = repeats::may_have_acted(call, position) || (broke && attempt.flags.has(Flags::SIDE_EFFECT));
     tools
         && tool(position) == tool(position + 1)
         && unsure
         && !repeats::same_key(call, position, position + 1)
+        && !attempt.flags.has(Flags::NO_SIDE_EFFECT)
         && !attempt.flags.has(Flags::DECIDED_OTHER)
         && shared::shows_retry(call, position)
         && !call.body_changed(position, position + 1)

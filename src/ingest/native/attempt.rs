@@ -232,6 +232,7 @@ impl Builder<'_, '_> {
             (Flags::SERVER_SAYS_RETRY, self.should_retry() == Some(true)),
             (Flags::SERVER_SAYS_NO, self.should_retry() == Some(false)),
             (Flags::SIDE_EFFECT, record.side_effect),
+            (Flags::NO_SIDE_EFFECT, record.no_side_effect),
             (Flags::DECIDED_RETRY, retry),
             (Flags::DECIDED_FAIL, fail),
             (Flags::DECIDED_OTHER, other),

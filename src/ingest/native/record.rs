@@ -53,6 +53,7 @@ pub(crate) struct Record<'a> {
     pub(crate) max_tokens: Option<i64>,
     pub(crate) timeout_ms: Option<f64>,
     pub(crate) side_effect: bool,
+    pub(crate) no_side_effect: bool,
     pub(crate) idempotency_key: Text<'a>,
     pub(crate) request_hash: Text<'a>,
     pub(crate) usage: Option<TokenCounts>,
@@ -172,7 +173,10 @@ impl<'a> Record<'a> {
             Field::MaxTokens => self.max_tokens = value.integer(),
             Field::TimeoutS => self.timeout_ms = value.number().map(|s| s * 1000.0),
             Field::TimeoutMs => self.timeout_ms = value.number(),
-            Field::SideEffect => self.side_effect = value.truth() == Some(true),
+            Field::SideEffect => {
+                self.side_effect = value.truth() == Some(true);
+                self.no_side_effect = value.truth() == Some(false);
+            }
             Field::IdempotencyKey => self.idempotency_key = value.into_text(),
             Field::RequestHash => self.request_hash = value.into_text(),
             Field::InputTokens => self.counts().input = value.integer().unwrap_or(0),

@@ -19,15 +19,20 @@ pub(super) enum Kind {
 pub(super) fn starts_with(bytes: &[u8], at: usize, piece: &[u8]) -> bool {
     let Some(here) = bytes.get(at..at + piece.len()) else { return false };
     let (mut left, mut right) = (here, piece);
-    while let (Some((a, rest_a)), Some((b, rest_b))) = (left.split_first_chunk::<8>(), right.split_first_chunk::<8>()) {
-        if u64::from_ne_bytes(*a) != u64::from_ne_bytes(*b) {
+    while let (Some((a, rest_a)), Some((b, rest_b))) = (left.split_first_chunk::<16>(), right.split_first_chunk::<16>())
+    {
+        if u128::from_ne_bytes(*a) != u128::from_ne_bytes(*b) {
             return false;
         }
         (left, right) = (rest_a, rest_b);
     }
-    match (here.last_chunk::<8>(), piece.last_chunk::<8>()) {
-        // What is left is shorter than eight bytes: the last eight cover it.
-        (Some(a), Some(b)) => u64::from_ne_bytes(*a) == u64::from_ne_bytes(*b),
+    // What is left is shorter than sixteen bytes: the last sixteen cover it, or the first and the last eight.
+    if let (Some(a), Some(b)) = (here.last_chunk::<16>(), piece.last_chunk::<16>()) {
+        return u128::from_ne_bytes(*a) == u128::from_ne_bytes(*b);
+    }
+    let ends = (left.first_chunk::<8>(), right.first_chunk::<8>(), left.last_chunk::<8>(), right.last_chunk::<8>());
+    match ends {
+        (Some(a0), Some(b0), Some(a1), Some(b1)) => a0 == b0 && a1 == b1,
         _ => same_short(left, right),
     }
 }

@@ -3,7 +3,7 @@
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{TextOptions, style};
-use crate::classify::{Action, Bucket, Decider, Verdict};
+use crate::classify::{Action, Bucket, Class, Decider, Verdict};
 use crate::ingest::Diagnosis;
 use crate::rules::shared::seconds;
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ fn in_full(one: &Diagnosis, page: &mut Page<'_>) -> io::Result<()> {
     page.paragraph(&Text::styled(action_style(verdict.action).bold(), verdict.action.name()).then(format!(
         ": {}, {} ({})",
         verdict.class.name(),
-        bucket(verdict.bucket),
+        if verdict.class == Class::Unknown { "which nothing here explains" } else { bucket(verdict.bucket) },
         verdict.bucket.name()
     )))?;
     item("do", Text::plain(action(verdict.action)), page)?;
