@@ -112,7 +112,7 @@ impl Builder<'_, '_> {
             detail: DetailId::NONE,
             flags,
             status: self.status(),
-            number: self.record.number.map_or(0, |n| n.clamp(0, i64::from(u16::MAX)) as u16),
+            number: number_in_call(self.record.number),
             max_attempts: self.record.max_attempts.map_or(0, |n| n.clamp(0, i64::from(u16::MAX)) as u16),
             sdk_retry: self
                 .record
@@ -146,7 +146,10 @@ impl Builder<'_, '_> {
     }
 
     pub(super) fn message(&self) -> Option<&str> {
-        self.record.error_message.as_deref().or(self.record.error.message.as_deref())
+        let record = &self.record;
+        // An exception may be a class name or its whole text.
+        let text = record.exception.as_deref().filter(|text| text.contains(' '));
+        record.error_message.as_deref().or(record.error.message.as_deref()).or(text)
     }
 
     fn should_retry(&self) -> Option<bool> {
@@ -259,7 +262,6 @@ impl Builder<'_, '_> {
         let numeric = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let wrapped = self.message().is_some_and(|text| text.trim_start().starts_with('{'));
         self.record.error.says_none
-            || self.record.error_type.as_deref() == Some("None")
             || (wrapped && self.error_code().is_some_and(numeric))
     }
 
@@ -433,6 +435,11 @@ fn user_agent(text: Option<&str>) -> (Option<&str>, Option<&str>) {
         Some((name, version)) => (Some(name), version.split(' ').next()),
         None => (text, None),
     }
+}
+
+/// A number beyond 65,535 is no attempt's: 0, not known.
+fn number_in_call(number: Option<i64>) -> u16 {
+    number.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
 }
 
 /// Milliseconds to the first token as [`Usage`] holds them.

@@ -21,8 +21,17 @@ pub(crate) struct ErrorBody<'a> {
     pub(crate) quota_id: Option<Cow<'a, str>>,
     /// `type` or `param` is the string "None": an envelope printed by another language.
     pub(crate) says_none: bool,
-    /// There was an error at all.
+    /// There was something at all.
     pub(crate) present: bool,
+    /// It is called an error: `error: {...}`, `type: error`, `event: error`. A body without is any answer.
+    pub(crate) named: bool,
+}
+
+/// Words that loggers print where there is no error.
+pub(crate) fn is_nothing(text: &str) -> bool {
+    const WORDS: [&str; 9] = ["none", "null", "nil", "<nil>", "undefined", "-", "n/a", "ok", "false"];
+    let text = text.trim();
+    text.is_empty() || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 impl<'a> ErrorBody<'a> {
@@ -34,9 +43,11 @@ impl<'a> ErrorBody<'a> {
             "type" | "__type" | "error_type" => {
                 let text = value.into_text();
                 self.says_none |= text.as_deref() == Some("None");
-                // `{"type":"error","error":{...}}` says nothing.
-                if text.as_deref() != Some("error") {
-                    self.error_type = text;
+                match text.as_deref() {
+                    // `{"type":"error","error":{...}}` says no more than that.
+                    Some("error") => self.named = true,
+                    Some(word) if is_nothing(word) => return,
+                    _ => self.error_type = text,
                 }
             }
             "name" if self.error_type.is_none() => self.error_type = value.into_text(),
@@ -44,6 +55,7 @@ impl<'a> ErrorBody<'a> {
             "code" | "error_code" => match value {
                 // Google and gateways put the status there.
                 Scalar::Int(n) => self.status = Some(n),
+                Scalar::Text(text) if is_nothing(&text) => return,
                 other => self.code = other.into_text(),
             },
             "status" | "status_code" | "statusCode" => match value.integer() {
@@ -62,13 +74,17 @@ impl<'a> ErrorBody<'a> {
 
     /// A bare string in place of an error: its text, or the JSON inside it.
     fn set_text(&mut self, text: Cow<'a, str>, depth: u8) {
-        self.present |= !text.is_empty();
+        if is_nothing(&text) {
+            return;
+        }
+        self.present = true;
+        self.named |= text.contains("event: error");
         if depth < DEEPEST
             && text.starts_with('{')
             && let Some(inner) = parse(&text, depth + 1)
         {
             self.take(inner);
-        } else if !text.is_empty() {
+        } else {
             self.message = Some(text);
         }
     }
@@ -83,6 +99,7 @@ impl<'a> ErrorBody<'a> {
         self.quota_id = inner.quota_id.or(self.quota_id.take());
         self.says_none |= inner.says_none;
         self.present |= inner.present;
+        self.named |= inner.named;
     }
 
     fn into_owned(self) -> ErrorBody<'static> {
@@ -97,6 +114,7 @@ impl<'a> ErrorBody<'a> {
             quota_id: own(self.quota_id),
             says_none: self.says_none,
             present: self.present,
+            named: self.named,
         }
     }
 }
@@ -128,7 +146,17 @@ fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8)
     // What stands beside a nested error is kept back: the inner one may come before or after.
     let mut inner = ErrorBody::default();
     reader.object(|reader, key| match &*key {
-        "error" | "details" | "violations" | "cause" | "body" if depth < DEEPEST => read(reader, &mut inner, depth),
+        "error" if depth < DEEPEST => {
+            let mut error = ErrorBody::default();
+            read(reader, &mut error, depth)?;
+            if error.present {
+                error.named = true;
+                let known = std::mem::take(&mut inner);
+                inner = merged(known, error);
+            }
+            Ok(())
+        }
+        "details" | "violations" | "cause" | "body" if depth < DEEPEST => read(reader, &mut inner, depth),
         "type" | "__type" | "error_type" | "name" | "param" | "code" | "error_code" | "status" | "status_code"
         | "statusCode" | "message" | "msg" | "detail" | "request_id" | "requestID" | "requestId" | "retryDelay"
         | "quotaId" => {
@@ -145,7 +173,8 @@ fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8)
     Ok(())
 }
 
-fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) -> ErrorBody<'a> {
+/// Both together; what `inner` says wins.
+pub(super) fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) -> ErrorBody<'a> {
     ErrorBody {
         error_type: inner.error_type.or(outer.error_type),
         code: inner.code.or(outer.code),
@@ -155,7 +184,8 @@ fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) -> ErrorBody<'a> {
         retry_delay: inner.retry_delay.or(outer.retry_delay),
         quota_id: inner.quota_id.or(outer.quota_id),
         says_none: inner.says_none || outer.says_none,
-        present: true,
+        present: outer.present || inner.present,
+        named: inner.named || outer.named,
     }
 }
 

@@ -96,13 +96,15 @@ impl Record<'_> {
 /// Reads one object into a record. What stands after the object is left to the caller.
 pub(crate) fn read<'a>(reader: &mut Reader<'a>) -> Result<Record<'a>, Fault> {
     let mut record = Record::default();
+    let mut body = ErrorBody::default();
     // The rank of the spelling each field was set by; a worse one does not overwrite it.
     let mut ranks = [u8::MAX; FIELDS];
     reader.object(|reader, key| {
         let Some((field, rank)) = lookup(&key) else { return reader.skip() };
         match field {
             Field::Headers => return headers::read(reader, &mut record.headers),
-            Field::Error | Field::Body => return error_body::read(reader, &mut record.error, 0),
+            Field::Error => return error_body::read(reader, &mut record.error, 0),
+            Field::Body => return error_body::read(reader, &mut body, 0),
             Field::Usage => return record.read_usage(reader),
             Field::Client => return record.read_client(reader),
             Field::Header => {
@@ -120,10 +122,22 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>) -> Result<Record<'a>, Fault> {
         }
         Ok(())
     })?;
+    record.take_body(body);
     Ok(record)
 }
 
 impl<'a> Record<'a> {
+    /// A response body is an error only when it is called one, or when the status says so: any other is an
+    /// answer, and answers are not looked at.
+    fn take_body(&mut self, body: ErrorBody<'a>) {
+        let refused = self.status.or(body.status).is_some_and(|status| status >= 400);
+        let failed = refused || self.success == Some(false) || self.error_type.is_some() || self.error.present;
+        if body.present && (body.named || failed) {
+            let error = std::mem::take(&mut self.error);
+            self.error = error_body::merged(body, error);
+        }
+    }
+
     fn set(&mut self, field: Field, value: Scalar<'a>) {
         match field {
             Field::Ts => self.ts = Some(value),
@@ -151,10 +165,10 @@ impl<'a> Record<'a> {
             Field::Workspace => self.workspace = value.into_text(),
             Field::Status => self.set_status(value),
             Field::Code => self.set_code(value),
-            Field::ErrorType => self.error_type = value.into_text(),
-            Field::ErrorCode => self.error_code = value.into_text(),
-            Field::ErrorMessage => self.error_message = value.into_text(),
-            Field::Exception => self.exception = value.into_text(),
+            Field::ErrorType => self.error_type = self.something(value),
+            Field::ErrorCode => self.error_code = self.something(value),
+            Field::ErrorMessage => self.error_message = self.something(value),
+            Field::Exception => self.exception = self.something(value),
             Field::Kind => self.kind = value.into_text(),
             Field::MidStream => self.mid_stream = value.truth() == Some(true),
             Field::Stream => self.stream = value.truth() == Some(true),
@@ -227,8 +241,19 @@ impl<'a> Record<'a> {
         match value.integer() {
             Some(status @ 100..=599) => self.status = self.status.or(Some(status)),
             Some(_) => {}
-            None => self.error_code = self.error_code.take().or(value.into_text()),
+            None => {
+                let code = self.something(value);
+                self.error_code = self.error_code.take().or(code);
+            }
         }
+    }
+
+    /// Words, unless they are one of those that stand for nothing.
+    fn something(&mut self, value: Scalar<'a>) -> Text<'a> {
+        let text = value.into_text()?;
+        // Printed by another language: the envelope is foreign, the error may still be real.
+        self.error.says_none |= text == "None";
+        (!error_body::is_nothing(&text)).then_some(text)
     }
 
     fn counts(&mut self) -> &mut TokenCounts {
