@@ -95,6 +95,14 @@ impl Attempt {
         self.sent.plus_us(self.duration.as_us().unwrap_or(0))
     }
 
+    /// Whether the record says enough to be told from another: a request id, or a call and a place in it. A
+    /// record that repeats word for word is a second delivery only then.
+    #[must_use]
+    pub fn identified(&self) -> bool {
+        let placed = self.number > 0 || self.sdk_count().is_some();
+        self.flags.has(Flags::REQUEST_ID) || (placed && !self.flags.has(Flags::NO_CALL_ID))
+    }
+
     /// The inner SDK counter, where logged.
     #[must_use]
     pub fn sdk_count(&self) -> Option<u8> {

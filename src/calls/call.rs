@@ -83,7 +83,7 @@ impl<'a> Call<'a> {
     }
 
     fn same_send(&self, a: &Attempt, b: &Attempt) -> bool {
-        if a.identity != b.identity {
+        if a.identity != b.identity || !a.identified() {
             return false;
         }
         let same_record = a.sent == b.sent && a.number == b.number;

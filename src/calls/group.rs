@@ -1,6 +1,6 @@
 //! Brings the rows of a table together by call.
 
-use super::{Call, Grouping, Horizon, infer};
+use super::{Call, Grouping, Horizon, infer, reuse};
 use crate::attempt::{AttemptTable, Flags};
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -66,7 +66,9 @@ impl<'a> Groups<'a> {
         members.sort_by_key(|&index| rows[index as usize].key[1]);
         for same in members.chunk_by(|&a, &b| rows[a as usize].key[1] == rows[b as usize].key[1]) {
             if self.grouping_of(same[0]) == Grouping::Explicit {
-                settled(&Call::settle(self.table, SmallVec::from_slice(same), Grouping::Explicit, horizon));
+                for call in reuse::split(self.table, same) {
+                    settled(&Call::settle(self.table, call, Grouping::Explicit, horizon));
+                }
             } else {
                 for (call, grouping) in infer::split(self.table, same) {
                     settled(&Call::settle(self.table, call, grouping, horizon));

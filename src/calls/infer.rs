@@ -176,7 +176,7 @@ fn can_continue(before: &Attempt) -> bool {
 
 /// The same record delivered again.
 fn is_copy(before: &Attempt, row: &Attempt) -> bool {
-    before.identity == row.identity && before.sent == row.sent && before.number == row.number
+    before.identified() && before.identity == row.identity && before.sent == row.sent && before.number == row.number
 }
 
 /// A request of the same kind: same model, and the same body where both are known.

@@ -5,6 +5,7 @@
 mod call;
 mod group;
 mod infer;
+mod reuse;
 
 pub use call::{Call, Wait};
 pub use group::{Groups, group};
