@@ -8,6 +8,7 @@ mod error;
 mod explain;
 mod inputs;
 mod output;
+mod outputs;
 mod rules;
 mod trace;
 

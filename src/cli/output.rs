@@ -33,6 +33,39 @@ pub(super) fn complain(error: &CliError) {
     let _ = writeln!(anstream::stderr(), "retrylens: {error}");
 }
 
+/// One line on standard error about something that does not end the work.
+pub(super) fn warn(text: &str) {
+    let _ = writeln!(anstream::stderr(), "retrylens: {text}");
+}
+
+/// Whether two paths name one file, through links too. Standard output is not a file.
+pub(super) fn is_same(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        path.canonicalize()
+            .or_else(|_| Ok::<_, io::Error>(folder.canonicalize()?.join(path.file_name().unwrap_or_default())))
+    };
+    if a == Path::new("-") || b == Path::new("-") {
+        return a == b;
+    }
+    match (place(a), place(b)) {
+        (Ok(left), Ok(right)) if left == right => true,
+        _ => is_same_inode(a, b),
+    }
+}
+
+#[cfg(unix)]
+fn is_same_inode(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |path: &Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino()));
+    matches!((id(a), id(b)), (Ok(left), Ok(right)) if left == right)
+}
+
+#[cfg(not(unix))]
+fn is_same_inode(_: &Path, _: &Path) -> bool {
+    false
+}
+
 /// Writes a whole file beside its place, then moves it there: a good one is never replaced by half of one.
 pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     let failed = |error: io::Error| {
@@ -41,7 +74,15 @@ pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
         let reason = text.split(" at path ").next().unwrap_or(&text).to_owned();
         CliError::Output { path: path.to_owned(), reason }
     };
-    let folder = match path.parent() {
+    // What a link points to is meant, and its permissions stay; a device or a pipe cannot be replaced.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let known = target.metadata().ok();
+    if known.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        let file = std::fs::OpenOptions::new().write(true).open(&target).map_err(failed)?;
+        let mut buffered = io::BufWriter::new(file);
+        return write(&mut buffered).and_then(|()| buffered.flush()).map_err(failed);
+    }
+    let folder = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
@@ -50,8 +91,11 @@ pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
         let mut buffered = io::BufWriter::new(file.as_file_mut());
         write(&mut buffered).and_then(|()| buffered.flush()).map_err(failed)?;
     }
-    open_to_readers(file.as_file()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    match known {
+        Some(metadata) => file.as_file().set_permissions(metadata.permissions()).map_err(failed)?,
+        None => open_to_readers(file.as_file()).map_err(failed)?,
+    }
+    file.persist(&target).map_err(|error| failed(error.error))?;
     Ok(())
 }
 

@@ -22,9 +22,9 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     let trace = trace(id, &ingested, args.input.complete);
     if trace.calls.is_empty() {
         return Err(CliError::NoAttempts(format!(
-            "`{id}` is in none of the {} attempts of {} inputs ({} bytes searched); ids are matched with their case, \
+            "`{}` is in none of the {} attempts of {} inputs ({} bytes searched); ids are matched with their case, \
              whole or from their beginning",
-            trace.attempts_searched, trace.files_searched, trace.bytes_searched
+            trace.id, trace.attempts_searched, trace.files_searched, trace.bytes_searched
         )));
     }
     match args.format {

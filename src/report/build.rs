@@ -7,6 +7,7 @@ use crate::ingest::Ingested;
 use crate::judge::{Fold, FoldKey, Judgement, Kept};
 use crate::measure::{Fleet, RunTally};
 use crate::rules::{Rule, Severity};
+use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Attempts shown of one finding: the first and last of a long call tell its story.
@@ -46,6 +47,11 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         totals,
         problems,
     }
+}
+
+/// Keys end up in every field of a log; none leaves in a report.
+pub(super) fn masked(text: &str) -> String {
+    mask_keys(text).into_owned()
 }
 
 /// Severity first, then what it cost, then time: the order of the report.
@@ -129,7 +135,7 @@ fn sorted_folds<'j>(table: &AttemptTable, judgement: &'j Judgement<'_>) -> Vec<(
 }
 
 fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
-    let owned = |symbol: Symbol| table.names.get(symbol).map(str::to_owned);
+    let owned = |symbol: Symbol| table.names.get(symbol).map(masked);
     sorted_folds(table, judgement)
         .into_iter()
         .map(|(key, fold)| {
@@ -146,7 +152,7 @@ fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
                 first_seen: fold.seen.0,
                 last_seen: fold.seen.1,
                 cost: fold.cost.cost(),
-                example: example.map(|kept| kept.hit.message.clone()).unwrap_or_default(),
+                example: example.map(|kept| masked(&kept.hit.message)).unwrap_or_default(),
                 request_ids: request_ids(table, fold),
                 fix: example.map(|kept| fix(fold.rule, kept)).unwrap_or_default(),
                 known: false,
@@ -165,7 +171,7 @@ fn request_ids(table: &AttemptTable, fold: &Fold) -> Vec<String> {
             && row.failed()
             && !ids.iter().any(|known| known == id)
         {
-            ids.push(id.to_owned());
+            ids.push(masked(id));
         }
         if ids.len() == REQUEST_IDS {
             break;
@@ -179,7 +185,7 @@ fn fix(rule: &Rule, kept: &Kept) -> String {
 }
 
 pub(super) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Finding> {
-    let owned = |symbol: Symbol| table.names.get(symbol).map(str::to_owned);
+    let owned = |symbol: Symbol| table.names.get(symbol).map(masked);
     let mut list = Vec::new();
     for (key, fold) in &judgement.folds {
         for kept in fold.kept.values() {
@@ -188,9 +194,9 @@ pub(super) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<F
                 name: fold.rule.name,
                 severity: kept.severity,
                 confidence: kept.confidence,
-                message: kept.hit.message.clone(),
+                message: masked(&kept.hit.message),
                 run_id: owned(kept.run),
-                call_id: kept.call_id.clone(),
+                call_id: kept.call_id.as_deref().map(masked),
                 provider: owned(key.provider),
                 model: owned(key.model),
                 class: key.class.map(|class| class.name()),
@@ -221,7 +227,7 @@ pub(crate) fn sighting(table: &AttemptTable, row: u32, place: usize) -> Sighting
     Sighting {
         file: table.files.get(row.file as usize).cloned().unwrap_or_default(),
         line: row.line,
-        request_id: request_id.map(str::to_owned),
+        request_id: request_id.map(masked),
         attempt: if row.number > 0 { row.number } else { (place + 1).min(usize::from(u16::MAX)) as u16 },
         ts: row.sent,
         status: (row.status > 0).then_some(row.status),
@@ -253,7 +259,7 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally) -> Run {
     let models: BTreeSet<&str> = tally.models.iter().map(|model| fleet.table.names.text(*model)).collect();
     let [infos, warnings, errors] = tally.findings;
     Run {
-        run_id: name.to_owned(),
+        run_id: masked(name),
         calls: tally.calls(),
         attempts: tally.sends,
         retries: tally.retries(),
@@ -268,7 +274,7 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally) -> Run {
         wait_s: seconds(tally.waited_us),
         wasted_sends: tally.wasted,
         worst_call_attempts: tally.bars.keys().next_back().copied().unwrap_or(0),
-        models: models.into_iter().map(str::to_owned).collect(),
+        models: models.into_iter().map(masked).collect(),
         findings: [errors, warnings, infos],
         green_with_retries: tally.outcome() == Outcome::Ok && tally.retries() > 0,
     }
@@ -298,7 +304,7 @@ fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
         let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.clone().sorted().1).unwrap_or_default();
         let least = readings.iter().map(|(_, gauge)| gauge.min_ratio()).fold(f64::INFINITY, f64::min);
         list.push(Headroom {
-            scope: fleet.scope_label(&scope),
+            scope: masked(&fleet.scope_label(&scope)),
             limit_kind: kind,
             limit: last.min.1,
             min_ratio: finding::rounded(least),

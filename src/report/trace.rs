@@ -1,6 +1,6 @@
 //! Forensics: the timeline of the calls an id belongs to.
 
-use super::build::{finding_order, findings, sighting};
+use super::build::{finding_order, findings, masked, sighting};
 use super::{Finding, Outcome, Sighting};
 use crate::attempt::{AttemptTable, Flags, Time};
 use crate::calls::{Call, group};
@@ -133,7 +133,7 @@ pub fn trace(id: &str, ingested: &Ingested, complete: bool) -> Trace {
     calls.truncate(CALLS_SHOWN);
     calls.sort_by_cached_key(order);
     Trace {
-        id: id.to_owned(),
+        id: masked(id),
         matched,
         calls: calls.into_iter().map(|(_, call)| call).collect(),
         calls_omitted: omitted,
@@ -175,7 +175,7 @@ fn narrow(id: &str, table: &AttemptTable, marked: &[u32]) -> (Match, HashSet<u32
 
 fn traced(call: &Call<'_>, named: &HashSet<u32>) -> TracedCall {
     let table = call.table();
-    let text = |symbol| table.names.get(symbol).map(str::to_owned);
+    let text = |symbol| table.names.get(symbol).map(masked);
     let mut judgement = Judgement::new(table);
     let options = judge::Options::default();
     judgement.absorb(call, &options.rules, &options);
@@ -183,7 +183,7 @@ fn traced(call: &Call<'_>, named: &HashSet<u32>) -> TracedCall {
     found.sort_by(|a, b| finding_order(a).cmp(&finding_order(b)));
     TracedCall {
         run_id: text(call.first().run),
-        call_id: call.id().map(str::to_owned),
+        call_id: call.id().map(masked),
         provider: text(call.origin(0).provider),
         model: text(call.origin(0).model),
         grouping: call.grouping.name(),

@@ -39,7 +39,12 @@ fn severities(totals: &Totals, problems: &[Problem]) -> String {
         plural(totals.sends, "send")
     );
     if totals.errors + totals.warnings == 0 {
-        return format!("No problem found in {scale}");
+        let ended = [(totals.calls_failed, "failed"), (totals.calls_open, "still open at the end of the data")];
+        let ended = ended.iter().filter(|(calls, _)| *calls > 0);
+        let ended: Vec<String> = ended.map(|(calls, how)| format!("{} {how}", grouped(*calls))).collect();
+        let what = if totals.infos == 0 { "No problem" } else { "No error or warning" };
+        let ended = if ended.is_empty() { String::new() } else { format!(" ({})", ended.join(", ")) };
+        return format!("{what} found in {scale}{ended}");
     }
     let kinds = problems.iter().filter(|problem| problem.severity > Severity::Info).count() as u64;
     format!(

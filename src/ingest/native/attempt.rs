@@ -261,8 +261,7 @@ impl Builder<'_, '_> {
     fn foreign_envelope(&self) -> bool {
         let numeric = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let wrapped = self.message().is_some_and(|text| text.trim_start().starts_with('{'));
-        self.record.error.says_none
-            || (wrapped && self.error_code().is_some_and(numeric))
+        self.record.error.says_none || (wrapped && self.error_code().is_some_and(numeric))
     }
 
     /// Retry, give up, or something else.
