@@ -68,7 +68,10 @@ pub fn judge_shard<'a>(
         .into_par_iter()
         .map(|piece| {
             let mut judgement = Judgement::new(groups.table());
-            for group in piece.chunk_by(|a, b| a.0 == b.0).filter(|group| in_shard(group[0].0)) {
+            let mut piece: Vec<_> = piece.chunk_by(|a, b| a.0 == b.0).filter(|group| in_shard(group[0].0)).collect();
+            // In the order of the log rather than of the keys: memory is read front to back.
+            piece.sort_unstable_by_key(|group| group[0].1);
+            for group in piece {
                 groups.calls(group, horizon, |call| judgement.absorb(call, &rules, options));
             }
             judgement

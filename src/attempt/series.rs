@@ -34,13 +34,14 @@ impl<B: Mergeable + Clone> Series<B> {
 
     /// Adds one event.
     pub fn add(&mut self, at: Time, event: B) {
-        let key = at.0 >> (Self::FINEST + self.shift);
+        self.put(at.0 >> (Self::FINEST + self.shift), event);
+        self.fit();
+    }
+
+    fn put(&mut self, key: i64, bucket: B) {
         match self.place(key) {
-            Ok(place) => self.buckets[place].1.merge(&event),
-            Err(place) => {
-                self.buckets.insert(place, (key, event));
-                self.fit();
-            }
+            Ok(place) => self.buckets[place].1.merge(&bucket),
+            Err(place) => self.buckets.insert(place, (key, bucket)),
         }
     }
 
@@ -62,6 +63,11 @@ impl<B: Mergeable + Clone> Series<B> {
         }
         while other.shift < self.shift {
             other.widen();
+        }
+        // A few buckets are put where they belong; only many are worth passing through all.
+        if other.buckets.len() * 8 < self.buckets.len() {
+            other.buckets.into_iter().for_each(|(key, bucket)| self.put(key, bucket));
+            return self.fit();
         }
         let mine = std::mem::take(&mut self.buckets);
         self.buckets.reserve(mine.len() + other.buckets.len());
