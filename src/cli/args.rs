@@ -24,7 +24,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0   no finding at or above --fail-on
   1   findings at or above it
-  2   wrong usage
+  2   wrong usage or configuration
   3   no input, or no attempt in it
   4   too many lines could not be read (--max-rejected)
   74  reading or writing failed";
