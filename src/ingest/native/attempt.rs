@@ -5,9 +5,9 @@ use super::scalar::Scalar;
 use crate::attempt::{
     Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, Reading, Span, Symbol, Time, Usage, Zone,
 };
-use crate::classify::{self, Failure, Kind, Verdict};
+use crate::classify::{self, Verdict};
 use crate::ingest::filter::Filter;
-use crate::ingest::hint::{self, Hint};
+use crate::ingest::hint::Hint;
 use crate::ingest::timestamp;
 use crate::untrusted::mask_keys;
 use foldhash::fast::FixedState;
@@ -127,101 +127,6 @@ impl Builder<'_, '_> {
         Taken::Attempt
     }
 
-    pub(super) fn status(&self) -> u16 {
-        let status = self.record.status.or(self.record.error.status).unwrap_or(0);
-        u16::try_from(status).unwrap_or(0)
-    }
-
-    pub(super) fn error_type(&self) -> Option<&str> {
-        self.record.error_type.as_deref().or(self.record.error.error_type.as_deref()).or(self
-            .record
-            .headers
-            .error_type
-            .as_deref())
-    }
-
-    pub(super) fn error_code(&self) -> Option<&str> {
-        let error = &self.record.error;
-        self.record.error_code.as_deref().or(error.code.as_deref()).or(error.quota_id.as_deref())
-    }
-
-    pub(super) fn message(&self) -> Option<&str> {
-        let record = &self.record;
-        // An exception may be a class name or its whole text.
-        let text = record.exception.as_deref().filter(|text| text.contains(' '));
-        record.error_message.as_deref().or(record.error.message.as_deref()).or(text)
-    }
-
-    fn should_retry(&self) -> Option<bool> {
-        self.record.headers.should_retry.or(self.record.should_retry)
-    }
-
-    /// The server's wait: `retry-after-ms`, then `retry-after`, then a delay in the body.
-    pub(super) fn hint(&self, answered: Time) -> Option<Hint> {
-        let record = &self.record;
-        let headers = &record.headers;
-        let milliseconds = headers.retry_after_ms.or(record.retry_after_ms);
-        if let Some(ms) = milliseconds {
-            let hint = hint::from_seconds(ms / 1000.0);
-            if hint != Hint::Unreadable || (headers.retry_after.is_none() && record.retry_after.is_none()) {
-                return Some(hint);
-            }
-        }
-        let date = headers.date.as_deref().and_then(|date| httpdate::parse_http_date(date).ok());
-        let date = date.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
-        let date = date.and_then(|since| i64::try_from(since.as_micros()).ok()).map(Time);
-        let read = |scalar: &Scalar<'_>| read_hint(scalar, answered, date);
-        record
-            .retry_after
-            .as_ref()
-            .and_then(read)
-            .or_else(|| headers.retry_after.as_ref().and_then(read))
-            .or_else(|| record.error.retry_delay.as_deref().map(|text| hint::from_text(text, answered, None)))
-    }
-
-    pub(super) fn verdict(&self, has_hint: bool) -> Option<Verdict> {
-        let record = &self.record;
-        let (said_ok, said_error) = self.logged();
-        let kind = record.kind.as_deref().and_then(kind_named).or(record.outcome.as_deref().and_then(kind_named));
-        classify::classify(&Failure {
-            status: match self.status() {
-                0 => None,
-                status => Some(status),
-            },
-            error_type: self.error_type(),
-            error_code: self.error_code(),
-            message: self.message(),
-            kind,
-            exception: record.exception.as_deref(),
-            transport: record.transport.as_deref(),
-            mid_stream: self.mid_stream(),
-            logged_as_error: said_error || (record.error.present && !said_ok),
-            logged_as_ok: said_ok,
-            has_hint,
-            has_rate_limit_headers: record.headers.any_limit,
-            window_rejected: record.headers.window_rejected,
-            should_retry: self.should_retry(),
-            side_effect: record.side_effect,
-            provider: record.provider.as_deref(),
-        })
-    }
-
-    /// An error beside a status of success came inside a stream.
-    fn mid_stream(&self) -> bool {
-        self.record.mid_stream
-            || ((200..300).contains(&self.status()) && (self.record.error.present || self.record.error_type.is_some()))
-    }
-
-    /// What the logger called it: a success, a failure.
-    fn logged(&self) -> (bool, bool) {
-        let word = self.record.outcome.as_deref().map(str::trim).unwrap_or_default();
-        let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
-        let ok = self.record.success == Some(true) || is(&["ok", "success", "succeeded", "completed", "complete"]);
-        let error = self.record.success == Some(false)
-            || is(&["error", "failed", "failure", "fail", "timeout", "timed_out", "exception", "cancelled"]);
-        (ok && !error, error)
-    }
-
     fn flags(&self, hint: Option<Hint>, verdict: Option<&Verdict>) -> Flags {
         let record = &self.record;
         let (said_ok, said_error) = self.logged();
@@ -255,44 +160,6 @@ impl Builder<'_, '_> {
             flags.set_bucket(verdict.bucket);
         }
         flags
-    }
-
-    /// An error printed by another language: `None` as a word, a numeric code in quotes beside JSON in the message.
-    fn foreign_envelope(&self) -> bool {
-        let numeric = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        let wrapped = self.message().is_some_and(|text| text.trim_start().starts_with('{'));
-        self.record.error.says_none || (wrapped && self.error_code().is_some_and(numeric))
-    }
-
-    /// Retry, give up, or something else.
-    fn decision(&self) -> (bool, bool, bool) {
-        let Some(word) = self.record.decision.as_deref() else {
-            return match self.record.will_retry {
-                Some(true) => (true, false, false),
-                Some(false) => (false, true, false),
-                None => (false, false, false),
-            };
-        };
-        let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
-        let retry = is(&["retry", "retrying", "resend", "backoff"]);
-        let fail = is(&["fail", "raise", "give_up", "giveup", "abort", "stop", "error", "none", "failed", "throw"]);
-        (retry, fail, !retry && !fail)
-    }
-
-    fn request_id(&self) -> Option<&str> {
-        let record = &self.record;
-        let named = record.request_id.as_deref().or(record.headers.request_id.as_deref());
-        named.or(record.error.request_id.as_deref()).filter(|id| !id.is_empty())
-    }
-
-    fn idempotency_key(&self) -> Option<&str> {
-        self.record.idempotency_key.as_deref().or(self.record.headers.idempotency_key.as_deref())
-    }
-
-    /// The name of the call; an idempotency key is one where nothing else is.
-    fn call_id(&self) -> Option<&str> {
-        let named = self.record.call_id.as_deref().filter(|id| !id.is_empty());
-        named.or_else(|| self.idempotency_key()).filter(|id| !id.is_empty())
     }
 
     fn origin(&mut self, table: &mut AttemptTable) -> Origin {
@@ -408,25 +275,6 @@ pub(super) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -
 /// Seeds are fixed so that the order of findings is the same in every run of the program.
 pub(super) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
 const CHECK: FixedState = FixedState::with_seed(0x796c_656e);
-
-fn read_hint(scalar: &Scalar<'_>, answered: Time, date: Option<Time>) -> Option<Hint> {
-    match scalar {
-        Scalar::Int(n) => Some(hint::from_text(&n.to_string(), answered, date)),
-        Scalar::Float(x) => Some(hint::from_seconds(*x)),
-        Scalar::Text(text) => Some(hint::from_text(text, answered, date)),
-        Scalar::First(first) => read_hint(first, answered, date),
-        Scalar::Null | Scalar::Bool(_) | Scalar::Other => None,
-    }
-}
-
-pub(super) fn kind_named(word: &str) -> Option<Kind> {
-    Kind::from_name(word).or(match word {
-        "timed_out" | "timeout_error" => Some(Kind::Timeout),
-        "connection" | "connection_reset" | "network_error" => Some(Kind::Connection),
-        "canceled" | "aborted" => Some(Kind::Cancelled),
-        _ => None,
-    })
-}
 
 /// `Anthropic/Python 2.14.0` and `OpenAI/JS 6.49.0`: the SDKs' way of naming themselves.
 fn user_agent(text: Option<&str>) -> (Option<&str>, Option<&str>) {

@@ -8,6 +8,7 @@ mod json;
 mod lane;
 mod record;
 mod repair;
+mod said;
 mod scalar;
 mod scan;
 mod shape;

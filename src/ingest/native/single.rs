@@ -1,9 +1,10 @@
 //! One error on its own, outside any log: a body, a record, or whatever text was printed.
 
-use super::attempt::{Builder, Place, cut, kind_named, sent_at};
+use super::attempt::{Builder, Place, cut, sent_at};
 use super::error_body::{self, ErrorBody};
 use super::json::Reader;
 use super::record::Record;
+use super::said::kind_named;
 use super::scalar::Scalar;
 use super::whole_record;
 use crate::attempt::{Time, Zone};
