@@ -23,7 +23,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     let fleet = &judgement.fleet;
     let problems = problems(fleet.table, judgement);
     let mut findings = findings(fleet.table, judgement);
-    findings.sort_by(|a, b| finding_order(a).cmp(&finding_order(b)));
+    findings.sort_by_cached_key(finding_order);
     let totals = totals(judgement);
     let kept = findings.len() as u64;
     let all = totals.errors + totals.warnings + totals.infos;

@@ -180,7 +180,7 @@ fn traced(call: &Call<'_>, named: &HashSet<u32>) -> TracedCall {
     let options = judge::Options::default();
     judgement.absorb(call, &options.rules, &options);
     let mut found = findings(table, &judgement);
-    found.sort_by(|a, b| finding_order(a).cmp(&finding_order(b)));
+    found.sort_by_cached_key(finding_order);
     TracedCall {
         run_id: text(call.first().run),
         call_id: call.id().map(masked),

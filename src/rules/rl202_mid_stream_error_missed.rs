@@ -2,7 +2,7 @@
 
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::{Attempt, Flags};
-use crate::calls::Call;
+use crate::calls::{Call, Grouping};
 use crate::report::Outcome;
 
 /// See the catalogue.
@@ -71,6 +71,11 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     if call.len() > 1 && !as_success {
         // It may be the attempt cap that ended the call; the log declares none.
         hit.confidence = Confidence::Medium;
+    }
+    if call.grouping != Grouping::Explicit && !as_success && !last.flags.has(Flags::DECIDED_FAIL) {
+        // The send that followed may have been taken for another call's.
+        hit.severity = Some(Severity::Info);
+        hit.confidence = Confidence::Low;
     }
     Some(hit)
 }

@@ -138,7 +138,7 @@ fn lane_and_strict_parser_agree() {
             let line = LINES[random(&mut state) as usize % LINES.len()];
             lines.push(line.to_owned());
             let mut other = varied(line, &mut state);
-            if random(&mut state) % 2 == 0 {
+            if random(&mut state).is_multiple_of(2) {
                 other = varied(&other, &mut state);
             }
             if !other.is_empty() {
