@@ -518,3 +518,80 @@ fn the_words_of_a_mistake_stay_as_they_are() {
     insta::assert_snapshot!(complaint(&["analyze", "--run", "r-none", "ok.jsonl"]), @"retrylens: no attempt found in ok.jsonl: 1 lines read, 0 skipped as no attempts, 0 unreadable, 0 blank; 1 attempts were left out by --since, --until, --run, --model or --provider");
     insta::assert_snapshot!(complaint(&["trace", "re", "ok.jsonl"]), @"retrylens: `re` is too short for an id: give at least 3 characters");
 }
+
+#[test]
+fn outputs_never_take_the_place_of_an_input_or_of_each_other() {
+    let folder = folder();
+    let path = folder.path();
+    let log = std::fs::read_to_string(path.join("bad.jsonl")).unwrap();
+    for arguments in [
+        &["bad.jsonl", "--output", "json=bad.jsonl"][..],
+        &["bad.jsonl", "--rejects", "./bad.jsonl"],
+        &["bad.jsonl", "--output", "json=a", "--output", "text=./a"],
+        &["bad.jsonl", "--output", "csv=-"],
+    ] {
+        assert_ends(&analyze(path, arguments), 2, "");
+    }
+    assert_eq!(std::fs::read_to_string(path.join("bad.jsonl")).unwrap(), log);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_link_points_to_is_written_and_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let path = folder.path();
+    std::fs::write(path.join("real.json"), "old").unwrap();
+    std::fs::set_permissions(path.join("real.json"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink("real.json", path.join("link.json")).unwrap();
+    assert_eq!(analyze(path, &["ok.jsonl", "--output", "json=link.json"]).code, 0);
+    assert!(path.join("link.json").symlink_metadata().unwrap().is_symlink());
+    let real = std::fs::read_to_string(path.join("real.json")).unwrap();
+    assert!(real.starts_with('{'), "{real}");
+    assert_eq!(path.join("real.json").metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn an_output_on_standard_output_is_alone_there() {
+    let folder = folder();
+    let ran = analyze(folder.path(), &["bad.jsonl", "--output", "json=-"]);
+    assert!(serde_json::from_str::<Value>(&ran.stdout).is_ok(), "{ran:#?}");
+}
+
+#[test]
+fn json_in_another_shape_is_named_with_the_remedy() {
+    let folder = folder();
+    let path = folder.path();
+    std::fs::write(path.join("array.json"), format!("[{OK}]")).unwrap();
+    std::fs::write(path.join("pretty.json"), OK.replace('{', "{\n").replace(',', ",\n")).unwrap();
+    assert_ends(&analyze(path, &["array.json"]), 3, "jq -c '.[]'");
+    assert_ends(&analyze(path, &["pretty.json"]), 3, "jq -c .");
+}
+
+#[test]
+fn rules_are_chosen_by_name_too() {
+    let folder = folder();
+    assert_eq!(analyze(folder.path(), &["bad.jsonl", "--select", "auth-retried"]).code, 1);
+    assert_eq!(analyze(folder.path(), &["bad.jsonl", "--ignore", "Auth-Retried"]).code, 0);
+}
+
+#[test]
+fn keys_leave_in_no_form() {
+    let folder = folder();
+    let path = folder.path();
+    let key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    std::fs::write(path.join("key.jsonl"), FAILED.replace("req_bad_1", key).replace("r-bad", key)).unwrap();
+    let ran = analyze(
+        path,
+        &["key.jsonl", "--format", "json", "--output", "csv=t", "--output", "text=t.txt", "--charts", "c"],
+    );
+    assert!(!ran.stdout.contains(key), "{ran:#?}");
+    for entry in ["t", "c", "."].iter().flat_map(|folder| std::fs::read_dir(path.join(folder)).unwrap()) {
+        let entry = entry.unwrap();
+        assert!(!entry.file_name().to_string_lossy().contains("abcdefghijklmnop"), "{entry:?}");
+        if entry.path().is_file() && entry.file_name() != "key.jsonl" {
+            let text = String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).into_owned();
+            assert!(!text.contains(key), "{entry:?}");
+        }
+    }
+}

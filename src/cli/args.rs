@@ -101,7 +101,7 @@ pub(super) struct AnalyzeArgs {
     #[command(flatten)]
     pub(super) config: ConfigFile,
 
-    /// Judge only by these rules: codes or prefixes, comma-separated (RL101, RL3)
+    /// Judge only by these rules: codes, prefixes or names, comma-separated (RL101, RL3)
     #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Judging")]
     pub(super) select: Vec<String>,
 

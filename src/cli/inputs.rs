@@ -4,7 +4,7 @@ use super::args::{InputArgs, time};
 use super::error::CliError;
 use crate::ingest::{self, Filter, Ingested, Options, Source};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Read};
 use std::time::Duration;
 
 /// Reads the inputs of `args`. `adjust` may ask for more than the attempts.
@@ -80,6 +80,9 @@ fn nothing_found(ingested: &Ingested, options: &Options) -> String {
             "; {} attempts were left out by --since, --until, --run, --model or --provider",
             ledger.filtered
         ));
+    } else if let Some(shape) = ingested.inputs.iter().find_map(|input| other_shape(&input.path)) {
+        text.push_str("; ");
+        text.push_str(shape);
     } else if let Some(reject) = ingested.rejects.first() {
         text.push_str(&format!("; first: {}:{}: {}", reject.file, reject.line, reject.reason));
     } else if ledger.lines > 0 {
@@ -88,4 +91,19 @@ fn nothing_found(ingested: &Ingested, options: &Options) -> String {
         );
     }
     text
+}
+
+/// What a file is that holds JSON, but not one object a line; and how to make it so.
+fn other_shape(path: &str) -> Option<&'static str> {
+    let mut start = Vec::new();
+    std::fs::File::open(path).ok()?.take(4096).read_to_end(&mut start).ok()?;
+    let text = String::from_utf8_lossy(&start);
+    let first = text.trim_start().lines().next()?.trim_end();
+    match first {
+        "{" => Some("it looks like JSON over several lines: `jq -c . FILE` makes one object a line of it"),
+        _ if first.starts_with('[') && first.get(1..)?.trim_start().starts_with('{') || first == "[" => {
+            Some("it looks like a JSON array: `jq -c '.[]' FILE` makes one object a line of it")
+        }
+        _ => None,
+    }
 }

@@ -168,10 +168,11 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether `prefix` is its code or the beginning of it, whatever its case.
+    /// Whether `prefix` is its code, the beginning of it, or its name, whatever the case.
     #[must_use]
     pub fn begins_with(&self, prefix: &str) -> bool {
-        !prefix.is_empty() && self.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+        let coded = self.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+        !prefix.is_empty() && (coded || self.name.eq_ignore_ascii_case(prefix))
     }
 }
 
