@@ -70,12 +70,12 @@ fn today() -> NaiveDate {
 /// The rules to judge by. What the command line selects outranks the file.
 pub(super) fn select(config: &Config, select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, CliError> {
     for prefix in select.iter().chain(ignore) {
-        if !CATALOGUE.iter().any(|rule| rule.begins_with(prefix)) {
+        if !CATALOGUE.iter().any(|rule| rule.is_meant_by(prefix)) {
             let codes: Vec<&str> = CATALOGUE.iter().map(|rule| rule.code).collect();
             return Err(CliError::Usage(format!("no rule `{prefix}`; the rules are {}", codes.join(", "))));
         }
     }
-    let named = |list: &[String], rule: &Rule| list.iter().any(|prefix| rule.begins_with(prefix));
+    let named = |list: &[String], rule: &Rule| list.iter().any(|prefix| rule.is_meant_by(prefix));
     let wanted = |rule: &&'static Rule| {
         let selected = if select.is_empty() { config.wants(rule) } else { named(select, rule) };
         selected && !named(ignore, rule)

@@ -168,11 +168,16 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether `prefix` is its code, the beginning of it, or its name, whatever the case.
+    /// Whether `prefix` is its code or the beginning of it, whatever its case.
     #[must_use]
     pub fn begins_with(&self, prefix: &str) -> bool {
-        let coded = self.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-        !prefix.is_empty() && (coded || self.name.eq_ignore_ascii_case(prefix))
+        !prefix.is_empty() && self.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    }
+
+    /// Whether `word` is its name, or its code or the beginning of it.
+    #[must_use]
+    pub fn is_meant_by(&self, word: &str) -> bool {
+        self.begins_with(word) || self.name.eq_ignore_ascii_case(word)
     }
 }
 
