@@ -103,6 +103,11 @@ impl<B: Mergeable + Clone> Series<B> {
         (width, times.collect())
     }
 
+    /// What every bucket holds.
+    pub fn each_mut(&mut self) -> impl Iterator<Item = &mut B> {
+        self.buckets.iter_mut().map(|(_, bucket)| bucket)
+    }
+
     /// Adds a bucket whose key is none before the last one's.
     fn append(&mut self, (key, bucket): (i64, B)) {
         match self.buckets.last_mut() {

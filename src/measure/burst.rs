@@ -115,6 +115,10 @@ impl Starts {
         self.moments.merge(table, other.moments);
     }
 
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.moments.each_mut().flat_map(|burst| &mut burst.example).for_each(visit);
+    }
+
     /// Calls that started between two moments and met no limit or overload. Stretches that either moment
     /// cuts are left out.
     pub(super) fn unharmed(&self, table: &AttemptTable) -> impl Fn(Time, Time) -> u64 {

@@ -69,6 +69,11 @@ impl CapTally {
         self.last = self.last.max(other.last);
     }
 
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        visit(&mut self.first.row);
+        visit(&mut self.last.row);
+    }
+
     /// When whoever sent the first of them knew.
     #[must_use]
     pub fn known(&self, table: &AttemptTable) -> Time {

@@ -12,12 +12,20 @@ use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::{Deref, DerefMut};
 
-/// The summary of a set of calls, of one shard or of everything.
+/// The summary of a set of calls, of one shard or of everything, beside the table its names and rows are in.
 #[derive(Debug)]
 pub struct Fleet<'a> {
     /// Names, and the few rows that serve as examples.
     pub table: &'a AttemptTable,
+    /// What the calls came to.
+    pub sums: Sums,
+}
+
+/// The summary itself. It outlives the table it was made from: row numbers are renewed by [`Sums::each_row`].
+#[derive(Debug, Default)]
+pub struct Sums {
     /// Plain counts.
     pub tally: Tally,
     /// By run.
@@ -30,18 +38,27 @@ pub struct Fleet<'a> {
     pub classes: HashMap<Class, ClassTally, RandomState>,
 }
 
-impl<'a> Fleet<'a> {
-    /// The summary of no call.
-    #[must_use]
-    pub fn new(table: &'a AttemptTable) -> Fleet<'a> {
-        Fleet {
-            table,
-            tally: Tally::default(),
-            runs: HashMap::default(),
-            scopes: HashMap::default(),
-            caps: HashMap::default(),
-            classes: HashMap::default(),
-        }
+impl Deref for Fleet<'_> {
+    type Target = Sums;
+
+    fn deref(&self) -> &Sums {
+        &self.sums
+    }
+}
+
+impl DerefMut for Fleet<'_> {
+    fn deref_mut(&mut self) -> &mut Sums {
+        &mut self.sums
+    }
+}
+
+impl Sums {
+    /// Every row number that is kept as an example, to be renewed when rows leave the table.
+    pub fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.tally.each_row(visit);
+        self.runs.values_mut().for_each(|run| run.each_row(visit));
+        self.scopes.values_mut().for_each(|scope| scope.each_row(visit));
+        self.caps.values_mut().for_each(|cap| cap.each_row(visit));
     }
 
     /// Takes in one call.
@@ -97,14 +114,14 @@ impl<'a> Fleet<'a> {
         }
     }
 
-    /// Takes in the summary of other calls.
-    pub fn merge(&mut self, other: Fleet<'a>) {
+    /// Takes in the summary of other calls, made from the same table.
+    pub fn merge(&mut self, table: &AttemptTable, other: Sums) {
         self.tally.merge(&other.tally);
         for (run, tally) in other.runs {
             self.runs.entry(run).or_default().merge(tally);
         }
         for (scope, tally) in other.scopes {
-            self.scopes.entry(scope).or_default().merge(self.table, tally);
+            self.scopes.entry(scope).or_default().merge(table, tally);
         }
         for (key, tally) in other.caps {
             self.add_cap(key, tally);
@@ -115,6 +132,32 @@ impl<'a> Fleet<'a> {
             mine.calls += theirs.calls;
             mine.recovered += theirs.recovered;
         }
+    }
+
+    /// The spent caps in the order in which they were first met.
+    #[must_use]
+    pub fn sorted_caps(&self) -> Vec<(&CapKey, &CapTally)> {
+        let mut list: Vec<_> = self.caps.iter().collect();
+        list.sort_unstable_by_key(|(key, cap)| (cap.first, cap.last, key.class));
+        list
+    }
+}
+
+impl<'a> Fleet<'a> {
+    /// The summary of no call.
+    #[must_use]
+    pub fn new(table: &'a AttemptTable) -> Fleet<'a> {
+        Fleet { table, sums: Sums::default() }
+    }
+
+    /// Takes in one call.
+    pub fn absorb(&mut self, call: &Call<'_>) {
+        self.sums.absorb(call);
+    }
+
+    /// Takes in the summary of other calls of the same table.
+    pub fn merge(&mut self, other: Fleet<'a>) {
+        self.sums.merge(self.table, other.sums);
     }
 
     /// The scopes in the order of their names: the same whatever the order of the log.
@@ -144,13 +187,5 @@ impl<'a> Fleet<'a> {
 
     fn scope_names(&self, scope: &Scope) -> [&'a str; 5] {
         [scope.provider, scope.model, scope.org, scope.workspace, scope.api_key].map(|part| self.table.names.text(part))
-    }
-
-    /// The spent caps in the order in which they were first met.
-    #[must_use]
-    pub fn sorted_caps(&self) -> Vec<(&CapKey, &CapTally)> {
-        let mut list: Vec<_> = self.caps.iter().collect();
-        list.sort_unstable_by_key(|(key, cap)| (cap.first, cap.last, key.class));
-        list
     }
 }

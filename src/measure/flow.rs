@@ -57,6 +57,11 @@ impl Flows {
         }
     }
 
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        let waiting = self.waiting.iter_mut().map(|(_, flow)| flow);
+        self.series.each_mut().chain(waiting).for_each(|flow| Spot::each_row(&mut flow.first, visit));
+    }
+
     fn settle(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_unstable_by_key(|(at, _)| *at);

@@ -132,6 +132,13 @@ impl Gate {
         self.moments.merge(table, other.moments);
     }
 
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        for knock in self.moments.each_mut() {
+            knock.closes.iter_mut().for_each(|(_, row)| visit(row));
+            knock.first.iter_mut().chain(&mut knock.example).for_each(&mut *visit);
+        }
+    }
+
     /// The refused sends in time order: when the first of a stretch was sent, how many, and its row.
     #[must_use]
     pub fn refusals(&self, table: &AttemptTable) -> Vec<(Time, u64, u32)> {

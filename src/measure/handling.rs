@@ -59,6 +59,13 @@ impl Handlings {
         }
     }
 
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        for handling in self.0.values_mut() {
+            Spot::each_row(&mut handling.first_retried, visit);
+            Spot::each_row(&mut handling.first_given_up, visit);
+        }
+    }
+
     /// Every class that was met, in the order of the classes.
     pub fn iter(&self) -> impl Iterator<Item = (Class, &Handling)> {
         self.0.iter().map(|(class, handling)| (*class, handling))

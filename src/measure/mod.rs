@@ -21,7 +21,7 @@ mod tests;
 pub use burst::{Fanout, FanoutTerms, Starts};
 pub use cap::{CapKey, CapTally, Capped, Holder};
 pub use drain::{Drain, DrainTerms, Traffic, drains};
-pub use fleet::Fleet;
+pub use fleet::{Fleet, Sums};
 pub use flow::{Flow, Flows};
 pub use gate::{Gate, Shut, Standing};
 pub use handling::{Handling, Handlings};

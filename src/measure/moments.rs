@@ -39,6 +39,10 @@ impl<T: Moment> Moments<T> {
         self.settle_when_due(table);
     }
 
+    pub(super) fn each_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.list.iter_mut().map(|(_, event)| event)
+    }
+
     /// Every stretch with events, in time order.
     pub(super) fn sorted(&self, table: &AttemptTable) -> Vec<(i64, T)> {
         let mut list = self.list.clone();

@@ -117,6 +117,11 @@ impl RunTally {
         }
     }
 
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        Spot::each_row(&mut self.retried, visit);
+        self.handlings.each_row(visit);
+    }
+
     /// Calls that ended so.
     #[must_use]
     pub fn ended(&self, outcome: Outcome) -> u64 {

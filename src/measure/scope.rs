@@ -97,6 +97,12 @@ impl ScopeTally {
         self.last_success = self.last_success.max(other.last_success);
     }
 
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.flow.each_row(visit);
+        self.gate.each_row(visit);
+        self.starts.each_row(visit);
+    }
+
     /// Whether a request sent between `from` and `until` succeeded.
     #[must_use]
     pub fn succeeded_between(&self, from: Time, until: Option<Time>) -> bool {

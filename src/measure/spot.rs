@@ -23,6 +23,12 @@ impl Spot {
     }
 }
 
+impl Spot {
+    pub(super) fn each_row(spot: &mut Option<Spot>, visit: &mut dyn FnMut(&mut u32)) {
+        spot.iter_mut().for_each(|spot| visit(&mut spot.row));
+    }
+}
+
 /// The earlier of two, where there are two.
 pub(super) fn earlier(a: Option<Spot>, b: Option<Spot>) -> Option<Spot> {
     match (a, b) {

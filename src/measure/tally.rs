@@ -154,6 +154,14 @@ impl Tally {
         self.first_duplicate = earlier(self.first_duplicate, other.first_duplicate);
     }
 
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        for spot in
+            [&mut self.first, &mut self.first_without_id, &mut self.first_with_one_id, &mut self.first_duplicate]
+        {
+            Spot::each_row(spot, visit);
+        }
+    }
+
     /// Calls that ended so.
     #[must_use]
     pub fn ended(&self, outcome: Outcome) -> u64 {
