@@ -5,13 +5,15 @@
 
 mod fold;
 mod options;
+mod rolling;
 
 pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
 pub use options::{Options, Suppression};
+pub use rolling::Rolling;
 
 use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping, Groups, Horizon, group};
-use crate::measure::Fleet;
+use crate::measure::{Fleet, Sums};
 use crate::rules::{Check, Confidence, Hit, Rule, Severity};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
@@ -61,8 +63,7 @@ pub fn judge_shard<'a>(
     options: &Options,
     in_shard: impl Fn(u64) -> bool + Sync,
 ) -> Judgement<'a> {
-    let rules: Vec<&'static Rule> =
-        options.rules.iter().copied().filter(|rule| matches!(rule.check, Check::Call(_))).collect();
+    let rules = call_rules(options);
     groups
         .split(PIECES)
         .into_par_iter()
@@ -85,7 +86,41 @@ pub fn judge_shard<'a>(
         )
 }
 
+/// The rules that judge one call at a time.
+fn call_rules(options: &Options) -> Vec<&'static Rule> {
+    options.rules.iter().copied().filter(|rule| matches!(rule.check, Check::Call(_))).collect()
+}
+
+/// A judgement apart from its table, while that changes.
+#[derive(Debug, Default)]
+struct Detached {
+    sums: Sums,
+    folds: HashMap<FoldKey, Fold, RandomState>,
+    wasted: u64,
+    suppressed: u64,
+    covered: Vec<u64>,
+}
+
+impl Detached {
+    fn attach(self, table: &AttemptTable) -> Judgement<'_> {
+        let Detached { sums, folds, wasted, suppressed, covered } = self;
+        Judgement { fleet: Fleet { table, sums }, folds, wasted, suppressed, covered }
+    }
+
+    /// Every row number it keeps.
+    fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.sums.each_row(visit);
+        let hits = self.folds.values_mut().flat_map(|fold| fold.kept.values_mut()).map(|kept| &mut kept.hit);
+        hits.flat_map(|hit| hit.rows.iter_mut().chain(&mut hit.wasted)).for_each(visit);
+    }
+}
+
 impl<'a> Judgement<'a> {
+    fn detach(self) -> Detached {
+        let Judgement { fleet, folds, wasted, suppressed, covered } = self;
+        Detached { sums: fleet.sums, folds, wasted, suppressed, covered }
+    }
+
     /// The judgement of no call.
     #[must_use]
     pub fn new(table: &'a AttemptTable) -> Judgement<'a> {

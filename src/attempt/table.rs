@@ -203,6 +203,27 @@ impl AttemptTable {
         }));
     }
 
+    /// Keeps only the rows of `order`, in that order; the row at `order[n]` becomes row `n`.
+    pub(crate) fn retain(&mut self, order: &[u32]) {
+        let rows = order.iter().map(|index| self.rows[*index as usize]).collect();
+        let rows = std::mem::replace(&mut self.rows, rows);
+        if !self.usage.is_empty() {
+            self.usage.resize(rows.len(), Usage::default());
+            self.usage = order.iter().map(|index| self.usage[*index as usize]).collect();
+        }
+        let (details, texts) = (std::mem::take(&mut self.details), std::mem::take(&mut self.texts));
+        let text = |reference: TextRef| {
+            let start = reference.start as usize;
+            texts.get(start..start + reference.len as usize).filter(|text| !text.is_empty())
+        };
+        for place in 0..self.rows.len() {
+            let Some(&detail) = details.get(self.rows[place].detail.0 as usize) else { continue };
+            let (request_id, call_id) = (self.keep(text(detail.request_id)), self.keep(text(detail.call_id)));
+            self.rows[place].detail = DetailId(self.details.len() as u32);
+            self.details.push(Detail { request_id, call_id, ..detail });
+        }
+    }
+
     /// Bytes held, without the strings of file names: what a capacity test asserts.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -1,6 +1,6 @@
 //! One logical request, settled: what call rules see.
 
-use super::{Grouping, Horizon, plausible_wait_us};
+use super::{Grouping, Horizon, order_of, plausible_wait_us};
 use crate::attempt::{Attempt, AttemptTable, Detail, Flags, Origin, Time, Usage};
 use crate::report::Outcome;
 use smallvec::SmallVec;
@@ -42,7 +42,7 @@ const CLOCK_SLACK_US: i64 = 50_000;
 
 impl<'a> Call<'a> {
     /// Settles the attempts `rows` of one call.
-    pub(super) fn settle(
+    pub(crate) fn settle(
         table: &'a AttemptTable,
         rows: SmallVec<[u32; 8]>,
         grouping: Grouping,
@@ -59,11 +59,8 @@ impl<'a> Call<'a> {
     }
 
     fn order(&mut self) {
-        let rows = &self.table.rows;
-        self.rows.sort_unstable_by_key(|&index| {
-            let row = &rows[index as usize];
-            (row.sent, row.number, row.sdk_retry, row.identity, row.file, row.line)
-        });
+        let table = self.table;
+        self.rows.sort_unstable_by_key(|index| order_of(table, *index));
     }
 
     /// The same record delivered again, or one send logged by two layers, counts once.

@@ -1,6 +1,6 @@
 //! Brings the rows of a table together by call.
 
-use super::{Call, Grouping, Horizon, infer, reuse};
+use super::{Call, Grouping, Horizon, Quiet, infer, reuse, stream};
 use crate::attempt::{AttemptTable, Flags};
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -15,8 +15,14 @@ pub struct Groups<'a> {
 /// Groups the rows of `table` by their keys.
 #[must_use]
 pub fn group(table: &AttemptTable) -> Groups<'_> {
+    group_from(table, 0)
+}
+
+/// Groups the rows of `table` from number `from` on.
+#[must_use]
+pub(crate) fn group_from(table: &AttemptTable, from: usize) -> Groups<'_> {
     let mut order: Vec<(u64, u32)> =
-        table.rows.iter().enumerate().map(|(index, row)| (row.key[0], index as u32)).collect();
+        table.rows.iter().enumerate().skip(from).map(|(index, row)| (row.key[0], index as u32)).collect();
     order.par_sort_unstable();
     Groups { table, order }
 }
@@ -70,8 +76,38 @@ impl<'a> Groups<'a> {
                     settled(&Call::settle(self.table, call, Grouping::Explicit, horizon));
                 }
             } else {
-                for (call, grouping) in infer::split(self.table, same) {
+                for (call, grouping) in stream::split(self.table, same) {
                     settled(&Call::settle(self.table, call, grouping, horizon));
+                }
+            }
+        }
+    }
+
+    /// Hands every call of one piece that nothing can continue any more to `settled`, with all its rows. The
+    /// rows of streams, whose calls are still to be found, go to `streams`.
+    pub(crate) fn quiet_calls(
+        &self,
+        piece: &[(u64, u32)],
+        quiet: &Quiet,
+        mut settled: impl FnMut(&Call<'a>, &[u32]),
+        streams: &mut Vec<u32>,
+    ) {
+        let rows = &self.table.rows;
+        for group in piece.chunk_by(|a, b| a.0 == b.0) {
+            let mut members: SmallVec<[u32; 8]> = group.iter().map(|entry| entry.1).collect();
+            members.sort_by_key(|&index| rows[index as usize].key[1]);
+            for same in members.chunk_by(|&a, &b| rows[a as usize].key[1] == rows[b as usize].key[1]) {
+                if self.grouping_of(same[0]) != Grouping::Explicit {
+                    streams.extend_from_slice(same);
+                    continue;
+                }
+                // A later call of the same id begins where the one before it ended: they go in their order.
+                for call in reuse::split(self.table, same) {
+                    if !quiet.reached(self.table, &call) {
+                        break;
+                    }
+                    let all = call.clone();
+                    settled(&Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon), &all);
                 }
             }
         }

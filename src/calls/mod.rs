@@ -5,12 +5,17 @@
 mod call;
 mod group;
 mod infer;
+mod quiet;
 mod reuse;
+mod stream;
 
 pub use call::{Call, Wait};
+pub(crate) use group::group_from;
 pub use group::{Groups, group};
+pub(crate) use quiet::Quiet;
+pub(crate) use stream::Stream;
 
-use crate::attempt::Time;
+use crate::attempt::{AttemptTable, Time};
 use serde::Serialize;
 
 /// How the attempts of a call were brought together.
@@ -35,6 +40,12 @@ impl Grouping {
             Grouping::Inferred => "inferred",
         }
     }
+}
+
+/// What the attempts of a call or a stream are ordered by: time, then what tells equal times apart.
+pub(crate) fn order_of(table: &AttemptTable, row: u32) -> impl Ord + use<> {
+    let row = &table.rows[row as usize];
+    (row.sent, row.number, row.sdk_retry, row.identity, row.file, row.line)
 }
 
 /// What settling a call needs to know beyond its attempts.

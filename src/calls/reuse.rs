@@ -1,21 +1,18 @@
 //! A call id that was used again: for the next step of a turn, by another job, on another day.
 
-use super::plausible_wait_us;
+use super::{order_of, plausible_wait_us};
 use crate::attempt::{Attempt, AttemptTable};
 use smallvec::SmallVec;
 
 /// A first attempt that comes so long after the last one is no retry of it, µs.
-const ANOTHER_DAY_US: i64 = 10 * 60 * 1_000_000;
+pub(super) const ANOTHER_DAY_US: i64 = 10 * 60 * 1_000_000;
 
 /// Splits the rows that share a call id where one call ends and another begins: at a first attempt, or one
 /// without a number, that follows a success, or comes long after anyone would still have waited.
 pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<SmallVec<[u32; 8]>> {
     let row = |index: &u32| &table.rows[*index as usize];
     let mut order: SmallVec<[u32; 8]> = SmallVec::from_slice(rows);
-    order.sort_unstable_by_key(|index| {
-        let row = row(index);
-        (row.sent, row.number, row.sdk_retry, row.identity, row.file, row.line)
-    });
+    order.sort_unstable_by_key(|index| order_of(table, *index));
     let mut calls: Vec<SmallVec<[u32; 8]>> = vec![SmallVec::new()];
     let mut before: Option<&Attempt> = None;
     // A number 1 begins a call only where there was one already: else the clocks disagree with the numbers.

@@ -1,0 +1,33 @@
+//! When a call can be let go while its log is still being read.
+
+use super::reuse::ANOTHER_DAY_US;
+use super::{Horizon, plausible_wait_us};
+use crate::attempt::{AttemptTable, Flags, Time};
+
+/// A call that failed, and was not given up in so many words, may be tried again the next day, µs.
+const NEXT_DAYS_US: i64 = 48 * 3600 * 1_000_000;
+
+/// How far a log has been read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quiet {
+    /// Nothing sent before this is still to come.
+    pub(crate) until: Time,
+    /// Memory is short: failed calls, too, are let go once nobody is likely to wait any longer.
+    pub(crate) pressed: bool,
+    /// What calls are settled by.
+    pub(crate) horizon: Horizon,
+}
+
+impl Quiet {
+    /// Whether nothing that is still to come can belong to the call of `rows`, in order.
+    pub(super) fn reached(&self, table: &AttemptTable, rows: &[u32]) -> bool {
+        let row = |index: &u32| &table.rows[*index as usize];
+        let Some(last) = rows.last().map(row) else { return true };
+        let detail = table.detail(last);
+        let patience = plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
+        let over = last.flags.has(Flags::DECIDED_FAIL) || rows.iter().any(|index| !row(index).failed());
+        let least = if over || self.pressed { ANOTHER_DAY_US } else { NEXT_DAYS_US };
+        let ended = rows.iter().map(|index| row(index).ended()).max().unwrap_or(last.sent);
+        ended.plus_us(patience.max(least)) < self.until
+    }
+}

@@ -1,0 +1,232 @@
+//! Calls of a stream of records that name none, found in the order of time, in two steps: attempts whose
+//! counters continue one another form a series; a series that failed and was followed by a like one within a
+//! plausible wait is one call with it.
+//!
+//! What is found does not depend on how the stream is cut: calls are handed out as soon as nothing can
+//! continue them.
+
+use super::infer::{alone, first_due, is_copy, latest, may_go_on, overlaps};
+use super::{Grouping, order_of};
+use crate::attempt::{Attempt, AttemptTable, Time};
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+
+/// How many unfinished series of one stream are kept in mind: more than any client has in flight at once.
+const MOST_OPEN: usize = 4096;
+/// A stream that shows only so much later that its requests overlap is read in that light from here on, µs.
+const FORESIGHT_US: i64 = 10 * 60 * 1_000_000;
+
+/// Rows of one call or series.
+pub(crate) type Rows = SmallVec<[u32; 8]>;
+
+/// Attempts in a row, and what brought them together.
+#[derive(Debug)]
+pub(super) struct Series {
+    pub(super) rows: Rows,
+    pub(super) grouping: Grouping,
+}
+
+/// The records of one run, or of one file where no run is named.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    /// The rows looked at last, up to four.
+    recent: SmallVec<[u32; 4]>,
+    /// When two requests were first under way at once.
+    overlap: Option<Time>,
+    /// Rows that are not joined to others yet, in order.
+    ahead: VecDeque<u32>,
+    /// By counters.
+    counted: Joint,
+    /// Series that are complete, and wait for those that began before them.
+    waiting: Vec<Series>,
+    /// By likeness.
+    joined: Joint,
+}
+
+/// Splits the rows of a whole stream into calls.
+pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<(Rows, Grouping)> {
+    let mut rows = rows.to_vec();
+    rows.sort_unstable_by_key(|row| order_of(table, *row));
+    let (mut stream, mut calls) = (Stream::default(), Vec::new());
+    stream.push(table, &rows);
+    stream.advance(table, Time(i64::MAX), &mut calls);
+    calls
+}
+
+impl Stream {
+    /// Takes in further rows, in order.
+    pub(crate) fn push(&mut self, table: &AttemptTable, rows: &[u32]) {
+        for row in rows {
+            if self.recent.len() == 4 {
+                self.recent.remove(0);
+            }
+            self.recent.push(*row);
+            if self.overlap.is_none() && overlaps(table, &self.recent) {
+                self.overlap = Some(table.rows[*row as usize].sent);
+            }
+            self.ahead.push_back(*row);
+        }
+    }
+
+    /// Hands out the calls that nothing sent at `now` or later can continue; all of them at the end of time.
+    pub(crate) fn advance(&mut self, table: &AttemptTable, now: Time, calls: &mut Vec<(Rows, Grouping)>) {
+        let over = now == Time(i64::MAX);
+        let until = if over { now } else { now.plus_us(-FORESIGHT_US) };
+        while let Some(&row) = self.ahead.front()
+            && table.rows[row as usize].sent < until
+        {
+            self.ahead.pop_front();
+            let grouping = alone(&table.rows[row as usize]);
+            let next = Series { rows: SmallVec::from_slice(&[row]), grouping };
+            self.counted.take(table, next, |open, start| first_due(table, open, start), &mut self.waiting);
+        }
+        if over {
+            self.waiting.append(&mut self.counted.open);
+        }
+        self.join(table, calls);
+        if over {
+            calls.extend(self.joined.open.drain(..).map(|series| (series.rows, series.grouping)));
+        }
+    }
+
+    /// Joins the complete series that began before every series that is not.
+    fn join(&mut self, table: &AttemptTable, calls: &mut Vec<(Rows, Grouping)>) {
+        let begun = |series: &Series| order_of(table, series.rows[0]);
+        let barrier = self.counted.open.iter().map(begun).min();
+        self.waiting.sort_by_key(begun);
+        let ready = barrier
+            .map_or(self.waiting.len(), |barrier| self.waiting.partition_point(|series| begun(series) < barrier));
+        let mut closed = Vec::new();
+        for next in self.waiting.drain(..ready) {
+            let concurrent =
+                self.overlap.is_some_and(|overlap| overlap <= first(table, &next).sent.plus_us(FORESIGHT_US));
+            self.joined.take(table, next, |open, start| latest(table, open, start, concurrent), &mut closed);
+        }
+        calls.extend(closed.into_iter().map(|series| (series.rows, series.grouping)));
+    }
+
+    /// Every row number it keeps, to be renewed when rows leave the table.
+    pub(crate) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.recent.iter_mut().chain(&mut self.ahead).for_each(&mut *visit);
+        let series = self.counted.open.iter_mut().chain(&mut self.waiting).chain(&mut self.joined.open);
+        series.flat_map(|series| &mut series.rows).for_each(visit);
+    }
+
+    /// Whether everything it was given is handed out, and nothing of it bears on what may follow.
+    pub(crate) fn is_over(&self) -> bool {
+        let held = [&self.waiting, &self.counted.open, &self.joined.open].into_iter().any(|list| !list.is_empty());
+        self.ahead.is_empty() && !held && self.overlap.is_none()
+    }
+}
+
+/// Series that something may still continue.
+#[derive(Debug, Default)]
+struct Joint {
+    open: Vec<Series>,
+}
+
+impl Joint {
+    /// Appends `next` to the open series that `pick` chooses, or opens it. Those it comes too late for are closed.
+    fn take(
+        &mut self,
+        table: &AttemptTable,
+        next: Series,
+        pick: impl Fn(&[Series], &Attempt) -> Option<(usize, Grouping)>,
+        closed: &mut Vec<Series>,
+    ) {
+        let start = first(table, &next);
+        let crowded = self.open.len() >= MOST_OPEN;
+        closed.extend(self.open.extract_if(.., |series| !may_go_on(table, series, start, crowded)));
+        let copied = self.open.iter().rposition(|earlier| is_copy(last(table, earlier), start));
+        let found = copied.map(|position| (position, self.open[position].grouping)).or_else(|| pick(&self.open, start));
+        match found {
+            Some((position, grouping)) => {
+                let call = &mut self.open[position];
+                call.rows.extend(next.rows);
+                call.grouping = call.grouping.max(grouping).max(next.grouping);
+            }
+            None => self.open.push(next),
+        }
+    }
+}
+
+pub(super) fn first<'a>(table: &'a AttemptTable, series: &Series) -> &'a Attempt {
+    &table.rows[series.rows[0] as usize]
+}
+
+pub(super) fn last<'a>(table: &'a AttemptTable, series: &Series) -> &'a Attempt {
+    &table.rows[series.rows[series.rows.len() - 1] as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of the attempts of each call, calls in the order of their first line.
+    fn calls(log: &str) -> Vec<(Vec<u32>, Grouping)> {
+        let table = crate::ingest::read_str(log);
+        let rows: Vec<u32> = (0..table.rows.len() as u32).collect();
+        let lines = |rows: Rows| rows.iter().map(|&row| table.rows[row as usize].line).collect();
+        let mut calls: Vec<_> =
+            split(&table, &rows).into_iter().map(|(rows, grouping)| (lines(rows), grouping)).collect();
+        calls.sort_by_key(|(lines, _): &(Vec<u32>, _)| lines[0]);
+        calls
+    }
+
+    #[test]
+    fn of_two_clients_that_wait_the_first_due_is_back_first() {
+        let log = r#"{"ts":"2026-05-20T10:00:00.0Z","attempt":1,"status":429,"retry_after":2,"duration_ms":10}
+{"ts":"2026-05-20T10:00:01.5Z","attempt":1,"status":429,"retry_after":2,"duration_ms":10}
+{"ts":"2026-05-20T10:00:02.1Z","attempt":2,"status":200,"duration_ms":10}
+{"ts":"2026-05-20T10:00:03.6Z","attempt":2,"status":200,"duration_ms":10}"#;
+        let expected = vec![(vec![1, 3], Grouping::Counter), (vec![2, 4], Grouping::Counter)];
+        assert_eq!(calls(log), expected);
+    }
+
+    #[test]
+    fn a_final_failure_is_not_continued_while_another_may_be() {
+        let log = r#"{"ts":"2026-05-20T10:00:00.0Z","attempt":1,"status":529,"duration_ms":10}
+{"ts":"2026-05-20T10:00:00.3Z","attempt":1,"status":400,"error_type":"invalid_request_error","duration_ms":10}
+{"ts":"2026-05-20T10:00:00.5Z","attempt":2,"status":200,"duration_ms":10}"#;
+        assert_eq!(calls(log), vec![(vec![1, 3], Grouping::Counter), (vec![2], Grouping::Counter)]);
+    }
+
+    #[test]
+    fn a_like_request_after_a_final_failure_is_the_next_item() {
+        let other = r#"{"ts":"2026-05-20T10:00:00Z","status":400,"error":{"type":"invalid_request_error","message":"item 1 is empty"}}
+{"ts":"2026-05-20T10:00:03Z","status":200}"#;
+        assert_eq!(calls(other).len(), 2);
+        let same = r#"{"ts":"2026-05-20T10:00:00Z","status":400,"error":{"type":"invalid_request_error","message":"item 1 is empty"}}
+{"ts":"2026-05-20T10:00:03Z","status":400,"error":{"type":"invalid_request_error","message":"item 1 is empty"}}"#;
+        assert_eq!(calls(same), vec![(vec![1, 2], Grouping::Inferred)]);
+    }
+
+    #[test]
+    fn beside_others_a_send_within_a_hint_is_another_request() {
+        let serial = r#"{"ts":"2026-05-20T10:00:00.0Z","status":429,"retry_after":9,"duration_ms":10}
+{"ts":"2026-05-20T10:00:01.0Z","status":200,"duration_ms":900}"#;
+        assert_eq!(calls(serial).len(), 1);
+        let beside = r#"{"ts":"2026-05-20T10:00:00.0Z","status":200,"duration_ms":5000}
+{"ts":"2026-05-20T10:00:00.2Z","status":429,"retry_after":9,"duration_ms":10}
+{"ts":"2026-05-20T10:00:01.0Z","status":200,"duration_ms":900}"#;
+        assert_eq!(calls(beside).len(), 3);
+    }
+
+    #[test]
+    fn a_tool_is_retried_only_with_the_same_arguments() {
+        let log = r#"{"ts":"2026-05-20T10:00:00Z","kind":"tool_call","tool":"a","args_sha":"1","outcome":"timeout"}
+{"ts":"2026-05-20T10:00:30Z","kind":"tool_call","tool":"a","args_sha":"1","outcome":"timeout"}
+{"ts":"2026-05-20T10:00:40Z","kind":"tool_call","tool":"a","args_sha":"2","outcome":"timeout"}
+{"ts":"2026-05-20T10:00:45Z","kind":"tool_call","tool":"b","args_sha":"2","outcome":"ok"}
+{"ts":"2026-05-20T10:00:50Z","status":200}"#;
+        let lines: Vec<Vec<u32>> = calls(log).into_iter().map(|(lines, _)| lines).collect();
+        assert_eq!(lines, vec![vec![1, 2], vec![3], vec![4], vec![5]]);
+    }
+
+    #[test]
+    fn no_number_overflows() {
+        let log = r#"{"ts":"2026-05-20T10:00:00Z","attempt":65535,"status":529}
+{"ts":"2026-05-20T10:00:03Z","attempt":1,"status":529}"#;
+        assert_eq!(calls(log).len(), 2);
+    }
+}

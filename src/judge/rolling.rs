@@ -1,0 +1,190 @@
+//! Judgement while a log is read: calls that nothing can continue are judged and let go, so that memory
+//! follows open calls and distinct problems, not the length of the log.
+//!
+//! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::late`].
+
+use super::{Detached, Judgement, Options, PIECES, call_rules};
+use crate::attempt::{AttemptTable, Time};
+use crate::calls::{Call, Horizon, Quiet, Stream, group_from, order_of};
+use crate::rules::Rule;
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// So much later than its send a record may stand in the log, µs: loggers write when the answer is complete,
+/// and no client waits longer for one.
+const LATENESS_US: i64 = 10 * 60 * 1_000_000;
+/// Rows beyond which calls that failed are let go sooner: some 200 MB with what belongs to them.
+const MOST_ROWS: usize = 1 << 20;
+/// New rows worth looking for settled calls: less costs more looking, more costs memory.
+const WORTH_IT: usize = 1 << 16;
+
+/// A judgement under way.
+#[derive(Debug)]
+pub struct Rolling<'o> {
+    options: &'o Options,
+    rules: Vec<&'static Rule>,
+    kept: Detached,
+    streams: HashMap<[u64; 2], Stream, RandomState>,
+    /// So many rows at the front of the table are looked at no more: examples, and rows that streams hold.
+    parked: usize,
+    /// Rows there were when it was last looked for settled calls.
+    looked_at: usize,
+    /// Everything sent before was taken to have come.
+    settled: Time,
+    data_end: Time,
+    /// Attempts that came after everything of their time was taken to have come: their calls may be cut apart.
+    pub late: u64,
+}
+
+impl<'o> Rolling<'o> {
+    /// A judgement of nothing yet.
+    #[must_use]
+    pub fn new(options: &'o Options) -> Rolling<'o> {
+        Rolling {
+            options,
+            rules: call_rules(options),
+            kept: Detached::default(),
+            streams: HashMap::default(),
+            parked: 0,
+            looked_at: 0,
+            settled: Time(i64::MIN),
+            data_end: Time(0),
+            late: 0,
+        }
+    }
+
+    /// Takes note of rows added to `table`, and lets go of the calls that nothing can continue, given that
+    /// what is still to come was logged at `watermark` or later.
+    pub fn advance(&mut self, table: &mut AttemptTable, watermark: Time) {
+        let new = table.rows[self.looked_at..].iter();
+        self.data_end = new.clone().map(|row| row.ended()).fold(self.data_end, Time::max);
+        self.late += new.filter(|row| row.sent < self.settled).count() as u64;
+        self.looked_at = table.rows.len();
+        let until = watermark.plus_us(-LATENESS_US);
+        if table.rows.len() - self.parked >= WORTH_IT && until > self.settled {
+            self.settle(table, until, table.rows.len() > MOST_ROWS);
+        }
+    }
+
+    /// Judges what is left, then the fleet.
+    #[must_use]
+    pub fn finish(mut self, table: &mut AttemptTable) -> Judgement<'_> {
+        let end = Time(i64::MAX);
+        self.advance(table, end);
+        self.settle(table, end, true);
+        let mut whole = self.kept.attach(table);
+        whole.judge_fleet(self.options);
+        whole
+    }
+
+    fn settle(&mut self, table: &mut AttemptTable, until: Time, pressed: bool) {
+        self.settled = until;
+        let horizon = Horizon { data_end: self.data_end, complete: self.options.complete };
+        let quiet = Quiet { until, pressed, horizon };
+        let mut fate = vec![Fate::Live; table.rows.len()];
+        fate[..self.parked].fill(Fate::Gone);
+        let mut judgement = std::mem::take(&mut self.kept).attach(table);
+        let streamed = self.settle_calls(table, &quiet, &mut judgement, &mut fate);
+        self.settle_streams(table, &quiet, &mut judgement, streamed, &mut fate);
+        self.kept = judgement.detach();
+        self.compact(table, &mut fate);
+    }
+
+    /// Judges the calls that the log names, as far as they are over. The rows of streams are left to others.
+    fn settle_calls<'t>(
+        &self,
+        table: &'t AttemptTable,
+        quiet: &Quiet,
+        whole: &mut Judgement<'t>,
+        fate: &mut [Fate],
+    ) -> Vec<u32> {
+        let groups = group_from(table, self.parked);
+        let pieces: Vec<_> = groups
+            .split(PIECES)
+            .into_par_iter()
+            .map(|piece| {
+                let mut judgement = Judgement::new(table);
+                let (mut gone, mut streamed) = (Vec::new(), Vec::new());
+                let settled = |call: &Call<'t>, rows: &[u32]| {
+                    judgement.absorb(call, &self.rules, self.options);
+                    gone.extend_from_slice(rows);
+                };
+                groups.quiet_calls(piece, quiet, settled, &mut streamed);
+                (judgement, gone, streamed)
+            })
+            .collect();
+        let mut streamed = Vec::new();
+        for (judgement, gone, rows) in pieces {
+            whole.merge(judgement);
+            gone.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
+            streamed.extend(rows);
+        }
+        streamed
+    }
+
+    /// Hands rows that name no call to their streams, and judges the calls those find.
+    fn settle_streams<'t>(
+        &mut self,
+        table: &'t AttemptTable,
+        quiet: &Quiet,
+        whole: &mut Judgement<'t>,
+        mut rows: Vec<u32>,
+        fate: &mut [Fate],
+    ) {
+        rows.retain(|row| table.rows[*row as usize].sent < quiet.until);
+        rows.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
+        rows.sort_unstable_by_key(|row| (table.rows[*row as usize].key, order_of(table, *row)));
+        let key = |row: &u32| table.rows[*row as usize].key;
+        for rows in rows.chunk_by(|a, b| key(a) == key(b)) {
+            self.streams.entry(key(&rows[0])).or_default().push(table, rows);
+        }
+        let (rules, options) = (&self.rules, self.options);
+        let judged = self.streams.par_iter_mut().map(|(_, stream)| {
+            let (mut judgement, mut calls) = (Judgement::new(table), Vec::new());
+            stream.advance(table, quiet.until, &mut calls);
+            for (rows, grouping) in calls {
+                judgement.absorb(&Call::settle(table, rows, grouping, &quiet.horizon), rules, options);
+            }
+            judgement
+        });
+        judged.collect::<Vec<_>>().into_iter().for_each(|judgement| whole.merge(judgement));
+        self.streams.retain(|_, stream| !stream.is_over());
+    }
+
+    /// Lets the rows of settled calls leave the table, but for those that serve as examples or that streams hold.
+    fn compact(&mut self, table: &mut AttemptTable, fate: &mut [Fate]) {
+        self.each_row(&mut |row| {
+            let fate = &mut fate[*row as usize];
+            *fate = Fate::Parked.max(*fate);
+        });
+        let mut order: Vec<u32> = Vec::new();
+        for wanted in [Fate::Parked, Fate::Live] {
+            order.extend((0..table.rows.len() as u32).filter(|row| fate[*row as usize] == wanted));
+            if wanted == Fate::Parked {
+                self.parked = order.len();
+            }
+        }
+        let mut places = vec![0; table.rows.len()];
+        order.iter().enumerate().for_each(|(place, row)| places[*row as usize] = place as u32);
+        table.retain(&order);
+        self.looked_at = table.rows.len();
+        self.each_row(&mut |row| *row = places[*row as usize]);
+    }
+
+    fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.kept.each_row(visit);
+        self.streams.values_mut().for_each(|stream| stream.each_row(visit));
+    }
+}
+
+/// What becomes of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    /// Its call is settled.
+    Gone,
+    /// It stays, and is looked at no more.
+    Parked,
+    /// Its call is open.
+    Live,
+}
