@@ -2,7 +2,9 @@
 
 #[doc(hidden)]
 pub mod bench;
+mod books;
 mod chunk;
+mod courses;
 mod filter;
 pub(crate) mod hint;
 mod native;
@@ -10,12 +12,14 @@ mod reader;
 mod source;
 pub(crate) mod timestamp;
 
+pub use courses::read_in_time;
 pub use filter::Filter;
 pub use native::{Aside, Diagnosis, diagnose};
 pub use source::{Source, resolve};
 
 use crate::attempt::{AttemptTable, Zone};
 use crate::report::{Input, Ledger, Reject};
+use books::Merger;
 use chunk::{Chunk, Reading};
 use native::Lane;
 use rayon::prelude::*;
@@ -28,8 +32,6 @@ use std::path::{Path, PathBuf};
 const WINDOW: u64 = 4 << 20;
 /// Bytes, and pieces of work, between two merges: bounds what is in memory beside the attempts.
 const BATCH: (u64, usize) = (16 * WINDOW, 1024);
-/// Rejected lines shown in a report.
-const REJECTS_SHOWN: usize = 10;
 
 /// How to read.
 #[derive(Clone, Debug)]
@@ -120,8 +122,7 @@ pub type Progress<'p> = &'p (dyn Fn(u64) + Sync);
 /// # Errors
 /// The first input that cannot be opened or read.
 pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Result<Ingested, IngestError> {
-    let finder = options.needle.as_ref().map(memchr::memmem::Finder::new);
-    let options = &Work { options, needle: finder.as_ref() };
+    let options = &Work::new(options);
     let mut merger = Merger::default();
     let (mut plain, mut waiting) = (Vec::new(), 0);
     for (file, source) in sources.iter().enumerate() {
@@ -210,15 +211,25 @@ fn parse_windows(
     options: &Work<'_>,
     progress: Progress<'_>,
 ) -> Result<Vec<Chunk>, IngestError> {
-    let parse = |window: &Window<'_>| {
-        WORKER.with_borrow_mut(|(buffer, lane)| {
-            let lines = reader::window(window.path, window.start, window.end, buffer)
-                .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
-            progress(window.end - window.start);
-            Ok(Chunk::read(&buffer[lines], &reading(options, window.file, streams), lane))
-        })
-    };
-    windows.par_iter().map(parse).collect()
+    windows.par_iter().map(|window| parse_window(window, streams, options, progress)).collect()
+}
+
+fn parse_window(
+    window: &Window<'_>,
+    streams: &[String],
+    options: &Work<'_>,
+    progress: Progress<'_>,
+) -> Result<Chunk, IngestError> {
+    WORKER.with_borrow_mut(|(buffer, lane)| {
+        let lines = reader::window(window.path, window.start, window.end, buffer)
+            .map_err(|source| IngestError::Io { name: window.path.display().to_string(), source })?;
+        progress(window.end - window.start);
+        Ok(Chunk::read(&buffer[lines], &reading(options, window.file, streams), lane))
+    })
+}
+
+fn parse_block(block: &[u8], file: u32, streams: &[String], options: &Work<'_>) -> Chunk {
+    WORKER.with_borrow_mut(|(_, lane)| Chunk::read(block, &reading(options, file, streams), lane))
 }
 
 fn read_stream(
@@ -241,11 +252,7 @@ fn read_stream(
             return Ok(());
         }
         let (streams, books) = (&merger.streams, &mut merger.books);
-        let parse = |block: &Vec<u8>| {
-            let reading = reading(options, file, streams);
-            let chunk = WORKER.with_borrow_mut(|(_, lane)| Chunk::read(block, &reading, lane));
-            (file, block.len() as u64, chunk)
-        };
+        let parse = |block: &Vec<u8>| (file, block.len() as u64, parse_block(block, file, streams, options));
         let (chunks, ()) = rayon::join(|| batch.par_iter().map(parse).collect::<Vec<_>>(), || books.settle());
         books.pending.extend(chunks);
     }
@@ -254,10 +261,16 @@ fn read_stream(
 /// The options, and what is made of them once.
 struct Work<'o> {
     options: &'o Options,
-    needle: Option<&'o memchr::memmem::Finder<'o>>,
+    needle: Option<memchr::memmem::Finder<'o>>,
 }
 
-fn reading<'c>(work: &Work<'c>, file: u32, streams: &'c [String]) -> Reading<'c> {
+impl<'o> Work<'o> {
+    fn new(options: &'o Options) -> Work<'o> {
+        Work { options, needle: options.needle.as_ref().map(memchr::memmem::Finder::new) }
+    }
+}
+
+fn reading<'c>(work: &'c Work<'_>, file: u32, streams: &'c [String]) -> Reading<'c> {
     Reading {
         file,
         stream: &streams[file as usize],
@@ -265,71 +278,6 @@ fn reading<'c>(work: &Work<'c>, file: u32, streams: &'c [String]) -> Reading<'c>
         filter: &work.options.filter,
         keep_rejects: work.options.keep_rejects,
         keep_ids: work.options.keep_ids,
-        needle: work.needle,
-    }
-}
-
-/// Puts chunks together, in order.
-#[derive(Default)]
-struct Merger {
-    /// Name of the run of records that name none, by file.
-    streams: Vec<String>,
-    books: Books,
-}
-
-/// What is put together so far.
-#[derive(Default)]
-struct Books {
-    out: Ingested,
-    /// Lines seen so far, by file.
-    lines: Vec<u64>,
-    /// Chunks that were read and wait to be taken in: file, bytes, content.
-    pending: Vec<(u32, u64, Chunk)>,
-}
-
-impl Merger {
-    fn open(&mut self, source: &Source) {
-        let name = source.name();
-        let short =
-            Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
-        self.streams.push(format!("file:{short}"));
-        self.books.lines.push(0);
-        self.books.out.table.files.push(name.clone());
-        self.books.out.inputs.push(Input { path: name, format: "native", bytes: 0, ledger: Ledger::default() });
-    }
-
-    fn finish(mut self) -> Ingested {
-        self.books.settle();
-        self.books.out
-    }
-}
-
-impl Books {
-    fn settle(&mut self) {
-        for (file, bytes, chunk) in std::mem::take(&mut self.pending) {
-            self.take(file, bytes, chunk);
-        }
-    }
-
-    fn take(&mut self, file: u32, bytes: u64, mut chunk: Chunk) {
-        let index = file as usize;
-        chunk.shift_lines(self.lines[index]);
-        self.lines[index] += chunk.newlines;
-        let input = &mut self.out.inputs[index];
-        input.bytes += bytes;
-        chunk::add(&mut input.ledger, &chunk.account.ledger);
-        for unread in chunk.account.rejects {
-            let reject =
-                Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
-            if self.out.rejects.len() < REJECTS_SHOWN {
-                self.out.rejects.push(reject.clone());
-            }
-            if !unread.text.is_empty() {
-                self.out.rejected.push((reject, unread.text));
-            }
-        }
-        let base = self.out.table.rows.len() as u32;
-        self.out.marked.extend(chunk.marked.iter().map(|row| row + base));
-        self.out.table.absorb(chunk.table);
+        needle: work.needle.as_ref(),
     }
 }

@@ -1,0 +1,82 @@
+//! What is read from many inputs, put together in order.
+
+use super::chunk::{self, Chunk};
+use super::{Ingested, Source};
+use crate::report::{Input, Ledger, Reject};
+use std::path::Path;
+
+/// Rejected lines shown in a report.
+const REJECTS_SHOWN: usize = 10;
+
+/// Puts chunks together, in order.
+#[derive(Default)]
+pub(super) struct Merger {
+    /// Name of the run of records that name none, by file.
+    pub(super) streams: Vec<String>,
+    pub(super) books: Books,
+}
+
+/// What is put together so far.
+#[derive(Default)]
+pub(super) struct Books {
+    pub(super) out: Ingested,
+    /// Lines seen so far, by file.
+    lines: Vec<u64>,
+    /// The first rejected lines, and all of them with their text where that is asked for, by file.
+    rejects: Vec<(u32, Reject)>,
+    rejected: Vec<(u32, Reject, String)>,
+    /// Chunks that were read and wait to be taken in: file, bytes, content.
+    pub(super) pending: Vec<(u32, u64, Chunk)>,
+}
+
+impl Merger {
+    pub(super) fn open(&mut self, source: &Source) {
+        let name = source.name();
+        let short =
+            Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
+        self.streams.push(format!("file:{short}"));
+        self.books.lines.push(0);
+        self.books.out.table.files.push(name.clone());
+        self.books.out.inputs.push(Input { path: name, format: "native", bytes: 0, ledger: Ledger::default() });
+    }
+
+    pub(super) fn finish(self) -> Ingested {
+        let mut books = self.books;
+        books.settle();
+        books.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
+        books.out.rejects = books.rejects.into_iter().map(|(_, reject)| reject).collect();
+        books.out.rejected = books.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
+        books.out
+    }
+}
+
+impl Books {
+    pub(super) fn settle(&mut self) {
+        for (file, bytes, chunk) in std::mem::take(&mut self.pending) {
+            self.take(file, bytes, chunk);
+        }
+    }
+
+    fn take(&mut self, file: u32, bytes: u64, mut chunk: Chunk) {
+        let index = file as usize;
+        chunk.shift_lines(self.lines[index]);
+        self.lines[index] += chunk.newlines;
+        let input = &mut self.out.inputs[index];
+        input.bytes += bytes;
+        chunk::add(&mut input.ledger, &chunk.account.ledger);
+        for unread in chunk.account.rejects {
+            let reject =
+                Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
+            if !unread.text.is_empty() {
+                self.rejected.push((file, reject.clone(), unread.text));
+            }
+            self.rejects.push((file, reject));
+        }
+        // Inputs may be read by turns: the first in the order of their names are shown.
+        self.rejects.sort_by_key(|(file, reject)| (*file, reject.line, reject.column));
+        self.rejects.truncate(REJECTS_SHOWN);
+        let base = self.out.table.rows.len() as u32;
+        self.out.marked.extend(chunk.marked.iter().map(|row| row + base));
+        self.out.table.absorb(chunk.table);
+    }
+}
