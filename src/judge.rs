@@ -93,7 +93,7 @@ fn call_rules(options: &Options) -> Vec<&'static Rule> {
 
 /// A judgement apart from its table, while that changes.
 #[derive(Debug, Default)]
-struct Detached {
+pub struct Settled {
     sums: Sums,
     folds: HashMap<FoldKey, Fold, RandomState>,
     wasted: u64,
@@ -101,9 +101,11 @@ struct Detached {
     covered: Vec<u64>,
 }
 
-impl Detached {
-    fn attach(self, table: &AttemptTable) -> Judgement<'_> {
-        let Detached { sums, folds, wasted, suppressed, covered } = self;
+impl Settled {
+    /// Together with its table again.
+    #[must_use]
+    pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
+        let Settled { sums, folds, wasted, suppressed, covered } = self;
         Judgement { fleet: Fleet { table, sums }, folds, wasted, suppressed, covered }
     }
 
@@ -116,9 +118,11 @@ impl Detached {
 }
 
 impl<'a> Judgement<'a> {
-    fn detach(self) -> Detached {
+    /// Apart from its table.
+    #[must_use]
+    pub fn detach(self) -> Settled {
         let Judgement { fleet, folds, wasted, suppressed, covered } = self;
-        Detached { sums: fleet.sums, folds, wasted, suppressed, covered }
+        Settled { sums: fleet.sums, folds, wasted, suppressed, covered }
     }
 
     /// The judgement of no call.

@@ -2,9 +2,9 @@
 
 use super::args::{AnalyzeArgs, Format};
 use super::error::CliError;
+use super::judging::{Judged, judged};
 use super::outputs::Outputs;
-use super::{config, inputs, output};
-use crate::judge::judge;
+use super::{config, output};
 use crate::render::{json, text};
 use crate::report::{Baseline, Report, build};
 use std::io::Write;
@@ -18,13 +18,11 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     if !(0.0..=100.0).contains(&args.max_rejected) {
         return Err(CliError::Usage(format!("--max-rejected {}: a share is between 0 and 100", args.max_rejected)));
     }
-    let ingested = inputs::read(&args.input, |options| {
-        options.keep_rejects = args.rejects.is_some();
-        options.keep_ids = outputs.have_tables();
-    })?;
     let options = config::options(&config, rules, args.input.complete);
-    let judgement = judge(&ingested.table, &options);
+    let Judged { ingested, settled, notice } = judged(args, &outputs, &options)?;
+    let judgement = settled.attach(&ingested.table);
     let mut report = build(&ingested, &judgement, &options.rules);
+    report.notices.extend(notice);
     config::note(&config, &options, &judgement, &mut report);
     if let Some(baseline) = baseline {
         baseline.mark(&mut report);

@@ -49,6 +49,17 @@ pub(super) enum Command {
     Config(ConfigArgs),
 }
 
+/// What an analysis holds in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Memory {
+    /// Bounded for logs of 4 GiB and more, unless tables of attempts are asked for
+    Auto,
+    /// Every attempt, until the end
+    Whole,
+    /// Open calls: those that nothing can continue are judged and let go while the logs are read
+    Bounded,
+}
+
 /// Inputs, and which of their attempts count.
 #[derive(Debug, Args)]
 pub(super) struct InputArgs {
@@ -100,6 +111,10 @@ pub(super) struct AnalyzeArgs {
 
     #[command(flatten)]
     pub(super) config: ConfigFile,
+
+    /// What is held in memory: every attempt, or open calls only; auto: open calls from 4 GiB of logs on
+    #[arg(long, value_enum, default_value_t = Memory::Auto, value_name = "HOW", help_heading = "Running")]
+    pub(super) memory: Memory,
 
     /// Judge only by these rules: codes, prefixes or names, comma-separated (RL101, RL3)
     #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Judging")]

@@ -2,24 +2,46 @@
 
 use super::args::{InputArgs, time};
 use super::error::CliError;
-use crate::ingest::{self, Filter, Ingested, Options, Source};
+use crate::ingest::{self, Filter, IngestError, Ingested, Options, Progress, Source};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Read};
 use std::time::Duration;
 
+/// Inputs found, and how to read them.
+pub(super) struct Reading {
+    pub(super) sources: Vec<Source>,
+    options: Options,
+    bar: ProgressBar,
+}
+
 /// Reads the inputs of `args`. `adjust` may ask for more than the attempts.
 pub(super) fn read(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Result<Ingested, CliError> {
+    open(args, adjust)?.read(ingest::read)
+}
+
+/// Finds the inputs of `args`.
+pub(super) fn open(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
     set_threads(args)?;
     let sources = ingest::resolve(&args.inputs)?;
     let mut options = Options { zone: args.tz, filter: filter(args)?, ..Options::default() };
     adjust(&mut options);
     let bar = progress(&sources, args.quiet);
-    let ingested = ingest::read(&sources, &options, &|bytes| bar.inc(bytes))?;
-    bar.finish_and_clear();
-    if ingested.table.rows.is_empty() {
-        return Err(CliError::NoAttempts(nothing_found(&ingested, &options)));
+    Ok(Reading { sources, options, bar })
+}
+
+impl Reading {
+    /// Reads them by `how`; an error where they hold no attempt.
+    pub(super) fn read(
+        self,
+        how: impl FnOnce(&[Source], &Options, Progress<'_>) -> Result<Ingested, IngestError>,
+    ) -> Result<Ingested, CliError> {
+        let ingested = how(&self.sources, &self.options, &|bytes| self.bar.inc(bytes))?;
+        self.bar.finish_and_clear();
+        if ingested.ledger().attempts == 0 {
+            return Err(CliError::NoAttempts(nothing_found(&ingested, &self.options)));
+        }
+        Ok(ingested)
     }
-    Ok(ingested)
 }
 
 fn set_threads(args: &InputArgs) -> Result<(), CliError> {

@@ -2,7 +2,7 @@
 
 use super::books::{Books, Merger};
 use super::reader::{self, Blocks, Bytes};
-use super::{BATCH, IngestError, Ingested, Options, Progress, Source, WINDOW, Window, Work, parse_block, parse_window};
+use super::{BATCH, IngestError, Ingested, Options, Progress, Source, Window, Work, parse_block, parse_window};
 use crate::attempt::{AttemptTable, Time};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -111,7 +111,11 @@ impl Piece<'_> {
 }
 
 /// All inputs, by their number.
-struct Courses<'s>(Vec<Course<'s>>);
+struct Courses<'s> {
+    list: Vec<Course<'s>>,
+    /// Bytes of a piece.
+    window: u64,
+}
 
 impl<'s> Courses<'s> {
     fn open(sources: &'s [Source], work: &Work<'_>, streams: &[String]) -> Result<Courses<'s>, IngestError> {
@@ -124,32 +128,40 @@ impl<'s> Courses<'s> {
             }
             Ok(course)
         };
-        sources.par_iter().enumerate().map(open).collect::<Result<_, _>>().map(Courses)
+        sources
+            .par_iter()
+            .enumerate()
+            .map(open)
+            .collect::<Result<_, _>>()
+            .map(|list| Courses { list, window: work.options.window.max(1) })
     }
 
     /// Pieces to read next, in the order of their times as far as that can be told.
     fn next_batch(&mut self) -> Result<Vec<Piece<'s>>, IngestError> {
-        let mut streams = self.0.iter().filter(|course| matches!(course.state, State::Stream(_))).count();
-        let undone = self.0.iter().filter(|course| !matches!(course.state, State::Done));
+        let mut streams = self.list.iter().filter(|course| matches!(course.state, State::Stream(_))).count();
+        let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
         let mut queue: BinaryHeap<_> = undone.map(|course| Reverse((course.clock, course.file))).collect();
+        let alone = queue.len() == 1;
         let (mut pieces, mut bytes) = (Vec::new(), 0);
-        while bytes < BATCH.0
+        while bytes < BATCH.0 * self.window
             && pieces.len() < BATCH.1
             && let Some(Reverse((clock, file))) = queue.pop()
         {
-            let course = &mut self.0[file as usize];
+            let course = &mut self.list[file as usize];
             if matches!(course.state, State::Unopened) {
                 if streams >= MOST_STREAMS {
                     continue;
                 }
-                course.begin().map_err(|error| failed(course.source, error))?;
+                course.begin(self.window).map_err(|error| failed(course.source, error))?;
                 streams += usize::from(matches!(course.state, State::Stream(_)));
             }
-            let Some(piece) = course.next_piece().map_err(|error| failed(course.source, error))? else { continue };
+            let Some(piece) = course.next_piece(self.window).map_err(|error| failed(course.source, error))? else {
+                continue;
+            };
             bytes += piece.bytes();
             pieces.push(piece);
             // How much time an input's piece covers shows only once one of them was read.
-            if course.stride > 0 || alone(&queue) {
+            if course.stride > 0 || alone {
                 queue.push(Reverse((clock.plus_us(course.stride), file)));
             }
         }
@@ -159,7 +171,7 @@ impl<'s> Courses<'s> {
     /// Takes note of what was read: the latest send of each piece.
     fn note(&mut self, read: impl Iterator<Item = (u32, Option<Time>)>) {
         for (file, latest) in read {
-            let course = &mut self.0[file as usize];
+            let course = &mut self.list[file as usize];
             let Some(latest) = latest else { continue };
             if course.clock.0 != i64::MIN {
                 course.stride = latest.us_since(course.clock).max(0);
@@ -170,13 +182,9 @@ impl<'s> Courses<'s> {
 
     /// What is still to come was logged then or later.
     fn watermark(&self) -> Time {
-        let undone = self.0.iter().filter(|course| !matches!(course.state, State::Done));
+        let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
         undone.map(|course| course.clock).min().unwrap_or(Time(i64::MAX))
     }
-}
-
-fn alone<T>(queue: &BinaryHeap<T>) -> bool {
-    queue.is_empty()
 }
 
 fn failed(source: &Source, error: io::Error) -> IngestError {
@@ -199,19 +207,19 @@ impl<'s> Course<'s> {
         Ok(chunk.table.rows.first().map_or(Time(i64::MIN), |row| row.sent))
     }
 
-    fn begin(&mut self) -> io::Result<()> {
+    fn begin(&mut self, window: u64) -> io::Result<()> {
         self.state = match (self.source, super::open(self.source)?) {
             (Source::File(path), Bytes::Plain(length)) => State::Plain { path, next: 0, length },
-            (_, Bytes::Stream(stream)) => State::Stream(Blocks::new(stream, WINDOW as usize)),
+            (_, Bytes::Stream(stream)) => State::Stream(Blocks::new(stream, window as usize)),
             (Source::Stdin, Bytes::Plain(_)) => State::Done,
         };
         Ok(())
     }
 
-    fn next_piece(&mut self) -> io::Result<Option<Piece<'s>>> {
+    fn next_piece(&mut self, window: u64) -> io::Result<Option<Piece<'s>>> {
         let (piece, done) = match &mut self.state {
             State::Plain { path, next, length } if *next < *length => {
-                let (start, end) = (*next, (*next + WINDOW).min(*length));
+                let (start, end) = (*next, (*next + window).min(*length));
                 *next = end;
                 (Some(Piece::Window(Window { path, file: self.file, start, end })), end == *length)
             }

@@ -12,9 +12,10 @@ mod reader;
 mod source;
 pub(crate) mod timestamp;
 
-pub use courses::read_in_time;
+pub use courses::{Sink, read_in_time};
 pub use filter::Filter;
 pub use native::{Aside, Diagnosis, diagnose};
+pub(crate) use reader::is_compressed;
 pub use source::{Source, resolve};
 
 use crate::attempt::{AttemptTable, Zone};
@@ -30,8 +31,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes read and parsed as one piece of work.
 const WINDOW: u64 = 4 << 20;
-/// Bytes, and pieces of work, between two merges: bounds what is in memory beside the attempts.
-const BATCH: (u64, usize) = (16 * WINDOW, 1024);
+/// Full pieces of work, and pieces of any size, between two merges: bounds what is in memory beside the attempts.
+const BATCH: (u64, usize) = (16, 1024);
 
 /// How to read.
 #[derive(Clone, Debug)]
@@ -46,11 +47,20 @@ pub struct Options {
     pub keep_ids: bool,
     /// Note the attempts whose line holds this text: [`Ingested::marked`].
     pub needle: Option<String>,
+    /// Bytes read and parsed as one piece of work, 4 MiB; the result does not depend on it.
+    pub window: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { zone: Zone::UTC, filter: Filter::default(), keep_rejects: false, keep_ids: false, needle: None }
+        Options {
+            zone: Zone::UTC,
+            filter: Filter::default(),
+            keep_rejects: false,
+            keep_ids: false,
+            needle: None,
+            window: WINDOW,
+        }
     }
 }
 
@@ -131,11 +141,12 @@ pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Re
         let file = file as u32;
         match (source, open(source).map_err(failed)?) {
             (Source::File(path), Bytes::Plain(length)) => {
-                for start in (0..length).step_by(WINDOW as usize) {
-                    let end = (start + WINDOW).min(length);
+                let window = options.options.window.max(1);
+                for start in (0..length).step_by(window as usize) {
+                    let end = (start + window).min(length);
                     plain.push(Window { path, file, start, end });
                     waiting += end - start;
-                    if waiting >= BATCH.0 || plain.len() >= BATCH.1 {
+                    if waiting >= BATCH.0 * window || plain.len() >= BATCH.1 {
                         read_windows(&mut plain, &mut merger, options, progress)?;
                         waiting = 0;
                     }
@@ -239,7 +250,7 @@ fn read_stream(
     options: &Work<'_>,
     progress: Progress<'_>,
 ) -> io::Result<()> {
-    let mut blocks = Blocks::new(stream, WINDOW as usize);
+    let mut blocks = Blocks::new(stream, options.options.window.max(1) as usize);
     loop {
         let mut batch = Vec::new();
         while batch.len() < rayon::current_num_threads() * 2

@@ -65,6 +65,11 @@ fn encoding(magic: &[u8]) -> Encoding {
     }
 }
 
+/// Whether a file that begins so is compressed.
+pub(crate) fn is_compressed(magic: &[u8]) -> bool {
+    matches!(encoding(magic), Encoding::Gzip | Encoding::Zstd)
+}
+
 /// Fills `buffer` as far as the input goes.
 pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;

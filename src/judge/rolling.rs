@@ -1,9 +1,9 @@
 //! Judgement while a log is read: calls that nothing can continue are judged and let go, so that memory
 //! follows open calls and distinct problems, not the length of the log.
 //!
-//! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::late`].
+//! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::finish`].
 
-use super::{Detached, Judgement, Options, PIECES, call_rules};
+use super::{Judgement, Options, PIECES, Settled, call_rules};
 use crate::attempt::{AttemptTable, Time};
 use crate::calls::{Call, Horizon, Quiet, Stream, group_from, order_of};
 use crate::rules::Rule;
@@ -24,7 +24,7 @@ const WORTH_IT: usize = 1 << 16;
 pub struct Rolling<'o> {
     options: &'o Options,
     rules: Vec<&'static Rule>,
-    kept: Detached,
+    kept: Settled,
     streams: HashMap<[u64; 2], Stream, RandomState>,
     /// So many rows at the front of the table are looked at no more: examples, and rows that streams hold.
     parked: usize,
@@ -33,8 +33,8 @@ pub struct Rolling<'o> {
     /// Everything sent before was taken to have come.
     settled: Time,
     data_end: Time,
-    /// Attempts that came after everything of their time was taken to have come: their calls may be cut apart.
-    pub late: u64,
+    late: u64,
+    step: usize,
 }
 
 impl<'o> Rolling<'o> {
@@ -44,14 +44,21 @@ impl<'o> Rolling<'o> {
         Rolling {
             options,
             rules: call_rules(options),
-            kept: Detached::default(),
+            kept: Settled::default(),
             streams: HashMap::default(),
             parked: 0,
             looked_at: 0,
             settled: Time(i64::MIN),
             data_end: Time(0),
             late: 0,
+            step: WORTH_IT,
         }
+    }
+
+    /// Looks for settled calls whenever so many rows are waiting, 65,536 unless said otherwise.
+    #[must_use]
+    pub fn looking_every(self, rows: usize) -> Rolling<'o> {
+        Rolling { step: rows, ..self }
     }
 
     /// Takes note of rows added to `table`, and lets go of the calls that nothing can continue, given that
@@ -62,20 +69,27 @@ impl<'o> Rolling<'o> {
         self.late += new.filter(|row| row.sent < self.settled).count() as u64;
         self.looked_at = table.rows.len();
         let until = watermark.plus_us(-LATENESS_US);
-        if table.rows.len() - self.parked >= WORTH_IT && until > self.settled {
+        if table.rows.len() - self.parked >= self.step && until > self.settled {
             self.settle(table, until, table.rows.len() > MOST_ROWS);
         }
     }
 
-    /// Judges what is left, then the fleet.
+    /// Attempts in `table` whose calls are still open.
     #[must_use]
-    pub fn finish(mut self, table: &mut AttemptTable) -> Judgement<'_> {
+    pub fn open(&self, table: &AttemptTable) -> usize {
+        table.rows.len() - self.parked
+    }
+
+    /// Judges what is left, then the fleet. Also says how many attempts came after everything of their time
+    /// was taken to have come: their calls may be cut apart.
+    #[must_use]
+    pub fn finish(mut self, table: &mut AttemptTable) -> (Settled, u64) {
         let end = Time(i64::MAX);
         self.advance(table, end);
         self.settle(table, end, true);
         let mut whole = self.kept.attach(table);
         whole.judge_fleet(self.options);
-        whole
+        (whole.detach(), self.late)
     }
 
     fn settle(&mut self, table: &mut AttemptTable, until: Time, pressed: bool) {

@@ -1,0 +1,73 @@
+//! Reads and judges in one go, holding as much in memory as the user allows.
+
+use super::args::{AnalyzeArgs, Memory};
+use super::error::CliError;
+use super::inputs;
+use super::outputs::Outputs;
+use crate::ingest::{self, Ingested, Source};
+use crate::judge::{Options, Rolling, Settled, judge};
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes of logs from which on open calls alone are held: whole, they would take some 1.3 GB.
+const MANY_BYTES: u64 = 4 << 30;
+/// What a byte of compressed log becomes, about.
+const EXPANSION: u64 = 10;
+
+/// What was read, its judgement, and what is to be said of how it was made.
+pub(super) struct Judged {
+    pub(super) ingested: Ingested,
+    pub(super) settled: Settled,
+    pub(super) notice: Option<String>,
+}
+
+/// Reads the inputs of `args` and judges them by `options`.
+pub(super) fn judged(args: &AnalyzeArgs, outputs: &Outputs, options: &Options) -> Result<Judged, CliError> {
+    let reading = inputs::open(&args.input, |reading| {
+        reading.keep_rejects = args.rejects.is_some();
+        reading.keep_ids = outputs.have_tables();
+    })?;
+    if !is_bounded(args, outputs, &reading.sources)? {
+        let ingested = reading.read(ingest::read)?;
+        let settled = judge(&ingested.table, options).detach();
+        return Ok(Judged { ingested, settled, notice: None });
+    }
+    let mut rolling = Rolling::new(options);
+    let mut ingested = reading.read(|sources, how, progress| {
+        ingest::read_in_time(sources, how, progress, &mut |table, watermark| rolling.advance(table, watermark))
+    })?;
+    let (settled, late) = rolling.finish(&mut ingested.table);
+    let notice = (late > 0).then(|| {
+        format!(
+            "{late} attempts stand more than 10 minutes too late in the log: with open calls alone in memory, their \
+             calls may be cut apart. Sort the log by time, or use --memory whole."
+        )
+    });
+    Ok(Judged { ingested, settled, notice })
+}
+
+fn is_bounded(args: &AnalyzeArgs, outputs: &Outputs, sources: &[Source]) -> Result<bool, CliError> {
+    match args.memory {
+        Memory::Bounded if outputs.have_tables() => Err(CliError::Usage(
+            "--memory bounded lets go of attempts, and tables of attempts (--output csv, parquet) need them all: \
+             leave out one of the two"
+                .to_owned(),
+        )),
+        Memory::Bounded => Ok(true),
+        Memory::Whole => Ok(false),
+        Memory::Auto => Ok(!outputs.have_tables() && sources.iter().map(size).sum::<u64>() >= MANY_BYTES),
+    }
+}
+
+/// About how many bytes of log a source holds; 0 where that does not show.
+fn size(source: &Source) -> u64 {
+    let Source::File(path) = source else { return 0 };
+    let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    if is_compressed(path) { length * EXPANSION } else { length }
+}
+
+fn is_compressed(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && crate::ingest::is_compressed(&magic)
+}
