@@ -1,5 +1,7 @@
 //! With open calls alone in memory the report is the same, byte for byte.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{complete, logs_in, read, report_of};
