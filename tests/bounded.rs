@@ -1,6 +1,6 @@
 //! With open calls alone in memory the report is the same, byte for byte.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 
