@@ -5,7 +5,7 @@ use super::args::AnalyzeArgs;
 use super::error::CliError;
 use super::output;
 use crate::ingest::{self, Ingested, Source};
-use crate::render::{charts, csv, json, text};
+use crate::render::{charts, csv, html, json, text};
 use crate::report::{Report, frames};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ const TABLES: [&str; 4] = ["attempts", "calls", "runs", "findings"];
 enum Form {
     Text,
     Json,
+    Html,
     Csv,
     Parquet,
 }
@@ -64,7 +65,7 @@ impl Outputs {
     pub(super) fn write(&self, ingested: &Ingested, report: &Report, args: &AnalyzeArgs) -> Result<(), CliError> {
         for (form, path) in &self.reports {
             match form {
-                Form::Text | Form::Json => write_report(report, args, *form, path)?,
+                Form::Text | Form::Json | Form::Html => write_report(report, args, *form, path)?,
                 Form::Csv | Form::Parquet => write_frames(ingested, report, args, *form, path)?,
             }
         }
@@ -82,7 +83,7 @@ impl Outputs {
         let mut files: Vec<PathBuf> = args.rejects.iter().cloned().collect();
         for (form, path) in &self.reports {
             let ending = match form {
-                Form::Text | Form::Json => {
+                Form::Text | Form::Json | Form::Html => {
                     files.push(path.clone());
                     continue;
                 }
@@ -96,13 +97,14 @@ impl Outputs {
 }
 
 fn parse_output(text: &str) -> Result<(Form, PathBuf), CliError> {
-    let known = "known formats: text, json (a file), csv, parquet (a directory)";
+    let known = "known formats: text, json, html (a file), csv, parquet (a directory)";
     let Some((name, path)) = text.split_once('=') else {
         return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as json=report.json; {known}")));
     };
     let format = match name {
         "text" => Form::Text,
         "json" => Form::Json,
+        "html" => Form::Html,
         "csv" => Form::Csv,
         "parquet" if cfg!(feature = "frames") => Form::Parquet,
         "parquet" => {
@@ -122,6 +124,7 @@ fn parse_output(text: &str) -> Result<(Form, PathBuf), CliError> {
 fn write_report(report: &Report, args: &AnalyzeArgs, form: Form, path: &Path) -> Result<(), CliError> {
     let write = |out: &mut dyn Write| match form {
         Form::Json => json::render(report, out),
+        Form::Html => html::render(report, &html::HtmlOptions { zone: args.input.tz }, out),
         _ => text::render(report, &text_options(args, 80, false), out),
     };
     if path == Path::new("-") {

@@ -3,8 +3,10 @@
 pub mod catalogue;
 pub mod charts;
 pub mod csv;
+pub mod html;
 pub mod json;
 #[cfg(feature = "frames")]
 pub mod parquet;
 pub mod rules_page;
 pub mod text;
+mod words;

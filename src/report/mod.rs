@@ -13,6 +13,7 @@ mod verdict;
 
 pub use baseline::Baseline;
 pub use build::build;
+pub(crate) use finding::rounded;
 pub use finding::{Cost, Evidence, Finding, Problem, Sighting};
 pub use frames::{Cells, Frame, frames};
 pub use trace::{Dictator, Match, Trace, TracedCall, TracedSend, trace};

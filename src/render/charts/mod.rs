@@ -72,17 +72,27 @@ enum Data<'a> {
 #[must_use]
 pub fn charts(report: &Report) -> Vec<Chart<'_>> {
     let mut names = Names::default();
+    let mut charts = overall(report, &mut names);
+    for run in &report.runs {
+        let name = names.name(&format!("retries-run-{}", slug(&run.run_id)));
+        let title = format!("run {}", shown(&run.run_id));
+        charts.push(bars(name, ChartKind::Run, &title, &run.bars));
+    }
+    charts
+}
+
+/// The charts that are not about one run.
+pub(in crate::render) fn fleet_charts(report: &Report) -> Vec<Chart<'_>> {
+    overall(report, &mut Names::default())
+}
+
+fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
     let mut charts = vec![bars(names.name("retries-fleet"), ChartKind::Fleet, "all runs", &report.histogram)];
     for (scope, limits) in by_scope(&report.headroom) {
         let title = format!("Headroom: {}", shown(scope));
         let alt = headroom::alt(&title, &limits);
         let name = names.name(&format!("headroom-{}", slug(scope)));
         charts.push(Chart { name, title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) });
-    }
-    for run in &report.runs {
-        let name = names.name(&format!("retries-run-{}", slug(&run.run_id)));
-        let title = format!("run {}", shown(&run.run_id));
-        charts.push(bars(name, ChartKind::Run, &title, &run.bars));
     }
     charts
 }
@@ -196,6 +206,12 @@ impl Chart<'_> {
             escaped(&self.title),
         )
     }
+}
+
+/// Red, green and blue of every colour that charts use beside white.
+#[cfg(test)]
+pub(crate) fn palette() -> impl Iterator<Item = (u8, u8, u8)> {
+    style::PALETTE.into_iter().map(|color| (color.0, color.1, color.2))
 }
 
 fn device_size() -> (u32, u32) {

@@ -49,6 +49,11 @@ pub(super) const PINK: RGBColor = RGBColor(0xc2, 0x66, 0x9a);
 /// The limit on tokens of either direction.
 pub(super) const GOLD: RGBColor = RGBColor(0xb8, 0x86, 0x0b);
 
+/// Every colour but white: a page has each of them in a light and a dark theme.
+#[cfg(test)]
+pub(super) const PALETTE: [RGBColor; 11] =
+    [INK, MUTED, AXIS, GRID, DANGER_BAND, BLUE, VERMILION, GREY, GREEN, PINK, GOLD];
+
 static FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
 
 /// Hands the embedded font to plotters, once. Layout needs it even where the text itself is left

@@ -1,8 +1,9 @@
 //! What was read, and how much of it says what a rule needs to know.
 
-use super::layout::{Fit, Text, glued};
+use super::layout::{Fit, Text};
 use super::page::Page;
 use super::table::{Column, Table};
+use super::words::glued;
 use super::{style, words};
 use crate::report::{Ledger, Report, Window};
 use crate::rules::shared::seconds;

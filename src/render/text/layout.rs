@@ -5,7 +5,7 @@ use anstyle::Style;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar;
 
-/// A blank at which no line ends; written as an ordinary one.
+/// A blank at which no line ends, as [`crate::render::words::glued`] sets it; written as an ordinary one.
 const GLUE: char = '\u{a0}';
 /// Units that stay on the line of their number.
 const UNITS: [&str; 6] = ["ms", "s", "min", "h", "d", "MB"];
@@ -160,11 +160,6 @@ impl Text {
     }
 }
 
-/// `text` on one line, where it fits on one.
-pub(super) fn glued(text: &str) -> String {
-    text.replace(' ', GLUE.encode_utf8(&mut [0; 4]))
-}
-
 fn columns(c: char) -> usize {
     c.width().unwrap_or(0)
 }
@@ -223,7 +218,7 @@ mod tests {
         assert_eq!(wrapped("waited 12 min 5 s", 9), ["waited", "12 min", "5 s"]);
         assert_eq!(wrapped("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
         assert_eq!(wrapped("日本語の文", 5), ["日本", "語の", "文"]);
-        assert_eq!(wrapped(&format!("seen {}", glued("1 of 4")), 8), ["seen", "1 of 4"]);
+        assert_eq!(wrapped("seen 1\u{a0}of\u{a0}4", 8), ["seen", "1 of 4"]);
         assert_eq!(wrapped("", 5), [""; 0]);
         assert_eq!(wrapped("   ", 5), [""; 0]);
     }

@@ -22,10 +22,9 @@ mod runs;
 mod style;
 mod table;
 mod trace;
-mod words;
 
 #[cfg(test)]
-mod sample;
+pub(in crate::render) mod sample;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +33,7 @@ pub use explain::explain;
 pub use rules::rules;
 pub use trace::trace;
 
+use super::words;
 use crate::attempt::Zone;
 use crate::report::Report;
 use crate::rules::Severity;

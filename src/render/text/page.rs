@@ -1,7 +1,8 @@
 //! The sheet the sections write on: its width, its times, its colours.
 
-use super::layout::{Fit, Text, glued};
+use super::layout::{Fit, Text};
 use super::style;
+use super::words::glued;
 use super::{TextOptions, table::Table};
 use crate::attempt::Time;
 use crate::report::{Report, Window};

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const START: i64 = 1_773_176_643;
 
 /// What a hostile log may put anywhere.
-pub(super) const HOSTILE: &str = "\x1b]0;owned\x07\x1b[2J\r\u{202e}gnirts\u{2066}\u{200b}\tx\u{9b}1m\n日本語の長い文字列がここに続きます\
+pub(in crate::render) const HOSTILE: &str = "\x1b]0;owned\x07\x1b[2J\r\u{202e}gnirts\u{2066}\u{200b}\tx\u{9b}1m\n日本語の長い文字列がここに続きます\
     e\u{301}\u{302}\u{303}\u{304}\u{305}\u{306} ☁\u{fe0f}👩\u{200d}👩\u{200d}👧 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa \
     sk-ant-api03-abcdefghijklmnop Bearer abcdef0123456789abcdef";
 
@@ -21,7 +21,7 @@ fn at(minutes: i64) -> Time {
 }
 
 /// A log in which nothing happened.
-pub(super) fn clean() -> Report {
+pub(in crate::render) fn clean() -> Report {
     Report {
         schema_version: SCHEMA_VERSION,
         generator: "retrylens 0.1.0".to_owned(),
@@ -55,7 +55,7 @@ pub(super) fn clean() -> Report {
 }
 
 /// A bad night.
-pub(super) fn night() -> Report {
+pub(in crate::render) fn night() -> Report {
     Report {
         verdict:
             "3 errors, 5 warnings. 412 of 5080 sends (8.1%) could not have helped; 2 h 13 min of waiting; 14 of 61 \
@@ -106,7 +106,7 @@ pub(super) fn night() -> Report {
 }
 
 /// The same with a hostile string wherever a log's text can go.
-pub(super) fn hostile() -> Report {
+pub(in crate::render) fn hostile() -> Report {
     let mut report = night();
     let bad = HOSTILE.to_owned();
     report.verdict.push_str(HOSTILE);

@@ -1,11 +1,15 @@
-//! Figures in words: numbers, shares, spans and costs.
+//! Figures in words, the same in every form for people: numbers, shares, spans and costs.
 
-use super::layout::glued;
 use crate::report::{Cost, Share};
 use crate::rules::shared::seconds;
 
+/// `text` with its words held together: it stands on one line, where it fits on one.
+pub(in crate::render) fn glued(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
 /// With thousands separators from 10,000 on: shorter numbers read better without.
-pub(super) fn number(n: u64) -> String {
+pub(in crate::render) fn number(n: u64) -> String {
     let digits = n.to_string();
     if n < 10_000 {
         return digits;
@@ -21,17 +25,17 @@ pub(super) fn number(n: u64) -> String {
 }
 
 /// "1 run", "2 runs".
-pub(super) fn counted(n: u64, thing: &str) -> String {
+pub(in crate::render) fn counted(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", number(n), if n == 1 { "" } else { "s" })
 }
 
 /// "once", "38 times".
-pub(super) fn times(n: u64) -> String {
+pub(in crate::render) fn times(n: u64) -> String {
     if n == 1 { "once".to_owned() } else { format!("{} times", number(n)) }
 }
 
 /// A share as percent: 0% and 100% only where it is exactly that.
-pub(super) fn percent(ratio: f64) -> String {
+pub(in crate::render) fn percent(ratio: f64) -> String {
     let shown = ratio * 100.0;
     if ratio > 0.0 && shown < 0.1 {
         "<0.1%".to_owned()
@@ -44,14 +48,14 @@ pub(super) fn percent(ratio: f64) -> String {
 }
 
 /// "98.1% (412 of 420)"; empty for a share of nothing.
-pub(super) fn share(share: Share) -> String {
+pub(in crate::render) fn share(share: Share) -> String {
     share.ratio().map_or_else(String::new, |ratio| {
         glued(&format!("{} ({} of {})", percent(ratio), number(share.count), number(share.of)))
     })
 }
 
 /// A span for a table: "340ms", "4.2s", "12m05s", "3h20m", "2d04h"; empty for none.
-pub(super) fn span(s: f64) -> String {
+pub(in crate::render) fn span(s: f64) -> String {
     // The sum of many waits can be anything but a negative number; a clock that ran backwards is shown as such.
     let whole = s.abs().round() as u64;
     let sign = if s < 0.0 { "-" } else { "" };
@@ -71,7 +75,7 @@ pub(super) fn span(s: f64) -> String {
 }
 
 /// "212 sends, 1 h 12 min of waiting, $3.20"; empty for no cost.
-pub(super) fn cost(cost: &Cost) -> String {
+pub(in crate::render) fn cost(cost: &Cost) -> String {
     let mut parts = Vec::new();
     if cost.sends > 0 {
         parts.push(counted(cost.sends, "send"));

@@ -1,0 +1,46 @@
+//! Text of a log on its way into a page: no hidden characters, no keys, no more than a page can hold.
+//!
+//! maud escapes what HTML reads as markup; this makes visible what a reader would not see.
+
+use crate::untrusted::safe;
+
+/// Characters of a message: servers send whole pages as errors.
+const PROSE: usize = 500;
+/// Characters of an id or a name.
+const NAME: usize = 120;
+
+/// A message, cut at its end.
+pub(in crate::render) fn prose(text: &str) -> String {
+    let text = safe(text);
+    match text.char_indices().nth(PROSE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+/// An id, a file or a name, cut in its middle: they differ at their ends.
+pub(in crate::render) fn name(text: &str) -> String {
+    let text = safe(text);
+    let length = text.chars().count();
+    if length <= NAME {
+        return text.into_owned();
+    }
+    let half = NAME / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(length - half + 1).collect();
+    format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_shows_and_what_is_long_is_cut() {
+        assert_eq!(prose("\u{202e}txt\u{1b}[0m\nsk-ant-0123456789"), "�txt␛[0m ⏎ sk-…[masked]");
+        assert_eq!(prose(&"ä".repeat(2000)).chars().count(), PROSE + 1);
+        assert_eq!(name("a\u{2066}b"), "a�b");
+        let long = name(&format!("{}end", "x".repeat(500)));
+        assert!(long.chars().count() == NAME && long.ends_with("end"));
+    }
+}
