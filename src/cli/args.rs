@@ -27,7 +27,8 @@ Exit codes:
   2   wrong usage or configuration
   3   no input, or no attempt in it
   4   too many lines could not be read (--max-rejected)
-  74  reading or writing failed";
+  74  reading or writing failed
+  130 interrupted";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {

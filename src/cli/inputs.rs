@@ -2,6 +2,7 @@
 
 use super::args::{InputArgs, time};
 use super::error::CliError;
+use super::interrupt;
 use crate::ingest::{self, Filter, IngestError, Ingested, Options, Progress, Source};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Read};
@@ -21,6 +22,7 @@ pub(super) fn read(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Resul
 
 /// Finds the inputs of `args`.
 pub(super) fn open(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+    interrupt::watch();
     set_threads(args)?;
     let sources = ingest::resolve(&args.inputs)?;
     let mut options = Options { zone: args.tz, filter: filter(args)?, ..Options::default() };
@@ -35,7 +37,10 @@ impl Reading {
         self,
         how: impl FnOnce(&[Source], &Options, Progress<'_>) -> Result<Ingested, IngestError>,
     ) -> Result<Ingested, CliError> {
-        let ingested = how(&self.sources, &self.options, &|bytes| self.bar.inc(bytes))?;
+        let ingested = how(&self.sources, &self.options, &|bytes| {
+            interrupt::note_read(bytes);
+            self.bar.inc(bytes);
+        })?;
         self.bar.finish_and_clear();
         if ingested.ledger().attempts == 0 {
             return Err(CliError::NoAttempts(nothing_found(&ingested, &self.options)));

@@ -7,6 +7,7 @@ mod config;
 mod error;
 mod explain;
 mod inputs;
+mod interrupt;
 mod judging;
 mod output;
 mod outputs;

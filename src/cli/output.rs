@@ -2,6 +2,7 @@
 
 use super::args::Color;
 use super::error::CliError;
+use super::interrupt;
 use crate::render::text::TextOptions;
 use std::io::{self, Write};
 use std::path::Path;
@@ -86,17 +87,16 @@ pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new().prefix(".retrylens-").tempfile_in(folder).map_err(failed)?;
-    {
-        let mut buffered = io::BufWriter::new(file.as_file_mut());
-        write(&mut buffered).and_then(|()| buffered.flush()).map_err(failed)?;
-    }
-    match known {
-        Some(metadata) => file.as_file().set_permissions(metadata.permissions()).map_err(failed)?,
-        None => open_to_readers(file.as_file()).map_err(failed)?,
-    }
-    file.persist(&target).map_err(|error| failed(error.error))?;
-    Ok(())
+    let fill = |file: &mut std::fs::File| {
+        let mut buffered = io::BufWriter::new(&mut *file);
+        write(&mut buffered).and_then(|()| buffered.flush())?;
+        drop(buffered);
+        match known {
+            Some(metadata) => file.set_permissions(metadata.permissions()),
+            None => open_to_readers(file),
+        }
+    };
+    interrupt::write_beside(folder, &target, path, fill).map_err(failed)
 }
 
 /// Temporary files are private; a report is not.
