@@ -48,7 +48,7 @@ pub(super) fn of_problem<'a>(view: &View<'_>, problem: &'a Problem, evidences: &
     html! {
         div.evidence {
             h3 { "Evidence" }
-            @for finding in shown { (one(view, finding, shown.len() == 1)) }
+            @for finding in shown { (one(view, finding, problem.count == 1)) }
             @if more > 0 {
                 p.note {
                     "The " (number(shown.len() as u64)) " costliest of " (number(problem.count)) " findings; "
@@ -59,16 +59,18 @@ pub(super) fn of_problem<'a>(view: &View<'_>, problem: &'a Problem, evidences: &
     }
 }
 
-/// `only`: there is nothing to choose from, so it is open at once.
+/// `only`: there is nothing to choose from, and what it says stands above as the example.
 fn one(view: &View<'_>, finding: &Finding, only: bool) -> Markup {
+    let body = html! {
+        p.where { (whereabouts(finding)) }
+        @if !finding.attempts.is_empty() { (timeline(view, &finding.attempts)) }
+        (figures(view, &finding.evidence))
+    };
     html! {
-        details.finding open[only] {
-            summary { (prose(&finding.message)) }
-            div.body {
-                p.where { (whereabouts(finding)) }
-                @if !finding.attempts.is_empty() { (timeline(view, &finding.attempts)) }
-                (figures(view, &finding.evidence))
-            }
+        @if only {
+            div.finding { div.body.single { (body) } }
+        } @else {
+            details.finding { summary { (prose(&finding.message)) } div.body { (body) } }
         }
     }
 }
@@ -80,9 +82,19 @@ fn whereabouts(finding: &Finding) -> Markup {
     html! {
         @if let Some(run) = run { "run " a href={ "#run=" (percent_encoded(&run)) } { code { (run) } } " · " }
         @if let Some(call) = call { "call " code { (call) } " · " }
-        @if let Some(grouping) = finding.grouping { "grouped by " (grouping) " · " }
+        @if let Some(grouping) = finding.grouping { (grouped(grouping)) " · " }
         (finding.confidence.name()) " confidence"
         @if !cost.is_empty() { " · " (cost) }
+    }
+}
+
+/// How the attempts of the call were brought together.
+fn grouped(grouping: &str) -> &str {
+    match grouping {
+        "explicit" => "a call the log names",
+        "counter" => "a call told by its attempt numbers",
+        "inferred" => "a call inferred from its shape",
+        other => other,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::untrusted::prose;
 use super::view::View;
 use super::{advice, marks, quality};
-use crate::render::words::{counted, number, percent};
+use crate::render::words::{counted, glued, number, percent};
 use crate::report::{Report, Share};
 use crate::rules::Severity;
 use crate::rules::shared::seconds;
@@ -19,7 +19,7 @@ pub(super) fn about(view: &View<'_>) -> Markup {
         _ => last,
     };
     let long = seconds(window.last.s_since(window.first).max(0.0));
-    html! { time datetime=(window.first) { (first) } " to " time datetime=(window.last) { (last) } " " (zone) " · " (long) }
+    html! { time datetime=(window.first) { (first) } " to " time datetime=(window.last) { (last) } " " (zone) " · " (glued(&long)) }
 }
 
 pub(super) fn lead(view: &View<'_>) -> Markup {
