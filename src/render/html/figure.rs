@@ -8,7 +8,7 @@ pub(in crate::render) fn figure(chart: &Chart<'_>, caption: &Markup) -> Result<M
     let svg = chart.svg()?;
     Ok(html! {
         figure.chart {
-            div.sheet tabindex="0" { (PreEscaped(svg)) }
+            div.sheet { (PreEscaped(svg)) }
             figcaption { (caption) }
         }
     })

@@ -130,6 +130,7 @@ fn facts(view: &View<'_>, problem: &Problem) -> Markup {
             @if !problem.request_ids.is_empty() {
                 dt { "Ask about" } dd { @for id in &problem.request_ids { div { code { (name(id)) } } } }
             }
+            dt { "More" } dd { code { "retrylens explain " (problem.rule) } }
         }
     }
 }
