@@ -17,4 +17,5 @@ pub mod measure;
 pub mod render;
 pub mod report;
 pub mod rules;
+pub mod search;
 pub mod untrusted;

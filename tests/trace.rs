@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Ran, repo, run_in, samples};
+use common::{Ran, finish, program, repo, run_in, samples};
 
 /// A send of `spend-cap-retried.jsonl`.
 const REQUEST: &str = "req_011CstubprVFwcAKpZQ35Uqv";
@@ -36,7 +36,7 @@ fn a_request_id_leads_to_its_call() {
         assert!(shown.contains(&format!("spend-cap-retried.jsonl:{line}")), "where send {line} is: {shown}");
     }
     assert!(shown.contains("✗ error RL101 spend-cap-retried") && shown.contains("fix Read error.details"), "{shown}");
-    assert!(shown.contains("SEARCHED 9 inputs, "), "{shown}");
+    assert!(shown.contains("SEARCHED 9 inputs (plain), "), "{shown}");
 }
 
 #[test]
@@ -46,8 +46,6 @@ fn the_beginning_of_an_id_is_enough() {
         shown.starts_with(&format!("`req_011CstubprVFw` begins request id {REQUEST}, which is send 1 of 3")),
         "{shown}"
     );
-    let shown = flat(&trace("req_", &[]));
-    assert!(shown.contains("request ids, in ") && shown.contains("CALLS"), "{shown}");
 }
 
 #[test]
@@ -96,7 +94,7 @@ fn an_unknown_id_ends_with_3_and_says_what_was_searched() {
     let ran = trace("req_nowhere_to_be_found", &[]);
     assert_eq!(ran.code, 3, "{ran:#?}");
     assert!(ran.stdout.is_empty());
-    for words in ["`req_nowhere_to_be_found`", "attempts of 9 inputs", "bytes searched"] {
+    for words in ["`req_nowhere_to_be_found` is nowhere in 9 inputs (plain), 120 kB"] {
         assert!(ran.stderr.contains(words), "{words}: {ran:#?}");
     }
 }
@@ -105,7 +103,9 @@ fn an_unknown_id_ends_with_3_and_says_what_was_searched() {
 fn json_holds_the_same() {
     let ran = trace(REQUEST, &["--format", "json"]);
     assert_eq!(ran.code, 1);
-    let trace = ran.json();
+    let all = ran.json();
+    assert_eq!(all["schema_version"], 1);
+    let trace = &all["traces"][0];
     assert_eq!(trace["id"], REQUEST);
     assert_eq!(trace["matched"], "request");
     let calls = trace["calls"].as_array().unwrap();
@@ -119,7 +119,7 @@ fn json_holds_the_same() {
 
 #[test]
 fn the_page_fits_and_has_no_colour_in_a_pipe() {
-    for id in [REQUEST, "run-bcbd52897c", "run-5414c7497c-c001", "req_"] {
+    for id in [REQUEST, "run-bcbd52897c", "run-5414c7497c-c001", "headroom"] {
         let ran = trace(id, &["--verbose"]);
         assert!(!ran.stdout.contains('\x1b'), "{ran:#?}");
         for line in ran.stdout.lines() {
@@ -127,4 +127,262 @@ fn the_page_fits_and_has_no_colour_in_a_pipe() {
         }
         assert!(trace(id, &["--color", "always"]).stdout.contains("\x1b[1m"));
     }
+}
+
+/// A folder with one log in it.
+fn folder(name: &str, bytes: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), bytes).unwrap();
+    folder
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut out, bytes).unwrap();
+    out.finish().unwrap()
+}
+
+/// Two calls of a run, the first over two sends that share a trace; its attempts came through a platform.
+const LOG: &str = r#"{"ts":"2026-05-20T10:00:00Z","run_id":"run-7","call_id":"run-7-c1","trace_id":"4bf92f3577b34da6","attempt":1,"request_id":"req_aaaa1111","aws_request_id":"5f0c-plat-1","provider":"anthropic","model":"m","org":"org-9","status":529,"error_type":"overloaded_error","error_message":"Overloaded","duration_ms":400}
+{"ts":"2026-05-20T10:00:02Z","run_id":"run-7","call_id":"run-7-c1","trace_id":"4bf92f3577b34da6","attempt":2,"request_id":"req_aaaa2222","aws_request_id":"5f0c-plat-2","provider":"anthropic","model":"m","org":"org-9","status":200,"duration_ms":900}
+{"ts":"2026-05-20T10:00:05Z","run_id":"run-7","call_id":"run-7-c2","attempt":1,"request_id":"req_bbbb3333","provider":"anthropic","model":"m","org":"org-9","status":400,"error_type":"invalid_request_error","duration_ms":50}
+"#;
+
+#[test]
+fn every_kind_of_id_in_every_packing() {
+    for (name, bytes) in [
+        ("log.jsonl", LOG.as_bytes().to_vec()),
+        ("log.jsonl.gz", gzip(LOG.as_bytes())),
+        ("log.jsonl.zst", zstd::encode_all(LOG.as_bytes(), 1).unwrap()),
+    ] {
+        let folder = folder(name, &bytes);
+        for (id, first) in [
+            ("req_aaaa2222", "Request req_aaaa2222 is send 2 of 2 of call run-7-c1; the call succeeded on send 2"),
+            ("5f0c-plat-1", "`5f0c-plat-1` is the platform's id of send 1 of 2 of call run-7-c1; the call"),
+            ("run-7-c1", "Call run-7-c1 succeeded on send 2 after 1.6 s of waiting."),
+            ("run-7", "Run run-7 has 2 calls; 1 succeeded, 1 failed; 3 sends and 1.6 s of waiting."),
+            ("4bf92f3577b34da6", "Trace `4bf92f3577b34da6` has one call in this log, call run-7-c1; the call"),
+            ("req_bbbb", "`req_bbbb` begins request id req_bbbb3333, which is the only send of call run-7-c2"),
+        ] {
+            let ran = run_in(folder.path(), &["trace", id, name, "--complete"]);
+            assert!(ran.code <= 1 && flat(&ran).starts_with(first), "{id} in {name}: {ran:#?}");
+            assert!(ran.stderr.is_empty(), "{ran:#?}");
+        }
+        let packing = name.strip_prefix("log.jsonl.").map_or("plain", |end| if end == "gz" { "gzip" } else { "zstd" });
+        let ran = run_in(folder.path(), &["trace", "run-7", name]);
+        assert!(flat(&ran).contains(&format!("SEARCHED 1 input ({packing}), ")), "{ran:#?}");
+    }
+}
+
+#[test]
+fn standard_input_named_or_not() {
+    let log = gzip(LOG.as_bytes());
+    for arguments in [&["trace", "req_aaaa1111", "-"][..], &["trace", "req_aaaa1111"]] {
+        let ran = finish(program().args(arguments).write_stdin(log.clone()));
+        assert!(flat(&ran).starts_with("Request req_aaaa1111 is send 1 of 2 of call run-7-c1"), "{ran:#?}");
+        assert!(ran.stdout.contains("<stdin>:1"), "{ran:#?}");
+    }
+}
+
+#[test]
+fn several_ids_in_every_form_of_asking() {
+    let folder = folder("log.jsonl", LOG.as_bytes());
+    let ways: [&[&str]; 4] = [
+        &["trace", "req_aaaa1111,req_bbbb3333", "log.jsonl"],
+        &["trace", "req_aaaa1111", "req_bbbb3333", "log.jsonl"],
+        &["trace", "--id", "req_aaaa1111", "--id", "req_bbbb3333", "log.jsonl"],
+        &["trace", "log.jsonl", "\"req_aaaa1111\",", "req_bbbb3333."],
+    ];
+    let pages: Vec<String> = ways.iter().map(|way| run_in(folder.path(), way).stdout).collect();
+    for page in &pages {
+        assert_eq!(page, &pages[0]);
+    }
+    assert!(pages[0].contains("Request req_aaaa1111") && pages[0].contains("\nRequest req_bbbb3333"), "{}", pages[0]);
+    let same = run_in(folder.path(), &["trace", "req_aaaa1111,req_aaaa2222", "log.jsonl"]);
+    assert!(same.stdout.contains("the same as what req_aaaa1111 led to"), "{same:#?}");
+    // One that is nowhere does not hide the other.
+    let partly = run_in(folder.path(), &["trace", "req_aaaa1111", "req_zzzz9999", "log.jsonl"]);
+    assert!(partly.code == 0 && partly.stderr.contains("`req_zzzz9999` is nowhere"), "{partly:#?}");
+}
+
+#[test]
+fn an_id_that_is_the_name_of_a_file() {
+    let folder = folder("log.jsonl", LOG.as_bytes());
+    std::fs::write(folder.path().join("run-7"), "").unwrap();
+    let ran = run_in(folder.path(), &["trace", "run-7", "log.jsonl"]);
+    assert!(flat(&ran).starts_with("Run run-7 has 2 calls"), "{ran:#?}");
+    std::fs::write(folder.path().join("run-8"), "").unwrap();
+    let ran = run_in(folder.path(), &["trace", "run-8", "log.jsonl"]);
+    assert!(ran.code == 3 && ran.stderr.contains("although a file has that name"), "{ran:#?}");
+    for (arguments, code, words) in [
+        (&["trace", "log.jsonl"][..], 2, "no id to look for: `log.jsonl` is an input"),
+        (&["trace", "req_aaaa1111", "gone.jsonl"], 3, "cannot read gone.jsonl"),
+        (&["trace", "ab", "log.jsonl"], 2, "`ab` is too short"),
+        (&["trace", "run-7", "log.jsonl", "--context", "soon"], 2, "--context soon: give a number and its unit"),
+        (&["trace", "run-7", "log.jsonl", "--output", "json=log.jsonl"], 2, "it would be overwritten"),
+        (&["trace", "run-7", "log.jsonl", "--since", "2030-01-01"], 3, "leaves its attempts out"),
+    ] {
+        let ran = run_in(folder.path(), arguments);
+        assert!(ran.code == code && ran.stderr.contains(words) && ran.stdout.is_empty(), "{arguments:?}: {ran:#?}");
+    }
+}
+
+#[test]
+fn a_miss_names_what_is_near() {
+    let folder = folder("log.jsonl", LOG.as_bytes());
+    for (id, near) in [
+        ("req_aaaa1112", "request req_aaaa1111"),
+        ("req_aaaa111", "request req_aaaa1111"),
+        ("REQ_AAAA2222", "request req_aaaa2222"),
+        ("run-7-c1x", "call run-7-c1"),
+        ("4bf92f3577b34dXX", "trace 4bf92f3577b34da6"),
+    ] {
+        let ran = run_in(folder.path(), &["trace", id, "log.jsonl"]);
+        if id == "req_aaaa111" {
+            assert!(flat(&ran).starts_with("`req_aaaa111` begins request id req_aaaa1111"), "{ran:#?}");
+            continue;
+        }
+        assert_eq!(ran.code, 3, "{id}: {ran:#?}");
+        assert!(ran.stderr.contains(&format!("near to it:\n  {near}")), "{id}: {ran:#?}");
+    }
+    let ran = run_in(folder.path(), &["trace", "ffffffffffffffff", "log.jsonl"]);
+    assert!(ran.code == 3 && ran.stderr.contains("nor anything like it"), "{ran:#?}");
+}
+
+#[test]
+fn a_beginning_of_several_ids_lists_them() {
+    let many: String = (10..40)
+        .map(|nth| format!("{{\"ts\":\"2026-05-20T10:00:{nth}Z\",\"call_id\":\"job-{nth}\",\"status\":200}}\n"))
+        .collect();
+    let folder = folder("log.jsonl", many.as_bytes());
+    let ran = run_in(folder.path(), &["trace", "job-", "log.jsonl"]);
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    assert!(ran.stderr.contains("`job-` begins 30 ids of different calls"), "{ran:#?}");
+    assert_eq!(ran.stderr.matches("  call job-").count(), 10);
+    assert!(ran.stderr.contains("and 20 others"), "{ran:#?}");
+    // An id that others begin with is one.
+    assert_eq!(run_in(folder.path(), &["trace", "job-10", "log.jsonl"]).code, 0);
+}
+
+#[test]
+fn an_id_is_found_however_json_spells_it() {
+    let spellings = [r"a\/b&c+dé", r"a/b\u0026c+d\u00e9", r"a/b\u0026c\u002Bd\u00E9", "a/b&c+dé", r"a/b&c+d\u00e9"];
+    for spelling in spellings {
+        let log = format!(r#"{{"ts":"2026-05-20T10:00:00Z","call_id":"{spelling}","attempt":1,"status":529}}"#);
+        let folder = folder("log.jsonl", log.as_bytes());
+        let ran = run_in(folder.path(), &["trace", "a/b&c+dé", "log.jsonl"]);
+        assert!(flat(&ran).starts_with("Call a/b&c+dé "), "{spelling}: {ran:#?}");
+    }
+}
+
+#[test]
+fn a_log_without_call_ids_is_read_around_the_hit() {
+    let log: String = (0..30)
+        .map(|minute| {
+            let send = |second: u32, id: &str, status: u32| {
+                format!(
+                    "{{\"ts\":\"2026-05-20T10:{minute:02}:{second:02}Z\",\"provider\":\"p\",\"model\":\"m\",\
+                     \"request_id\":\"req_{minute:02}_{id}\",\"status\":{status},\"duration_ms\":100}}\n"
+                )
+            };
+            send(0, "first", 529) + &send(2, "second", 529) + &send(6, "third", 200)
+        })
+        .collect();
+    let folder = folder("log.jsonl", log.as_bytes());
+    let ran = run_in(folder.path(), &["trace", "req_15_second", "log.jsonl"]);
+    let shown = flat(&ran);
+    assert!(shown.starts_with("Request req_15_second is send 2 of 3 of a call without an id; the call succeeded"), "{shown}");
+    assert!(shown.contains("by guess") && shown.contains("log.jsonl:46") && shown.contains("log.jsonl:48"), "{shown}");
+    let read: u64 = shown.split("read: ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap();
+    assert!((9..90).contains(&read), "what is around, not all: {read}");
+}
+
+#[test]
+fn context_widens_and_narrows_what_is_looked_at() {
+    let log: String = (0..60)
+        .map(|minute| {
+            format!(
+                "{{\"ts\":\"2026-05-20T10:{minute:02}:00Z\",\"call_id\":\"c{minute:02}\",\"model\":\"m\",\"status\":529}}\n"
+            )
+        })
+        .collect();
+    let folder = folder("log.jsonl", log.as_bytes());
+    let around = |context: &[&str]| {
+        let ran = run_in(folder.path(), &[&["trace", "c30", "log.jsonl", "--format", "json"], context].concat());
+        ran.json()["traces"][0]["surroundings"]["here"]["of"].as_u64().unwrap()
+    };
+    assert_eq!(around(&[]), 2);
+    assert_eq!(around(&["--context", "0"]), 0);
+    assert_eq!(around(&["--context", "5m"]), 10);
+    assert_eq!(around(&["--context", "1h"]), 59);
+}
+
+#[test]
+fn raw_lines_are_shown_as_they_stand() {
+    let folder = folder("log.jsonl", LOG.as_bytes());
+    let ran = run_in(folder.path(), &["trace", "req_aaaa2222", "log.jsonl", "--raw"]);
+    for line in LOG.lines().take(2) {
+        assert!(ran.stdout.contains(&format!("\n{line}\n")), "{ran:#?}");
+    }
+    let json = run_in(folder.path(), &["trace", "req_aaaa2222", "log.jsonl", "--raw", "--format", "json"]).json();
+    assert_eq!(json["traces"][0]["calls"][0]["sends"][1]["raw"], LOG.lines().nth(1).unwrap());
+}
+
+/// Everything a log may try, in fields that are shown.
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)>|`\u{202e}gpj.\u{1b}[2J\u{7} sk-ant-0123456789abcdef # [x](y)";
+
+#[test]
+fn hostile_content_has_no_power_in_any_form() {
+    let record = serde_json::json!({
+        "ts": "2026-05-20T10:00:00Z", "call_id": format!("evil {HOSTILE}"), "request_id": format!("evil-r {HOSTILE}"),
+        "model": HOSTILE, "provider": HOSTILE, "org": HOSTILE, "status": 529, "error_type": HOSTILE, "error_message": HOSTILE,
+    });
+    let folder = folder("log.jsonl", format!("{record}\n").as_bytes());
+    for form in ["text", "json", "markdown", "html"] {
+        let ran = run_in(folder.path(), &["trace", "evil-r", "log.jsonl", "--raw", "--format", form]);
+        assert!(ran.code <= 1, "{form}: {ran:#?}");
+        assert!(!ran.stdout.contains("0123456789abcdef"), "{form}: a key: {}", ran.stdout);
+        if form != "json" {
+            let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+            assert!(!ran.stdout.contains(bad), "{form}: controls: {}", ran.stdout);
+        }
+        if form == "html" {
+            assert!(!ran.stdout.contains("<img src=x"), "{}", ran.stdout);
+            assert_eq!(ran.stdout.matches("</script>").count(), ran.stdout.matches("<script").count());
+        }
+        if form == "markdown" {
+            assert!(!ran.stdout.contains("<img") || ran.stdout.contains("```"), "{}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_threads_files_or_packing() {
+    let lines: Vec<String> = (0..9000)
+        .map(|nth: u32| {
+            let (minute, second) = (nth / 60 % 60, nth % 60);
+            let status = if nth.is_multiple_of(7) { 529 } else { 200 };
+            format!(
+                "{{\"ts\":\"2026-05-20T{:02}:{minute:02}:{second:02}Z\",\"run_id\":\"r{}\",\"call_id\":\"call-{:05}\",\
+                 \"attempt\":{},\"request_id\":\"req_{nth:05}\",\"model\":\"m{}\",\"status\":{status},\"duration_ms\":10,\
+                 \"padding\":\"{}\"}}\n",
+                nth / 3600, nth % 5, nth / 2, nth % 2 + 1, nth % 3, "x".repeat(200)
+            )
+        })
+        .collect();
+    let whole = lines.concat();
+    let json = |folder: &tempfile::TempDir, more: &[&str]| {
+        let ran = run_in(folder.path(), &[&["trace", "req_05677", ".", "--format", "json"], more].concat());
+        let mut json = ran.json();
+        json["searched"] = serde_json::Value::Null;
+        json.to_string()
+    };
+    let plain = folder("log.jsonl", whole.as_bytes());
+    let one = json(&plain, &["--threads", "1"]);
+    assert!(one.contains("\"surroundings\":{"), "{one}");
+    assert_eq!(json(&plain, &["--threads", "4"]), one);
+    let packed = folder("log.jsonl", &gzip(whole.as_bytes()));
+    assert_eq!(json(&packed, &["--threads", "3"]), one);
+    let sent = |json: &str| json.matches("\"request_id\"").count();
+    assert!(sent(&one) >= 2);
 }

@@ -2,9 +2,11 @@
 
 mod classify;
 mod config;
+mod trace;
 
 pub(super) use classify::ClassifyArgs;
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
+pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::attempt::{Time, Zone};
 use crate::rules::Severity;
@@ -30,13 +32,17 @@ Exit codes:
   74  reading or writing failed
   130 interrupted";
 
+const IDS_AND_INPUTS: &str = "\
+Ids (of requests, calls, runs, traces; whole or their beginning; several, or joined by commas), then inputs: files, \
+directories, patterns, or - for standard input; plain, gzip or zstd";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Judge logs: print a summary and write the reports asked for
     #[command(after_help = EXIT_CODES)]
     Analyze(AnalyzeArgs),
-    /// Show the timeline of the call or run an id belongs to
-    #[command(after_help = EXIT_CODES)]
+    /// Show everything about a request, call, run or trace, from its id or the beginning of it
+    #[command(after_help = EXIT_CODES, mut_arg("inputs", |arg| arg.value_name("ID|INPUT").help(IDS_AND_INPUTS)))]
     Trace(TraceArgs),
     /// List the rules logs are judged by
     Rules(RulesArgs),
@@ -168,28 +174,6 @@ pub(super) struct AnalyzeArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct TraceArgs {
-    /// A request id, call id or run id, whole or its beginning
-    #[arg(value_name = "ID")]
-    pub(super) id: String,
-
-    #[command(flatten)]
-    pub(super) input: InputArgs,
-
-    /// Form of the answer
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub(super) format: Format,
-
-    /// Show every send and every call, and messages in full
-    #[arg(long, short, help_heading = "Output")]
-    pub(super) verbose: bool,
-
-    /// Colour the answer
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
-    pub(super) color: Color,
-}
-
-#[derive(Debug, Args)]
 pub(super) struct RulesArgs {
     /// Form of the list
     #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
@@ -304,7 +288,7 @@ pub(super) fn now() -> Time {
 }
 
 /// `90s`, `30m`, `2h`, `7d` in µs.
-fn age_us(text: &str) -> Option<i64> {
+pub(super) fn age_us(text: &str) -> Option<i64> {
     let unit = match text.chars().next_back()? {
         's' => 1,
         'm' => 60,

@@ -49,7 +49,8 @@ impl Reading {
     }
 }
 
-fn set_threads(args: &InputArgs) -> Result<(), CliError> {
+/// Starts as many threads as asked for.
+pub(super) fn set_threads(args: &InputArgs) -> Result<(), CliError> {
     let Some(threads) = args.threads else { return Ok(()) };
     rayon::ThreadPoolBuilder::new()
         .num_threads(usize::from(threads))
@@ -57,7 +58,8 @@ fn set_threads(args: &InputArgs) -> Result<(), CliError> {
         .map_err(|error| CliError::Usage(format!("cannot start {threads} threads: {error}")))
 }
 
-fn filter(args: &InputArgs) -> Result<Filter, CliError> {
+/// The filter that the arguments describe.
+pub(super) fn filter(args: &InputArgs) -> Result<Filter, CliError> {
     let parse = |text: &Option<String>| text.as_deref().map(|text| time(text, args.tz)).transpose();
     let since = parse(&args.since).map_err(|error| CliError::Usage(format!("--since: {error}")))?;
     let until = parse(&args.until).map_err(|error| CliError::Usage(format!("--until: {error}")))?;
@@ -70,7 +72,7 @@ fn filter(args: &InputArgs) -> Result<Filter, CliError> {
 }
 
 /// A bar on a terminal, nothing elsewhere; small inputs are done before it would be drawn.
-fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
+pub(super) fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
     let size = |source: &Source| match source {
         Source::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
         Source::Stdin => 0,

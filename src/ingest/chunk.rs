@@ -98,7 +98,7 @@ impl Chunk {
         chunk
     }
 
-    fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>, lane: &mut Lane) {
+    pub(crate) fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>, lane: &mut Lane) {
         let account = &mut self.account;
         if line.is_empty()
             || line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty()

@@ -5,17 +5,21 @@ pub mod bench;
 mod books;
 mod chunk;
 mod courses;
+mod excerpt;
 mod filter;
 pub(crate) mod hint;
 mod native;
-mod reader;
+pub(crate) mod reader;
 mod source;
 pub(crate) mod timestamp;
 
 pub use courses::{Sink, read_in_time};
+pub(crate) use excerpt::Excerpt;
 pub use filter::Filter;
+pub(crate) use native::{IdField, id_field, ids_of, time_of};
 pub use native::{Aside, Diagnosis, diagnose};
 pub(crate) use reader::is_compressed;
+pub(crate) use source::looks_like_a_log;
 pub use source::{Source, resolve};
 
 use crate::attempt::{AttemptTable, Zone};

@@ -48,11 +48,24 @@ pub(crate) fn stream(input: Box<dyn Read + Send>) -> io::Result<Bytes> {
     }))
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Plain,
     Gzip,
     Zstd,
     Utf16 { big_endian: bool },
+}
+
+/// How a file is packed, in a word, by its first bytes.
+pub(crate) fn packing(path: &Path) -> io::Result<&'static str> {
+    let mut magic = [0; 4];
+    let known = read_full(&mut File::open(path)?, &mut magic)?;
+    Ok(match encoding(&magic[..known]) {
+        Encoding::Plain => "plain",
+        Encoding::Gzip => "gzip",
+        Encoding::Zstd => "zstd",
+        Encoding::Utf16 { .. } => "UTF-16",
+    })
 }
 
 fn encoding(magic: &[u8]) -> Encoding {

@@ -66,8 +66,8 @@ fn directory(path: &Path) -> Result<Vec<Source>, IngestError> {
     Ok(found)
 }
 
-/// `app.jsonl`, `app.log.3`, `app.log-20260105.gz`.
-fn looks_like_a_log(path: &Path) -> bool {
+/// Whether a name is that of a log: `app.jsonl`, `app.log.3`, `app.log-20260105.gz`.
+pub(crate) fn looks_like_a_log(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     name.split('.').skip(1).any(|part| LOG_ENDINGS.iter().any(|ending| part.split('-').next() == Some(*ending)))
 }

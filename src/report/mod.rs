@@ -16,7 +16,10 @@ pub use build::build;
 pub(crate) use finding::rounded;
 pub use finding::{Cost, Evidence, Finding, Problem, Sighting};
 pub use frames::{Cells, Frame, frames};
-pub use trace::{Dictator, Match, Trace, TracedCall, TracedSend, trace};
+pub use trace::{
+    Dictator, Failures, HeadroomAround, LimitReading, Reading, SupportCase, Surroundings, TRACE_SCHEMA_VERSION, Trace,
+    TracedCall, TracedSend, Traces, Unresolved, traces,
+};
 
 use crate::attempt::{LimitKind, Time};
 use serde::Serialize;

@@ -4,6 +4,7 @@ mod attempt;
 mod error_body;
 pub(crate) mod fields;
 mod headers;
+mod ids;
 mod json;
 mod lane;
 mod record;
@@ -16,11 +17,12 @@ mod single;
 mod slot;
 
 pub(crate) use attempt::{Place, Taken};
+pub(crate) use ids::{IdField, id_field, ids_of};
 pub(crate) use lane::Lane;
 pub(crate) use record::Record;
 pub use single::{Aside, Diagnosis, diagnose};
 
-use crate::attempt::AttemptTable;
+use crate::attempt::{AttemptTable, Time, Zone};
 use json::{Fault, Reader};
 use lane::Answer;
 use repair::Piece;
@@ -64,6 +66,11 @@ pub(crate) fn read_line(
             },
         }
     }
+}
+
+/// When the attempt of a line was sent, as far as one strict look can tell.
+pub(crate) fn time_of(line: &str, zone: Zone) -> Option<Time> {
+    attempt::sent_at(&whole_record(line).ok()?, zone).ok()?
 }
 
 /// The one object a text is.

@@ -31,7 +31,7 @@ mod tests;
 pub use classify::classify;
 pub use explain::explain;
 pub use rules::rules;
-pub use trace::trace;
+pub use trace::{traces, unresolved};
 
 use super::words;
 use crate::attempt::Zone;

@@ -64,6 +64,12 @@ impl<'a> Page<'a> {
         self.raw(Text::styled(style::BOLD, name).then(gap).and(style::FAINT, note))
     }
 
+    /// A line across the page, between two subjects.
+    pub(super) fn rule(&mut self) -> io::Result<()> {
+        self.blank()?;
+        self.raw(Text::styled(style::FAINT, "─".repeat(self.width)))
+    }
+
     /// One line of a section, cut where it is too long.
     pub(super) fn line(&mut self, text: Text) -> io::Result<()> {
         self.raw(Text::plain(" ".repeat(INDENT)).join(text))
@@ -100,6 +106,12 @@ impl<'a> Page<'a> {
     /// A table.
     pub(super) fn table(&mut self, table: &Table) -> io::Result<()> {
         table.lines(self.inner()).into_iter().try_for_each(|line| self.line(line))
+    }
+
+    /// A text to be copied: on one line however long, the width of the page notwithstanding.
+    pub(super) fn whole(&mut self, text: &str) -> io::Result<()> {
+        Text::plain(text).write(self.out, false)?;
+        self.blank()
     }
 
     /// A remark that something is not shown.

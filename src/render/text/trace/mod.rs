@@ -1,39 +1,64 @@
-//! One id and everything that happened to it: what it names, each call send by send, what the rules say.
+//! What ids led to, for people: what each names, its calls send by send, what the rules say, what else went on,
+//! and what to tell the provider.
 
+mod around;
 mod call;
 mod fold;
 mod named;
 mod overview;
+mod raw;
+mod support;
 mod timeline;
+mod unresolved;
 mod wait;
 
 #[cfg(test)]
 mod tests;
 
+pub(in crate::render) use named::sentence;
+pub use unresolved::unresolved;
+
 use super::layout::Text;
 use super::page::Page;
 use super::{TextOptions, style, words};
 use crate::attempt::Time;
-use crate::report::{Trace, TracedSend, Window};
+use crate::report::{Reading, Trace, TracedSend, Traces, Window};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes `trace` for someone who has one id in hand.
+/// Writes `traces` for someone who has an id in hand.
 ///
 /// # Errors
 ///
 /// What writing to `out` fails with.
-pub fn trace(trace: &Trace, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::over(window(trace), *options, out);
-    page.paragraph(&Text::styled(style::BOLD, named::sentence(trace)))?;
-    if trace.calls.len() > 1 {
-        overview::write(trace, &mut page)?;
+pub fn traces(traces: &Traces, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    for (nth, trace) in traces.traces.iter().enumerate() {
+        let mut page = Page::over(window(trace), *options, out);
+        if nth > 0 {
+            page.rule()?;
+        }
+        page.paragraph(&Text::styled(style::BOLD, sentence(trace)))?;
+        match trace.same_as {
+            Some(before) => page.remark(&format!("the same as what {} led to, above", traces.traces[before].id))?,
+            None => body(trace, &mut page)?,
+        }
     }
-    let shown = overview::worth_a_timeline(trace, options.verbose);
+    let mut page = Page::over(None, *options, out);
+    searched(&traces.searched, &mut page)
+}
+
+fn body(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
+    if trace.calls.len() > 1 {
+        overview::write(trace, page)?;
+    }
+    let shown = overview::worth_a_timeline(trace, page.options.verbose);
     let mut told = call::Told::default();
     for nth in shown {
-        call::write(trace, nth, &mut told, &mut page)?;
+        call::write(trace, nth, &mut told, page)?;
     }
-    searched(trace, &mut page)
+    around::write(trace, page)?;
+    support::write(trace, page)?;
+    raw::write(trace, page)
 }
 
 /// From the first send to the end of the last.
@@ -45,16 +70,29 @@ fn window(trace: &Trace) -> Option<Window> {
 
 /// When the answer or the failure was there; the time of the send where the log does not say.
 fn ended(send: &TracedSend) -> Time {
-    send.sighting.ts.plus_us(send.duration_ms.map_or(0, |ms| (ms * 1e3) as i64))
+    send.answered.unwrap_or(send.sighting.ts)
 }
 
-fn searched(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
-    let inputs = words::counted(trace.files_searched, "input");
-    let attempts = words::counted(trace.attempts_searched, "attempt");
-    page.heading("SEARCHED", &format!("{inputs}, {attempts}, {}", bytes(trace.bytes_searched)))?;
+fn searched(reading: &Reading, page: &mut Page<'_>) -> io::Result<()> {
+    page.heading("SEARCHED", &of_reading(reading))?;
     page.remark(
-        "Only the rules about single calls were asked here; what concerns a run or the fleet: retrylens analyze INPUT",
+        "Rules about runs and the fleet saw only what was read here; for all of the log: retrylens analyze INPUT",
     )
+}
+
+/// "9 inputs (8 plain, 1 gzip), 120 kB; read: 171 attempts, 98 kB".
+pub(super) fn of_reading(reading: &Reading) -> String {
+    let inputs = words::counted(reading.inputs.len() as u64, "input");
+    let packings: BTreeSet<&str> = reading.inputs.iter().map(|input| input.packing).collect();
+    let count = |packing: &str| reading.inputs.iter().filter(|input| input.packing == packing).count();
+    let kinds: Vec<String> = match packings.len() {
+        1 => packings.iter().map(|packing| (*packing).to_owned()).collect(),
+        _ => packings.iter().map(|packing| format!("{} {packing}", count(packing))).collect(),
+    };
+    let attempts = words::counted(reading.attempts, "attempt");
+    let (all, parsed) = (bytes(reading.bytes), bytes(reading.bytes_parsed));
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    format!("{inputs}{kinds}, {all}; read: {attempts}, {parsed}")
 }
 
 fn bytes(n: u64) -> String {

@@ -1,9 +1,10 @@
 //! The first line: what the id names, and how that ended.
 
 use super::super::words;
-use crate::report::{Match, Outcome, Trace, TracedCall};
+use crate::report::{Outcome, Trace, TracedCall};
 use crate::rules::Severity;
 use crate::rules::shared::seconds;
+use crate::search::Kind;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -12,14 +13,14 @@ const NAMED: usize = 3;
 
 /// What the id names and the verdict on it: "Request r is send 2 of 3 of call c; the call failed after 3 sends
 /// and 1.3 s of waiting. Found: error RL101 spend-cap-retried."
-pub(super) fn sentence(trace: &Trace) -> String {
+pub(in crate::render) fn sentence(trace: &Trace) -> String {
     let beyond = ": a further send may lie beyond the end of the log";
     match trace.calls.as_slice() {
         [] => format!("`{}` names nothing in this log.", trace.id),
         [call] => {
             let open = if call.outcome == Outcome::Open { ("is ", beyond) } else { ("", "") };
             let ending = format!("{}{}{}", open.0, ending(call), open.1);
-            let whole = trace.matched == Match::Call && call.call_id.as_ref() == Some(&trace.id);
+            let whole = trace.matched == Kind::Call && call.call_id.as_ref() == Some(&trace.id);
             let subject = if whole { format!("Call {}", trace.id) } else { format!("{}; the call", one(trace, call)) };
             format!("{subject} {ending}.{}", found(trace))
         }
@@ -90,15 +91,17 @@ fn one(trace: &Trace, call: &TracedCall) -> String {
     };
     let requests = requests(trace);
     match trace.matched {
-        Match::Request if requests.len() > 1 => format!("`{id}` begins the request ids of {place}"),
-        Match::Request if requests.contains(id.as_str()) => format!("Request {id} is {place}"),
-        Match::Request => {
+        Kind::Request if requests.len() > 1 => format!("`{id}` begins the request ids of {place}"),
+        Kind::Request if requests.contains(id.as_str()) => format!("Request {id} is {place}"),
+        Kind::Request => {
             format!("`{id}` begins request id {}, which is {place}", requests.first().copied().unwrap_or_default())
         }
-        Match::Call => format!("`{id}` begins the id of {name}"),
-        Match::Run if call.run_id.as_ref() == Some(id) => format!("Run {id} has one call in this log, {name}"),
-        Match::Run => format!("`{id}` begins the id of run {}, which has one call, {name}", run(call)),
-        Match::Mention => {
+        Kind::Platform => format!("`{id}` is the platform's id of {place}"),
+        Kind::Call => format!("`{id}` begins the id of {name}"),
+        Kind::Trace => format!("Trace `{id}` has one call in this log, {name}"),
+        Kind::Run if call.run_id.as_ref() == Some(id) => format!("Run {id} has one call in this log, {name}"),
+        Kind::Run => format!("`{id}` begins the id of run {}, which has one call, {name}", run(call)),
+        Kind::Mention => {
             let verb = if named.len() == 1 { "mentions" } else { "mention" };
             format!("`{id}` begins no request, call or run id; {place} {verb} it")
         }
@@ -114,17 +117,19 @@ fn many(trace: &Trace) -> String {
     let runs: BTreeSet<&str> = trace.calls.iter().filter_map(|call| call.run_id.as_deref()).collect();
     let whole_call = trace.calls.iter().all(|call| call.call_id.as_ref() == Some(id));
     match trace.matched {
-        Match::Request if requests.len() > 1 => {
+        Kind::Request if requests.len() > 1 => {
             format!("`{id}` begins {least}{} request ids, in {calls}", words::number(requests.len() as u64))
         }
-        Match::Request => format!("Request {id} stands on sends of {calls}"),
-        Match::Call if whole_call => format!("Call {id} stands for {calls}"),
-        Match::Call => format!("`{id}` begins the ids of {calls}"),
-        Match::Run if runs.len() == 1 && runs.contains(id.as_str()) => format!("Run {id} has {calls}"),
-        Match::Run => {
+        Kind::Request => format!("Request {id} stands on sends of {calls}"),
+        Kind::Platform => format!("`{id}` is the platform's id of sends of {calls}"),
+        Kind::Trace => format!("Trace `{id}` has {calls}"),
+        Kind::Call if whole_call => format!("Call {id} stands for {calls}"),
+        Kind::Call => format!("`{id}` begins the ids of {calls}"),
+        Kind::Run if runs.len() == 1 && runs.contains(id.as_str()) => format!("Run {id} has {calls}"),
+        Kind::Run => {
             format!("`{id}` begins the ids of {least}{} with {calls}", words::counted(runs.len() as u64, "run"))
         }
-        Match::Mention => format!("`{id}` begins no request, call or run id; records of {calls} mention it"),
+        Kind::Mention => format!("`{id}` begins no request, call or run id; records of {calls} mention it"),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::super::sample::HOSTILE;
 use super::*;
-use crate::ingest::{self, Source};
+use crate::attempt::Zone;
+use crate::ingest::{Filter, Source};
+use crate::search::{Query, search};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -23,22 +25,23 @@ fn overloaded() -> Value {
     json!({"status": 529, "error_type": "overloaded_error", "error_message": "Overloaded"})
 }
 
-fn traced(id: &str, records: &[Value]) -> Trace {
+fn traced(id: &str, records: &[Value]) -> Traces {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.jsonl");
     let log: String = records.iter().map(|record| format!("{record}\n")).collect();
     std::fs::write(&path, log).unwrap();
-    let options = ingest::Options { needle: Some(id.to_owned()), keep_ids: true, ..ingest::Options::default() };
-    crate::report::trace(id, &ingest::read(&[Source::File(path)], &options, &|_| {}).unwrap(), true)
+    let query = Query { ids: vec![id.to_owned()], context_us: None, zone: Zone::UTC, filter: Filter::default() };
+    let found = search(&[Source::File(path)], &query, &|_| {}).unwrap();
+    crate::report::traces(&found, &query.ids, true, false).unwrap()
 }
 
-fn page(traced: &Trace, options: &TextOptions) -> String {
+fn page(traced: &Traces, options: &TextOptions) -> String {
     let mut out = Vec::new();
-    trace(traced, options, &mut out).unwrap();
+    traces(traced, options, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-fn at_width(traced: &Trace, width: usize) -> String {
+fn at_width(traced: &Traces, width: usize) -> String {
     page(traced, &TextOptions { width, ..TextOptions::default() })
 }
 
@@ -60,7 +63,7 @@ fn long(n: u32) -> Vec<Value> {
     (0..n).map(|nth| record("long", nth + 1, nth * 3000, &overloaded())).collect()
 }
 
-fn hostile() -> Trace {
+fn hostile() -> Traces {
     let bad = |nth: u32| {
         let more = json!({
             "status": 529, "error_type": HOSTILE, "error_message": HOSTILE.repeat(30), "model": HOSTILE,
@@ -210,7 +213,40 @@ fn times_follow_the_zone_and_the_clock_of_the_log() {
 }
 
 #[test]
-fn a_trace_of_nothing_is_a_page_too() {
-    let trace = traced("nowhere", &calls(1, |_| false));
-    assert!(at_width(&trace, 80).starts_with("`nowhere` names nothing in this log."));
+fn an_id_that_is_nowhere_is_said_to_be() {
+    let traced = traced("nowhere", &calls(1, |_| false));
+    assert!(traced.traces.is_empty());
+    let told = unresolved(&traced.unresolved[0], &traced.searched);
+    assert!(told.starts_with("`nowhere` is nowhere in 1 input (plain), "), "{told}");
+}
+
+#[test]
+fn what_else_went_on_is_told() {
+    let mut log = calls(6, |nth| nth % 2 == 0);
+    let mut other = record("other", 1, 1200, &json!({"status": 500, "model": "claude-opus"}));
+    other["run_id"] = json!("run-2");
+    log.push(other);
+    let shown = flat(&at_width(&traced("req_c02_01", &log), 80));
+    assert!(
+        shown.contains("It was not alone: 2 of 5 other sends (40%) on the same scope failed in the same way"),
+        "{shown}"
+    );
+    assert!(shown.contains("server_error 1 1 10:00:01 10:00:01 anthropic claude-opus"), "{shown}");
+    let alone = flat(&at_width(&traced("req_c00_01", &calls(1, |_| true)), 80));
+    assert!(alone.contains("Nothing else was sent then."), "{alone}");
+}
+
+#[test]
+fn support_gets_what_it_asks_for() {
+    let more = json!({
+        "status": 429, "error_type": "rate_limit_error", "error_message": "slow down", "org": "org-7",
+        "headers": {"x-amzn-requestid": "platform-9"}, "client": {"name": "SDK", "version": "1.2"},
+    });
+    let shown = flat(&at_width(&traced("req_c_01", &[record("c", 1, 0, &more)]), 80));
+    let block = "request-id req_c_01 platform id platform-9 sent 2026-05-20 10:00:00.000 UTC \
+                 status 429 rate_limit_error model anthropic claude-sonnet organization org-7 client SDK 1.2 \
+                 message slow down";
+    assert!(shown.contains(block), "{shown}");
+    let none = at_width(&traced("c00", &calls(1, |_| false)), 80);
+    assert!(!none.contains("FOR SUPPORT"), "nothing to ask about: {none}");
 }

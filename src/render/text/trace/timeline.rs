@@ -8,7 +8,8 @@ use super::call::{WIDE, one_file};
 use super::fold::{self, Step};
 use super::{ended, wait};
 use crate::attempt::{Time, Zone};
-use crate::report::{Match, Trace, TracedCall, TracedSend};
+use crate::report::{Trace, TracedCall, TracedSend};
+use crate::search::Kind;
 use anstyle::Style;
 use std::io;
 
@@ -38,7 +39,7 @@ struct Line<'a> {
 pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
     let marked = marked(trace, call);
     let steps = fold::steps(call, &marked, page.options.verbose);
-    let remark = if trace.matched == Match::Mention { "◀ mentions it" } else { "◀ the id asked for" };
+    let remark = if trace.matched == Kind::Mention { "◀ mentions it" } else { "◀ the id asked for" };
     let bars = if page.width < WIDE { 0 } else { (page.inner() - TABLE).clamp(BARS.0, BARS.1) };
     let mut line = Line { call, hang: if marked.is_empty() { 2 } else { 5 }, marked, remark, bars, offset: 0 };
     let mut rows = line.table(&steps, page).lines(page.inner()).into_iter();
@@ -68,8 +69,8 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
 /// The sends that carry the id. Where all do, or the id is that of the call, there is nothing to mark.
 fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
     let named: Vec<usize> = (0..call.sends.len()).filter(|&nth| call.sends[nth].named).collect();
-    let telling = matches!(trace.matched, Match::Request | Match::Mention) && named.len() < call.sends.len();
-    let whole = trace.matched == Match::Request && call.sends.len() == 1;
+    let telling = matches!(trace.matched, Kind::Request | Kind::Platform | Kind::Mention) && named.len() < call.sends.len();
+    let whole = matches!(trace.matched, Kind::Request | Kind::Platform) && call.sends.len() == 1;
     if telling || whole { named } else { Vec::new() }
 }
 

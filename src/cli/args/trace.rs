@@ -1,0 +1,55 @@
+//! Arguments of `retrylens trace`.
+
+use super::{Color, InputArgs};
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "retrylens trace [OPTIONS] <ID>... <INPUT>...\n       retrylens trace [OPTIONS] --id <ID>... <INPUT>..."
+)]
+pub(in crate::cli) struct TraceArgs {
+    /// An id, where a file has its name or it holds a comma (repeatable); every argument is then an input
+    #[arg(long, value_name = "ID", help_heading = "What to look for")]
+    pub(in crate::cli) id: Vec<String>,
+
+    // Its positional arguments are ids and inputs together: `cli::trace::ids` tells them apart.
+    #[command(flatten)]
+    pub(in crate::cli) input: InputArgs,
+
+    /// Look at what else was sent so long before and after: 30s, 5m, 1h (default: 1m, where that is not too much)
+    #[arg(long, value_name = "DURATION", help_heading = "What to look for")]
+    pub(in crate::cli) context: Option<String>,
+
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = TraceFormat::Text, help_heading = "Output")]
+    pub(in crate::cli) format: TraceFormat,
+
+    /// Also write text=FILE, json=FILE, markdown=FILE or html=FILE (repeatable)
+    #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
+    pub(in crate::cli) output: Vec<String>,
+
+    /// Show the records as they stand in the log, keys masked
+    #[arg(long, help_heading = "Output")]
+    pub(in crate::cli) raw: bool,
+
+    /// Show every send and every call, and messages in full
+    #[arg(long, short, help_heading = "Output")]
+    pub(in crate::cli) verbose: bool,
+
+    /// Colour the answer
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub(in crate::cli) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum TraceFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// To paste into a channel or a ticket
+    #[value(alias = "md")]
+    Markdown,
+    /// One page with a picture of the timeline
+    Html,
+}

@@ -1,0 +1,168 @@
+//! Which arguments are ids and which are inputs.
+
+use crate::cli::args::TraceArgs;
+use crate::cli::error::CliError;
+use crate::ingest::looks_like_a_log;
+use crate::search::MOST_IDS;
+use std::io::IsTerminal;
+use std::path::Path;
+
+/// The shortest beginning of an id that is looked for: shorter ones stand in every line.
+const SHORTEST_ID: usize = 3;
+/// What a copied id brings along: quotes, brackets, the punctuation of a sentence.
+const AROUND_IDS: [char; 12] = ['"', '\'', '`', '(', ')', '[', ']', '<', '>', ',', ';', '\u{feff}'];
+
+/// The arguments, told apart.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) ids: Vec<String>,
+    pub(super) inputs: Vec<String>,
+    /// Ids that are also the names of files.
+    pub(super) files: Vec<String>,
+}
+
+/// Tells ids from inputs: what exists, is a pattern, or is named like a log is an input, anything else an id.
+/// The first argument is the id where all of them exist.
+pub(super) fn split(args: &TraceArgs) -> Result<Asked, CliError> {
+    let given = &args.input.inputs;
+    let is_stdin_meant = !std::io::stdin().is_terminal();
+    let mut asked = if args.id.is_empty() {
+        apart(given, is_input)?
+    } else {
+        Asked { ids: args.id.clone(), inputs: given.clone(), files: Vec::new() }
+    };
+    if asked.inputs.is_empty() && is_stdin_meant {
+        asked.inputs.push("-".to_owned());
+    }
+    if asked.inputs.is_empty() {
+        return Err(CliError::Usage(format!(
+            "no input to look for `{}` in: retrylens trace ID INPUT...; - is standard input",
+            asked.ids.join("`, `")
+        )));
+    }
+    check(&mut asked.ids)?;
+    Ok(asked)
+}
+
+fn apart(given: &[String], is_input: impl Fn(&str) -> bool) -> Result<Asked, CliError> {
+    let named_like_a_log = |text: &str| looks_like_a_log(Path::new(text));
+    let mut asked = Asked { ids: Vec::new(), inputs: Vec::new(), files: Vec::new() };
+    let is_id = |text: &str| !is_input(text) && !is_path(text) && !named_like_a_log(text);
+    let any_id = given.iter().any(|text| is_id(text));
+    for (nth, text) in given.iter().enumerate() {
+        // An id may hold a slash: the first argument is one unless another must be.
+        if is_id(text) || (nth == 0 && !any_id && !is_input(text) && !named_like_a_log(text)) {
+            asked.ids.extend(text.split(',').map(str::to_owned));
+        } else {
+            asked.inputs.push(text.clone());
+        }
+    }
+    if !asked.ids.is_empty() {
+        return Ok(asked);
+    }
+    match given {
+        [first, _, ..] if first != "-" && !named_like_a_log(first) && !first.contains(['*', '?']) => {
+            let inputs = asked.inputs.split_off(1);
+            Ok(Asked { ids: vec![first.clone()], inputs, files: vec![first.clone()] })
+        }
+        _ => Err(CliError::Usage(format!(
+            "no id to look for: {} an input; retrylens trace ID INPUT..., or --id ID where the id is also the name of \
+             a file",
+            if given.len() == 1 { format!("`{}` is", given[0]) } else { "every argument is".to_owned() }
+        ))),
+    }
+}
+
+/// What is there, standard input, or a pattern.
+fn is_input(text: &str) -> bool {
+    text == "-" || text.contains(['*', '?']) || Path::new(text).exists()
+}
+
+fn is_path(text: &str) -> bool {
+    text.contains(['/', '\\'])
+}
+
+/// Takes from the ids what was copied along with them; none may be too short, none is looked for twice.
+fn check(ids: &mut Vec<String>) -> Result<(), CliError> {
+    let is_around = |c: char| c.is_whitespace() || AROUND_IDS.contains(&c);
+    let bare = |id: &String| {
+        id.trim_start_matches(is_around).trim_end_matches(|c| is_around(c) || matches!(c, '.' | ':')).to_owned()
+    };
+    let mut known = Vec::new();
+    for id in ids.iter().map(bare).filter(|id| !id.is_empty()) {
+        if id.chars().count() < SHORTEST_ID {
+            return Err(CliError::Usage(format!(
+                "`{id}` is too short for an id: give at least {SHORTEST_ID} characters"
+            )));
+        }
+        if !known.contains(&id) {
+            known.push(id);
+        }
+    }
+    if known.is_empty() {
+        return Err(CliError::Usage("the id is empty: retrylens trace ID INPUT...".to_owned()));
+    }
+    if known.len() > MOST_IDS {
+        return Err(CliError::Usage(format!(
+            "{} ids are too many at once: give at most {MOST_IDS}, or the id of their run",
+            known.len()
+        )));
+    }
+    *ids = known;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn told(given: &[&str]) -> (Vec<String>, Vec<String>) {
+        let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
+        let exists = |text: &str| matches!(text, "-" | "logs" | "a.jsonl" | "b.jsonl" | "run-1") || text.contains('*');
+        let asked = apart(&given, exists).unwrap();
+        (asked.ids, asked.inputs)
+    }
+
+    fn strings(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn ids_and_inputs_are_told_apart() {
+        for (given, ids, inputs) in [
+            (&["req_1", "a.jsonl"][..], &["req_1"][..], &["a.jsonl"][..]),
+            (&["req_1,req_2", "logs"], &["req_1", "req_2"], &["logs"]),
+            (&["req_1", "req_2", "a.jsonl", "-"], &["req_1", "req_2"], &["a.jsonl", "-"]),
+            // The other way round.
+            (&["a.jsonl", "req_1"], &["req_1"], &["a.jsonl"]),
+            // An input that is not there.
+            (&["req_1", "c.jsonl"], &["req_1"], &["c.jsonl"]),
+            (&["req_1", "missing/dir"], &["req_1"], &["missing/dir"]),
+            (&["c.jsonl", "req_1"], &["req_1"], &["c.jsonl"]),
+            // Ids with slashes, and those that are files.
+            (&["eval/7/c1", "logs"], &["eval/7/c1"], &["logs"]),
+            (&["run-1", "logs"], &["run-1"], &["logs"]),
+            (&["req_1"], &["req_1"], &[]),
+        ] {
+            assert_eq!(told(given), (strings(ids), strings(inputs)), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn inputs_alone_are_a_mistake() {
+        for given in [&["a.jsonl"][..], &["a.jsonl", "b.jsonl"], &["logs*"]] {
+            let error = apart(&strings(given), |text| text != "c.jsonl").unwrap_err();
+            assert!(error.to_string().starts_with("no id to look for"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_copied_along_goes() {
+        let mut ids = strings(&["\"req_1\",", " (req_2).", "req_1", ""]);
+        check(&mut ids).unwrap();
+        assert_eq!(ids, ["req_1", "req_2"]);
+        assert!(check(&mut strings(&["ab"])).is_err());
+        assert!(check(&mut strings(&["", "\""])).is_err());
+    }
+}

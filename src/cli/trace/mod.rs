@@ -1,0 +1,63 @@
+//! `retrylens trace`: forensics by id.
+
+mod ids;
+mod outputs;
+
+use super::args::{TraceArgs, age_us};
+use super::error::CliError;
+use super::{inputs, output};
+use crate::ingest;
+use crate::render::text;
+use crate::report::{Traces, traces};
+use crate::rules::Severity;
+use crate::search::{Query, search};
+use outputs::Outputs;
+
+pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
+    let asked = ids::split(args)?;
+    let outputs = Outputs::parse(args, &asked.inputs)?;
+    let context_us = args.context.as_deref().map(context).transpose()?;
+    inputs::set_threads(&args.input)?;
+    let sources = ingest::resolve(&asked.inputs)?;
+    let filter = inputs::filter(&args.input)?;
+    let query = Query { ids: asked.ids, context_us, zone: args.input.tz, filter };
+    let bar = inputs::progress(&sources, args.input.quiet);
+    let found = search(&sources, &query, &|bytes| bar.inc(bytes))?;
+    bar.finish_and_clear();
+    let traces = traces(&found, &query.ids, args.input.complete, args.raw)?;
+    if traces.traces.is_empty() {
+        return Err(nothing(&traces, &asked.files));
+    }
+    outputs.write(&traces, args)?;
+    for one in &traces.unresolved {
+        output::warn(&text::unresolved(one, &traces.searched));
+    }
+    let calls = || traces.traces.iter().flat_map(|trace| &trace.calls);
+    let is_bad = calls().flat_map(|call| &call.findings).any(|finding| finding.severity == Severity::Error);
+    Ok(u8::from(is_bad))
+}
+
+/// Why no id led anywhere. Too short a beginning is a mistake of usage, an id that is nowhere is not.
+fn nothing(traces: &Traces, files: &[String]) -> CliError {
+    let mut lines: Vec<String> =
+        traces.unresolved.iter().map(|one| text::unresolved(one, &traces.searched)).collect();
+    lines.extend(files.iter().map(|file| {
+        format!("`{file}` was taken for the id, although a file has that name; to search the file, give an id before it")
+    }));
+    let text = lines.join("\n");
+    if traces.unresolved.iter().any(|one| !one.candidates.is_empty()) {
+        CliError::Usage(text)
+    } else {
+        CliError::NoAttempts(text)
+    }
+}
+
+/// `--context` in µs.
+fn context(text: &str) -> Result<i64, CliError> {
+    if text == "0" {
+        return Ok(0);
+    }
+    age_us(text).ok_or_else(|| {
+        CliError::Usage(format!("--context {text}: give a number and its unit, such as 30s, 5m, 1h, or 0 for none"))
+    })
+}

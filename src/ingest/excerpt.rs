@@ -1,0 +1,44 @@
+//! Single lines of one input, read apart from the rest.
+
+use super::chunk::{Chunk, Reading};
+use super::filter::Filter;
+use super::native::Lane;
+use crate::attempt::{AttemptTable, Zone};
+
+/// Lines picked out of an input, as rows.
+pub(crate) struct Excerpt<'c> {
+    reading: Reading<'c>,
+    chunk: Chunk,
+    lane: Lane,
+}
+
+impl<'c> Excerpt<'c> {
+    /// No line yet of the input numbered `file`, whose nameless records belong to the run `stream`.
+    pub(crate) fn new(file: u32, stream: &'c str, zone: Zone, filter: &'c Filter) -> Excerpt<'c> {
+        let reading = Reading { file, stream, zone, filter, keep_rejects: false, keep_ids: false, needle: None };
+        let mut lane = Lane::default();
+        lane.start_table();
+        Excerpt { reading, chunk: Chunk::default(), lane }
+    }
+
+    /// Reads `line`, the one with this number of its input. `filter` decides instead of the excerpt's own, and
+    /// `keep_ids` keeps its ids whatever it is. Says how many attempts it held.
+    pub(crate) fn take(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
+        let before = self.rows();
+        let text = String::from_utf8_lossy(line);
+        let filter = filter.unwrap_or(self.reading.filter);
+        let reading = Reading { filter, keep_ids, ..self.reading };
+        self.chunk.line(text.trim_ascii_end(), number, &reading, &mut self.lane);
+        self.rows() - before
+    }
+
+    /// Attempts so far.
+    pub(crate) fn rows(&self) -> usize {
+        self.chunk.table.rows.len()
+    }
+
+    /// The attempts.
+    pub(crate) fn finish(self) -> AttemptTable {
+        self.chunk.table
+    }
+}

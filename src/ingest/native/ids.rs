@@ -1,0 +1,125 @@
+//! What a record is known by: the keys of ids, and the ids of one record as they stand in it.
+
+use super::fields::{Field, lookup};
+use serde_json::Value;
+
+/// What an id names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum IdField {
+    /// An attempt, by the provider's id of it.
+    Request,
+    /// An attempt, by the id of the platform it came through.
+    Platform,
+    /// A call.
+    Call,
+    /// A run.
+    Run,
+    /// A distributed trace.
+    Trace,
+}
+
+/// Keys of a trace's id: W3C, OpenTelemetry, Elastic, Datadog.
+const TRACE: [&str; 7] = ["trace_id", "traceid", "trace.id", "dd.trace_id", "otelTraceID", "traceId", "traceparent"];
+/// Headers and fields in which platforms give their own id of a request.
+const PLATFORM: [&str; 4] = ["aws_request_id", "x-amzn-requestid", "x-amzn-request-id", "x-goog-request-id"];
+
+/// What the value of a key names, if it is an id.
+pub(crate) fn id_field(key: &str) -> Option<IdField> {
+    if TRACE.contains(&key) {
+        return Some(IdField::Trace);
+    }
+    let lower = key.to_ascii_lowercase();
+    if PLATFORM.contains(&lower.as_str()) {
+        return Some(IdField::Platform);
+    }
+    match lookup(key).or_else(|| lookup(&lower))?.0 {
+        Field::RequestId => Some(IdField::Request),
+        Field::CallId => Some(IdField::Call),
+        Field::RunId => Some(IdField::Run),
+        Field::Header if matches!(lower.as_str(), "request-id" | "x-request-id" | "apim-request-id") => {
+            Some(IdField::Request)
+        }
+        _ => None,
+    }
+}
+
+/// Every id in a record with what it names, in the order of the record, each once.
+pub(crate) fn ids_of(line: &str) -> Vec<(IdField, String)> {
+    let mut ids = Vec::new();
+    if let Ok(record) = serde_json::from_str(line) {
+        walk(&record, &mut ids);
+    }
+    ids
+}
+
+fn walk(value: &Value, ids: &mut Vec<(IdField, String)>) {
+    match value {
+        Value::Object(map) => {
+            // `{"name": "x-amzn-requestid", "value": "…"}`, as some loggers write headers.
+            if let (Some(Value::String(name)), Some(value)) = (map.get("name"), map.get("value")) {
+                note(name, value, ids);
+            }
+            for (key, value) in map {
+                if !note(key, value, ids) {
+                    walk(value, ids);
+                }
+            }
+        }
+        Value::Array(list) => {
+            if let [Value::String(name), value] = list.as_slice() {
+                note(name, value, ids);
+            }
+            list.iter().for_each(|value| walk(value, ids));
+        }
+        _ => {}
+    }
+}
+
+/// Takes in the value of a key, where that is an id.
+fn note(key: &str, value: &Value, ids: &mut Vec<(IdField, String)>) -> bool {
+    let text = match value {
+        Value::String(text) if !text.is_empty() => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return false,
+    };
+    let Some(field) = id_field(key) else { return false };
+    if !ids.contains(&(field, text.clone())) {
+        ids.push((field, text));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_ids_in_their_spellings() {
+        for (key, field) in [
+            ("request_id", Some(IdField::Request)),
+            ("Request-Id", Some(IdField::Request)),
+            ("x-amzn-RequestId", Some(IdField::Platform)),
+            ("turn_id", Some(IdField::Call)),
+            ("session_id", Some(IdField::Run)),
+            ("trace_id", Some(IdField::Trace)),
+            ("model", None),
+            ("x-should-retry", None),
+        ] {
+            assert_eq!(id_field(key), field, "{key}");
+        }
+    }
+
+    #[test]
+    fn ids_are_found_in_every_shape_of_headers() {
+        let platform = (IdField::Platform, "p-1".to_owned());
+        for headers in [
+            r#"{"x-amzn-requestid":"p-1"}"#,
+            r#"[["x-amzn-requestid","p-1"]]"#,
+            r#"[{"name":"x-amzn-requestid","value":"p-1"}]"#,
+        ] {
+            let line = format!(r#"{{"request_id":"r-1","headers":{headers}}}"#);
+            assert!(ids_of(&line).contains(&platform), "{headers}");
+            assert!(ids_of(&line).contains(&(IdField::Request, "r-1".to_owned())), "{headers}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The records as they stand in the log.
+
+use super::super::layout::Text;
+use super::super::page::Page;
+use super::super::style;
+use crate::report::Trace;
+use std::io;
+
+pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
+    let sends = || trace.calls.iter().flat_map(|call| &call.sends);
+    let mut raw = sends().filter_map(|send| Some((send, send.raw.as_deref()?))).peekable();
+    if raw.peek().is_none() {
+        return Ok(());
+    }
+    page.heading("RAW", "as the log has them, keys masked, control characters shown")?;
+    for (send, line) in raw {
+        let sighting = &send.sighting;
+        page.line(Text::styled(style::FAINT, format!("{}:{}", sighting.file, sighting.line)))?;
+        page.whole(line)?;
+    }
+    Ok(())
+}

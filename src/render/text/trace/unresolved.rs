@@ -1,0 +1,56 @@
+//! An id that leads nowhere, in one sentence: what was searched, and what it may have been meant to be.
+
+use super::of_reading;
+use crate::report::{Reading, Unresolved};
+use crate::search::Kind;
+use crate::untrusted::safe;
+
+/// Candidates named in a sentence.
+const NAMED: usize = 10;
+
+/// Why `one` led nowhere, and what to do.
+#[must_use]
+pub fn unresolved(one: &Unresolved, reading: &Reading) -> String {
+    let id = safe(&one.id);
+    if one.filtered {
+        return format!("`{id}` is in the log, but --since, --until or another filter leaves its attempts out");
+    }
+    if !one.candidates.is_empty() {
+        return ambiguous(one);
+    }
+    let searched = of_reading(reading);
+    let searched = searched.split("; read").next().unwrap_or(&searched);
+    if one.near.is_empty() {
+        return format!(
+            "`{id}` is nowhere in {searched}, nor anything like it; ids are matched with their case, whole or from \
+             their beginning"
+        );
+    }
+    let near: Vec<String> = one.near.iter().map(|near| format!("  {} {}", kind(near.kind), safe(&near.id))).collect();
+    format!("`{id}` is nowhere in {searched}; near to it:\n{}", near.join("\n"))
+}
+
+fn ambiguous(one: &Unresolved) -> String {
+    let (id, count) = (safe(&one.id), one.candidates.len());
+    let named = one.candidates.iter().take(NAMED).map(|candidate| {
+        let lines = if candidate.lines == 1 { "1 line".to_owned() } else { format!("{} lines", candidate.lines) };
+        format!("  {} {} ({lines})", kind(candidate.kind), safe(&candidate.id))
+    });
+    let mut named: Vec<String> = named.collect();
+    let more = if one.more { "more than " } else { "" };
+    if count > NAMED {
+        named.push(format!("  and {more}{} others", count - NAMED));
+    }
+    format!("`{id}` begins {more}{count} ids of different calls; give more of the one you mean:\n{}", named.join("\n"))
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Request => "request",
+        Kind::Platform => "platform's id",
+        Kind::Call => "call",
+        Kind::Run => "run",
+        Kind::Trace => "trace",
+        Kind::Mention => "text",
+    }
+}

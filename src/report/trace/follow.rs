@@ -1,0 +1,259 @@
+//! From what a search found to the calls behind it.
+
+use super::around::Around;
+use super::wait::dictator;
+use super::*;
+use crate::attempt::{AttemptTable, Flags, Origin, Symbol, Time};
+use crate::calls::{Call, Horizon, group};
+use crate::classify;
+use crate::ingest::{IdField, IngestError, ids_of};
+use crate::judge::{self, Judgement, horizon};
+use crate::report::build::{finding_order, findings, masked, sighting};
+use crate::rules::{Check, Rule, Severity};
+use crate::search::{Answer, Found};
+use std::collections::{BTreeSet, HashSet};
+
+/// Lines read back for their further ids and for `--raw`.
+const QUOTED: usize = 512;
+
+/// Follows the `ids` that `found` was searched for. `complete`: nothing follows the log. `raw`: with the lines
+/// as they stand.
+///
+/// # Errors
+/// An input that cannot be read any more.
+pub fn traces(found: &Found, ids: &[String], complete: bool, raw: bool) -> Result<Traces, IngestError> {
+    let table = &found.table;
+    let end = horizon(table, complete).data_end.max(found.end.unwrap_or(Time(i64::MIN)));
+    let calls = settled(table, &Horizon { data_end: end, complete });
+    let mut traces: Vec<Trace> = Vec::new();
+    let mut unresolved = Vec::new();
+    for (id, answer) in ids.iter().zip(&found.answers) {
+        match answer {
+            Answer::Found { kind, rows } if !rows.is_empty() => {
+                let mut one = follow(id, *kind, rows, &calls, found);
+                quote(&mut one, found, raw)?;
+                one.support = support::cases(&one);
+                one.same_as = traces.iter().position(|before| is_same(before, &one));
+                traces.push(one);
+            }
+            other => unresolved.push(dead_end(id, other)),
+        }
+    }
+    Ok(Traces {
+        schema_version: TRACE_SCHEMA_VERSION,
+        generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
+        traces,
+        unresolved,
+        searched: Reading {
+            inputs: found.searched.clone(),
+            bytes: found.searched.iter().map(|input| input.bytes).sum(),
+            bytes_parsed: found.bytes_parsed,
+            attempts: table.rows.len() as u64,
+        },
+    })
+}
+
+fn dead_end(id: &str, answer: &Answer) -> Unresolved {
+    let mut one = Unresolved { id: masked(id), candidates: Vec::new(), more: false, near: Vec::new(), filtered: false };
+    match answer {
+        Answer::Found { .. } => one.filtered = true,
+        Answer::Ambiguous { candidates, more } => {
+            one.candidates.clone_from(candidates);
+            one.candidates.iter_mut().for_each(|candidate| candidate.id = masked(&candidate.id));
+            one.more = *more;
+        }
+        Answer::Nowhere(near) => {
+            one.near.clone_from(near);
+            one.near.iter_mut().for_each(|near| near.id = masked(&near.id));
+        }
+    }
+    one
+}
+
+fn is_same(a: &Trace, b: &Trace) -> bool {
+    let places = |trace: &Trace| -> BTreeSet<(u32, u32)> {
+        trace.calls.iter().flat_map(|call| &call.sends).map(|send| send.place).collect()
+    };
+    a.calls_omitted == 0 && b.calls_omitted == 0 && places(a) == places(b)
+}
+
+/// All calls of the table.
+fn settled<'t>(table: &'t AttemptTable, horizon: &Horizon) -> Vec<Call<'t>> {
+    let groups = group(table);
+    let mut calls = Vec::new();
+    for piece in groups.split(1) {
+        groups.calls(piece, horizon, |call| calls.push(call.clone()));
+    }
+    calls
+}
+
+fn follow(id: &str, kind: Kind, rows: &[u32], calls: &[Call<'_>], found: &Found) -> Trace {
+    let (kind, rows) = narrow(id, kind, &found.table, rows);
+    let meant: Vec<&Call<'_>> = calls.iter().filter(|call| call.rows().iter().any(|row| rows.contains(row))).collect();
+    let fleet = Judged::fleet(calls);
+    let mut traced: Vec<(Time, &Call<'_>, TracedCall)> =
+        meant.iter().map(|call| (call.first().sent, *call, call_of(call, &rows, &fleet))).collect();
+    let omitted = traced.len().saturating_sub(CALLS_SHOWN) as u64;
+    // Of a large run the calls that went wrong are kept, and then told in time order.
+    let order = |(sent, _, call): &(Time, &Call<'_>, TracedCall)| (*sent, call.call_id.clone());
+    traced.sort_by_cached_key(|call| (std::cmp::Reverse(trouble(&call.2)), order(call)));
+    traced.truncate(CALLS_SHOWN);
+    traced.sort_by_cached_key(order);
+    let shown: Vec<&Call<'_>> = traced.iter().map(|(_, call, _)| *call).collect();
+    Trace {
+        id: masked(id),
+        matched: kind,
+        same_as: None,
+        surroundings: found.window.and_then(|window| Around::new(calls, &meant, &shown, window).tell()),
+        calls: traced.into_iter().map(|(.., call)| call).collect(),
+        calls_omitted: omitted,
+        support: Vec::new(),
+    }
+}
+
+/// What a search takes for a mention may be an id in a place that only a parse finds.
+fn narrow(id: &str, kind: Kind, table: &AttemptTable, rows: &[u32]) -> (Kind, HashSet<u32>) {
+    if kind == Kind::Mention {
+        let detail = |row: u32| table.detail(&table.rows[row as usize]);
+        let request = |row: u32| table.text(detail(row)?.request_id);
+        let call = |row: u32| table.text(detail(row)?.call_id);
+        let of = |field: &dyn Fn(u32) -> bool| rows.iter().copied().filter(|row| field(*row)).collect();
+        let request: HashSet<u32> = of(&|row| request(row) == Some(id));
+        let call: HashSet<u32> = of(&|row| call(row) == Some(id));
+        for (kind, named) in [(Kind::Request, request), (Kind::Call, call)] {
+            if !named.is_empty() {
+                return (kind, named);
+            }
+        }
+    }
+    (kind, rows.iter().copied().collect())
+}
+
+/// How much a call has to tell.
+fn trouble(call: &TracedCall) -> impl Ord + use<> {
+    let worst = call.findings.iter().map(|finding| finding.severity).max();
+    (worst, call.outcome != Outcome::Ok, call.sends.len())
+}
+
+/// What rules about runs and the fleet say of everything that was read.
+struct Judged<'a> {
+    judgement: Option<Judgement<'a>>,
+}
+
+impl<'a> Judged<'a> {
+    fn fleet(calls: &[Call<'a>]) -> Judged<'a> {
+        let Some(first) = calls.first() else { return Judged { judgement: None } };
+        let options = judge::Options {
+            rules: judge::Options::default().rules.into_iter().filter(|rule| matches!(rule.check, Check::Fleet(_))).collect(),
+            ..judge::Options::default()
+        };
+        let mut judgement = Judgement::new(first.table());
+        calls.iter().for_each(|call| judgement.absorb(call, &[], &options));
+        judgement.judge_fleet(&options);
+        // What rests on the absence of something cannot be told from a part of the log.
+        judgement.folds.values_mut().for_each(|fold| fold.kept.retain(|_, kept| kept.severity > Severity::Info));
+        Judged { judgement: Some(judgement) }
+    }
+
+    /// The findings that rest on a send of `call`.
+    fn of(&self, call: &Call<'_>) -> Vec<Finding> {
+        let Some(judgement) = &self.judgement else { return Vec::new() };
+        let mut mine = Judgement::new(call.table());
+        for (key, fold) in &judgement.folds {
+            let mut fold = fold.clone();
+            fold.kept.retain(|_, kept| kept.hit.rows.iter().any(|row| call.rows().contains(row)));
+            if !fold.kept.is_empty() {
+                mine.folds.insert(*key, fold);
+            }
+        }
+        findings(call.table(), &mine)
+    }
+}
+
+fn call_of(call: &Call<'_>, named: &HashSet<u32>, fleet: &Judged<'_>) -> TracedCall {
+    let table = call.table();
+    let text = |symbol| table.names.get(symbol).map(masked);
+    let mut judgement = Judgement::new(table);
+    let options = judge::Options::default();
+    let rules: Vec<&'static Rule> =
+        options.rules.iter().copied().filter(|rule| matches!(rule.check, Check::Call(_))).collect();
+    judgement.absorb(call, &rules, &options);
+    let mut found = findings(table, &judgement);
+    found.extend(fleet.of(call));
+    found.sort_by_cached_key(finding_order);
+    let origin = call.origin(0);
+    TracedCall {
+        run_id: text(call.first().run),
+        call_id: call.id().map(masked),
+        provider: text(origin.provider),
+        model: text(origin.model),
+        account: joined(table, &account(origin)),
+        client: joined(table, &[origin.client, origin.client_version]),
+        grouping: call.grouping.name(),
+        outcome: call.outcome,
+        waited_s: call.waited_us() as f64 / 1e6,
+        sends: (0..call.len()).map(|position| send(call, position, named)).collect(),
+        findings: found,
+    }
+}
+
+/// Organisation, workspace and key.
+fn account(origin: &Origin) -> [Symbol; 3] {
+    [origin.org, origin.workspace, origin.api_key]
+}
+
+/// The names there are, with blanks between.
+fn joined(table: &AttemptTable, names: &[Symbol]) -> Option<String> {
+    let names: Vec<&str> = names.iter().filter_map(|symbol| table.names.get(*symbol)).collect();
+    (!names.is_empty()).then(|| masked(&names.join(" ")))
+}
+
+fn send(call: &Call<'_>, position: usize, named: &HashSet<u32>) -> TracedSend {
+    let (row, attempt) = (call.rows()[position], call.at(position));
+    let wait = call.wait_before(position);
+    let hint_us = call.hint_us(position);
+    let bucket = attempt.bucket();
+    let action = attempt.class.zip(bucket).map(|(class, bucket)| {
+        classify::action_for(class, bucket, attempt.flags.has(Flags::SIDE_EFFECT), hint_us.is_some())
+    });
+    let detail = call.detail(position);
+    let text = |symbol: Option<Symbol>| call.table().names.get(symbol?).map(masked);
+    TracedSend {
+        sighting: sighting(call.table(), row, position),
+        named: named.contains(&row),
+        platform_id: None,
+        sdk_retry_count: attempt.sdk_count(),
+        duration_ms: attempt.duration.as_ms(),
+        answered: attempt.duration.as_us().map(|us| attempt.sent.plus_us(us)),
+        bucket: bucket.map(|bucket| bucket.name()),
+        action: action.map(|action| action.name()),
+        error_type: text(detail.map(|detail| detail.error_type)),
+        error_code: text(detail.map(|detail| detail.error_code)),
+        message: text(detail.map(|detail| detail.message)),
+        hint_s: hint_us.map(|us| us as f64 / 1e6),
+        mid_stream: attempt.flags.has(Flags::MID_STREAM),
+        waited_s: wait.map(|wait| wait.s()),
+        dictated_by: wait.map(|wait| dictator(call, position, wait.us)),
+        raw: None,
+        place: (attempt.file, attempt.line),
+    }
+}
+
+/// Reads the lines of the sends back: for the ids that no column holds, and to be shown.
+fn quote(trace: &mut Trace, found: &Found, raw: bool) -> Result<(), IngestError> {
+    let sends = || trace.calls.iter().flat_map(|call| &call.sends);
+    let places: BTreeSet<(u32, u32)> = sends().map(|send| send.place).take(QUOTED).collect();
+    let lines = found.quote(&places)?;
+    for send in trace.calls.iter_mut().flat_map(|call| &mut call.sends) {
+        let Some(line) = lines.get(&send.place) else { continue };
+        let mut ids = ids_of(line).into_iter();
+        send.platform_id = ids.find(|(field, _)| *field == IdField::Platform).map(|(_, id)| masked(&id));
+        send.raw = raw.then(|| masked(line));
+        // A log may give the platform's id alone.
+        if send.sighting.request_id.is_none() {
+            let mut ids = ids_of(line).into_iter();
+            send.sighting.request_id = ids.find(|(field, _)| *field == IdField::Request).map(|(_, id)| masked(&id));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! What is looked for in raw bytes: every way in which a JSON writer may have spelled an id.
+
+use aho_corasick::{AhoCorasick, Input, MatchKind};
+use memchr::memmem::Finder;
+
+/// Texts looked for at once, each with the number of what it stands for.
+pub(super) struct Needles {
+    spellings: Vec<(usize, Finder<'static>)>,
+    /// Where there are several: one search for all of them.
+    any: Option<AhoCorasick>,
+}
+
+impl Needles {
+    /// Everything in `texts`, numbered from 0. Empty texts are not looked for.
+    pub(super) fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Needles {
+        let mut spellings = Vec::new();
+        for (number, text) in texts.into_iter().enumerate().filter(|(_, text)| !text.is_empty()) {
+            spellings.extend(spelled(text).into_iter().map(|spelling| (number, spelling)));
+        }
+        let any = (spellings.len() > 1).then(|| {
+            let bytes = spellings.iter().map(|(_, text)| text.as_bytes());
+            AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(bytes).ok()
+        });
+        let finder = |text: String| Finder::new(text.as_bytes()).into_owned();
+        Needles {
+            spellings: spellings.into_iter().map(|(number, text)| (number, finder(text))).collect(),
+            any: any.flatten(),
+        }
+    }
+
+    /// Where the first of any of them begins, at or after `from`.
+    pub(super) fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        match &self.any {
+            Some(any) => any.find(Input::new(bytes).range(from..)).map(|found| found.start()),
+            None => {
+                let all = self.spellings.iter().filter_map(|(_, finder)| finder.find(bytes.get(from..)?));
+                all.min().map(|at| from + at)
+            }
+        }
+    }
+
+    /// Every place in one line where one of them stands: its number, where it begins and ends.
+    pub(super) fn all<'n>(&'n self, line: &'n [u8]) -> impl Iterator<Item = (usize, usize, usize)> + 'n {
+        self.spellings.iter().flat_map(move |(number, finder)| {
+            finder.find_iter(line).map(move |at| (*number, at, at + finder.needle().len()))
+        })
+    }
+}
+
+/// The spellings of a text inside a JSON string, the plain one first. Writers differ in what they escape
+/// beyond what they must: `/` (PHP), everything beyond ASCII (Python), what HTML gives a meaning (Go), and a
+/// few more in capitals (.NET). A string inside a string has its backslashes twice.
+fn spelled(text: &str) -> Vec<String> {
+    let must = |c: char| matches!(c, '"' | '\\') || c < ' ';
+    let html = |c: char| matches!(c, '<' | '>' | '&');
+    let dotnet = |c: char| html(c) || matches!(c, '\'' | '"' | '+' | '`');
+    let mut all = vec![
+        escaped(text, |c| must(c).then(|| short(c))),
+        escaped(text, |c| if c == '/' { Some("\\/".to_owned()) } else { must(c).then(|| short(c)) }),
+        escaped(text, |c| {
+            if c.is_ascii() && !html(c) { must(c).then(|| short(c)) } else { Some(hex(c, false)) }
+        }),
+        escaped(text, |c| if c.is_ascii() { must(c).then(|| short(c)) } else { Some(hex(c, false)) }),
+        escaped(text, |c| {
+            if c.is_ascii() && !dotnet(c) { must(c).then(|| short(c)) } else { Some(hex(c, true)) }
+        }),
+    ];
+    let nested: Vec<String> =
+        all.iter().filter(|one| one.contains('\\')).map(|one| escaped(one, |c| must(c).then(|| short(c)))).collect();
+    all.extend(nested);
+    let mut known = std::collections::HashSet::new();
+    all.retain(|one| known.insert(one.clone()));
+    all
+}
+
+fn escaped(text: &str, spell: impl Fn(char) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match spell(c) {
+            Some(spelled) => out.push_str(&spelled),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+fn short(c: char) -> String {
+    match c {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\r' => "\\r".to_owned(),
+        c => hex(c, false),
+    }
+}
+
+fn hex(c: char, capitals: bool) -> String {
+    let mut units = [0; 2];
+    let spell = |unit: &u16| if capitals { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
+    c.encode_utf16(&mut units).iter().map(spell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ordinary_id_has_one_spelling() {
+        assert_eq!(spelled("req_011CvJypUR2-a.b:c"), ["req_011CvJypUR2-a.b:c"]);
+    }
+
+    #[test]
+    fn every_spelling_is_read_back_as_the_id() {
+        for id in ["a/b", "naïve-😀", "a\"b\\c", "x<y>&z", "k+v'", "tab\tline\n"] {
+            let all = spelled(id);
+            assert!(all.len() > 1, "{id}");
+            for spelling in all {
+                let mut read: String = serde_json::from_str(&format!("\"{spelling}\"")).unwrap_or_default();
+                // A string inside a string is read twice.
+                if read != id {
+                    read = serde_json::from_str(&format!("\"{read}\"")).unwrap_or_default();
+                }
+                assert_eq!(read, id, "{spelling}");
+            }
+        }
+    }
+
+    #[test]
+    fn several_are_found_with_their_numbers() {
+        let needles = Needles::new(["run-1", "run-1-c2", "zz"]);
+        let line = b"{\"call\":\"run-1-c2\"}";
+        assert_eq!(needles.next(line, 0), Some(9));
+        assert_eq!(needles.next(line, 10), None);
+        assert_eq!(needles.all(line).collect::<Vec<_>>(), [(0, 9, 14), (1, 9, 17)]);
+    }
+}
