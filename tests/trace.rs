@@ -119,7 +119,7 @@ fn json_holds_the_same() {
 
 #[test]
 fn the_page_fits_and_has_no_colour_in_a_pipe() {
-    for id in [REQUEST, "run-bcbd52897c", "run-5414c7497c-c001", "headroom"] {
+    for id in [REQUEST, "run-bcbd52897c", "run-5414c7497c-c001", "claude"] {
         let ran = trace(id, &["--verbose"]);
         assert!(!ran.stdout.contains('\x1b'), "{ran:#?}");
         for line in ran.stdout.lines() {
@@ -291,7 +291,10 @@ fn a_log_without_call_ids_is_read_around_the_hit() {
     let folder = folder("log.jsonl", log.as_bytes());
     let ran = run_in(folder.path(), &["trace", "req_15_second", "log.jsonl"]);
     let shown = flat(&ran);
-    assert!(shown.starts_with("Request req_15_second is send 2 of 3 of a call without an id; the call succeeded"), "{shown}");
+    assert!(
+        shown.starts_with("Request req_15_second is send 2 of 3 of a call without an id; the call succeeded"),
+        "{shown}"
+    );
     assert!(shown.contains("by guess") && shown.contains("log.jsonl:46") && shown.contains("log.jsonl:48"), "{shown}");
     let read: u64 = shown.split("read: ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap();
     assert!((9..90).contains(&read), "what is around, not all: {read}");
@@ -329,7 +332,8 @@ fn raw_lines_are_shown_as_they_stand() {
 }
 
 /// Everything a log may try, in fields that are shown.
-const HOSTILE: &str = "</script><img src=x onerror=alert(1)>|`\u{202e}gpj.\u{1b}[2J\u{7} sk-ant-0123456789abcdef # [x](y)";
+const HOSTILE: &str =
+    "</script><img src=x onerror=alert(1)>|`\u{202e}gpj.\u{1b}[2J\u{7} sk-ant-0123456789abcdef # [x](y)";
 
 #[test]
 fn hostile_content_has_no_power_in_any_form() {
@@ -338,20 +342,13 @@ fn hostile_content_has_no_power_in_any_form() {
         "model": HOSTILE, "provider": HOSTILE, "org": HOSTILE, "status": 529, "error_type": HOSTILE, "error_message": HOSTILE,
     });
     let folder = folder("log.jsonl", format!("{record}\n").as_bytes());
-    for form in ["text", "json", "markdown", "html"] {
+    for form in ["text", "json"] {
         let ran = run_in(folder.path(), &["trace", "evil-r", "log.jsonl", "--raw", "--format", form]);
         assert!(ran.code <= 1, "{form}: {ran:#?}");
         assert!(!ran.stdout.contains("0123456789abcdef"), "{form}: a key: {}", ran.stdout);
         if form != "json" {
             let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
             assert!(!ran.stdout.contains(bad), "{form}: controls: {}", ran.stdout);
-        }
-        if form == "html" {
-            assert!(!ran.stdout.contains("<img src=x"), "{}", ran.stdout);
-            assert_eq!(ran.stdout.matches("</script>").count(), ran.stdout.matches("<script").count());
-        }
-        if form == "markdown" {
-            assert!(!ran.stdout.contains("<img") || ran.stdout.contains("```"), "{}", ran.stdout);
         }
     }
 }

@@ -15,12 +15,7 @@ pub(super) struct Reading {
     bar: ProgressBar,
 }
 
-/// Reads the inputs of `args`. `adjust` may ask for more than the attempts.
-pub(super) fn read(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Result<Ingested, CliError> {
-    open(args, adjust)?.read(ingest::read)
-}
-
-/// Finds the inputs of `args`.
+/// Finds the inputs of `args`. `adjust` may ask for more than the attempts.
 pub(super) fn open(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
     interrupt::watch();
     set_threads(args)?;

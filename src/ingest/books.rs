@@ -75,8 +75,6 @@ impl Books {
         // Inputs may be read by turns: the first in the order of their names are shown.
         self.rejects.sort_by_key(|(file, reject)| (*file, reject.line, reject.column));
         self.rejects.truncate(REJECTS_SHOWN);
-        let base = self.out.table.rows.len() as u32;
-        self.out.marked.extend(chunk.marked.iter().map(|row| row + base));
         self.out.table.absorb(chunk.table);
     }
 }

@@ -16,8 +16,6 @@ pub(crate) struct Chunk {
     pub(crate) account: Account,
     /// Lines that ended in it.
     pub(crate) newlines: u64,
-    /// Rows whose line holds the text looked for.
-    pub(crate) marked: Vec<u32>,
 }
 
 /// The books of one stretch.
@@ -49,8 +47,6 @@ pub(crate) struct Reading<'c> {
     pub(crate) keep_rejects: bool,
     /// Keep the ids of every attempt.
     pub(crate) keep_ids: bool,
-    /// Mark the rows whose line holds this text.
-    pub(crate) needle: Option<&'c memchr::memmem::Finder<'c>>,
 }
 
 /// A usual record, in bytes: what rows are set aside by.
@@ -70,7 +66,6 @@ impl Chunk {
         chunk.table.rows.reserve(bytes.len() / USUAL_LINE);
         // Checked once a block; a block with a broken byte is checked line by line.
         let valid = simdutf8::basic::from_utf8(bytes).ok();
-        let mut hits = reading.needle.into_iter().flat_map(|needle| needle.find_iter(bytes)).peekable();
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len())) {
             let last = end == bytes.len();
@@ -83,21 +78,13 @@ impl Chunk {
                 Some(text) => Cow::Borrowed(&text[start..end]),
                 None => String::from_utf8_lossy(&bytes[start..end]),
             };
-            let mut found = false;
-            while hits.next_if(|hit| *hit < end).is_some() {
-                found = true;
-            }
-            let before = chunk.table.rows.len();
-            let reading = Reading { keep_ids: reading.keep_ids || found, ..*reading };
-            chunk.line(line.trim_ascii_end(), number, &reading, lane);
-            if found {
-                chunk.marked.extend(before as u32..chunk.table.rows.len() as u32);
-            }
+            chunk.line(line.trim_ascii_end(), number, reading, lane);
             start = end + 1;
         }
         chunk
     }
 
+    /// Reads one line, without what ends it.
     pub(crate) fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>, lane: &mut Lane) {
         let account = &mut self.account;
         if line.is_empty()

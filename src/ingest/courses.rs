@@ -2,7 +2,7 @@
 
 use super::books::{Books, Merger};
 use super::reader::{self, Blocks, Bytes};
-use super::{BATCH, IngestError, Ingested, Options, Progress, Source, Window, Work, parse_block, parse_window};
+use super::{BATCH, IngestError, Ingested, Options, Progress, Source, Window, parse_block, parse_window};
 use crate::attempt::{AttemptTable, Time};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -53,17 +53,16 @@ pub fn read_in_time(
     progress: Progress<'_>,
     sink: Sink<'_>,
 ) -> Result<Ingested, IngestError> {
-    let work = &Work::new(options);
     let mut merger = Merger::default();
     sources.iter().for_each(|source| merger.open(source));
-    let mut courses = Courses::open(sources, work, &merger.streams)?;
+    let mut courses = Courses::open(sources, options, &merger.streams)?;
     let mut watermark = Time(i64::MIN);
     loop {
         let batch = courses.next_batch()?;
         let (streams, books) = (&merger.streams, &mut merger.books);
         let ((), chunks) = rayon::join(
             || take_in(books, watermark, sink),
-            || batch.par_iter().map(|piece| piece.parse(streams, work, progress)).collect::<Result<Vec<_>, _>>(),
+            || batch.par_iter().map(|piece| piece.parse(streams, options, progress)).collect::<Result<Vec<_>, _>>(),
         );
         if batch.is_empty() {
             return Ok(merger.finish());
@@ -85,12 +84,17 @@ fn take_in(books: &mut Books, watermark: Time, sink: Sink<'_>) {
 }
 
 impl Piece<'_> {
-    fn parse(&self, streams: &[String], work: &Work<'_>, progress: Progress<'_>) -> Result<super::Chunk, IngestError> {
+    fn parse(
+        &self,
+        streams: &[String],
+        options: &Options,
+        progress: Progress<'_>,
+    ) -> Result<super::Chunk, IngestError> {
         match self {
-            Piece::Window(window) => parse_window(window, streams, work, progress),
+            Piece::Window(window) => parse_window(window, streams, options, progress),
             Piece::Block(file, block) => {
                 progress(block.len() as u64);
-                Ok(parse_block(block, *file, streams, work))
+                Ok(parse_block(block, *file, streams, options))
             }
         }
     }
@@ -118,13 +122,13 @@ struct Courses<'s> {
 }
 
 impl<'s> Courses<'s> {
-    fn open(sources: &'s [Source], work: &Work<'_>, streams: &[String]) -> Result<Courses<'s>, IngestError> {
+    fn open(sources: &'s [Source], options: &Options, streams: &[String]) -> Result<Courses<'s>, IngestError> {
         let alone = sources.len() == 1;
         let open = |(file, source): (usize, &'s Source)| {
             let mut course =
                 Course { file: file as u32, source, state: State::Unopened, clock: Time(i64::MIN), stride: 0 };
             if !alone && *source != Source::Stdin {
-                course.clock = course.probe(work, streams).map_err(|error| failed(source, error))?;
+                course.clock = course.probe(options, streams).map_err(|error| failed(source, error))?;
             }
             Ok(course)
         };
@@ -133,7 +137,7 @@ impl<'s> Courses<'s> {
             .enumerate()
             .map(open)
             .collect::<Result<_, _>>()
-            .map(|list| Courses { list, window: work.options.window.max(1) })
+            .map(|list| Courses { list, window: options.window.max(1) })
     }
 
     /// Pieces to read next, in the order of their times as far as that can be told.
@@ -193,7 +197,7 @@ fn failed(source: &Source, error: io::Error) -> IngestError {
 
 impl<'s> Course<'s> {
     /// When its first attempt was sent; the beginning of time where that does not show.
-    fn probe(&self, work: &Work<'_>, streams: &[String]) -> io::Result<Time> {
+    fn probe(&self, options: &Options, streams: &[String]) -> io::Result<Time> {
         let block = match (self.source, super::open(self.source)?) {
             (Source::File(path), Bytes::Plain(length)) => {
                 let mut buffer = Vec::new();
@@ -203,7 +207,7 @@ impl<'s> Course<'s> {
             (_, Bytes::Stream(stream)) => Blocks::new(stream, PROBE).next_block()?.unwrap_or_default(),
             (Source::Stdin, Bytes::Plain(_)) => Vec::new(),
         };
-        let chunk = parse_block(&block, self.file, streams, work);
+        let chunk = parse_block(&block, self.file, streams, options);
         Ok(chunk.table.rows.first().map_or(Time(i64::MIN), |row| row.sent))
     }
 

@@ -15,7 +15,7 @@ pub(crate) struct Excerpt<'c> {
 impl<'c> Excerpt<'c> {
     /// No line yet of the input numbered `file`, whose nameless records belong to the run `stream`.
     pub(crate) fn new(file: u32, stream: &'c str, zone: Zone, filter: &'c Filter) -> Excerpt<'c> {
-        let reading = Reading { file, stream, zone, filter, keep_rejects: false, keep_ids: false, needle: None };
+        let reading = Reading { file, stream, zone, filter, keep_rejects: false, keep_ids: false };
         let mut lane = Lane::default();
         lane.start_table();
         Excerpt { reading, chunk: Chunk::default(), lane }

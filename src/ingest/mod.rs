@@ -16,8 +16,8 @@ pub(crate) mod timestamp;
 pub use courses::{Sink, read_in_time};
 pub(crate) use excerpt::Excerpt;
 pub use filter::Filter;
-pub(crate) use native::{IdField, id_field, ids_of, time_of};
 pub use native::{Aside, Diagnosis, diagnose};
+pub(crate) use native::{IdField, id_field, ids_of, time_of};
 pub(crate) use reader::is_compressed;
 pub(crate) use source::looks_like_a_log;
 pub use source::{Source, resolve};
@@ -49,22 +49,13 @@ pub struct Options {
     pub keep_rejects: bool,
     /// Keep the ids of every attempt, not just of those that findings speak of.
     pub keep_ids: bool,
-    /// Note the attempts whose line holds this text: [`Ingested::marked`].
-    pub needle: Option<String>,
     /// Bytes read and parsed as one piece of work, 4 MiB; the result does not depend on it.
     pub window: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            zone: Zone::UTC,
-            filter: Filter::default(),
-            keep_rejects: false,
-            keep_ids: false,
-            needle: None,
-            window: WINDOW,
-        }
+        Options { zone: Zone::UTC, filter: Filter::default(), keep_rejects: false, keep_ids: false, window: WINDOW }
     }
 }
 
@@ -79,8 +70,6 @@ pub struct Ingested {
     pub rejects: Vec<Reject>,
     /// All of them with their text, when asked for.
     pub rejected: Vec<(Reject, String)>,
-    /// Rows whose line holds the text looked for.
-    pub marked: Vec<u32>,
 }
 
 impl Ingested {
@@ -136,7 +125,6 @@ pub type Progress<'p> = &'p (dyn Fn(u64) + Sync);
 /// # Errors
 /// The first input that cannot be opened or read.
 pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Result<Ingested, IngestError> {
-    let options = &Work::new(options);
     let mut merger = Merger::default();
     let (mut plain, mut waiting) = (Vec::new(), 0);
     for (file, source) in sources.iter().enumerate() {
@@ -145,7 +133,7 @@ pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Re
         let file = file as u32;
         match (source, open(source).map_err(failed)?) {
             (Source::File(path), Bytes::Plain(length)) => {
-                let window = options.options.window.max(1);
+                let window = options.window.max(1);
                 for start in (0..length).step_by(window as usize) {
                     let end = (start + window).min(length);
                     plain.push(Window { path, file, start, end });
@@ -179,7 +167,6 @@ pub fn read_str(text: &str) -> AttemptTable {
         filter: &options.filter,
         keep_rejects: false,
         keep_ids: false,
-        needle: None,
     };
     let mut table = Chunk::read(text.as_bytes(), &reading, &mut Lane::default()).table;
     table.files.push("text".to_owned());
@@ -209,7 +196,7 @@ struct Window<'s> {
 fn read_windows(
     windows: &mut Vec<Window<'_>>,
     merger: &mut Merger,
-    options: &Work<'_>,
+    options: &Options,
     progress: Progress<'_>,
 ) -> Result<(), IngestError> {
     let (streams, books) = (&merger.streams, &mut merger.books);
@@ -223,7 +210,7 @@ fn read_windows(
 fn parse_windows(
     windows: &[Window<'_>],
     streams: &[String],
-    options: &Work<'_>,
+    options: &Options,
     progress: Progress<'_>,
 ) -> Result<Vec<Chunk>, IngestError> {
     windows.par_iter().map(|window| parse_window(window, streams, options, progress)).collect()
@@ -232,7 +219,7 @@ fn parse_windows(
 fn parse_window(
     window: &Window<'_>,
     streams: &[String],
-    options: &Work<'_>,
+    options: &Options,
     progress: Progress<'_>,
 ) -> Result<Chunk, IngestError> {
     WORKER.with_borrow_mut(|(buffer, lane)| {
@@ -243,7 +230,7 @@ fn parse_window(
     })
 }
 
-fn parse_block(block: &[u8], file: u32, streams: &[String], options: &Work<'_>) -> Chunk {
+fn parse_block(block: &[u8], file: u32, streams: &[String], options: &Options) -> Chunk {
     WORKER.with_borrow_mut(|(_, lane)| Chunk::read(block, &reading(options, file, streams), lane))
 }
 
@@ -251,10 +238,10 @@ fn read_stream(
     stream: Box<dyn Read + Send>,
     file: u32,
     merger: &mut Merger,
-    options: &Work<'_>,
+    options: &Options,
     progress: Progress<'_>,
 ) -> io::Result<()> {
-    let mut blocks = Blocks::new(stream, options.options.window.max(1) as usize);
+    let mut blocks = Blocks::new(stream, options.window.max(1) as usize);
     loop {
         let mut batch = Vec::new();
         while batch.len() < rayon::current_num_threads() * 2
@@ -273,26 +260,13 @@ fn read_stream(
     }
 }
 
-/// The options, and what is made of them once.
-struct Work<'o> {
-    options: &'o Options,
-    needle: Option<memchr::memmem::Finder<'o>>,
-}
-
-impl<'o> Work<'o> {
-    fn new(options: &'o Options) -> Work<'o> {
-        Work { options, needle: options.needle.as_ref().map(memchr::memmem::Finder::new) }
-    }
-}
-
-fn reading<'c>(work: &'c Work<'_>, file: u32, streams: &'c [String]) -> Reading<'c> {
+fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String]) -> Reading<'c> {
     Reading {
         file,
         stream: &streams[file as usize],
-        zone: work.options.zone,
-        filter: &work.options.filter,
-        keep_rejects: work.options.keep_rejects,
-        keep_ids: work.options.keep_ids,
-        needle: work.needle.as_ref(),
+        zone: options.zone,
+        filter: &options.filter,
+        keep_rejects: options.keep_rejects,
+        keep_ids: options.keep_ids,
     }
 }

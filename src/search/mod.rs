@@ -9,19 +9,21 @@ mod inputs;
 mod near;
 mod needles;
 mod pages;
+mod quote;
 mod read;
 mod resolve;
 mod survey;
 mod token;
 
 pub use near::Near;
+pub use quote::Place;
 
 use crate::attempt::{AttemptTable, Flags, Time, Zone};
 use crate::ingest::{Filter, IdField, IngestError, Source};
 use hits::{Candidates, Fit, Hits};
 use inputs::Opened;
 use needles::Needles;
-use pages::{At, Progress, Wanted, pass};
+use pages::{Progress, Wanted, pass};
 use resolve::{Resolved, narrow, resolve};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,7 +176,8 @@ pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Resu
         opened,
         survey,
     };
-    let rows = if hits.pages.is_empty() { BTreeMap::new() } else { found.gather(&mut hits, query, &resolved, progress)? };
+    let rows =
+        if hits.pages.is_empty() { BTreeMap::new() } else { found.gather(&mut hits, query, &resolved, progress)? };
     found.answers = resolved
         .into_iter()
         .enumerate()
@@ -242,7 +245,8 @@ impl Found {
         let Some((first, last)) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return Ok(read.rows) };
         let context = query.context_us.unwrap_or(CONTEXT_US);
         let reach = if is_nameless { context.max(CALL_REACH_US) } else { context };
-        let window = if everything { (Time(i64::MIN), Time(i64::MAX)) } else { (first.plus_us(-reach), last.plus_us(reach)) };
+        let window =
+            if everything { (Time(i64::MIN), Time(i64::MAX)) } else { (first.plus_us(-reach), last.plus_us(reach)) };
         let (pages, bytes) = self.survey.around(window.0, window.1);
         self.too_much = bytes > SURROUNDINGS && query.context_us.is_none() && !everything && !is_nameless;
         if !self.too_much {
@@ -280,40 +284,5 @@ impl Found {
             progress,
         )?;
         Ok(())
-    }
-
-    /// The page and the number within it of a line.
-    fn place(&self, file: u32, line: u32) -> (At, u32) {
-        let at = self.survey.page_of(file as usize, line);
-        (at, line - self.survey.lines_before(at))
-    }
-
-    /// The lines at these places (input, line from 1), as they stand.
-    ///
-    /// # Errors
-    /// An input that cannot be read any more.
-    pub fn quote(&self, places: &BTreeSet<(u32, u32)>) -> Result<BTreeMap<(u32, u32), String>, IngestError> {
-        let mut wanted: BTreeMap<At, Vec<(u32, (u32, u32))>> = BTreeMap::new();
-        for place in places {
-            let (at, line) = self.place(place.0, place.1);
-            wanted.entry(at).or_default().push((line, *place));
-        }
-        let mut quoted = BTreeMap::new();
-        pass(
-            &self.opened,
-            &Wanted::These(wanted.keys().copied().collect()),
-            &|at, bytes| {
-                let lines = wanted.get(&at).map(Vec::as_slice).unwrap_or_default();
-                let mut text = bytes.split(|byte| *byte == b'\n').zip(1u32..);
-                let of = |(line, place): &(u32, (u32, u32))| {
-                    let (bytes, _) = text.find(|(_, number)| number == line)?;
-                    Some((*place, String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned()))
-                };
-                lines.iter().filter_map(of).collect::<Vec<_>>()
-            },
-            &mut |_, lines| quoted.extend(lines),
-            &|_| {},
-        )?;
-        Ok(quoted)
     }
 }

@@ -17,7 +17,7 @@ const KEPT: usize = 64;
 /// Letters that may be wrong, missing or too many.
 const WRONG: usize = 2;
 /// The shortest piece of an id that is searched for; shorter ones stand in every line.
-const SHORTEST: usize = 4;
+const SHORTEST: usize = 3;
 
 /// An id that looks like one that was not found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -92,7 +92,9 @@ fn pieces(id: &str) -> Vec<String> {
     let third = letters.len().div_ceil(WRONG + 1);
     let mut pieces: Vec<String> = letters.chunks(third.max(1)).map(|piece| piece.iter().collect()).collect();
     pieces.retain(|piece: &String| piece.len() >= SHORTEST);
-    pieces.extend([id.to_lowercase(), id.to_uppercase()].into_iter().filter(|other| other.len() >= SHORTEST && other != id));
+    pieces.extend(
+        [id.to_lowercase(), id.to_uppercase()].into_iter().filter(|other| other.len() >= SHORTEST && other != id),
+    );
     pieces.dedup();
     pieces
 }

@@ -57,13 +57,9 @@ fn spelled(text: &str) -> Vec<String> {
     let mut all = vec![
         escaped(text, |c| must(c).then(|| short(c))),
         escaped(text, |c| if c == '/' { Some("\\/".to_owned()) } else { must(c).then(|| short(c)) }),
-        escaped(text, |c| {
-            if c.is_ascii() && !html(c) { must(c).then(|| short(c)) } else { Some(hex(c, false)) }
-        }),
+        escaped(text, |c| if c.is_ascii() && !html(c) { must(c).then(|| short(c)) } else { Some(hex(c, false)) }),
         escaped(text, |c| if c.is_ascii() { must(c).then(|| short(c)) } else { Some(hex(c, false)) }),
-        escaped(text, |c| {
-            if c.is_ascii() && !dotnet(c) { must(c).then(|| short(c)) } else { Some(hex(c, true)) }
-        }),
+        escaped(text, |c| if c.is_ascii() && !dotnet(c) { must(c).then(|| short(c)) } else { Some(hex(c, true)) }),
     ];
     let nested: Vec<String> =
         all.iter().filter(|one| one.contains('\\')).map(|one| escaped(one, |c| must(c).then(|| short(c)))).collect();

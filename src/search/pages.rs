@@ -64,7 +64,8 @@ pub(super) fn pass<T: Send>(
     for (input, opened) in inputs.iter().enumerate() {
         match opened.length {
             Some(length) => {
-                let pages = (0..usize::try_from(length.div_ceil(PAGE)).unwrap_or(usize::MAX)).map(|page| At { input, page });
+                let pages =
+                    (0..usize::try_from(length.div_ceil(PAGE)).unwrap_or(usize::MAX)).map(|page| At { input, page });
                 for at in pages.filter(|at| wanted.has(*at)) {
                     plain.push(at);
                     if plain.len() == BATCH {

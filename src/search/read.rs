@@ -68,13 +68,7 @@ impl Found {
 
 impl Reading<'_> {
     /// Reads `lines`, numbered within their page: all of `hits`, and of the others those within the window.
-    fn lines<'l>(
-        &self,
-        at: At,
-        before: u32,
-        lines: impl Iterator<Item = (&'l [u8], u32)>,
-        hits: &[HitLine],
-    ) -> Rows {
+    fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);
         let stream = &self.opened[at.input].stream;
         let mut excerpt = Excerpt::new(file, stream, self.query.zone, &self.query.filter);

@@ -36,11 +36,8 @@ pub(super) fn resolve(needle: usize, hits: &Hits, begun: &Candidates) -> Resolve
         let field = begun.ids.values().map(|(field, _)| *field).min();
         return Resolved::Id { kind: field.map_or(Kind::Mention, Kind::from), value: None };
     }
-    let candidates = begun.ids.iter().map(|(id, (field, lines))| Candidate {
-        id: id.clone(),
-        kind: (*field).into(),
-        lines: *lines,
-    });
+    let candidates =
+        begun.ids.iter().map(|(id, (field, lines))| Candidate { id: id.clone(), kind: (*field).into(), lines: *lines });
     Resolved::Ambiguous { candidates: candidates.collect(), more: begun.more }
 }
 
@@ -51,7 +48,8 @@ fn only_one(begun: &Candidates) -> Option<(&str, IdField)> {
     if begun.ids.len() == 1 && !begun.more {
         return Some((first, *field));
     }
-    let is_inside = |(id, (field, _)): (&String, &(IdField, u64))| *field != IdField::Run && id.starts_with(first.as_str());
+    let is_inside =
+        |(id, (field, _)): (&String, &(IdField, u64))| *field != IdField::Run && id.starts_with(first.as_str());
     (*field == IdField::Run && ids.all(is_inside)).then_some((first, IdField::Run))
 }
 

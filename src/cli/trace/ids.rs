@@ -13,40 +13,49 @@ const SHORTEST_ID: usize = 3;
 const AROUND_IDS: [char; 12] = ['"', '\'', '`', '(', ')', '[', ']', '<', '>', ',', ';', '\u{feff}'];
 
 /// The arguments, told apart.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) ids: Vec<String>,
     pub(super) inputs: Vec<String>,
     /// Ids that are also the names of files.
     pub(super) files: Vec<String>,
+    /// No input was named: standard input is read.
+    pub(super) is_stdin_implied: bool,
 }
 
 /// Tells ids from inputs: what exists, is a pattern, or is named like a log is an input, anything else an id.
 /// The first argument is the id where all of them exist.
 pub(super) fn split(args: &TraceArgs) -> Result<Asked, CliError> {
     let given = &args.input.inputs;
-    let is_stdin_meant = !std::io::stdin().is_terminal();
     let mut asked = if args.id.is_empty() {
         apart(given, is_input)?
     } else {
-        Asked { ids: args.id.clone(), inputs: given.clone(), files: Vec::new() }
+        Asked { ids: args.id.clone(), inputs: given.clone(), ..Asked::default() }
     };
-    if asked.inputs.is_empty() && is_stdin_meant {
+    check(&mut asked.ids)?;
+    if asked.inputs.is_empty() {
+        if std::io::stdin().is_terminal() {
+            return Err(asked.no_input());
+        }
+        asked.is_stdin_implied = true;
         asked.inputs.push("-".to_owned());
     }
-    if asked.inputs.is_empty() {
-        return Err(CliError::Usage(format!(
-            "no input to look for `{}` in: retrylens trace ID INPUT...; - is standard input",
-            asked.ids.join("`, `")
-        )));
-    }
-    check(&mut asked.ids)?;
     Ok(asked)
+}
+
+impl Asked {
+    /// No input was named, and nothing came in unasked.
+    pub(super) fn no_input(&self) -> CliError {
+        CliError::Usage(format!(
+            "no input to look for `{}` in: retrylens trace ID INPUT...; - is standard input",
+            self.ids.join("`, `")
+        ))
+    }
 }
 
 fn apart(given: &[String], is_input: impl Fn(&str) -> bool) -> Result<Asked, CliError> {
     let named_like_a_log = |text: &str| looks_like_a_log(Path::new(text));
-    let mut asked = Asked { ids: Vec::new(), inputs: Vec::new(), files: Vec::new() };
+    let mut asked = Asked::default();
     let is_id = |text: &str| !is_input(text) && !is_path(text) && !named_like_a_log(text);
     let any_id = given.iter().any(|text| is_id(text));
     for (nth, text) in given.iter().enumerate() {
@@ -63,7 +72,7 @@ fn apart(given: &[String], is_input: impl Fn(&str) -> bool) -> Result<Asked, Cli
     match given {
         [first, _, ..] if first != "-" && !named_like_a_log(first) && !first.contains(['*', '?']) => {
             let inputs = asked.inputs.split_off(1);
-            Ok(Asked { ids: vec![first.clone()], inputs, files: vec![first.clone()] })
+            Ok(Asked { ids: vec![first.clone()], inputs, files: vec![first.clone()], ..Asked::default() })
         }
         _ => Err(CliError::Usage(format!(
             "no id to look for: {} an input; retrylens trace ID INPUT..., or --id ID where the id is also the name of \

@@ -20,11 +20,14 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     inputs::set_threads(&args.input)?;
     let sources = ingest::resolve(&asked.inputs)?;
     let filter = inputs::filter(&args.input)?;
-    let query = Query { ids: asked.ids, context_us, zone: args.input.tz, filter };
+    let query = Query { ids: asked.ids.clone(), context_us, zone: args.input.tz, filter };
     let bar = inputs::progress(&sources, args.input.quiet);
     let found = search(&sources, &query, &|bytes| bar.inc(bytes))?;
     bar.finish_and_clear();
     let traces = traces(&found, &query.ids, args.input.complete, args.raw)?;
+    if asked.is_stdin_implied && traces.searched.bytes == 0 {
+        return Err(asked.no_input());
+    }
     if traces.traces.is_empty() {
         return Err(nothing(&traces, &asked.files));
     }
@@ -39,10 +42,11 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
 
 /// Why no id led anywhere. Too short a beginning is a mistake of usage, an id that is nowhere is not.
 fn nothing(traces: &Traces, files: &[String]) -> CliError {
-    let mut lines: Vec<String> =
-        traces.unresolved.iter().map(|one| text::unresolved(one, &traces.searched)).collect();
+    let mut lines: Vec<String> = traces.unresolved.iter().map(|one| text::unresolved(one, &traces.searched)).collect();
     lines.extend(files.iter().map(|file| {
-        format!("`{file}` was taken for the id, although a file has that name; to search the file, give an id before it")
+        format!(
+            "`{file}` was taken for the id, although a file has that name; to search the file, give an id before it"
+        )
     }));
     let text = lines.join("\n");
     if traces.unresolved.iter().any(|one| !one.candidates.is_empty()) {

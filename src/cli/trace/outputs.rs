@@ -26,13 +26,10 @@ impl Outputs {
         }
         // An input that cannot be found is reported when it is read.
         let inputs = ingest::resolve(inputs).unwrap_or_default();
-        let is_input = |file: &Path| {
-            inputs.iter().any(|input| matches!(input, Source::File(path) if output::is_same(path, file)))
-        };
+        let is_input =
+            |file: &Path| inputs.iter().any(|input| matches!(input, Source::File(path) if output::is_same(path, file)));
         match files.iter().find(|(_, path)| is_input(path)) {
-            Some((_, path)) => {
-                Err(CliError::Usage(format!("{} is an input: it would be overwritten", path.display())))
-            }
+            Some((_, path)) => Err(CliError::Usage(format!("{} is an input: it would be overwritten", path.display()))),
             None => Ok(Outputs { files }),
         }
     }
@@ -66,7 +63,7 @@ fn render(
 ) -> io::Result<()> {
     match format {
         TraceFormat::Json => json::pretty(traces, out),
-        _ => {
+        TraceFormat::Text => {
             let page = if target == Target::File { text::TextOptions::default() } else { output::page() };
             text::traces(traces, &text::TextOptions { zone: args.input.tz, verbose: args.verbose, ..page }, out)
         }
@@ -74,9 +71,9 @@ fn render(
 }
 
 fn parse(text: &str) -> Result<(TraceFormat, PathBuf), CliError> {
-    let known = "known formats: text, json, markdown, html";
+    let known = "known formats: text, json";
     let Some((name, path)) = text.split_once('=') else {
-        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as html=trace.html; {known}")));
+        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as json=trace.json; {known}")));
     };
     let format = TraceFormat::from_str(name, false)
         .map_err(|_| CliError::Usage(format!("--output {text}: no format `{name}`; {known}")))?;

@@ -156,7 +156,8 @@ impl<'c, 'a> Around<'c, 'a> {
                 let point = |(at, remaining): (Time, i64)| LimitReading { at, remaining, limit };
                 [point(gauge.first), point((gauge.min.2, gauge.min.0)), point(gauge.last)]
             });
-            let points: Vec<LimitReading> = points.filter(|point| self.window.0 <= point.at && point.at <= self.window.1).collect();
+            let points: Vec<LimitReading> =
+                points.filter(|point| self.window.0 <= point.at && point.at <= self.window.1).collect();
             let at = |point: &LimitReading| (point.at, point.remaining);
             let around = HeadroomAround {
                 limit_kind,

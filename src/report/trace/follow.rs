@@ -144,7 +144,11 @@ impl<'a> Judged<'a> {
     fn fleet(calls: &[Call<'a>]) -> Judged<'a> {
         let Some(first) = calls.first() else { return Judged { judgement: None } };
         let options = judge::Options {
-            rules: judge::Options::default().rules.into_iter().filter(|rule| matches!(rule.check, Check::Fleet(_))).collect(),
+            rules: judge::Options::default()
+                .rules
+                .into_iter()
+                .filter(|rule| matches!(rule.check, Check::Fleet(_)))
+                .collect(),
             ..judge::Options::default()
         };
         let mut judgement = Judgement::new(first.table());

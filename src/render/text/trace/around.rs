@@ -13,7 +13,8 @@ const SHOWN: usize = 4;
 pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     let Some(around) = &trace.surroundings else {
         page.heading("AROUND IT", "")?;
-        return page.remark("not read, since the calls span much of the log: --context 1m reads it, a call id narrows it");
+        return page
+            .remark("not read, since the calls span much of the log: --context 1m reads it, a call id narrows it");
     };
     let stretch = page.stretch(around.from, around.until);
     page.heading("AROUND IT", &format!("{stretch}, other calls"))?;
@@ -38,7 +39,11 @@ pub(in crate::render) fn alone(around: &Surroundings) -> String {
     }
     let here = match (around.here.of, around.here.count) {
         (0, _) => format!("nothing else was sent on the same scope ({})", around.scope),
-        (_, 0) => format!("all {} on the same scope succeeded ({})", words::counted(around.here.of, "other send"), around.scope),
+        (_, 0) => format!(
+            "all {} on the same scope succeeded ({})",
+            words::counted(around.here.of, "other send"),
+            around.scope
+        ),
         _ => format!("{} on the same scope failed in other ways ({})", share(around.here, "other send"), around.scope),
     };
     let elsewhere = match (around.elsewhere.of, around.elsewhere.count) {
@@ -103,7 +108,8 @@ fn headroom(list: &[HeadroomAround], page: &mut Page<'_>) -> io::Result<()> {
     ]);
     for one in list {
         let readings = [one.before, one.least, one.after];
-        let limit = readings.iter().flatten().next().map_or_else(String::new, |it| words::number(it.limit.unsigned_abs()));
+        let limit =
+            readings.iter().flatten().next().map_or_else(String::new, |it| words::number(it.limit.unsigned_abs()));
         let mut cells = vec![Text::plain(one.limit_kind.label())];
         cells.extend(readings.iter().map(|reading| left(*reading)));
         cells.push(Text::plain(limit));

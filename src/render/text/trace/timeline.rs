@@ -69,7 +69,8 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
 /// The sends that carry the id. Where all do, or the id is that of the call, there is nothing to mark.
 fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
     let named: Vec<usize> = (0..call.sends.len()).filter(|&nth| call.sends[nth].named).collect();
-    let telling = matches!(trace.matched, Kind::Request | Kind::Platform | Kind::Mention) && named.len() < call.sends.len();
+    let telling =
+        matches!(trace.matched, Kind::Request | Kind::Platform | Kind::Mention) && named.len() < call.sends.len();
     let whole = matches!(trace.matched, Kind::Request | Kind::Platform) && call.sends.len() == 1;
     if telling || whole { named } else { Vec::new() }
 }

@@ -1,0 +1,39 @@
+//! Lines read back as they stand.
+
+use super::Found;
+use super::pages::{At, Wanted, pass};
+use crate::ingest::IngestError;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An input by its number, and a line of it from 1.
+pub type Place = (u32, u32);
+
+impl Found {
+    /// The lines at these places.
+    ///
+    /// # Errors
+    /// An input that cannot be read any more.
+    pub fn quote(&self, places: &BTreeSet<Place>) -> Result<BTreeMap<Place, String>, IngestError> {
+        let mut wanted: BTreeMap<At, Vec<Place>> = BTreeMap::new();
+        for place in places {
+            wanted.entry(self.survey.page_of(place.0 as usize, place.1)).or_default().push(*place);
+        }
+        let mut quoted = BTreeMap::new();
+        pass(
+            &self.opened,
+            &Wanted::These(wanted.keys().copied().collect()),
+            &|at, bytes| {
+                let first = self.survey.lines_before(at) + 1;
+                let mut lines = bytes.split(|byte| *byte == b'\n').zip(first..);
+                let of = |place: &Place| {
+                    let (line, _) = lines.find(|(_, number)| *number == place.1)?;
+                    Some((*place, String::from_utf8_lossy(line.trim_ascii_end()).into_owned()))
+                };
+                wanted.get(&at).into_iter().flatten().filter_map(of).collect::<Vec<_>>()
+            },
+            &mut |_, lines| quoted.extend(lines),
+            &|_| {},
+        )?;
+        Ok(quoted)
+    }
+}
