@@ -14,10 +14,10 @@ pub use rolling::Rolling;
 use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping, Groups, Horizon, group};
 use crate::measure::{Fleet, Sums};
-use crate::rules::{Check, Confidence, Hit, Rule, Severity};
+use crate::rules::{Check, Confidence, Field, Hit, Rule, Severity};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 
 /// Pieces a log is judged in: enough to keep any machine busy, few enough that merging costs nothing.
@@ -36,6 +36,8 @@ pub struct Judgement<'a> {
     pub suppressed: u64,
     /// How many each of [`Options::suppressions`] covers; shorter where the last ones cover none.
     pub covered: Vec<u64>,
+    /// Calls that a rule could not judge, by the rule and the field that would have told.
+    pub undecided: BTreeMap<(&'static str, Field), u64>,
 }
 
 /// Judges every call of `table`, then the fleet.
@@ -88,7 +90,7 @@ pub fn judge_shard<'a>(
 
 /// The rules that judge one call at a time.
 fn call_rules(options: &Options) -> Vec<&'static Rule> {
-    options.rules.iter().copied().filter(|rule| matches!(rule.check, Check::Call(_))).collect()
+    options.rules.iter().copied().filter(|rule| !matches!(rule.check, Check::Fleet(_))).collect()
 }
 
 /// A judgement apart from its table, while that changes.
@@ -99,14 +101,15 @@ pub struct Settled {
     wasted: u64,
     suppressed: u64,
     covered: Vec<u64>,
+    undecided: BTreeMap<(&'static str, Field), u64>,
 }
 
 impl Settled {
     /// Together with its table again.
     #[must_use]
     pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
-        let Settled { sums, folds, wasted, suppressed, covered } = self;
-        Judgement { fleet: Fleet { table, sums }, folds, wasted, suppressed, covered }
+        let Settled { sums, folds, wasted, suppressed, covered, undecided } = self;
+        Judgement { fleet: Fleet { table, sums }, folds, wasted, suppressed, covered, undecided }
     }
 
     /// Every row number it keeps.
@@ -121,14 +124,21 @@ impl<'a> Judgement<'a> {
     /// Apart from its table.
     #[must_use]
     pub fn detach(self) -> Settled {
-        let Judgement { fleet, folds, wasted, suppressed, covered } = self;
-        Settled { sums: fleet.sums, folds, wasted, suppressed, covered }
+        let Judgement { fleet, folds, wasted, suppressed, covered, undecided } = self;
+        Settled { sums: fleet.sums, folds, wasted, suppressed, covered, undecided }
     }
 
     /// The judgement of no call.
     #[must_use]
     pub fn new(table: &'a AttemptTable) -> Judgement<'a> {
-        Judgement { fleet: Fleet::new(table), folds: HashMap::default(), wasted: 0, suppressed: 0, covered: Vec::new() }
+        Judgement {
+            fleet: Fleet::new(table),
+            folds: HashMap::default(),
+            wasted: 0,
+            suppressed: 0,
+            covered: Vec::new(),
+            undecided: BTreeMap::new(),
+        }
     }
 
     /// Judges one call and takes in its counts.
@@ -140,9 +150,7 @@ impl<'a> Judgement<'a> {
         }
         let mut wasted: Vec<u32> = Vec::new();
         for rule in rules {
-            if let Check::Call(check) = rule.check
-                && let Some(hit) = check(call, &options.settings)
-            {
+            if let Some(hit) = self.ask(rule, call, options) {
                 let in_vain = hit.wasted.clone();
                 if self.keep(rule, hit, Some(call), options) {
                     wasted.extend_from_slice(&in_vain);
@@ -152,6 +160,18 @@ impl<'a> Judgement<'a> {
         wasted.sort_unstable();
         wasted.dedup();
         self.note_waste(call.first().run, wasted.len() as u64);
+    }
+
+    /// What a call rule says; that it cannot tell is counted.
+    fn ask(&mut self, rule: &'static Rule, call: &Call<'a>, options: &Options) -> Option<Hit> {
+        match rule.check {
+            Check::Call(check) => check(call, &options.settings),
+            Check::CallIfTold(check) => check(call, &options.settings).unwrap_or_else(|field| {
+                *self.undecided.entry((rule.code, field)).or_default() += 1;
+                None
+            }),
+            Check::Fleet(_) => None,
+        }
     }
 
     /// Judges the fleet by its summaries: once, after everything is merged.
@@ -243,6 +263,9 @@ impl<'a> Judgement<'a> {
         self.suppressed += other.suppressed;
         self.covered.resize(self.covered.len().max(other.covered.len()), 0);
         self.covered.iter_mut().zip(other.covered).for_each(|(mine, theirs)| *mine += theirs);
+        for (key, calls) in other.undecided {
+            *self.undecided.entry(key).or_default() += calls;
+        }
         for (key, fold) in other.folds {
             match self.folds.entry(key) {
                 std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().merge(fold),

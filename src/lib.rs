@@ -14,6 +14,7 @@ pub mod config;
 pub mod ingest;
 pub mod judge;
 pub mod measure;
+pub mod policy;
 pub mod render;
 pub mod report;
 pub mod rules;

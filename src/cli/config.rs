@@ -71,8 +71,7 @@ fn today() -> NaiveDate {
 pub(super) fn select(config: &Config, select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, CliError> {
     for prefix in select.iter().chain(ignore) {
         if !CATALOGUE.iter().any(|rule| rule.is_meant_by(prefix)) {
-            let codes: Vec<&str> = CATALOGUE.iter().map(|rule| rule.code).collect();
-            return Err(CliError::Usage(format!("no rule `{prefix}`; the rules are {}", codes.join(", "))));
+            return Err(super::explain::no_rule(prefix));
         }
     }
     let named = |list: &[String], rule: &Rule| list.iter().any(|prefix| rule.is_meant_by(prefix));

@@ -5,6 +5,7 @@
 
 mod find;
 mod mistake;
+mod policy;
 mod read;
 mod rules;
 mod schema;
@@ -18,6 +19,7 @@ pub use show::show;
 pub use suppress::Suppress;
 
 use crate::judge::Suppression;
+use crate::policy::Policies;
 use crate::rules::{CATALOGUE, Rule, Settings, Severity};
 use chrono::NaiveDate;
 use std::collections::BTreeMap;
@@ -34,6 +36,8 @@ pub struct Config {
     pub ignore: Vec<String>,
     /// What is changed of single rules, by code.
     pub rules: BTreeMap<&'static str, RuleConfig>,
+    /// What is declared of retries.
+    pub policies: Policies,
     /// Findings that are known and accepted.
     pub suppress: Vec<Suppress>,
 }
@@ -104,12 +108,12 @@ impl Config {
         self.rules.iter().filter_map(|(code, rule)| Some((*code, rule.severity?))).collect()
     }
 
-    /// The thresholds in force.
+    /// The thresholds in force, and what is declared.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let all =
             self.rules.iter().flat_map(|(code, rule)| rule.thresholds.iter().map(move |(name, x)| (*code, *name, *x)));
-        Settings::with(all)
+        Settings::with(all).declaring(self.policies.clone())
     }
 
     /// The suppressions that hold on `today`.

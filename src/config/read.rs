@@ -1,15 +1,16 @@
 //! The file as a tree whose every part knows its place, and the typed parts of it.
 
 use super::mistake::{Mistake, did_you_mean};
-use super::{Config, rules, suppress};
+use super::{Config, policy, rules, suppress};
 use crate::rules::CATALOGUE;
+use glob::Pattern;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Keys at the top of the file.
-const KEYS: [&str; 4] = ["select", "ignore", "rules", "suppress"];
+const KEYS: [&str; 5] = ["select", "ignore", "rules", "policy", "suppress"];
 
 /// Any value, with its place.
 pub(super) type Value<'i> = Spanned<DeValue<'i>>;
@@ -34,6 +35,7 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
             "select" => config.select = file.rule_list(value, "select")?,
             "ignore" => config.ignore = file.rule_list(value, "ignore")?,
             "rules" => config.rules = rules::read(&file, value)?,
+            "policy" => config.policies = policy::read(&file, value)?,
             "suppress" => config.suppress = suppress::read(&file, value)?,
             other => return Err(file.unknown_key(key.span(), other, &KEYS, "the file")),
         }
@@ -99,6 +101,22 @@ impl File<'_> {
         number
             .filter(|number| number.is_finite() && *number >= 0.0)
             .ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be 0 or more")))
+    }
+
+    /// A whole number of things, at least one.
+    pub(super) fn count(&self, value: &Value<'_>, what: &str) -> Result<u32, Mistake> {
+        let number = self.number(value, what)?;
+        let whole = number >= 1.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX);
+        // The range was checked.
+        whole
+            .then_some(number as u32)
+            .ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be a whole number of 1 or more")))
+    }
+
+    /// Names, with the wildcards * and ?.
+    pub(super) fn pattern(&self, value: &Value<'_>, what: &str) -> Result<Pattern, Mistake> {
+        Pattern::new(self.string(value, what)?)
+            .map_err(|error| self.mistake(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
     }
 
     /// A date, with or without quotes.

@@ -1,6 +1,7 @@
 //! A JSON Schema of the file, for editors.
 
 use crate::classify::Class;
+use crate::policy::Jitter;
 use crate::rules::{CATALOGUE, Rule};
 use serde_json::{Map, Value, json};
 
@@ -25,6 +26,10 @@ pub fn schema() -> Value {
                 "type": "object",
                 "additionalProperties": false,
                 "properties": rules,
+            },
+            "policy": {
+                "description": "What is declared of retries, to hold the log against; of several, the first that fits holds.",
+                "oneOf": [of_policy(), { "type": "array", "items": of_policy() }],
             },
             "suppress": {
                 "description": "Findings that are known and accepted: counted, and nothing else.",
@@ -66,9 +71,43 @@ fn of_rule(rule: &Rule) -> Value {
     })
 }
 
+/// A glob over names.
+fn pattern(what: &str) -> Value {
+    json!({ "type": "string", "description": format!("{what}, with the wildcards * and ?") })
+}
+
+fn of_policy() -> Value {
+    let seconds = |what: &str| json!({ "type": "number", "minimum": 0, "description": format!("{what}, in seconds.") });
+    let count = |what: &str| json!({ "type": "integer", "minimum": 1, "description": what });
+    let jitters = Jitter::NAMED.map(|(name, _)| name);
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "dependentRequired": { "factor": ["base_s"], "jitter": ["base_s"] },
+        "properties": {
+            "run": pattern("Runs it holds for"),
+            "model": pattern("Models it holds for"),
+            "provider": pattern("Providers it holds for"),
+            "layer": { "type": "string", "description": "The one layer that retries." },
+            "max_attempts": count("Sends of one call, the first included."),
+            "base_s": seconds("The first wait"),
+            "factor": {
+                "description": "What each wait is multiplied by.", "type": "number", "minimum": 0, "default": 2,
+            },
+            "cap_s": seconds("The longest wait a client may choose of itself"),
+            "jitter": {
+                "description": "How waits are spread: by name, or as a share to either side.",
+                "oneOf": [{ "enum": jitters }, { "type": "number", "minimum": 0, "maximum": 1 }],
+                "default": "full",
+            },
+            "budget_s": seconds("The longest a call may go on sending"),
+            "timeout_s": seconds("The deadline of one attempt"),
+            "pool": count("Connections of the client's pool."),
+        },
+    })
+}
+
 fn of_suppress() -> Value {
-    let pattern =
-        |what: &str| json!({ "type": "string", "description": format!("{what}, with the wildcards * and ?") });
     json!({
         "type": "object",
         "additionalProperties": false,

@@ -1,6 +1,7 @@
 //! What is in force, as a file that says the same.
 
 use super::{Config, Suppress};
+use crate::policy::{Jitter, Policy};
 use crate::rules::{CATALOGUE, Rule};
 use std::fmt::Write;
 
@@ -14,6 +15,10 @@ pub fn show(config: &Config) -> String {
     for rule in CATALOGUE {
         out.push('\n');
         of_rule(config, rule, &mut out);
+    }
+    for policy in config.policies.iter() {
+        out.push('\n');
+        of_policy(policy, &mut out);
     }
     for one in &config.suppress {
         out.push('\n');
@@ -39,6 +44,32 @@ fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
         let value = changed.and_then(|rule| rule.thresholds.get(setting.name)).copied().unwrap_or(setting.default);
         let was = (value != setting.default).then(|| setting.default.to_string());
         line(format!("{} = {value}", setting.name), was);
+    }
+}
+
+fn of_policy(policy: &Policy, out: &mut String) {
+    out.push_str("[[policy]]\n");
+    let globs = [("run", &policy.run), ("model", &policy.model), ("provider", &policy.provider)];
+    let globs = globs.into_iter().filter_map(|(key, glob)| Some((key, quoted(glob.as_ref()?.as_str()))));
+    let layer = policy.layer.as_deref().map(|layer| ("layer", quoted(layer)));
+    let schedule = policy.schedule.as_ref();
+    let jitter = schedule.map(|schedule| match schedule.jitter {
+        Jitter::Share(share) => share.to_string(),
+        named => quoted(Jitter::NAMED.iter().find(|(_, jitter)| *jitter == named).map_or("", |(name, _)| name)),
+    });
+    let numbers = [
+        ("max_attempts", policy.max_attempts.map(|count| count.to_string())),
+        ("base_s", schedule.map(|schedule| schedule.base_s.to_string())),
+        ("factor", schedule.map(|schedule| schedule.factor.to_string())),
+        ("cap_s", policy.cap_s.map(|s| s.to_string())),
+        ("jitter", jitter),
+        ("budget_s", policy.budget_s.map(|s| s.to_string())),
+        ("timeout_s", policy.timeout_s.map(|s| s.to_string())),
+        ("pool", policy.pool.map(|count| count.to_string())),
+    ];
+    let numbers = numbers.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    for (key, value) in globs.chain(layer).chain(numbers) {
+        let _ = writeln!(out, "{key} = {value}");
     }
 }
 

@@ -71,9 +71,9 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, Mistake> {
     for (key, value) in file.table(value, "suppress")? {
         match key.get_ref().as_ref() {
             "rule" => rule = Some(file.rule_prefix(value, "rule")?),
-            "run" => run = Some(pattern(file, value, "run")?),
-            "model" => model = Some(pattern(file, value, "model")?),
-            "provider" => provider = Some(pattern(file, value, "provider")?),
+            "run" => run = Some(file.pattern(value, "run")?),
+            "model" => model = Some(file.pattern(value, "model")?),
+            "provider" => provider = Some(file.pattern(value, "provider")?),
             "class" => class = Some(class_pattern(file, value)?),
             "reason" => reason = Some(words(file, value)?),
             "expires" => expires = Some(file.date(value, "expires")?),
@@ -101,14 +101,9 @@ fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, Mistake> {
     Ok(text.to_owned())
 }
 
-fn pattern(file: &File<'_>, value: &Value<'_>, what: &str) -> Result<Pattern, Mistake> {
-    Pattern::new(file.string(value, what)?)
-        .map_err(|error| file.mistake(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
-}
-
 /// Without wildcards it must be a class there is.
 fn class_pattern(file: &File<'_>, value: &Value<'_>) -> Result<Pattern, Mistake> {
-    let pattern = pattern(file, value, "class")?;
+    let pattern = file.pattern(value, "class")?;
     if Class::ALL.iter().any(|class| pattern.matches(class.name())) {
         return Ok(pattern);
     }

@@ -7,6 +7,7 @@ pub mod html;
 pub mod json;
 #[cfg(feature = "frames")]
 pub mod parquet;
+mod rule_facts;
 pub mod rules_page;
 pub mod text;
 mod words;

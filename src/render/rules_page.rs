@@ -1,7 +1,7 @@
 //! The catalogue as one document: every rule with its reasons, thresholds and an example.
 
-use super::catalogue::scope_name;
-use crate::rules::{Rule, Scope, Setting};
+use super::rule_facts::{Threshold, judged, needs, thresholds};
+use crate::rules::{Example, Rule};
 use std::io::{self, Write};
 
 /// What the rules of one hundred have in common.
@@ -60,25 +60,9 @@ fn in_full(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
     for (label, words) in [("Why", rule.why), ("Fix", rule.fix), ("Source", rule.source)] {
         writeln!(out, "- {label}: {}", text(words))?;
     }
-    writeln!(out, "- Needs: {}", needs(rule))?;
+    writeln!(out, "- Needs: {}", needs(rule, |field| format!("`{field}`")))?;
     settings(rule, out)?;
     example(rule, out)
-}
-
-const fn judged(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Attempt => "attempt by attempt",
-        Scope::Call => "call by call",
-        Scope::Run => "run by run",
-        Scope::Fleet => "over all runs",
-    }
-}
-
-fn needs(rule: &Rule) -> String {
-    if rule.needs.is_empty() {
-        return format!("nothing beyond the {} itself", scope_name(rule.scope));
-    }
-    rule.needs.iter().map(|field| format!("`{}`", field.name())).collect::<Vec<_>>().join(", ")
 }
 
 fn settings(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
@@ -86,15 +70,17 @@ fn settings(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     out.write_all(b"\n| threshold | default | meaning |\n| --- | --- | --- |\n")?;
-    for Setting { name, default, unit, meaning } in rule.settings {
-        let value = format!("{default} {unit}");
-        writeln!(out, "| `{name}` | {} | {} |", cell(value.trim_end()), cell(meaning))?;
+    for Threshold { name, default, meaning } in thresholds(rule) {
+        writeln!(out, "| `{name}` | {} | {} |", cell(&default), cell(meaning))?;
     }
     Ok(())
 }
 
 fn example(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
-    let Some(log) = rule.firing.first() else { return Ok(()) };
+    let Some(Example { config, log }) = rule.firing.first().map(|text| Example::of(text)) else { return Ok(()) };
+    if !config.is_empty() {
+        write!(out, "\n```toml\n{config}\n```\n")?;
+    }
     let count = log.lines().count();
     out.write_all(b"\n```json\n")?;
     for line in log.lines().take(EXAMPLE_LINES) {

@@ -35,6 +35,8 @@ pub static CATALOGUE: &[Rule] = &[
     rl315_over_wait::RULE,
     rl401_hidden_layered_retries::RULE,
     rl404_attempts_over_declared_cap::RULE,
+    rl406_waits_off_the_declared_schedule::RULE,
+    rl407_attempt_over_declared_timeout::RULE,
     rl501_gate_ignored::RULE,
     rl503_headroom_drained::RULE,
     rl506_fan_out_burst::RULE,

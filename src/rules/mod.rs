@@ -4,6 +4,7 @@
 //! Rules know nothing of how they are shown.
 
 mod catalogue;
+mod example;
 mod hit;
 mod loops;
 mod model;
@@ -39,6 +40,8 @@ mod rl314_retry_storm;
 mod rl315_over_wait;
 mod rl401_hidden_layered_retries;
 mod rl404_attempts_over_declared_cap;
+mod rl406_waits_off_the_declared_schedule;
+mod rl407_attempt_over_declared_timeout;
 mod rl501_gate_ignored;
 mod rl503_headroom_drained;
 mod rl506_fan_out_burst;
@@ -69,5 +72,6 @@ pub(crate) mod shared;
 mod tests;
 
 pub use catalogue::{CATALOGUE, find};
+pub use example::Example;
 pub use hit::Hit;
 pub use model::{Check, Confidence, Field, Remedy, Rule, Scope, Setting, Settings, Severity};

@@ -3,6 +3,7 @@
 use super::Hit;
 use crate::calls::Call;
 use crate::measure::Fleet;
+use crate::policy::{Policies, Policy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -130,6 +131,8 @@ pub struct Setting {
 pub enum Check {
     /// One settled call at a time, at most one finding each.
     Call(fn(&Call<'_>, &Settings) -> Option<Hit>),
+    /// The same, for rules that may lack evidence: the error names the field that would have told.
+    CallIfTold(fn(&Call<'_>, &Settings) -> Result<Option<Hit>, Field>),
     /// The merged summaries of everything.
     Fleet(fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
 }
@@ -161,7 +164,7 @@ pub struct Rule {
     pub settings: &'static [Setting],
     /// The judgement.
     pub check: Check,
-    /// Logs, as native JSONL, in which it fires.
+    /// Logs, as native JSONL, in which it fires; see [`super::Example`].
     pub firing: &'static [&'static str],
     /// Logs that look alike and in which it must not.
     pub near_misses: &'static [&'static str],
@@ -181,9 +184,11 @@ impl Rule {
     }
 }
 
-/// What rules may read besides their subject: the thresholds in force.
+/// What rules may read besides their subject: the thresholds in force, and what the user declares.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
+    /// Declared policies; empty where nothing is declared.
+    pub policies: Policies,
     overrides: BTreeMap<(&'static str, &'static str), f64>,
 }
 
@@ -191,7 +196,32 @@ impl Settings {
     /// The defaults, but for some thresholds: rule code, name, value.
     #[must_use]
     pub fn with(changed: impl IntoIterator<Item = (&'static str, &'static str, f64)>) -> Settings {
-        Settings { overrides: changed.into_iter().map(|(code, name, value)| ((code, name), value)).collect() }
+        let overrides = changed.into_iter().map(|(code, name, value)| ((code, name), value)).collect();
+        Settings { overrides, policies: Policies::default() }
+    }
+
+    /// The same, with these policies declared.
+    #[must_use]
+    pub fn declaring(mut self, policies: Policies) -> Settings {
+        self.policies = policies;
+        self
+    }
+
+    /// What is declared of the attempt of `call` at `position`.
+    #[must_use]
+    pub fn policy(&self, call: &Call<'_>, position: usize) -> Option<&Policy> {
+        if self.policies.is_empty() {
+            return None;
+        }
+        let (names, origin) = (&call.table().names, call.origin(position));
+        self.policies.find(names.text(call.first().run), names.text(origin.model), names.text(origin.provider))
+    }
+
+    /// What is declared of the layer that sent the attempt of `call` at `position`.
+    #[must_use]
+    pub fn layer_policy(&self, call: &Call<'_>, position: usize) -> Option<&Policy> {
+        let layer = call.origin(position).layer;
+        self.policy(call, position).filter(|policy| policy.is_of(call.table().names.get(layer)))
     }
 
     /// The value of a threshold of the rule `code`.

@@ -31,6 +31,12 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"delay_ms":300000,"decision":"retry"}
 {"timestamp":"2026-05-20T10:05:00.2Z","session_id":"s","turn_id":"t","try":2,"status_code":200}"#,
+        // The policy declares less than is usual.
+        r#"[policy]
+cap_s = 8
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:00:20Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
     ],
     near_misses: &[
         // The server asked for it.
@@ -39,6 +45,12 @@ pub(super) const RULE: Rule = Rule {
         // At the cap, with a little jitter.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:01:03Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
+        // The policy allows for it.
+        r#"[policy]
+cap_s = 300
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
         // The attempt itself may have taken that long.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout"}
 {"ts":"2026-05-20T10:10:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
@@ -54,12 +66,13 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let over = call.retried().filter_map(|p| Some((p, too_long_s(call, p, settings)?)));
     let (position, wait) = over.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    let cap = settings.get(RULE.code, &CAP);
+    let (cap, declared) = cap_s(call, position, settings);
     let planned = call.detail(position).and_then(|detail| detail.planned_us);
     let mut hit = Hit::new(format!(
-        "waited {} after {}, over a cap of {}, and no retry-after had asked for it",
+        "waited {} after {}, over {} of {}, and no retry-after had asked for it",
         shared::seconds(wait),
         shared::class_words(call.at(position).class),
+        if declared { "the declared cap" } else { "a cap" },
         shared::seconds(cap),
     ))
     .on(call, position)
@@ -77,6 +90,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
+/// The longest wait in order after the attempt at `position`, and whether the policy declares it.
+fn cap_s(call: &Call<'_>, position: usize, settings: &Settings) -> (f64, bool) {
+    let declared = settings.layer_policy(call, position).and_then(|policy| policy.cap_s);
+    (declared.unwrap_or_else(|| settings.get(RULE.code, &CAP)), declared.is_some())
+}
+
 /// The wait after the attempt at `position`, where the client alone made it that long.
 fn too_long_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
@@ -89,7 +108,7 @@ fn too_long_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f
     if asked || other || !repeat || !shared::same_scope(call, position, position + 1) {
         return None;
     }
-    let most = settings.get(RULE.code, &CAP) * (1.0 + settings.get(RULE.code, &SHARE));
+    let most = cap_s(call, position, settings).0 * (1.0 + settings.get(RULE.code, &SHARE));
     let planned = detail.planned_us.map(|us| us as f64 / 1e6);
     let wait = call.wait_before(position + 1)?;
     let measured = wait.s() - shared::clock_step_us(call) as f64 / 1e6;

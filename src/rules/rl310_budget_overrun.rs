@@ -31,6 +31,12 @@ pub(super) const RULE: Rule = Rule {
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"kind":"timeout","elapsed_s":600}
 {"timestamp":"2026-05-20T10:10:01Z","session_id":"s","turn_id":"t","try":2,"kind":"timeout","elapsed_s":600}
 {"timestamp":"2026-05-20T10:20:03Z","session_id":"s","turn_id":"t","try":3,"kind":"timeout","elapsed_s":600}"#,
+        // Half a minute is long where ten seconds are declared.
+        r#"[policy]
+budget_s = 10
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
+{"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}"#,
     ],
     near_misses: &[
         // One long answer is no retrying.
@@ -41,6 +47,12 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}
 {"ts":"2026-05-20T11:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
 {"ts":"2026-05-20T11:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}"#,
+        // Twenty minutes are within a declared budget of half an hour.
+        r#"[policy]
+budget_s = 1800
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
+{"ts":"2026-05-20T10:20:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}"#,
         // One long wait that the server dictated: that is RL308.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:20:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
@@ -51,7 +63,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if call.len() < 2 || call.disordered || repeats::guessed(call) {
         return None;
     }
-    let budget = settings.get(RULE.code, &BUDGET);
+    let declared = settings.policy(call, 0).and_then(|policy| policy.budget_s);
+    let budget = declared.unwrap_or_else(|| settings.get(RULE.code, &BUDGET));
     let span = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent) as f64 / 1e6;
     let streak = shared::streaks(call).find(|streak| {
         let dictated = streak.clone().skip(1).any(|p| rl308::slept_s(call, p - 1, settings).is_some());
@@ -60,8 +73,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let late = streak.clone().filter(|&p| span(streak.start, p) > budget).count();
     let lasted = span(streak.start, streak.end - 1);
     let mut hit = Hit::new(format!(
-        "still sending {} after its first attempt, past a budget of {} ({} attempts, {late} of them late)",
+        "still sending {} after its first attempt, past {} of {} ({} attempts, {late} of them late)",
         shared::seconds(lasted),
+        if declared.is_some() { "the declared budget" } else { "a budget" },
         shared::seconds(budget),
         streak.len(),
     ))

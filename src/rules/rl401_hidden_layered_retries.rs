@@ -1,8 +1,12 @@
 //! Two retry loops, one around the other: their attempts multiply.
 
-use super::loops::{self, Sign};
+use super::loops::{self, Loops, Sign};
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
+use super::{repeats, shared};
 use crate::calls::{Call, Grouping};
+
+/// What the layer of an SDK is called.
+const SDK: &str = "sdk";
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     name: "hidden-layered-retries",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "One call was retried by two loops, one inside the other.",
+    summary: "One call was retried by two loops, one inside the other, or by a layer that is declared not to retry.",
     why: "The attempts multiply: with r retries in each of d layers one call becomes (r+1)^d sends. The outer \
           loop believes it made a few attempts; the service sees many, in bursts, and the waits of neither loop \
           mean what they say.",
@@ -39,6 +43,12 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:04.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":2,"status":200,"duration_ms":2000}
 {"ts":"2026-05-20T10:00:04.1Z","run_id":"r","call_id":"c","layer":"gateway","status":503,"duration_ms":100,"request_id":"d"}
 {"ts":"2026-05-20T10:00:05.1Z","run_id":"r","call_id":"c","layer":"gateway","status":200,"duration_ms":500,"request_id":"e"}"#,
+        // One loop, and not the one that is to retry.
+        r#"[policy]
+layer = "harness"
+---
+{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","sdk_retry_count":0,"status":529}
+{"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","layer":"harness","sdk_retry_count":1,"status":200}"#,
     ],
     near_misses: &[
         // One loop.
@@ -66,6 +76,12 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:01.1Z","run_id":"r","call_id":"c","layer":"sdk","sdk_retry_count":0,"request_id":"b","status":529,"duration_ms":200}
 {"ts":"2026-05-20T10:00:02.5Z","run_id":"r","call_id":"c","layer":"harness","attempt":3,"request_id":"d","status":200,"duration_ms":400}
 {"ts":"2026-05-20T10:00:02.6Z","run_id":"r","call_id":"c","layer":"sdk","sdk_retry_count":0,"request_id":"d","status":200,"duration_ms":200}"#,
+        // The layer that is to retry does.
+        r#"[policy]
+layer = "sdk"
+---
+{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"sdk_retry_count":0,"status":529}
+{"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"sdk_retry_count":1,"status":200}"#,
         // Two requests under way at the same time.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529,"duration_ms":300}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529,"duration_ms":300}
@@ -74,8 +90,11 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let loops = loops::find(call)?;
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    loops::find(call).map_or_else(|| by_policy(call, settings), |loops| by_shape(call, &loops))
+}
+
+fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
     let (inner, outer) = loops.names(call);
     let (rounds, sends) = (loops.rounds.len() as u64, u64::from(loops.sends()));
     let shape = if loops.rounds.iter().all(|&round| round == loops.inner()) {
@@ -102,4 +121,38 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         hit.severity = Some(Severity::Info);
     }
     Some(hit)
+}
+
+/// A layer retried to which the declared policy gives no retries.
+fn by_policy(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    if settings.policies.is_empty() || repeats::guessed(call) {
+        return None;
+    }
+    let strange: Vec<(usize, String)> =
+        (0..call.len()).filter_map(|p| Some((p, other_layer(call, p, settings)?))).collect();
+    let (position, layer) = strange.first()?;
+    let owner = settings.policy(call, *position)?.layer.as_deref()?;
+    let mut hit = Hit::new(format!(
+        "{layer} sent again {}, and the policy leaves retries to {}",
+        shared::times(strange.len()),
+        shared::cut(owner, 40),
+    ))
+    .about(call.at(position.saturating_sub(1)).class)
+    .count("sends", strange.len() as u64)
+    .text("layer", layer)
+    .text("declared_layer", shared::cut(owner, 40));
+    hit.rows.extend(strange.iter().map(|(position, _)| call.rows()[*position]));
+    Some(hit)
+}
+
+/// The layer whose own count says that it sent the attempt at `position` again, where it is not the declared one.
+fn other_layer(call: &Call<'_>, position: usize, settings: &Settings) -> Option<String> {
+    let attempt = call.at(position);
+    let policy = settings.policy(call, position).filter(|policy| policy.layer.is_some())?;
+    let layer = call.table().names.get(call.origin(position).layer);
+    if attempt.sdk_count().is_some_and(|count| count > 0) && !policy.is_of(Some(SDK)) {
+        return Some("the SDK".to_owned());
+    }
+    let layer = layer.filter(|_| attempt.number > 1).filter(|layer| !policy.is_of(Some(layer)))?;
+    Some(format!("the layer {}", shared::cut(layer, 40)))
 }

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     name: "attempts-over-declared-cap",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "A layer made more attempts than the cap it declares.",
+    summary: "A layer made more attempts than the cap it declares, or than the policy declares for it.",
     why: "A cap that does not hold protects nothing: either the loop counts wrongly, or another loop beneath it \
           sends on its account.",
     fix: "Count sends where they leave the process, compare with the cap there, and leave retries to one layer; \
@@ -31,6 +31,13 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","layer":"sdk","max_retries":1,"status":500,"request_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","layer":"sdk","max_retries":1,"status":500,"request_id":"b"}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","layer":"sdk","max_retries":1,"status":200,"request_id":"d"}"#,
+        // The log declares nothing, the policy does.
+        r#"[policy]
+max_attempts = 2
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":500}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":500}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":500}"#,
     ],
     near_misses: &[
         // As many as declared.
@@ -45,6 +52,17 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","model":"a","max_attempts":2,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","model":"a","max_attempts":2,"status":529}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","model":"b","max_attempts":2,"status":200}"#,
+        // The policy binds another layer, and another model.
+        r#"[[policy]]
+model = "small-*"
+max_attempts = 1
+[[policy]]
+layer = "harness"
+max_attempts = 2
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","model":"large-1","layer":"sdk","attempt":1,"status":500}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","model":"large-1","layer":"sdk","attempt":2,"status":500}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","model":"large-1","layer":"sdk","attempt":3,"status":500}"#,
     ],
 };
 
@@ -54,60 +72,90 @@ struct Count {
     model: Symbol,
     attempts: u64,
     cap: u64,
+    /// The last of them that has a cap.
+    last: usize,
 }
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    if call.attempts().all(|attempt| attempt.max_attempts == 0) {
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    if settings.policies.is_empty() && call.attempts().all(|attempt| attempt.max_attempts == 0) {
         return None;
     }
-    let (position, sends, cap) = by_number(call).or_else(|| by_count(call))?;
+    let caps = Caps { call, settings };
+    let (position, sends) = by_number(&caps).or_else(|| by_count(&caps))?;
+    let (cap, declared_by) = caps.at(position)?;
     let layer = call.table().names.get(call.origin(position).layer);
     let who = layer.map_or_else(|| "one layer".to_owned(), |layer| format!("the layer {}", shared::cut(layer, 40)));
-    let mut hit = Hit::new(format!("{who} made {sends} attempts and declares {cap} at most"))
-        .on_call(call)
-        .about(call.at(position).class)
-        .count("attempts", sends)
-        .count("max_attempts", cap);
+    let mut hit = Hit::new(match declared_by {
+        By::Log => format!("{who} made {sends} attempts and declares {cap} at most"),
+        By::Policy => format!("{who} made {sends} attempts, and the policy declares {cap} at most"),
+    })
+    .on_call(call)
+    .about(call.at(position).class)
+    .count("attempts", sends)
+    .count("max_attempts", cap);
     if let Some(layer) = layer {
         hit = hit.text("layer", shared::cut(layer, 40));
     }
     Some(hit)
 }
 
-/// The layer's own counter is past its own cap.
-fn by_number(call: &Call<'_>) -> Option<(usize, u64, u64)> {
-    let over = |p: &usize| call.at(*p).max_attempts > 0 && call.at(*p).number > call.at(*p).max_attempts;
-    let position = (0..call.len()).filter(over).max_by_key(|&p| call.at(p).number)?;
-    let attempt = call.at(position);
-    Some((position, u64::from(attempt.number), u64::from(attempt.max_attempts)))
+/// Who declares a cap.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    Log,
+    Policy,
+}
+
+/// The caps that hold for the attempts of a call.
+struct Caps<'c, 'a> {
+    call: &'c Call<'a>,
+    settings: &'c Settings,
+}
+
+impl Caps<'_, '_> {
+    /// The least cap declared for the attempt at `position`.
+    fn at(&self, position: usize) -> Option<(u64, By)> {
+        let logged = Some(u64::from(self.call.at(position).max_attempts)).filter(|cap| *cap > 0);
+        let policy = self.settings.layer_policy(self.call, position).and_then(|policy| policy.max_attempts);
+        let caps = [logged.map(|cap| (cap, By::Log)), policy.map(|cap| (u64::from(cap), By::Policy))];
+        caps.into_iter().flatten().min()
+    }
+}
+
+/// The layer's own counter is past its cap.
+fn by_number(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
+    let number = |p: usize| u64::from(caps.call.at(p).number);
+    let over = |p: &usize| caps.at(*p).is_some_and(|(cap, _)| number(*p) > cap);
+    let position = (0..caps.call.len()).filter(over).max_by_key(|&p| number(p))?;
+    Some((position, number(position)))
 }
 
 /// More records than the cap. Where a loop around the layer explains them, RL401 says so.
-fn by_count(call: &Call<'_>) -> Option<(usize, u64, u64)> {
+fn by_count(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
     // Two calls that were taken for one have two budgets.
-    if call.grouping == Grouping::Inferred {
+    if caps.call.grouping == Grouping::Inferred {
         return None;
     }
-    let found = shared::streaks(call).find_map(|streak| over_in(call, streak))?;
-    loops::find(call).is_none().then_some(found)
+    let found = shared::streaks(caps.call).find_map(|streak| over_in(caps, streak))?;
+    loops::find(caps.call).is_none().then_some(found)
 }
 
-fn over_in(call: &Call<'_>, streak: Range<usize>) -> Option<(usize, u64, u64)> {
-    let end = streak.end;
+fn over_in(caps: &Caps<'_, '_>, streak: Range<usize>) -> Option<(usize, u64)> {
+    let call = caps.call;
     let mut counts: SmallVec<[Count; 4]> = SmallVec::new();
     for position in streak {
         let origin = call.origin(position);
-        let cap = u64::from(call.at(position).max_attempts);
+        let cap = caps.at(position).map_or(0, |(cap, _)| cap);
         let known = counts.iter_mut().find(|count| count.layer == origin.layer && count.model == origin.model);
         match known {
             Some(count) => {
                 count.attempts += 1;
                 count.cap = count.cap.max(cap);
+                count.last = if cap > 0 { position } else { count.last };
             }
-            None => counts.push(Count { layer: origin.layer, model: origin.model, attempts: 1, cap }),
+            None => counts.push(Count { layer: origin.layer, model: origin.model, attempts: 1, cap, last: position }),
         }
     }
     let over = counts.iter().find(|count| count.cap > 0 && count.attempts > count.cap)?;
-    let position = (0..end).rev().find(|&p| call.origin(p).layer == over.layer)?;
-    Some((position, over.attempts, over.cap))
+    Some((over.last, over.attempts))
 }

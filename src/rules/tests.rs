@@ -1,14 +1,24 @@
 //! Every example of every rule, and what the catalogue promises of its entries.
+#![allow(clippy::panic)]
 
-use super::{CATALOGUE, Rule, find};
+use super::{CATALOGUE, Example, Rule, find};
+use crate::config::Config;
 use crate::judge::{Options, judge};
 use std::collections::BTreeSet;
+use std::path::Path;
 
-/// Codes found in a log that is read and judged alone.
-fn found(log: &str) -> BTreeSet<&'static str> {
-    let table = crate::ingest::read_str(log);
-    assert!(!table.rows.is_empty(), "no attempt was read from\n{log}");
-    let options = Options { complete: true, ..Options::default() };
+/// The options an example is judged by.
+fn options(example: Example<'_>) -> Options {
+    let config = Config::parse(example.config, Path::new("example")).unwrap_or_else(|mistake| panic!("{mistake}"));
+    Options { complete: true, settings: config.settings(), ..Options::default() }
+}
+
+/// Codes found in an example that is read and judged alone.
+fn found(example: &str) -> BTreeSet<&'static str> {
+    let example = Example::of(example);
+    let table = crate::ingest::read_str(example.log);
+    assert!(!table.rows.is_empty(), "no attempt was read from\n{}", example.log);
+    let options = options(example);
     judge(&table, &options).folds.keys().map(|key| key.rule).collect()
 }
 
@@ -38,7 +48,8 @@ fn near_misses_do_not_fire() {
 #[test]
 fn every_record_of_an_example_is_an_attempt() {
     for rule in CATALOGUE {
-        for log in rule.firing.iter().chain(rule.near_misses) {
+        for example in rule.firing.iter().chain(rule.near_misses) {
+            let log = Example::of(example).log;
             assert_eq!(crate::ingest::read_str(log).rows.len(), log.lines().count(), "{}:\n{log}", rule.code);
         }
     }
@@ -95,9 +106,10 @@ fn codes_are_unique_and_in_order() {
 #[test]
 fn messages_are_plain_sentences() {
     for rule in CATALOGUE {
-        for log in rule.firing {
-            let table = crate::ingest::read_str(log);
-            let options = Options { complete: true, ..Options::default() };
+        for example in rule.firing {
+            let example = Example::of(example);
+            let table = crate::ingest::read_str(example.log);
+            let options = options(example);
             for fold in judge(&table, &options).folds.values() {
                 for kept in fold.kept.values() {
                     let message = &kept.hit.message;

@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn every_example_of_the_catalogue_is_read() {
         for rule in crate::rules::CATALOGUE {
-            for log in rule.firing.iter().chain(rule.near_misses) {
+            for example in rule.firing.iter().chain(rule.near_misses) {
+                let log = crate::rules::Example::of(example).log;
                 for line in shorten(log).lines {
                     assert!(!line.at.is_empty(), "{}: no time in\n{log}", rule.code);
                 }

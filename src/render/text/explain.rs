@@ -4,8 +4,8 @@ use super::examples;
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{TextOptions, style, words};
-use crate::render::catalogue::scope_name;
-use crate::rules::{Rule, Scope, Setting};
+use crate::render::rule_facts::{Threshold, judged, needs, thresholds};
+use crate::rules::{Example, Rule};
 use std::io::{self, Write};
 
 /// Columns of the labels.
@@ -38,7 +38,8 @@ fn in_full(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
     page.blank()?;
     item("why", rule.why, page)?;
     item("fix", rule.fix, page)?;
-    item("needs", &needs(rule), page)?;
+    let silent = if rule.needs.is_empty() { "" } else { "; it stays silent without" };
+    item("needs", &format!("{}{silent}", needs(rule, str::to_owned)), page)?;
     item("source", rule.source, page)?;
     settings(rule, page)?;
     example("FIRES", "the first of its examples", rule.firing, page)?;
@@ -49,55 +50,38 @@ fn item(label: &str, text: &str, page: &mut Page<'_>) -> io::Result<()> {
     page.hanging(Text::styled(style::FAINT, label), HANG, &Text::plain(text))
 }
 
-const fn judged(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Attempt => "attempt by attempt",
-        Scope::Call => "call by call",
-        Scope::Run => "run by run",
-        Scope::Fleet => "over all runs",
-    }
-}
-
-fn needs(rule: &Rule) -> String {
-    let fields: Vec<&str> = rule.needs.iter().map(|field| field.name()).collect();
-    match fields.as_slice() {
-        [] => format!("nothing beyond the {} itself", scope_name(rule.scope)),
-        fields => format!("{}; it stays silent without", fields.join(", ")),
-    }
-}
-
 fn settings(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
     if rule.settings.is_empty() {
         return Ok(());
     }
     page.heading("THRESHOLDS", &format!("[rules.{}] and their defaults", rule.code))?;
-    let names = rule.settings.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
-    let values = rule.settings.iter().map(|setting| value(setting).len()).max().unwrap_or(0);
-    for setting in rule.settings {
-        let label = Text::plain(setting.name)
+    let rows: Vec<Threshold> = thresholds(rule).collect();
+    let names = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let values = rows.iter().map(|row| row.default.len()).max().unwrap_or(0);
+    for row in rows {
+        let label = Text::plain(row.name)
             .fitted(names + 2, Fit::Words)
-            .join(Text::styled(style::BOLD, value(setting)).fitted(values, Fit::Number))
+            .join(Text::styled(style::BOLD, row.default).fitted(values, Fit::Number))
             .then("  ");
         let hang = label.width();
         if hang > page.inner() / 2 {
             page.line(label)?;
-            page.hanging(Text::new(), 2, &Text::plain(setting.meaning))?;
+            page.hanging(Text::new(), 2, &Text::plain(row.meaning))?;
         } else {
-            page.hanging(label, hang, &Text::plain(setting.meaning))?;
+            page.hanging(label, hang, &Text::plain(row.meaning))?;
         }
     }
     Ok(())
 }
 
-fn value(setting: &Setting) -> String {
-    format!("{} {}", setting.default, setting.unit).trim_end().to_owned()
-}
-
 /// The first of `logs`, shortened.
 fn example(title: &str, note: &str, logs: &[&str], page: &mut Page<'_>) -> io::Result<()> {
-    let Some(log) = logs.first() else { return Ok(()) };
+    let Some(example) = logs.first().map(|text| Example::of(text)) else { return Ok(()) };
     page.heading(title, note)?;
-    let short = examples::shorten(log);
+    for line in example.config.lines() {
+        page.line(Text::plain(line))?;
+    }
+    let short = examples::shorten(example.log);
     if !short.common.is_empty() {
         page.item(&Text::styled(style::FAINT, format!("each: {}", short.common)), 6, 3)?;
     }

@@ -1,0 +1,86 @@
+//! `[policy]`, or several `[[policy]]`: what is declared of retries, to hold the log against.
+
+use super::mistake::{Mistake, did_you_mean};
+use super::read::{File, Value};
+use crate::policy::{Jitter, Policies, Policy, Schedule};
+use toml::de::DeValue;
+
+/// Keys of one policy.
+const KEYS: [&str; 12] = [
+    "run",
+    "model",
+    "provider",
+    "layer",
+    "max_attempts",
+    "base_s",
+    "factor",
+    "cap_s",
+    "jitter",
+    "budget_s",
+    "timeout_s",
+    "pool",
+];
+
+/// The usual factor, where none is declared.
+const DOUBLING: f64 = 2.0;
+
+/// Reads one policy, or a list of them.
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Policies, Mistake> {
+    let list = match value.get_ref() {
+        DeValue::Array(list) => list.iter().map(|value| one(file, value)).collect::<Result<_, _>>()?,
+        _ => vec![one(file, value)?],
+    };
+    Ok(Policies::new(list))
+}
+
+fn one(file: &File<'_>, value: &Value<'_>) -> Result<Policy, Mistake> {
+    let mut policy = Policy::default();
+    let (mut base, mut factor, mut jitter) = (None, DOUBLING, Jitter::Full);
+    // Where the waits after the first are spoken of.
+    let mut further = None;
+    for (key, value) in file.table(value, "policy")? {
+        let place = key.span();
+        match key.get_ref().as_ref() {
+            "run" => policy.run = Some(file.pattern(value, "run")?),
+            "model" => policy.model = Some(file.pattern(value, "model")?),
+            "provider" => policy.provider = Some(file.pattern(value, "provider")?),
+            "layer" => policy.layer = Some(file.string(value, "layer")?.to_owned()),
+            "max_attempts" => policy.max_attempts = Some(file.count(value, "max_attempts")?),
+            "base_s" => base = Some(file.number(value, "base_s")?),
+            "factor" => {
+                factor = file.number(value, "factor")?;
+                further = Some(place);
+            }
+            "cap_s" => policy.cap_s = Some(file.number(value, "cap_s")?),
+            "jitter" => {
+                jitter = jitter_of(file, value)?;
+                further = Some(place);
+            }
+            "budget_s" => policy.budget_s = Some(file.number(value, "budget_s")?),
+            "timeout_s" => policy.timeout_s = Some(file.number(value, "timeout_s")?),
+            "pool" => policy.pool = Some(file.count(value, "pool")?),
+            other => return Err(file.unknown_key(place, other, &KEYS, "a policy")),
+        }
+    }
+    if let (None, Some(place)) = (base, further) {
+        return Err(file.mistake(place, "this says nothing of waits without `base_s`, the first of them"));
+    }
+    let cap_s = policy.cap_s.unwrap_or(f64::INFINITY);
+    policy.schedule = base.map(|base_s| Schedule { base_s, factor, cap_s, jitter });
+    Ok(policy)
+}
+
+/// A name, or a share to either side.
+fn jitter_of(file: &File<'_>, value: &Value<'_>) -> Result<Jitter, Mistake> {
+    let DeValue::String(word) = value.get_ref() else {
+        let share = file.number(value, "jitter")?;
+        let fine = (share <= 1.0).then_some(Jitter::Share(share));
+        return fine.ok_or_else(|| file.mistake(value.span(), "`jitter` as a share must be between 0 and 1"));
+    };
+    let named = Jitter::NAMED.iter().find(|(name, _)| name == word).map(|(_, jitter)| *jitter);
+    named.ok_or_else(|| {
+        let rest = "there are none, full, equal, decorrelated, or a share such as 0.25";
+        let like = did_you_mean(word, Jitter::NAMED.map(|(name, _)| name), rest);
+        file.mistake(value.span(), format!("no jitter `{word}`{like}"))
+    })
+}

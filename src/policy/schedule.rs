@@ -1,0 +1,97 @@
+//! Backoff schedules: which waits are in order after the nth failure.
+
+use std::ops::RangeInclusive;
+
+/// Exponential backoff: `base · factor^(n-1)` after the nth failure, never over the cap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    /// The first wait, in seconds.
+    pub base_s: f64,
+    /// What each wait is multiplied by; 1 for a fixed wait.
+    pub factor: f64,
+    /// The longest wait, in seconds.
+    pub cap_s: f64,
+    /// How waits are spread.
+    pub jitter: Jitter,
+}
+
+/// How waits are spread around the schedule (names as in AWS Architecture Blog, Exponential Backoff And Jitter).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Jitter {
+    /// Not at all.
+    None,
+    /// Anything from 0 to the scheduled wait.
+    Full,
+    /// Anything from half of it to all of it.
+    Equal,
+    /// Anything from the base to three times the wait before.
+    Decorrelated,
+    /// So large a share of it to either side.
+    Share(f64),
+}
+
+impl Jitter {
+    /// The spreads that have a name.
+    pub const NAMED: [(&'static str, Jitter); 4] = [
+        ("none", Jitter::None),
+        ("full", Jitter::Full),
+        ("equal", Jitter::Equal),
+        ("decorrelated", Jitter::Decorrelated),
+    ];
+}
+
+impl Schedule {
+    /// The wait after the nth failure, counted from 1, before jitter, in seconds.
+    #[must_use]
+    pub fn nominal_s(&self, failure: u32) -> f64 {
+        self.grown(self.factor, failure)
+    }
+
+    /// The waits that are in order after the nth failure, in seconds.
+    #[must_use]
+    pub fn band_s(&self, failure: u32) -> RangeInclusive<f64> {
+        let nominal = self.nominal_s(failure);
+        match self.jitter {
+            Jitter::None => nominal..=nominal,
+            Jitter::Full => 0.0..=nominal,
+            Jitter::Equal => nominal / 2.0..=nominal,
+            // The wait before was at most three times the one before that.
+            Jitter::Decorrelated => self.base_s.min(self.cap_s)..=self.grown(3.0, failure.saturating_add(1)),
+            Jitter::Share(share) => nominal * (1.0 - share).max(0.0)..=nominal * (1.0 + share),
+        }
+    }
+
+    fn grown(&self, factor: f64, failure: u32) -> f64 {
+        // Beyond 64 doublings every schedule is at its cap, or as good as endless.
+        let steps = failure.saturating_sub(1).min(64);
+        (self.base_s * factor.powi(steps as i32)).min(self.cap_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SDK: Schedule = Schedule { base_s: 0.5, factor: 2.0, cap_s: 8.0, jitter: Jitter::None };
+
+    #[test]
+    fn waits_double_up_to_the_cap() {
+        let waits: Vec<f64> = (1..=6).map(|n| SDK.nominal_s(n)).collect();
+        assert_eq!(waits, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]);
+        assert_eq!(SDK.nominal_s(u32::MAX), 8.0);
+        let endless = Schedule { cap_s: f64::INFINITY, ..SDK };
+        assert!(endless.nominal_s(u32::MAX).is_finite());
+    }
+
+    #[test]
+    fn jitter_makes_a_band_of_a_wait() {
+        let band = |jitter| Schedule { jitter, ..SDK }.band_s(3);
+        assert_eq!(band(Jitter::None), 2.0..=2.0);
+        assert_eq!(band(Jitter::Full), 0.0..=2.0);
+        assert_eq!(band(Jitter::Equal), 1.0..=2.0);
+        assert_eq!(band(Jitter::Share(0.25)), 1.5..=2.5);
+        // 0.5, at most 1.5, at most 4.5, then at most 13.5: the cap is less.
+        assert_eq!(band(Jitter::Decorrelated), 0.5..=8.0);
+        assert_eq!(Schedule { jitter: Jitter::Decorrelated, ..SDK }.band_s(1), 0.5..=1.5);
+    }
+}

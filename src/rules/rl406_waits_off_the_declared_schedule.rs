@@ -1,0 +1,210 @@
+//! A loop that waits otherwise than it was configured to.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, loops, repeats, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+use crate::policy::Schedule;
+
+const SHARE: Setting = Setting {
+    name: "tolerance_share",
+    default: 0.2,
+    unit: "",
+    meaning: "share of the scheduled wait by which a wait may lie outside it",
+};
+const FIXED: Setting = Setting {
+    name: "tolerance_ms",
+    default: 250.0,
+    unit: "ms",
+    meaning: "time by which a wait may lie outside the schedule, whatever the share: clocks round, sends take time",
+};
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL406",
+    name: "waits-off-the-declared-schedule",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "A call waited for shorter or longer than the declared backoff has it.",
+    why: "What is configured is not what runs: an option that the client does not know, a second loop, or a default \
+          of a new version. Whoever reasons about load and budgets reasons about the wrong waits.",
+    fix: "Look which layer made these waits, and set its backoff, or declare the one it has under [policy].",
+    remedy: Remedy::Fix,
+    source: "AWS Architecture Blog, Exponential Backoff And Jitter: min(cap, base * 2 ** attempt) and its jitters",
+    needs: &[Field::CallIdentity],
+    settings: &[SHARE, FIXED],
+    check: Check::CallIfTold(check),
+    firing: &[
+        r#"[policy]
+base_s = 0.5
+cap_s = 8
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:00:05.9Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":900}"#,
+        // Shorter than declared, in a log without durations: the waits were shorter still.
+        r#"[policy]
+base_s = 2
+jitter = 0.1
+---
+{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500}
+{"timestamp":"2026-05-20T10:00:02.1Z","session_id":"s","turn_id":"t","try":2,"status_code":500}
+{"timestamp":"2026-05-20T10:00:03.2Z","session_id":"s","turn_id":"t","try":3,"status_code":200}"#,
+    ],
+    near_misses: &[
+        // On the schedule, jitter included.
+        r#"[policy]
+base_s = 0.5
+cap_s = 8
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:00:00.4Z","run_id":"r","call_id":"c","attempt":2,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:00:01.5Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":900}"#,
+        // The server dictated the wait.
+        r#"[policy]
+base_s = 0.5
+cap_s = 8
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":30,"error_type":"rate_limit_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:30.5Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        // No duration: the attempt itself may have taken the time.
+        r#"[policy]
+base_s = 0.5
+cap_s = 8
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout"}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // The wait is another layer's.
+        r#"[policy]
+layer = "harness"
+base_s = 30
+jitter = "none"
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"status":200,"duration_ms":900}"#,
+        // The schedule is that of another model.
+        r#"[[policy]]
+model = "small-*"
+base_s = 30
+jitter = "none"
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","model":"large-1","attempt":1,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","model":"large-1","attempt":2,"status":200,"duration_ms":900}"#,
+    ],
+};
+
+/// One wait against the schedule.
+struct Compared {
+    position: usize,
+    wait_s: f64,
+    least_s: f64,
+    most_s: f64,
+    /// It lies outside by more than the tolerance.
+    is_off: bool,
+    /// The client says itself that it chose this wait.
+    planned: bool,
+}
+
+impl Compared {
+    /// How far the wait lies outside the schedule, in seconds.
+    fn off_s(&self) -> f64 {
+        (self.least_s - self.wait_s).max(self.wait_s - self.most_s).max(0.0)
+    }
+}
+
+fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
+    // The waits of two loops, one in the other, are on neither schedule.
+    if settings.policies.is_empty() || repeats::guessed(call) || loops::find(call).is_some() {
+        return Ok(None);
+    }
+    let mut judged = 0;
+    let mut untold = None;
+    let mut off: Vec<Compared> = Vec::new();
+    for streak in shared::streaks(call) {
+        for position in streak.start..streak.end.saturating_sub(1) {
+            let nth = (position - streak.start + 1) as u32;
+            match compare(call, position, nth, settings) {
+                Ok(Some(compared)) => {
+                    judged += 1;
+                    off.extend(compared.is_off.then_some(compared));
+                }
+                Ok(None) => {}
+                Err(field) => untold = Some(field),
+            }
+        }
+    }
+    let worst = off.iter().max_by(|a, b| a.off_s().total_cmp(&b.off_s()).then(b.position.cmp(&a.position)));
+    match (worst, untold) {
+        (Some(worst), _) => Ok(Some(hit(call, worst, off.len(), judged))),
+        (None, Some(field)) => Err(field),
+        (None, None) => Ok(None),
+    }
+}
+
+fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
+    let position = worst.position;
+    let band = if worst.least_s > 0.0 && worst.least_s < worst.most_s {
+        format!("{} to {}", shared::seconds(worst.least_s), shared::seconds(worst.most_s))
+    } else if worst.least_s > 0.0 {
+        shared::seconds(worst.least_s)
+    } else {
+        format!("at most {}", shared::seconds(worst.most_s))
+    };
+    let all = if judged > 1 { format!("; {off} of {judged} waits are off the schedule") } else { String::new() };
+    let mut hit = Hit::new(format!(
+        "waited {} after {}, where the declared schedule has {band}{all}",
+        shared::seconds(worst.wait_s),
+        shared::class_words(call.at(position).class),
+    ))
+    .on(call, position)
+    .on(call, position + 1)
+    .about(call.at(position).class)
+    .number("wait_s", worst.wait_s)
+    .number("least_s", worst.least_s)
+    .number("most_s", worst.most_s)
+    .count("waits_off", off as u64)
+    .count("waits_judged", judged as u64);
+    hit.wait_s = (worst.wait_s - worst.most_s).max(0.0);
+    if !worst.planned {
+        // A queue in front of the send, or a machine asleep, looks the same.
+        hit.confidence = Confidence::Medium;
+    }
+    hit
+}
+
+/// The wait after the attempt at `position`, the `nth` of its request, where the schedule governs it.
+fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> Result<Option<Compared>, Field> {
+    let governed = || Some((schedule(call, position, settings)?, call.wait_before(position + 1)?));
+    let Some((schedule, wait)) = governed() else { return Ok(None) };
+    let number = call.at(position).number;
+    let band = schedule.band_s(if number > 0 { u32::from(number) } else { nth });
+    let (least_s, most_s) = (*band.start(), *band.end());
+    let fixed = settings.get(RULE.code, &FIXED) / 1e3 + shared::clock_step_us(call) as f64 / 1e6;
+    let slack = |s: f64| (s * settings.get(RULE.code, &SHARE)).max(fixed);
+    let planned = call.detail(position).and_then(|detail| detail.planned_us).map(|us| us as f64 / 1e6);
+    // What the client chose is what counts; what was measured may hold a queue as well.
+    let wait_s = planned.map_or(wait.s(), |planned| planned.min(wait.s()));
+    let (short, long) = (wait_s < least_s - slack(least_s), wait_s > most_s + slack(most_s));
+    // Longer than declared, unless the attempt itself took the time.
+    if long && !wait.end_to_start && planned.is_none() {
+        return Err(Field::Duration);
+    }
+    let is_off = short || long;
+    Ok(Some(Compared { position, wait_s, least_s, most_s, is_off, planned: planned.is_some() }))
+}
+
+/// The schedule of the wait after the attempt at `position`, unless the server or another layer dictated it.
+fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Option<&'s Schedule> {
+    let (attempt, next) = (call.at(position), call.at(position + 1));
+    let policy =
+        settings.layer_policy(call, position).filter(|_| settings.layer_policy(call, position + 1).is_some())?;
+    let detail = call.detail(position)?;
+    let dictated = detail.hint_us.is_some()
+        || detail.reopens.is_some()
+        || (repeats::is_rate_limit(attempt) && attempt.flags.has(Flags::HEADROOM));
+    let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
+    // A hole in the numbers hides waits.
+    let in_turn = attempt.number == 0 || next.number == attempt.number + 1;
+    let repeat = repeats::says_repeat(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
+    let governed = !dictated && !other && in_turn && repeat && shared::same_scope(call, position, position + 1);
+    policy.schedule.as_ref().filter(|_| governed)
+}

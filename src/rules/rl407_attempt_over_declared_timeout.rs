@@ -1,0 +1,96 @@
+//! A deadline that does not hold.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::attempt::Flags;
+use crate::calls::Call;
+
+const SHARE: Setting = Setting {
+    name: "tolerance_share",
+    default: 0.1,
+    unit: "",
+    meaning: "share of the deadline by which an attempt may pass it: connecting may be on a clock of its own",
+};
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL407",
+    name: "attempt-over-declared-timeout",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "A call that was retried or failed had an attempt longer than the deadline declared for one.",
+    why: "The deadline that was configured is not the one in force: often it bounds the pause between two bytes, not \
+          the whole attempt. Budgets that count on it do not hold, and a hung request holds its connection.",
+    fix: "Set the deadline where the client bounds the whole request (a total timeout around the call where it has \
+          none), or declare the one in force under [policy].",
+    remedy: Remedy::Fix,
+    source: "HTTPX documentation, Timeouts: the read timeout is the longest wait for a chunk of data, not for the whole \
+             answer",
+    needs: &[Field::Duration],
+    settings: &[SHARE],
+    check: Check::CallIfTold(check),
+    firing: &[
+        r#"[policy]
+timeout_s = 60
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":180000}
+{"ts":"2026-05-20T10:03:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":3000}"#,
+        r#"[[policy]]
+model = "claude-*"
+timeout_s = 30
+---
+{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"model":"claude-x","status_code":504,"elapsed_s":95}"#,
+    ],
+    near_misses: &[
+        // Cut off at the deadline.
+        r#"[policy]
+timeout_s = 60
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":60900}
+{"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":3000}"#,
+        // A stream has its deadline between two events.
+        r#"[policy]
+timeout_s = 60
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"error":{"type":"overloaded_error"},"duration_ms":180000}
+{"ts":"2026-05-20T10:03:01Z","run_id":"r","call_id":"c","attempt":2,"stream":true,"status":200,"duration_ms":300000}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
+    let most = 1.0 + settings.get(RULE.code, &SHARE);
+    let mut over: Option<(usize, f64, f64)> = None;
+    let mut untold = false;
+    for (position, deadline) in (0..call.len()).filter_map(|p| Some((p, deadline_s(call, p, settings)?))) {
+        match call.at(position).duration.as_ms().map(|ms| ms / 1e3) {
+            Some(lasted) if lasted > deadline * most && over.is_none_or(|(_, longest, _)| lasted > longest) => {
+                over = Some((position, lasted, deadline));
+            }
+            Some(_) => {}
+            None => untold = true,
+        }
+    }
+    match over {
+        Some((position, lasted, deadline)) => Ok(Some(hit(call, position, lasted, deadline))),
+        None if untold => Err(Field::Duration),
+        None => Ok(None),
+    }
+}
+
+/// The deadline declared for the attempt at `position`, where it bounds the whole of it.
+fn deadline_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
+    let flags = call.at(position).flags;
+    let whole = !flags.has(Flags::STREAM) && !flags.has(Flags::TOOL);
+    settings.policy(call, position)?.timeout_s.filter(|_| whole)
+}
+
+fn hit(call: &Call<'_>, position: usize, lasted: f64, deadline: f64) -> Hit {
+    Hit::new(format!(
+        "one attempt lasted {}, and the policy declares a deadline of {}",
+        shared::seconds(lasted),
+        shared::seconds(deadline)
+    ))
+    .on(call, position)
+    .about(call.at(position).class)
+    .number("lasted_s", lasted)
+    .number("timeout_s", deadline)
+}

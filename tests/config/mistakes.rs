@@ -1,0 +1,58 @@
+//! Mistakes in a file: where they are, and what was meant.
+
+use super::{analyze, folder};
+use crate::common::run_in;
+
+#[track_caller]
+fn assert_complains(config: &str, complaint: &str) {
+    let folder = folder(config);
+    for arguments in [&["analyze", "auth.jsonl"][..], &["config", "show"]] {
+        let ran = run_in(folder.path(), arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{config}: {ran:#?}");
+        assert_eq!(ran.stderr.trim_end(), format!("retrylens: retrylens.toml:{complaint}"), "{config}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_their_place_and_what_was_meant() {
+    for (config, complaint) in [
+        ("selct = []", "1:1: no key `selct` here; did you mean `select`?"),
+        ("colour = 1", "1:1: no key `colour` here; the file may have select, ignore, rules, policy, suppress"),
+        ("select = [\"RL1\",\n  \"RL10l\"]", "2:3: no rule `RL10l`; did you mean `RL101` or `RL102`?"),
+        ("ignore = [\"auth-retried\"]", "1:11: no rule `auth-retried`; did you mean `RL106`?"),
+        ("ignore = \"RL1\"", "1:10: `ignore` must be a list, not a string"),
+        ("[rules.XYZ]", "1:8: no rule `XYZ`; `retrylens rules` lists all"),
+        ("\n[rules.RL301]\n  tolerence_ms = 80", "3:3: no key `tolerence_ms` here; did you mean `tolerance_ms`?"),
+        ("[rules.RL301]\nseverity = \"warn\"", "2:12: no severity `warn`; did you mean `warning`?"),
+        ("[rules.RL301]\nseverity = \"fatal\"", "2:12: no severity `fatal`; there are error, warning, info"),
+        ("[rules.RL301]\ntolerance_ms = \"80\"", "2:16: `tolerance_ms` must be a number, not a string"),
+        ("[rules.RL301]\ntolerance_ms = -1", "2:16: `tolerance_ms` must be 0 or more"),
+        ("[rules.RL301]\ntolerance_ms = nan", "2:16: `tolerance_ms` must be 0 or more"),
+        ("[rules.RL301]\nenabled = 1", "2:11: `enabled` must be true or false, not a number"),
+        ("[[suppress]]\nrule = \"RL106\"", "1:1: this entry of `suppress` has no `reason`"),
+        ("[[suppress]]\nreason = \"x\"", "1:1: this entry of `suppress` has no `rule`"),
+        ("[[suppress]]\nrule = \"RL106\"\nreason = \" \"", "3:10: `reason` must say why"),
+        ("[[suppress]]\nrule = \"RL106\"\nreson = \"x\"", "3:1: no key `reson` here; did you mean `reason`?"),
+        ("[[suppress]]\nclass = \"overload\"", "2:9: no class `overload`; did you mean `overloaded`?"),
+        ("[policy]\nbase = 1", "2:1: no key `base` here; did you mean `base_s`?"),
+        ("[policy]\nmax_attempts = 0", "2:16: `max_attempts` must be a whole number of 1 or more"),
+        ("[policy]\nmax_attempts = 2.5", "2:16: `max_attempts` must be a whole number of 1 or more"),
+        ("[policy]\nbase_s = 1\njitter = \"fulll\"", "3:10: no jitter `fulll`; did you mean `full`?"),
+        ("[policy]\nbase_s = 1\njitter = 3", "3:10: `jitter` as a share must be between 0 and 1"),
+        ("[policy]\nfactor = 2", "2:1: this says nothing of waits without `base_s`, the first of them"),
+        ("[[policy]]\nmodel = \"[\"", "2:9: `model` is no pattern: invalid range pattern"),
+        ("policy = 3", "1:10: `policy` must be a table, not a number"),
+        ("[[suppress]]\nexpires = \"soon\"", "2:11: `expires` must be a date such as 2026-12-31"),
+    ] {
+        assert_complains(config, complaint);
+    }
+}
+
+#[test]
+fn what_is_no_toml_is_said_to_be_none() {
+    let folder = folder("select = [\"RL1\"\n[rules]\n");
+    let ran = analyze(folder.path(), &["auth.jsonl"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.starts_with("retrylens: retrylens.toml:2:") && ran.stderr.contains("not TOML: "), "{ran:#?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:#?}");
+}
