@@ -111,11 +111,17 @@ fn wrong_usage_ends_with_2_and_says_what_is_wrong() {
 }
 
 #[test]
-fn an_unknown_rule_is_answered_with_the_known_ones() {
-    let ran = analyze(folder().path(), &["--select", "RL999", "ok.jsonl"]);
-    for rule in retrylens::rules::CATALOGUE {
-        assert!(ran.stderr.contains(rule.code), "{} is not among the rules named", rule.code);
+fn an_unknown_rule_is_answered_with_those_that_may_be_meant() {
+    let folder = folder();
+    for (word, meant) in [
+        ("RL10l", "did you mean RL101 spend-cap-retried or RL102 run-continued-past-spend-cap?"),
+        ("gate-ignord", "did you mean RL501 gate-ignored?"),
+        ("RL999", "(`retrylens rules` lists all)"),
+    ] {
+        let ran = analyze(folder.path(), &["--select", word, "ok.jsonl"]);
+        assert!(ran.code == 2 && ran.stderr.contains(meant), "{ran:#?}");
     }
+    assert_eq!(analyze(folder.path(), &["--select", "gate-ignored,RL1", "ok.jsonl"]).code, 0);
 }
 
 // Exit codes

@@ -3,7 +3,7 @@
 use super::args::{ExplainArgs, Format};
 use super::error::CliError;
 use super::output;
-use crate::config::did_you_mean;
+use crate::config::most_like;
 use crate::render::{catalogue, text};
 use crate::rules::{CATALOGUE, Rule};
 use std::io::Write;
@@ -22,12 +22,20 @@ pub(super) fn run(args: &ExplainArgs) -> Result<u8, CliError> {
 
 /// The rule with this code or name, whatever its case.
 fn find(word: &str) -> Result<&'static Rule, CliError> {
+    find_rule(word).ok_or_else(|| no_rule(word))
+}
+
+fn find_rule(word: &str) -> Option<&'static Rule> {
     let is_it = |rule: &&Rule| rule.code.eq_ignore_ascii_case(word) || rule.name.eq_ignore_ascii_case(word);
-    CATALOGUE.iter().find(is_it).ok_or_else(|| no_rule(word))
+    CATALOGUE.iter().find(is_it)
 }
 
 /// Says that there is none, and which was probably meant.
 pub(super) fn no_rule(word: &str) -> CliError {
-    let known = CATALOGUE.iter().flat_map(|rule| [rule.code, rule.name]);
-    CliError::Usage(format!("no rule `{word}`{}", did_you_mean(word, known, "`retrylens rules` lists all")))
+    let like = most_like(word, CATALOGUE.iter().flat_map(|rule| [rule.code, rule.name]));
+    let mut meant: Vec<String> =
+        like.into_iter().filter_map(find_rule).map(|rule| format!("{} {}", rule.code, rule.name)).collect();
+    meant.dedup();
+    let like = if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(" or ")) };
+    CliError::Usage(format!("no rule `{word}`{like} (`retrylens rules` lists all)"))
 }

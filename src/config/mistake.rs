@@ -37,9 +37,9 @@ const MOST: usize = 2;
 /// How like a word must be to be suggested, between 0 and 1.
 const LIKE: f64 = 0.7;
 
-/// `; did you mean "x"?` for the known words most like `word`; else `rest`.
+/// The known words most like `word`, the likest first; none where nothing is.
 #[must_use]
-pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, rest: &str) -> String {
+pub fn most_like<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let word = word.to_ascii_lowercase();
     let likeness = |known: &str| {
         let known = known.to_ascii_lowercase();
@@ -50,7 +50,13 @@ pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, re
     let mut like: Vec<(f64, &str)> =
         known.into_iter().map(|known| (likeness(known), known)).filter(|(likeness, _)| *likeness >= LIKE).collect();
     like.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let like: Vec<String> = like.into_iter().take(MOST).map(|(_, known)| format!("`{known}`")).collect();
+    like.into_iter().take(MOST).map(|(_, known)| known).collect()
+}
+
+/// `; did you mean "x"?` for the known words most like `word`; else `rest`.
+#[must_use]
+pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, rest: &str) -> String {
+    let like: Vec<String> = most_like(word, known).into_iter().map(|known| format!("`{known}`")).collect();
     if like.is_empty() { format!("; {rest}") } else { format!("; did you mean {}?", like.join(" or ")) }
 }
 

@@ -13,7 +13,7 @@ mod show;
 mod suppress;
 
 pub use find::{NAME, find};
-pub use mistake::{Mistake, did_you_mean};
+pub use mistake::{Mistake, did_you_mean, most_like};
 pub use schema::schema;
 pub use show::show;
 pub use suppress::Suppress;
