@@ -342,7 +342,7 @@ fn hostile_content_has_no_power_in_any_form() {
         "model": HOSTILE, "provider": HOSTILE, "org": HOSTILE, "status": 529, "error_type": HOSTILE, "error_message": HOSTILE,
     });
     let folder = folder("log.jsonl", format!("{record}\n").as_bytes());
-    for form in ["text", "json"] {
+    for form in ["text", "json", "markdown", "html"] {
         let ran = run_in(folder.path(), &["trace", "evil-r", "log.jsonl", "--raw", "--format", form]);
         assert!(ran.code <= 1, "{form}: {ran:#?}");
         assert!(!ran.stdout.contains("0123456789abcdef"), "{form}: a key: {}", ran.stdout);
@@ -350,7 +350,51 @@ fn hostile_content_has_no_power_in_any_form() {
             let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
             assert!(!ran.stdout.contains(bad), "{form}: controls: {}", ran.stdout);
         }
+        if form == "html" {
+            assert!(!ran.stdout.contains("<img src=x"), "{}", ran.stdout);
+            assert_eq!(ran.stdout.matches("</script>").count(), ran.stdout.matches("<script").count());
+        }
+        if form == "markdown" {
+            let fences = ran.stdout.lines().filter(|line| line.starts_with("```")).count();
+            assert_eq!(fences, 2, "what the log says stands between two fences: {}", ran.stdout);
+        }
     }
+}
+
+#[test]
+fn every_form_tells_the_same_and_goes_into_files() {
+    let folder = folder("log.jsonl", LOG.as_bytes());
+    let outputs = ["--output", "markdown=t.md", "-o", "html=t.html", "-o", "json=t.json", "-o", "text=t.txt"];
+    let ran = run_in(folder.path(), &[&["trace", "req_aaaa1111", "log.jsonl"], &outputs[..]].concat());
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    for file in ["t.md", "t.html", "t.json", "t.txt"] {
+        let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        for word in ["req_aaaa1111", "run-7-c1", "overloaded", "5f0c-plat-1", "org-9", "log.jsonl"] {
+            assert!(text.contains(word), "{file} lacks {word}: {text}");
+        }
+    }
+    let html = std::fs::read_to_string(folder.path().join("t.html")).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("role=\"img\""), "{html}");
+    assert!(html.contains("failed-part") && html.contains("ok-part") && html.contains("open-part"), "{html}");
+    let one = run_in(folder.path(), &["trace", "req_aaaa1111", "log.jsonl", "--output", "md=-"]).stdout;
+    assert!(one.starts_with("**retrylens trace: the call succeeded on send 2"), "{one}");
+}
+
+#[test]
+fn attempts_hours_apart_are_found_where_numbers_are_missing() {
+    let line = |hour: u32, number: u32, call: &str| {
+        format!(
+            "{{\"ts\":\"2026-05-20T{hour:02}:00:00Z\",\"call_id\":\"{call}\",\"attempt\":{number},\
+             \"request_id\":\"req_{call}_{hour}\",\"status\":529,\"padding\":\"{}\"}}\n",
+            "x".repeat(2000)
+        )
+    };
+    let filler = |hour: u32| (0..400).map(|nth| line(hour, 1, &format!("f{nth}"))).collect::<String>();
+    let log: String =
+        line(1, 1, "slow") + &filler(2) + &filler(3) + &filler(4) + &filler(5) + &line(9, 2, "slow") + &filler(10);
+    let folder = folder("log.jsonl", log.as_bytes());
+    let ran = run_in(folder.path(), &["trace", "req_slow_9", "log.jsonl"]);
+    assert!(flat(&ran).starts_with("Request req_slow_9 is send 2 of 2 of call slow"), "{ran:#?}");
 }
 
 #[test]

@@ -35,6 +35,9 @@ pub const MOST_IDS: usize = 32;
 const MOST_CALLS: usize = 256;
 /// Bytes read around what was found, unless the user names the stretch himself.
 const SURROUNDINGS: u64 = 256 << 20;
+/// How far around its known ones the other attempts of a call are looked for at first, µs: an hour, beyond what a
+/// server asked for. Where their numbers have holes, everything is searched.
+const ATTEMPTS_REACH_US: i64 = 60 * 60 * 1_000_000;
 /// How far around a record without a call id its other attempts are looked for, µs: longer than the waits that
 /// clients choose (60 s) and than the hints they obey.
 const CALL_REACH_US: i64 = 10 * 60 * 1_000_000;
@@ -238,8 +241,14 @@ impl Found {
         }
         let everything = wanted.len() > MOST_CALLS;
         if !wanted.is_empty() && !everything {
-            self.other_attempts(hits, wanted.into_iter().collect(), query, progress)?;
+            let calls: Vec<String> = wanted.into_iter().collect();
+            let near = self.survey.around_rows(&read.table, ATTEMPTS_REACH_US);
+            self.other_attempts(hits, &calls, &Wanted::These(near), query, progress)?;
             read = self.read(hits, &BTreeSet::new(), query, None, progress)?;
+            if has_holes(&read.table) {
+                self.other_attempts(hits, &calls, &Wanted::All, query, progress)?;
+                read = self.read(hits, &BTreeSet::new(), query, None, progress)?;
+            }
         }
         let spans = read.table.rows.iter().map(|row| (row.sent, row.ended()));
         let Some((first, last)) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return Ok(read.rows) };
@@ -262,7 +271,8 @@ impl Found {
     fn other_attempts(
         &self,
         hits: &mut Hits,
-        calls: Vec<String>,
+        calls: &[String],
+        wanted: &Wanted,
         query: &Query,
         progress: Progress<'_>,
     ) -> Result<(), IngestError> {
@@ -270,9 +280,9 @@ impl Found {
         let none = query.ids.len();
         pass(
             &self.opened,
-            &Wanted::All,
+            wanted,
             &|_, bytes| {
-                let (mut lines, _) = hits::find(bytes, &needles, &calls);
+                let (mut lines, _) = hits::find(bytes, &needles, calls);
                 for line in &mut lines {
                     line.marks.retain(|mark| mark.fit == Fit::Whole && mark.field == Some(IdField::Call));
                     line.marks.iter_mut().for_each(|mark| mark.needle = none);
@@ -285,4 +295,13 @@ impl Found {
         )?;
         Ok(())
     }
+}
+
+/// Whether the numbers of a call's attempts say that some are missing.
+fn has_holes(table: &AttemptTable) -> bool {
+    let mut numbers: BTreeMap<[u64; 2], BTreeSet<u16>> = BTreeMap::new();
+    for row in table.rows.iter().filter(|row| row.number > 0) {
+        numbers.entry(row.key).or_default().insert(row.number);
+    }
+    numbers.values().any(|known| known.last().is_some_and(|last| usize::from(*last) > known.len()))
 }

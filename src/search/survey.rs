@@ -2,7 +2,7 @@
 
 use super::hits::PageInfo;
 use super::pages::At;
-use crate::attempt::Time;
+use crate::attempt::{AttemptTable, Time};
 use std::collections::BTreeSet;
 
 /// How far a log may be out of order and still be read in full around a moment, µs: a record is written when
@@ -51,6 +51,19 @@ impl Survey {
     /// The latest time that was met.
     pub(super) fn end(&self) -> Option<Time> {
         self.inputs.iter().flatten().filter_map(|page| page.times).map(|(_, last)| Time(last)).max()
+    }
+
+    /// Pages that may hold attempts of the calls that rows of `table` are of: as far as the server asked any to
+    /// wait, and `reach` µs beyond.
+    pub(super) fn around_rows(&self, table: &AttemptTable, reach: i64) -> BTreeSet<At> {
+        let mut pages = BTreeSet::new();
+        for row in &table.rows {
+            let detail = table.detail(row);
+            let asked = detail.map_or(0, |detail| detail.hint_us.max(detail.planned_us).unwrap_or(0));
+            let reach = reach.saturating_add(asked);
+            pages.append(&mut self.around(row.sent.plus_us(-reach), row.ended().plus_us(reach)).0);
+        }
+        pages
     }
 
     /// Pages that may hold attempts sent between two moments, and their bytes. A page without a time of its

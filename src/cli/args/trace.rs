@@ -24,7 +24,7 @@ pub(in crate::cli) struct TraceArgs {
     #[arg(long, value_enum, default_value_t = TraceFormat::Text, help_heading = "Output")]
     pub(in crate::cli) format: TraceFormat,
 
-    /// Also write text=FILE or json=FILE (repeatable)
+    /// Also write text=FILE, json=FILE, markdown=FILE or html=FILE (repeatable)
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(in crate::cli) output: Vec<String>,
 
@@ -47,4 +47,9 @@ pub(in crate::cli) enum TraceFormat {
     Text,
     /// For programs
     Json,
+    /// To paste into a channel or a ticket
+    #[value(alias = "md")]
+    Markdown,
+    /// One page for a browser, with a picture of the timeline
+    Html,
 }

@@ -4,7 +4,7 @@ use crate::cli::args::{Color, TraceArgs, TraceFormat};
 use crate::cli::error::CliError;
 use crate::cli::output;
 use crate::ingest::{self, Source};
-use crate::render::{json, text};
+use crate::render::{html, json, text};
 use crate::report::Traces;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -61,19 +61,20 @@ fn render(
     target: Target,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let page = if target == Target::File { text::TextOptions::default() } else { output::page() };
+    let page = text::TextOptions { zone: args.input.tz, verbose: args.verbose, ..page };
     match format {
+        TraceFormat::Text => text::traces(traces, &page, out),
         TraceFormat::Json => json::pretty(traces, out),
-        TraceFormat::Text => {
-            let page = if target == Target::File { text::TextOptions::default() } else { output::page() };
-            text::traces(traces, &text::TextOptions { zone: args.input.tz, verbose: args.verbose, ..page }, out)
-        }
+        TraceFormat::Markdown => text::markdown(traces, &page, out),
+        TraceFormat::Html => html::trace(traces, &html::HtmlOptions { zone: args.input.tz }, out),
     }
 }
 
 fn parse(text: &str) -> Result<(TraceFormat, PathBuf), CliError> {
-    let known = "known formats: text, json";
+    let known = "known formats: text, json, markdown, html";
     let Some((name, path)) = text.split_once('=') else {
-        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as json=trace.json; {known}")));
+        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as html=trace.html; {known}")));
     };
     let format = TraceFormat::from_str(name, false)
         .map_err(|_| CliError::Usage(format!("--output {text}: no format `{name}`; {known}")))?;

@@ -18,11 +18,14 @@ mod retries;
 mod runs;
 mod summary;
 mod table;
+mod trace;
 mod untrusted;
 mod view;
 
 #[cfg(test)]
 mod tests;
+
+pub use trace::trace;
 
 use super::charts::ChartError;
 use crate::attempt::Zone;

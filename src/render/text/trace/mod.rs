@@ -4,6 +4,7 @@
 mod around;
 mod call;
 mod fold;
+mod markdown;
 mod named;
 mod overview;
 mod raw;
@@ -15,8 +16,12 @@ mod wait;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::render) use named::sentence;
+pub(in crate::render) use around::alone;
+pub use markdown::markdown;
+pub(in crate::render) use named::{ending, sentence};
+pub(in crate::render) use support::fields as support_fields;
 pub use unresolved::unresolved;
+pub(in crate::render) use wait::{after as wait_after, before as wait_before, right as right_action};
 
 use super::layout::Text;
 use super::page::Page;
@@ -33,18 +38,21 @@ use std::io::{self, Write};
 /// What writing to `out` fails with.
 pub fn traces(traces: &Traces, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     for (nth, trace) in traces.traces.iter().enumerate() {
-        let mut page = Page::over(window(trace), *options, out);
         if nth > 0 {
-            page.rule()?;
+            Page::over(None, *options, out).rule()?;
         }
-        page.paragraph(&Text::styled(style::BOLD, sentence(trace)))?;
-        match trace.same_as {
-            Some(before) => page.remark(&format!("the same as what {} led to, above", traces.traces[before].id))?,
-            None => body(trace, &mut page)?,
-        }
+        one(trace, traces, options, out)?;
     }
-    let mut page = Page::over(None, *options, out);
-    searched(&traces.searched, &mut page)
+    searched(&traces.searched, &mut Page::over(None, *options, out))
+}
+
+fn one(trace: &Trace, all: &Traces, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::over(window(trace), *options, out);
+    page.paragraph(&Text::styled(style::BOLD, sentence(trace)))?;
+    match trace.same_as {
+        Some(before) => page.remark(&format!("the same as what {} led to, above", all.traces[before].id)),
+        None => body(trace, &mut page),
+    }
 }
 
 fn body(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
@@ -81,7 +89,7 @@ fn searched(reading: &Reading, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// "9 inputs (8 plain, 1 gzip), 120 kB; read: 171 attempts, 98 kB".
-pub(super) fn of_reading(reading: &Reading) -> String {
+pub(in crate::render) fn of_reading(reading: &Reading) -> String {
     let inputs = words::counted(reading.inputs.len() as u64, "input");
     let packings: BTreeSet<&str> = reading.inputs.iter().map(|input| input.packing).collect();
     let count = |packing: &str| reading.inputs.iter().filter(|input| input.packing == packing).count();

@@ -52,7 +52,7 @@ fn found(trace: &Trace) -> String {
 }
 
 /// How a call ended: "failed after 3 sends and 1.3 s of waiting".
-pub(super) fn ending(call: &TracedCall) -> String {
+pub(in crate::render) fn ending(call: &TracedCall) -> String {
     let sends = call.sends.len() as u64;
     let waiting = if call.waited_s > 0.0 { format!("{} of waiting", seconds(call.waited_s)) } else { String::new() };
     match call.outcome {

@@ -9,7 +9,7 @@ use anstyle::Style;
 const AT_ONCE: f64 = 0.05;
 
 /// How long the client waited before the send at `nth`, and who dictated it. Nothing before the first.
-pub(super) fn before(call: &TracedCall, nth: usize) -> Option<(Style, String)> {
+pub(in crate::render) fn before(call: &TracedCall, nth: usize) -> Option<(Style, String)> {
     let before = &call.sends[nth.checked_sub(1)?];
     let send = &call.sends[nth];
     let Some(waited) = send.waited_s else {
@@ -46,7 +46,7 @@ fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) 
 }
 
 /// What is to be said where no send follows.
-pub(super) fn after(call: &TracedCall) -> Option<(Style, String)> {
+pub(in crate::render) fn after(call: &TracedCall) -> Option<(Style, String)> {
     let last = call.sends.last()?;
     last.sighting.class?;
     let asked = last.hint_s.filter(|s| *s > 0.0).map(|s| format!("; the server had asked for {}", seconds(s)));
@@ -63,7 +63,7 @@ pub(super) fn after(call: &TracedCall) -> Option<(Style, String)> {
 }
 
 /// What was right to do after a failure, in words.
-pub(super) fn right(action: &str) -> &str {
+pub(in crate::render) fn right(action: &str) -> &str {
     match action {
         "wait_then_retry" => "wait, retry",
         "backoff_then_retry" => "back off, retry",

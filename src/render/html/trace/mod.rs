@@ -1,0 +1,121 @@
+//! What ids led to, as a page for a browser: the timeline as a picture and as a table, the findings, what else
+//! went on, and what to tell the provider.
+
+mod around;
+mod picture;
+mod sends;
+
+use super::page::{Page, Section};
+use super::untrusted::{name, prose};
+use super::{HtmlOptions, marks};
+use crate::render::text;
+use crate::report::{Finding, Outcome, Trace, TracedCall, Traces};
+use crate::rules::Severity;
+use maud::{Markup, html};
+use std::io::{self, Write};
+
+/// Calls shown with all their sends.
+const CALLS: usize = 20;
+
+/// Writes `traces` as one page that needs nothing but a browser.
+///
+/// # Errors
+/// What writing to `out` fails with.
+pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
+    let shown = || traces.traces.iter().filter(|trace| trace.same_as.is_none());
+    let calls = html! { @for trace in shown() { (calls(trace, options)) } };
+    let around = html! { @for trace in shown() { (around::body(trace, options)) } };
+    let mut sections = vec![
+        Section::new("calls", "Timeline", "", calls),
+        Section::new("around", "What else went on", "other calls", around),
+    ];
+    if shown().any(|trace| !trace.support.is_empty()) {
+        let block = html! { @for trace in shown() { (support(trace)) } };
+        sections.push(Section::new("support", "For support", "to copy; times are UTC", block));
+    }
+    if shown().any(has_raw) {
+        let lines = html! { @for trace in shown() { (raw(trace)) } };
+        sections.push(Section::new("raw", "Records", "as the log has them, keys masked", lines));
+    }
+    let ids: Vec<String> = traces.traces.iter().map(|trace| name(&trace.id)).collect();
+    let page = Page {
+        title: "Trace",
+        about: html! { span.id { (ids.join(", ")) } },
+        lead: html! {
+            @for trace in &traces.traces { h1 { (prose(&text::sentence(trace))) } }
+            p.rest { "Searched: " (text::of_reading(&traces.searched)) "." }
+        },
+        sections,
+        generator: &traces.generator,
+    };
+    out.write_all(page.render().as_bytes())
+}
+
+fn calls(trace: &Trace, options: &HtmlOptions) -> Markup {
+    let more = trace.calls.len().saturating_sub(CALLS) as u64 + trace.calls_omitted;
+    html! {
+        @for call in trace.calls.iter().take(CALLS) { (one(trace, call, options)) }
+        @if more > 0 { p.note { (more) " more calls are not shown: trace one of them by its id." } }
+    }
+}
+
+fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
+    let retried = call.sends.len() > 1;
+    let terms = [
+        ("call", call.call_id.as_deref()),
+        ("run", call.run_id.as_deref()),
+        ("provider", call.provider.as_deref()),
+        ("model", call.model.as_deref()),
+        ("account", call.account.as_deref()),
+        ("client", call.client.as_deref()),
+        ("grouped", Some(call.grouping)),
+    ];
+    html! {
+        h3 { (marks::outcome(call.outcome, retried && call.outcome == Outcome::Ok)) " " (prose(&text::ending(call))) }
+        dl.facts {
+            @for (term, value) in terms {
+                @if let Some(value) = value { div { dt { (term) } dd.id { (name(value)) } } }
+            }
+        }
+        (picture::draw(call, options.zone))
+        (sends::table(trace, call, options.zone))
+        @for finding in &call.findings { (found(finding)) }
+    }
+}
+
+fn found(finding: &Finding) -> Markup {
+    html! {
+        details.finding open[finding.severity == Severity::Error] {
+            summary { (marks::coded(finding.severity, finding.rule)) " " (finding.name) ": " (prose(&finding.message)) }
+            div.body { p.prose { (prose(&finding.fix)) } }
+        }
+    }
+}
+
+fn support(trace: &Trace) -> Markup {
+    html! {
+        @for (nth, case) in trace.support.iter().enumerate() {
+            dl.terms.case {
+                @for (label, value) in text::support_fields(case, nth) {
+                    dt { (label) } dd.id { (prose(&value)) }
+                }
+            }
+        }
+    }
+}
+
+fn has_raw(trace: &Trace) -> bool {
+    trace.calls.iter().flat_map(|call| &call.sends).any(|send| send.raw.is_some())
+}
+
+fn raw(trace: &Trace) -> Markup {
+    let sends = trace.calls.iter().flat_map(|call| &call.sends);
+    html! {
+        @for send in sends {
+            @if let Some(line) = &send.raw {
+                p.note { (name(&send.sighting.file)) ":" (send.sighting.line) }
+                p { code { (crate::untrusted::safe(line)) } }
+            }
+        }
+    }
+}
