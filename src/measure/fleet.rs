@@ -1,5 +1,6 @@
 //! All summaries together.
 
+use super::backoff::Backoffs;
 use super::cap::{CapKey, CapTally, Holder};
 use super::run::RunTally;
 use super::scope::ScopeTally;
@@ -36,6 +37,8 @@ pub struct Sums {
     pub caps: HashMap<CapKey, CapTally, RandomState>,
     /// By failure class.
     pub classes: HashMap<Class, ClassTally, RandomState>,
+    /// The waits of each retry loop.
+    pub backoffs: Backoffs,
 }
 
 impl Deref for Fleet<'_> {
@@ -59,6 +62,7 @@ impl Sums {
         self.runs.values_mut().for_each(|run| run.each_row(visit));
         self.scopes.values_mut().for_each(|scope| scope.each_row(visit));
         self.caps.values_mut().for_each(|cap| cap.each_row(visit));
+        self.backoffs.each_row(visit);
     }
 
     /// Takes in one call.
@@ -78,6 +82,7 @@ impl Sums {
         }
         if call.attempts().any(|attempt| attempt.failed()) {
             self.absorb_failures(call);
+            self.backoffs.absorb(call);
         }
     }
 
@@ -132,6 +137,7 @@ impl Sums {
             mine.calls += theirs.calls;
             mine.recovered += theirs.recovered;
         }
+        self.backoffs.merge(table, other.backoffs);
     }
 
     /// The spent caps in the order in which they were first met.

@@ -3,6 +3,7 @@
 //! Every summary is built call by call, and two summaries of disjoint calls merge into the summary of both,
 //! in any order. Nothing here looks back at a table of all attempts.
 
+mod backoff;
 mod burst;
 mod cap;
 mod drain;
@@ -17,7 +18,9 @@ mod spot;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod waves;
 
+pub use backoff::{Backoffs, Jitter, LoopKey, LoopTally, MOST_STEPS, Schedule, Shape, Step, Waits};
 pub use burst::{Fanout, FanoutTerms, Starts};
 pub use cap::{CapKey, CapTally, Capped, Holder};
 pub use drain::{Drain, DrainTerms, Traffic, drains};
@@ -29,3 +32,4 @@ pub use run::RunTally;
 pub use scope::ScopeTally;
 pub use spot::Spot;
 pub use tally::{ClassTally, Tally};
+pub use waves::{Train, WaveTerms, Waves};

@@ -6,6 +6,7 @@ use super::flow::{Flow, Flows};
 use super::gate::{Gate, Shut, Standing};
 use super::spot::Spot;
 use super::tally::{is_overload, is_rate_limit};
+use super::waves::Waves;
 use crate::attempt::{Attempt, AttemptTable, Scope, Time};
 use crate::calls::Call;
 use crate::classify::Class;
@@ -21,6 +22,8 @@ pub struct ScopeTally {
     pub gate: Gate,
     /// Starts of calls.
     pub starts: Starts,
+    /// Waits for retries.
+    pub waves: Waves,
     /// The latest start of a call that succeeded.
     pub last_success: Option<Time>,
 }
@@ -49,6 +52,7 @@ impl ScopeTally {
                 self.absorb_attempt(call, position);
             }
         }
+        self.waves.absorb(call, scope);
         if call.attempts().any(is_rate_limit) {
             self.absorb_refusals(call, scope);
         }
@@ -94,6 +98,7 @@ impl ScopeTally {
         self.flow.merge(other.flow);
         self.gate.merge(table, other.gate);
         self.starts.merge(table, other.starts);
+        self.waves.merge(table, other.waves);
         self.last_success = self.last_success.max(other.last_success);
     }
 
@@ -101,6 +106,7 @@ impl ScopeTally {
         self.flow.each_row(visit);
         self.gate.each_row(visit);
         self.starts.each_row(visit);
+        self.waves.each_row(visit);
     }
 
     /// Whether a request sent between `from` and `until` succeeded.

@@ -1,6 +1,6 @@
 //! Summaries merge: any cut and any order of the calls comes to the same.
 
-use super::{DrainTerms, FanoutTerms, Fleet, Shut, drains};
+use super::{DrainTerms, FanoutTerms, Fleet, Shut, Train, WaveTerms, drains};
 use crate::attempt::{AttemptTable, LimitKind, Time};
 use crate::calls::{Horizon, group};
 use crate::ingest::read_str;
@@ -54,6 +54,13 @@ fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet
 
 const TERMS: FanoutTerms = FanoutTerms { starts: 6, met_share: 0.2, over_normal: 1.5 };
 
+const WAVES: WaveTerms = WaveTerms { calls: 2, share: 0.01, waves: 2 };
+
+fn wave<R: std::fmt::Debug>(mut train: Train, row: impl Fn(u32) -> R) -> String {
+    let examples: Vec<R> = std::mem::take(&mut train.examples).into_iter().map(row).collect();
+    format!("{train:?} {examples:?}")
+}
+
 /// Everything a rule may ask of a summary, in words that do not depend on the order of lines.
 fn told(fleet: &Fleet<'_>) -> String {
     let table = fleet.table;
@@ -83,11 +90,20 @@ fn told(fleet: &Fleet<'_>) -> String {
         let flow: Vec<_> =
             flow.iter().map(|(at, flow)| (at, flow.sends, flow.ok, flow.rejected, flow.overloaded)).collect();
         let closed: Vec<String> = scoped.shut(table, 100_000, 4).iter().map(shut).collect();
+        let trains: Vec<_> = scoped.waves.trains(table, &WAVES).into_iter().map(|train| wave(train, row)).collect();
+        let _ = writeln!(out, "{} {trains:?}", scoped.waves.most_waiting(table));
         let fanout = scoped.worst_fanout(table, &TERMS, 4).map(|mut fanout| {
             let examples: Vec<_> = std::mem::take(&mut fanout.examples).into_iter().map(row).collect();
             format!("{fanout:?} {examples:?}")
         });
         let _ = writeln!(out, "{} {width} {flow:?}\n{closed:?}\n{fanout:?}", fleet.scope_label(&scope));
+    }
+    for (key, backoff) in fleet.backoffs.sorted(table) {
+        let _ = writeln!(out, "{:?} {:?} {}", key.names(table), backoff.schedule(), backoff.dictated);
+        for (number, step) in &backoff.steps {
+            let examples: Vec<_> = step.rows().map(row).collect();
+            let _ = writeln!(out, "{number} {} {} {examples:?}", step.waits.count(), step.waits.spread());
+        }
     }
     for (key, cap) in fleet.sorted_caps() {
         let opened = cap.opened_since(cap.known(table));
@@ -110,6 +126,7 @@ fn halves_merge_into_the_whole_in_either_order() {
         assert_eq!(told(&backward), whole, "{modulus} parts backwards");
     }
     assert!(whole.contains("Fanout"), "the log holds no burst");
+    assert!(whole.contains("Train"), "the log holds no waves");
 }
 
 #[test]

@@ -40,6 +40,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         runs: runs(fleet),
         histogram: Histogram { bars: fleet_bars(fleet) },
         classes: classes(fleet),
+        backoff: backoff::backoff(fleet.table, &fleet.backoffs),
         headroom: headroom(fleet),
         coverage: coverage(fleet, rules),
         inputs: ingested.inputs.clone(),

@@ -4,6 +4,7 @@
 //! [`SCHEMA_VERSION`].
 
 mod advice;
+mod backoff;
 mod baseline;
 mod build;
 mod finding;
@@ -11,6 +12,7 @@ mod frames;
 mod trace;
 mod verdict;
 
+pub use backoff::{Backoff, BackoffStep};
 pub use baseline::Baseline;
 pub use build::build;
 pub(crate) use finding::rounded;
@@ -59,6 +61,8 @@ pub struct Report {
     pub histogram: Histogram,
     /// How failures of each class fared.
     pub classes: Vec<ClassRow>,
+    /// The schedule each retry loop waits by.
+    pub backoff: Vec<Backoff>,
     /// Remaining against limit over time.
     pub headroom: Vec<Headroom>,
     /// Rules that had no evidence, and the field they lack.

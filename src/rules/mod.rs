@@ -3,6 +3,7 @@
 //! A call rule sees one settled call; a run or fleet rule sees the mergeable summaries of [`crate::measure`].
 //! Rules know nothing of how they are shown.
 
+mod backoffs;
 mod catalogue;
 mod example;
 mod hit;
@@ -28,7 +29,11 @@ mod rl204_overload_seen_as_fatal;
 mod rl205_server_said_retry;
 mod rl206_gave_up_on_the_hint;
 mod rl301_retry_before_retry_after;
+mod rl302_no_jitter;
+mod rl303_fixed_interval;
 mod rl304_immediate_retry;
+mod rl305_narrow_jitter;
+mod rl306_retry_wave;
 mod rl307_wait_over_cap;
 mod rl308_blocked_by_long_retry_after;
 mod rl309_cache_ttl_crossed;

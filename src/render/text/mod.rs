@@ -4,6 +4,7 @@
 //! page is wide, whatever the log holds.
 
 mod advice;
+mod backoff;
 mod bars;
 mod classes;
 mod classify;
@@ -79,6 +80,7 @@ pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io
     problems::write(report, &mut page)?;
     runs::write(report, &mut page)?;
     retries::write(report, &mut page)?;
+    backoff::write(report, &mut page)?;
     classes::write(report, &mut page)?;
     headroom::write(report, &mut page)?;
     gaps::write(report, &mut page)

@@ -47,6 +47,7 @@ pub(in crate::render) fn clean() -> Report {
         runs: (1..=3).map(|n| run(&format!("night-{n:04}"), &[(1, 137, 0)])).collect(),
         histogram: Histogram { bars: [(1, Bar { ok: 412, failed: 0, open: 0 })].into() },
         classes: Vec::new(),
+        backoff: Vec::new(),
         headroom: vec![drain("anthropic claude-opus-4-1", LimitKind::Requests, 4000, 0.6, 0)],
         coverage: vec![gap(&["RL201", "RL202"], "retry_after", 0, 0)],
         inputs: vec![input("logs/night.jsonl")],
@@ -82,6 +83,7 @@ pub(in crate::render) fn night() -> Report {
                 .into(),
         },
         classes: classes(),
+        backoff: Vec::new(),
         headroom: vec![
             drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::Requests, 4000, 0.62, 0),
             drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::InputTokens, 2_000_000, 0.0, 7),

@@ -1,0 +1,149 @@
+//! The waits of each retry loop, by step: what its schedule is read from.
+
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod waits;
+mod which;
+
+pub use schedule::{Jitter, Schedule, Shape};
+pub use waits::{Step, Waits};
+
+use super::spot::Spot;
+use crate::attempt::{AttemptTable, Symbol};
+use crate::calls::Call;
+use foldhash::fast::RandomState;
+use std::collections::{BTreeMap, HashMap};
+use which::{Length, Which};
+
+/// Steps told apart; later ones count as the last.
+pub const MOST_STEPS: u8 = 12;
+/// Loops told apart: those whose names come first. No fleet has as many clients.
+const MOST_LOOPS: usize = 64;
+
+/// Who waits: what the log names of a retry loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LoopKey {
+    /// Whose API it calls.
+    pub provider: Symbol,
+    /// Client library.
+    pub client: Symbol,
+    /// The layer that sent.
+    pub layer: Symbol,
+    /// The loop around the client's own retries, rather than those.
+    pub outer: bool,
+}
+
+impl LoopKey {
+    /// What the log names of it, in the order in which loops are listed.
+    #[must_use]
+    pub fn names(self, table: &AttemptTable) -> [&str; 3] {
+        [self.provider, self.client, self.layer].map(|name| table.names.text(name))
+    }
+}
+
+/// The waits of one loop.
+#[derive(Clone, Debug, Default)]
+pub struct LoopTally {
+    /// The loop's own waits before its first retry, its second, ...
+    pub steps: BTreeMap<u8, Step>,
+    /// Waits that the server had asked for.
+    pub dictated: u64,
+    /// Waits whose length the log does not show.
+    pub unmeasured: u64,
+}
+
+impl LoopTally {
+    /// Waits the loop chose itself.
+    #[must_use]
+    pub fn own(&self) -> u64 {
+        self.steps.values().map(|step| step.waits.count()).sum()
+    }
+
+    /// What they follow.
+    #[must_use]
+    pub fn schedule(&self) -> Schedule {
+        schedule::read(self)
+    }
+
+    fn merge(&mut self, other: LoopTally) {
+        for (number, step) in other.steps {
+            self.steps.entry(number).or_default().merge(step);
+        }
+        self.dictated += other.dictated;
+        self.unmeasured += other.unmeasured;
+    }
+}
+
+/// Whether the wait before the attempt at `position` was the server's rather than the client's.
+pub(super) fn is_dictated(call: &Call<'_>, position: usize) -> bool {
+    which::of(call, position).is_some_and(|which| which.length == Length::Dictated)
+}
+
+/// The waits of every loop.
+#[derive(Clone, Debug, Default)]
+pub struct Backoffs(HashMap<LoopKey, LoopTally, RandomState>);
+
+impl Backoffs {
+    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        for position in 1..call.len() {
+            if let Some(which) = which::of(call, position) {
+                self.add(call, position, which);
+            }
+        }
+    }
+
+    fn add(&mut self, call: &Call<'_>, position: usize, which: Which) {
+        let origin = call.origin(position);
+        let Which { outer, step, length } = which;
+        let key = LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer };
+        let tally = self.0.entry(key).or_default();
+        match length {
+            Length::Own(us) => {
+                let spot = Spot::of(call.table(), call.rows()[position]);
+                tally.steps.entry(step.min(MOST_STEPS)).or_default().add(us, spot);
+            }
+            Length::Dictated => tally.dictated += 1,
+            Length::Unknown => tally.unmeasured += 1,
+        }
+        self.fit(call.table(), 2 * MOST_LOOPS);
+    }
+
+    pub(super) fn merge(&mut self, table: &AttemptTable, other: Backoffs) {
+        for (key, tally) in other.0 {
+            self.0.entry(key).or_default().merge(tally);
+        }
+        self.fit(table, 2 * MOST_LOOPS);
+    }
+
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.0.values_mut().flat_map(|tally| tally.steps.values_mut()).for_each(|step| step.each_row(visit));
+    }
+
+    /// Beyond `most` loops, those with the first names stay. One that is among the first of all is among the
+    /// first of any part, so none of those ever loses a wait, whatever the order.
+    fn fit(&mut self, table: &AttemptTable, most: usize) {
+        if self.0.len() > most {
+            let mut keys: Vec<LoopKey> = self.0.keys().copied().collect();
+            keys.sort_unstable_by_key(|key| (key.names(table), key.outer));
+            keys.drain(MOST_LOOPS..).for_each(|key| {
+                self.0.remove(&key);
+            });
+        }
+    }
+
+    /// The loops in the order of their names.
+    #[must_use]
+    pub fn sorted(&self, table: &AttemptTable) -> Vec<(LoopKey, &LoopTally)> {
+        let mut list: Vec<_> = self.0.iter().map(|(key, tally)| (*key, tally)).collect();
+        list.sort_unstable_by_key(|(key, _)| (key.names(table), key.outer));
+        list.truncate(MOST_LOOPS);
+        list
+    }
+
+    /// The waits of one loop.
+    #[must_use]
+    pub fn of(&self, key: &LoopKey) -> Option<&LoopTally> {
+        self.0.get(key)
+    }
+}

@@ -1,0 +1,120 @@
+//! Waits in fixed buckets, each a small share of its own length wide.
+
+use crate::measure::spot::Spot;
+use hdrhistogram::Histogram;
+use smallvec::SmallVec;
+
+/// Shorter waits are not told apart, µs.
+const FINEST_US: u64 = 1_000;
+/// Longer waits count as this long, µs: a week.
+const LONGEST_US: u64 = 7 * 24 * 3600 * 1_000_000;
+/// Significant decimal digits of a length.
+const DIGITS: u8 = 2;
+/// Retries kept as examples of one step.
+const EXAMPLES: usize = 4;
+
+/// Lengths of waits. Two of them add up to the same in any order.
+#[derive(Clone, Debug, Default)]
+pub struct Waits(Option<Histogram<u32>>);
+
+impl Waits {
+    /// How far a percentile may be off, as a share of itself.
+    pub const RESOLUTION: f64 = 0.01;
+
+    pub(super) fn add(&mut self, us: i64) {
+        if let Some(buckets) = self.buckets() {
+            // It grows as far as the longest wait: nothing is out of its bounds.
+            let _ = buckets.record(u64::try_from(us).unwrap_or(0).min(LONGEST_US));
+        }
+    }
+
+    /// Takes in other waits.
+    pub(super) fn merge(&mut self, other: &Waits) {
+        if let (Some(theirs), Some(mine)) = (&other.0, self.buckets()) {
+            // As above.
+            let _ = mine.add(theirs);
+        }
+    }
+
+    fn buckets(&mut self) -> Option<&mut Histogram<u32>> {
+        if self.0.is_none() {
+            let mut buckets = Histogram::new_with_bounds(FINEST_US, 2 * FINEST_US, DIGITS).ok()?;
+            buckets.auto(true);
+            self.0 = Some(buckets);
+        }
+        self.0.as_mut()
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.as_ref().map_or(0, Histogram::len)
+    }
+
+    /// The length that a share of the waits does not exceed, in seconds.
+    #[must_use]
+    pub fn quantile_s(&self, share: f64) -> f64 {
+        self.0.as_ref().map_or(0.0, |buckets| {
+            let value = buckets.value_at_quantile(share);
+            buckets.median_equivalent(value) as f64 / 1e6
+        })
+    }
+
+    /// How many last from `low_s` to `high_s` seconds.
+    #[must_use]
+    pub fn between(&self, low_s: f64, high_s: f64) -> u64 {
+        let us = |s: f64| (s * 1e6) as u64;
+        self.0.as_ref().map_or(0, |buckets| buckets.count_between(us(low_s), us(high_s)))
+    }
+
+    /// The distance of the fifth percentile from the 95th, as a share of the median.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        let median = self.quantile_s(0.5);
+        if median > 0.0 { (self.quantile_s(0.95) - self.quantile_s(0.05)) / median } else { 0.0 }
+    }
+
+    /// Where its middle is, in seconds: the mean of the quartiles, which neither a few late timers nor a wide
+    /// spread move far.
+    #[must_use]
+    pub fn centre_s(&self) -> f64 {
+        [0.25, 0.5, 0.75].into_iter().map(|share| self.quantile_s(share)).sum::<f64>() / 3.0
+    }
+}
+
+/// The waits before one retry of a loop: its first, its second, ...
+#[derive(Clone, Debug, Default)]
+pub struct Step {
+    /// Their lengths.
+    pub waits: Waits,
+    examples: SmallVec<[Spot; EXAMPLES]>,
+}
+
+impl Step {
+    pub(super) fn add(&mut self, us: i64, retry: Spot) {
+        self.waits.add(us);
+        self.note(retry);
+    }
+
+    pub(super) fn merge(&mut self, other: Step) {
+        self.waits.merge(&other.waits);
+        other.examples.into_iter().for_each(|retry| self.note(retry));
+    }
+
+    fn note(&mut self, retry: Spot) {
+        let place = self.examples.partition_point(|known| *known < retry);
+        if place < EXAMPLES {
+            self.examples.truncate(EXAMPLES - 1);
+            self.examples.insert(place, retry);
+        }
+    }
+
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.examples.iter_mut().for_each(|retry| visit(&mut retry.row));
+    }
+
+    /// Rows of the earliest retries that ended such a wait.
+    pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
+        self.examples.iter().map(|retry| retry.row)
+    }
+}

@@ -1,0 +1,88 @@
+//! Whose wait one is, which of its loop, and how long.
+
+use crate::attempt::{Attempt, Flags};
+use crate::calls::{Call, Grouping};
+
+/// One wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Which {
+    /// The loop around the client's own retries waited, not those.
+    pub(super) outer: bool,
+    /// Before which retry of its loop: 1 is the first.
+    pub(super) step: u8,
+    pub(super) length: Length,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Length {
+    /// The loop chose it, µs.
+    Own(i64),
+    /// The server had asked for it.
+    Dictated,
+    /// The log does not show it.
+    Unknown,
+}
+
+/// The wait before the attempt at `position`, where it is one of a retry loop.
+pub(super) fn of(call: &Call<'_>, position: usize) -> Option<Which> {
+    let (before, this) = (call.at(position - 1), call.at(position));
+    let decided = [Flags::DECIDED_FAIL, Flags::DECIDED_OTHER, Flags::TOOL];
+    let retried =
+        before.failed() && before.origin == this.origin && !decided.iter().any(|flag| before.flags.has(*flag));
+    if !retried {
+        return None;
+    }
+    let (outer, step) = step(call, position)?;
+    let measured = call.wait_before(position)?;
+    let length = match (planned(call, position - 1), call.hint_us(position - 1)) {
+        (None, _) if call.grouping == Grouping::Inferred => return None,
+        (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - tolerated(hint) => Length::Dictated,
+        (Some(own), _) => Length::Own(own),
+        // From start to start the length of the attempt counts as well, which varies with other things.
+        (None, _) if measured.end_to_start && !coarse(call) => Length::Own(measured.us),
+        (None, _) => Length::Unknown,
+    };
+    Some(Which { outer, step, length })
+}
+
+/// 2%, and 50 ms for clocks: the tolerance of rule RL301.
+fn tolerated(hint_us: i64) -> i64 {
+    hint_us / 50 + 50_000
+}
+
+/// The wait the client says it chose. Whole seconds may be rounded ones.
+fn planned(call: &Call<'_>, position: usize) -> Option<i64> {
+    let of = |p: usize| call.detail(p).and_then(|detail| detail.planned_us);
+    let precise = (0..call.len()).filter_map(of).any(|us| us % 1_000_000 != 0);
+    of(position).filter(|us| precise && *us >= 0)
+}
+
+/// Some logs keep whole seconds.
+fn coarse(call: &Call<'_>) -> bool {
+    call.attempts().all(|attempt| attempt.sent.0 % 1_000_000 == 0)
+}
+
+/// Whose wait it is, and which: by the counters, else by the place in the call.
+fn step(call: &Call<'_>, position: usize) -> Option<(bool, u8)> {
+    let (before, this) = (call.at(position - 1), call.at(position));
+    let follows = this.number == before.number + 1;
+    match (before.sdk_count(), this.sdk_count()) {
+        (Some(a), Some(b)) if b == a.saturating_add(1) => Some((false, b)),
+        (Some(_), Some(0)) => {
+            let rounds = (1..=position).filter(|&p| call.at(p).sdk_count() == Some(0)).count();
+            let step = if follows { usize::from(before.number) } else { rounds };
+            Some((true, capped(step)))
+        }
+        (None, None) if numbered(before) && numbered(this) => follows.then(|| (false, capped(before.number.into()))),
+        (None, None) if !numbered(before) && !numbered(this) => Some((false, capped(position))),
+        _ => None,
+    }
+}
+
+fn numbered(attempt: &Attempt) -> bool {
+    attempt.number > 0
+}
+
+fn capped(step: usize) -> u8 {
+    u8::try_from(step).unwrap_or(u8::MAX)
+}

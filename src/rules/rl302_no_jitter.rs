@@ -1,0 +1,179 @@
+//! Waits of one step that are all alike: whoever fails together comes back together.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
+use crate::measure::{Fleet, LoopKey, LoopTally, Step, Waits};
+
+const WAITS: Setting = Setting {
+    name: "waits",
+    default: 8.0,
+    unit: "",
+    meaning: "waits of one step, at least eight, from which on it is a finding",
+};
+const SPREAD: Setting = Setting {
+    name: "spread",
+    default: 0.05,
+    unit: "",
+    meaning: "the middle nine tenths of the waits of a step lie closer together than this share of their median",
+};
+/// Shorter waits are none, which is what RL304 is about.
+const NO_WAIT_S: f64 = 0.05;
+
+/// A call of the examples that failed at second `$at` of the minute and was sent again at `$again`.
+macro_rules! retried {
+    ($call:literal, $at:literal, $again:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $at,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}"#,
+            "\n",
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $again,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":2,"status":200,"duration_ms":900}"#,
+            "\n"
+        )
+    };
+}
+/// The same, with the wait as the client logged it, and no durations.
+macro_rules! planned {
+    ($call:literal, $at:literal, $wait:literal, $again:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $at,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":1,"status":529,"error_type":"overloaded_error","backoff_s":"#,
+            $wait,
+            "}\n",
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $again,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":2,"status":200}"#,
+            "\n"
+        )
+    };
+}
+/// The same, with a hint of the server.
+macro_rules! hinted {
+    ($call:literal, $at:literal, $again:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $at,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":2,"duration_ms":100}"#,
+            "\n",
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $again,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":2,"status":200,"duration_ms":900}"#,
+            "\n"
+        )
+    };
+}
+
+/// See the catalogue.
+// The calls of the examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL302",
+    name: "no-jitter",
+    severity: Severity::Warning,
+    scope: Scope::Fleet,
+    summary: "The waits of a retry loop are all alike, so calls that failed together are sent again together.",
+    why: "A fleet that met one overload without jitter returns as one crowd, is refused as one, and returns again: \
+          the server never sees the load spread out, and each retry has the odds of the first.",
+    fix: "Draw each wait at random between 0 and the nominal wait (full jitter); where the server names a wait, \
+          add the jitter on top of it.",
+    remedy: Remedy::Fix,
+    source: "AWS Architecture Blog, Exponential Backoff And Jitter: without jitter, calls that contend keep \
+             contending, and full jitter needs the fewest of them",
+    needs: &[Field::CallIdentity, Field::Duration],
+    settings: &[WAITS, SPREAD],
+    check: Check::Fleet(check),
+    firing: &[
+        concat!(
+            retried!("a", "00.000", "01.100"), retried!("b", "03.000", "04.101"), retried!("c", "06.000", "07.102"),
+            retried!("d", "09.000", "10.100"), retried!("e", "12.000", "13.103"), retried!("f", "15.000", "16.100"),
+            retried!("g", "18.000", "19.101"), retried!("h", "21.000", "22.100"),
+        ),
+        concat!(
+            planned!("a", "00.0", "2.5", "02.9"), planned!("b", "01.0", "2.5", "04.1"), planned!("c", "02.0", "2.5", "05.3"),
+            planned!("d", "03.0", "2.5", "05.6"), planned!("e", "04.0", "2.5", "06.9"), planned!("f", "05.0", "2.5", "07.8"),
+            planned!("g", "06.0", "2.5", "08.9"), planned!("h", "07.0", "2.5", "09.7"),
+        ),
+    ],
+    near_misses: &[
+        // Full jitter.
+        concat!(
+            retried!("a", "00.000", "00.431"), retried!("b", "03.000", "03.982"), retried!("c", "06.000", "06.250"),
+            retried!("d", "09.000", "09.744"), retried!("e", "12.000", "12.190"), retried!("f", "15.000", "16.012"),
+            retried!("g", "18.000", "18.655"), retried!("h", "21.000", "21.871"),
+        ),
+        // The official SDKs' band: 375 to 500 ms.
+        concat!(
+            retried!("a", "00.000", "00.581"), retried!("b", "03.000", "03.498"), retried!("c", "06.000", "06.522"),
+            retried!("d", "09.000", "09.594"), retried!("e", "12.000", "12.477"), retried!("f", "15.000", "15.560"),
+            retried!("g", "18.000", "18.510"), retried!("h", "21.000", "21.539"),
+        ),
+        // Every wait was the server's.
+        concat!(
+            hinted!("a", "00.000", "02.100"), hinted!("b", "03.000", "05.101"), hinted!("c", "06.000", "08.102"),
+            hinted!("d", "09.000", "11.100"), hinted!("e", "12.000", "14.103"), hinted!("f", "15.000", "17.100"),
+            hinted!("g", "18.000", "20.101"), hinted!("h", "21.000", "23.100"),
+        ),
+        // Too few to tell.
+        concat!(
+            retried!("a", "00.000", "01.100"), retried!("b", "03.000", "04.101"), retried!("c", "06.000", "07.102"),
+            retried!("d", "09.000", "10.100"), retried!("e", "12.000", "13.103"), retried!("f", "15.000", "16.100"),
+        ),
+        // Whole seconds, by the clock of the log and by the client's own words, may be rounded ones.
+        concat!(
+            planned!("a", "00", "1", "01"), planned!("b", "02", "1", "03"), planned!("c", "04", "1", "05"),
+            planned!("d", "06", "1", "07"), planned!("e", "08", "1", "09"), planned!("f", "10", "1", "11"),
+            planned!("g", "12", "1", "13"), planned!("h", "14", "1", "15"),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let least = settings.get(RULE.code, &WAITS) as u64;
+    let spread = settings.get(RULE.code, &SPREAD);
+    let loops = fleet.backoffs.sorted(fleet.table).into_iter();
+    loops.filter_map(|(key, tally)| judge(fleet, key, tally, least, spread)).collect()
+}
+
+fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64, spread: f64) -> Option<Hit> {
+    let alike = |step: &Step| {
+        step.waits.count() >= least && step.waits.quantile_s(0.5) >= NO_WAIT_S && step.waits.alike(spread)
+    };
+    let steps: Vec<(u8, &Step)> =
+        tally.steps.iter().map(|(number, step)| (*number, step)).filter(|(_, step)| alike(step)).collect();
+    // The one that rests on most waits; of several, the first.
+    let (number, most) = steps.iter().rev().max_by_key(|(_, step)| step.waits.count())?;
+    let waits = &most.waits;
+    let further =
+        if steps.len() > 1 { format!("; {} of its steps are alike in that", steps.len()) } else { String::new() };
+    // No closer than the buckets tell.
+    let width = (waits.quantile_s(0.95) - waits.quantile_s(0.05)).max(waits.quantile_s(0.5) * Waits::RESOLUTION);
+    let message = format!(
+        "{} wait {} before the {} retry, every time ({} waits, nine in ten of them within {}){further}",
+        backoffs::label(fleet, key),
+        shared::seconds(waits.quantile_s(0.5)),
+        backoffs::ordinal(*number),
+        waits.count(),
+        shared::seconds(width),
+    );
+    let hit = backoffs::hit(key, message, steps.iter().map(|(_, step)| *step));
+    Some(
+        hit.count("waits", waits.count())
+            .count("retry", (*number).into())
+            .number("median_s", waits.quantile_s(0.5))
+            .number("spread", waits.spread()),
+    )
+}

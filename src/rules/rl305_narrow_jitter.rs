@@ -1,0 +1,110 @@
+//! Jitter over a quarter of the wait, in a fleet: enough for one worker, not for many.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs};
+use crate::measure::{Fleet, Jitter, LoopKey, LoopTally, Shape};
+
+const WORKERS: Setting = Setting {
+    name: "workers",
+    default: 10.0,
+    unit: "",
+    meaning: "calls to one provider that were waiting for a retry at the same time, at the most",
+};
+
+/// A call of the examples that failed at second `$at` of the minute and was sent again at `$again`.
+macro_rules! retried {
+    ($call:literal, $at:literal, $again:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $at,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}"#,
+            "\n",
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $again,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":2,"status":200,"duration_ms":900}"#,
+            "\n"
+        )
+    };
+}
+
+/// See the catalogue.
+// The calls of the examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL305",
+    name: "narrow-jitter",
+    severity: Severity::Info,
+    scope: Scope::Fleet,
+    summary: "A fleet waits with jitter over the upper quarter of each wait only, as the official SDKs do.",
+    why: "Between 75% and 100% of half a second there is an eighth of a second: ten workers that fail together are \
+          sent again within it. The band suits one worker; a fleet needs the whole wait.",
+    fix: "In a fleet, set the client's own retries to 0 and let one layer wait, with full jitter: at random between 0 \
+          and the nominal wait.",
+    remedy: Remedy::Fix,
+    source: "official SDKs, _base_client.py: the wait times 1 - 0.25 x random; AWS Architecture Blog, Exponential \
+             Backoff And Jitter",
+    needs: &[Field::CallIdentity, Field::Duration],
+    settings: &[WORKERS],
+    check: Check::Fleet(check),
+    firing: &[
+        concat!(
+            retried!("a", "00.000", "00.581"), retried!("b", "00.010", "00.508"), retried!("c", "00.020", "00.542"),
+            retried!("d", "00.030", "00.624"), retried!("e", "00.040", "00.517"), retried!("f", "00.050", "00.610"),
+            retried!("g", "00.060", "00.570"), retried!("h", "00.070", "00.609"), retried!("i", "00.080", "00.650"),
+            retried!("j", "00.090", "00.575"),
+        ),
+        // A ladder of its own, twice as long.
+        concat!(
+            retried!("a", "00.000", "01.071"), retried!("b", "00.010", "00.878"), retried!("c", "00.020", "01.045"),
+            retried!("d", "00.030", "01.124"), retried!("e", "00.040", "00.957"), retried!("f", "00.050", "01.010"),
+            retried!("g", "00.060", "01.120"), retried!("h", "00.070", "00.939"), retried!("i", "00.080", "01.090"),
+            retried!("j", "00.090", "00.988"), retried!("k", "00.095", "01.051"),
+        ),
+    ],
+    near_misses: &[
+        // One call after the other: one worker.
+        concat!(
+            retried!("a", "00.000", "00.581"), retried!("b", "02.010", "02.508"), retried!("c", "04.020", "04.542"),
+            retried!("d", "06.030", "06.624"), retried!("e", "08.040", "08.517"), retried!("f", "10.050", "10.610"),
+            retried!("g", "12.060", "12.570"), retried!("h", "14.070", "14.609"), retried!("i", "16.080", "16.650"),
+            retried!("j", "18.090", "18.575"),
+        ),
+        // Ten at once, with full jitter.
+        concat!(
+            retried!("a", "00.000", "00.181"), retried!("b", "00.010", "00.598"), retried!("c", "00.020", "00.242"),
+            retried!("d", "00.030", "00.424"), retried!("e", "00.040", "00.617"), retried!("f", "00.050", "00.210"),
+            retried!("g", "00.060", "00.570"), retried!("h", "00.070", "00.309"), retried!("i", "00.080", "00.650"),
+            retried!("j", "00.090", "00.475"),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let least = settings.get(RULE.code, &WORKERS) as u64;
+    let loops = fleet.backoffs.sorted(fleet.table).into_iter();
+    loops.filter_map(|(key, tally)| judge(fleet, key, tally, least)).collect()
+}
+
+fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64) -> Option<Hit> {
+    let schedule = tally.schedule();
+    if schedule.jitter != Some(Jitter::Narrow) {
+        return None;
+    }
+    let scopes = fleet.scopes.iter().filter(|(scope, _)| scope.provider == key.provider);
+    let waiting = scopes.map(|(_, tally)| tally.waves.most_waiting(fleet.table)).max()?;
+    if waiting < least.max(2) {
+        return None;
+    }
+    let which = if schedule.shape == Shape::SdkLadder { " (the official SDKs' ladder)" } else { "" };
+    let message = format!(
+        "{} wait 75 to 100% of the nominal wait{which}, and up to {waiting} calls were waiting at the same time",
+        backoffs::label(fleet, key),
+    );
+    let mut hit = backoffs::hit(key, message, tally.steps.values().take(2));
+    // The calls that wait at once may be another client's.
+    hit.confidence = Confidence::Medium;
+    Some(hit.count("waits", tally.own()).count("waiting", waiting))
+}

@@ -1,0 +1,215 @@
+//! Retries that come in waves: whoever failed together comes back together, and fails together again.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
+use crate::attempt::Scope as Limits;
+use crate::measure::{Fleet, Jitter, LoopKey, Train, WaveTerms};
+use crate::report::Evidence;
+
+const CALLS: Setting =
+    Setting { name: "calls", default: 10.0, unit: "", meaning: "retries of so many calls within 250 ms make a wave" };
+const SHARE: Setting = Setting {
+    name: "share",
+    default: 0.5,
+    unit: "",
+    meaning: "least share they are of all calls that were waiting for a retry meanwhile",
+};
+const WAVES: Setting = Setting {
+    name: "waves",
+    default: 2.0,
+    unit: "",
+    meaning: "least waves of a train: two or more, each of calls that were in the one before",
+};
+/// Retries shown of one finding.
+const EXAMPLES: usize = 8;
+/// Waves that no jitter worth the name lets happen: each one draws its calls further apart.
+const LASTING: u64 = 3;
+
+/// One attempt of a call of the examples, at second `$at` of the minute.
+macro_rules! sent {
+    ($call:literal, $number:literal, $at:literal, $rest:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $at,
+            r#"Z","model":"m","call_id":""#,
+            $call,
+            r#"","attempt":"#,
+            $number,
+            r#","duration_ms":20,"#,
+            $rest,
+            "}\n"
+        )
+    };
+}
+/// A call that meets an overload three times.
+macro_rules! thrice {
+    ($call:literal, $a:literal, $b:literal, $c:literal) => {
+        concat!(
+            sent!($call, "1", $a, r#""status":529,"error_type":"overloaded_error""#),
+            sent!($call, "2", $b, r#""status":529,"error_type":"overloaded_error""#),
+            sent!($call, "3", $c, r#""status":529,"error_type":"overloaded_error""#)
+        )
+    };
+}
+/// A call that is told to wait 5 s, twice.
+macro_rules! hinted {
+    ($call:literal, $a:literal, $b:literal, $c:literal) => {
+        concat!(
+            sent!($call, "1", $a, r#""status":429,"retry_after":5,"error_type":"rate_limit_error""#),
+            sent!($call, "2", $b, r#""status":429,"retry_after":5,"error_type":"rate_limit_error""#),
+            sent!($call, "3", $c, r#""status":200"#)
+        )
+    };
+}
+
+/// See the catalogue.
+// The calls of the examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL306",
+    name: "retry-wave",
+    severity: Severity::Warning,
+    scope: Scope::Fleet,
+    summary: "Retries of many calls arrived together, were refused together, and came back together.",
+    why: "Waits that are alike keep a crowd together: each wave is as large as the overload that made it, and is \
+          refused for that very reason, while the time between two waves goes unused.",
+    fix: "Draw each wait at random between 0 and the nominal wait (full jitter), and add jitter on top of a wait the \
+          server named; let a shared gate release the waiting calls one by one.",
+    remedy: Remedy::Fix,
+    source: "AWS Architecture Blog, Exponential Backoff And Jitter: without jitter, clusters of calls stay together",
+    needs: &[Field::CallIdentity],
+    settings: &[CALLS, SHARE, WAVES],
+    check: Check::Fleet(check),
+    firing: &[
+        concat!(
+            thrice!("a", "00.000", "02.020", "04.040"), thrice!("b", "00.010", "02.030", "04.050"),
+            thrice!("c", "00.012", "02.035", "04.055"), thrice!("d", "00.015", "02.036", "04.056"),
+            thrice!("e", "00.020", "02.040", "04.060"), thrice!("f", "00.022", "02.042", "04.062"),
+            thrice!("g", "00.025", "02.045", "04.065"), thrice!("h", "00.030", "02.050", "04.070"),
+            thrice!("i", "00.035", "02.055", "04.075"), thrice!("j", "00.040", "02.060", "04.080"),
+        ),
+        // All of them obey the same hint to the letter.
+        concat!(
+            hinted!("a", "00.000", "05.021", "10.045"), hinted!("b", "00.010", "05.031", "10.055"),
+            hinted!("c", "00.012", "05.035", "10.058"), hinted!("d", "00.015", "05.037", "10.059"),
+            hinted!("e", "00.020", "05.042", "10.065"), hinted!("f", "00.022", "05.043", "10.067"),
+            hinted!("g", "00.025", "05.047", "10.069"), hinted!("h", "00.030", "05.052", "10.074"),
+            hinted!("i", "00.035", "05.057", "10.079"), hinted!("j", "00.040", "05.062", "10.084"),
+        ),
+    ],
+    near_misses: &[
+        // As many, each after a wait of its own.
+        concat!(
+            thrice!("a", "00.000", "00.420", "03.040"), thrice!("b", "00.010", "01.930", "02.450"),
+            thrice!("c", "00.012", "00.735", "04.055"), thrice!("d", "00.015", "01.136", "01.556"),
+            thrice!("e", "00.020", "01.440", "05.060"), thrice!("f", "00.022", "00.942", "02.862"),
+            thrice!("g", "00.025", "01.745", "03.765"), thrice!("h", "00.030", "00.550", "01.070"),
+            thrice!("i", "00.035", "01.255", "04.575"), thrice!("j", "00.040", "01.660", "02.180"),
+        ),
+        // Nine are no crowd.
+        concat!(
+            thrice!("a", "00.000", "02.020", "04.040"), thrice!("b", "00.010", "02.030", "04.050"),
+            thrice!("c", "00.012", "02.035", "04.055"), thrice!("d", "00.015", "02.036", "04.056"),
+            thrice!("e", "00.020", "02.040", "04.060"), thrice!("f", "00.022", "02.042", "04.062"),
+            thrice!("g", "00.025", "02.045", "04.065"), thrice!("h", "00.030", "02.050", "04.070"),
+            thrice!("i", "00.035", "02.055", "04.075"),
+        ),
+        // Whole seconds bring together what may have been apart.
+        concat!(
+            thrice!("a", "00", "02", "04"), thrice!("b", "00", "02", "04"), thrice!("c", "00", "02", "04"),
+            thrice!("d", "00", "02", "04"), thrice!("e", "00", "02", "04"), thrice!("f", "00", "02", "04"),
+            thrice!("g", "00", "02", "04"), thrice!("h", "00", "02", "04"), thrice!("i", "00", "02", "04"),
+            thrice!("j", "00", "02", "04"),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let terms = WaveTerms {
+        calls: settings.get(RULE.code, &CALLS).max(2.0) as u64,
+        share: settings.get(RULE.code, &SHARE),
+        waves: settings.get(RULE.code, &WAVES) as usize,
+    };
+    let mut hits = Vec::new();
+    for (scope, tally) in fleet.sorted_scopes() {
+        let trains = tally.waves.trains(fleet.table, &terms);
+        hits.extend(trains.iter().filter_map(|train| judge(fleet, scope, train)));
+    }
+    hits
+}
+
+/// What keeps the calls of a train together.
+enum Cause {
+    /// They waited alike.
+    NoJitter,
+    /// They waited as long as the server said, and no longer.
+    Hint,
+    /// Their jitter is narrow: it draws them apart, but slowly.
+    NarrowJitter,
+    /// The log does not show how they waited.
+    Unknown,
+}
+
+fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train) -> Option<Hit> {
+    let cause = if train.dictated * 2 > train.sends { Cause::Hint } else { own(fleet, train)? };
+    let (words, severity) = match cause {
+        Cause::Hint => ("each wait was what the server had asked for, with nothing on top", None),
+        Cause::NoJitter => ("the waits have no jitter", None),
+        Cause::NarrowJitter => {
+            ("the waits have narrow jitter, which draws the calls apart slowly", Some(Severity::Info))
+        }
+        Cause::Unknown if train.waves >= LASTING => ("the log does not show how the calls waited", None),
+        Cause::Unknown => ("the log does not show how the calls waited", Some(Severity::Info)),
+    };
+    let mut hit = Hit::new(format!(
+        "retries on {} came in {} waves, {} apart, of up to {} calls within 250 ms; {} of their {} sends were refused; {words}",
+        fleet.scope_label(&scope),
+        train.waves,
+        periods(train.periods_s),
+        train.most,
+        train.refused,
+        train.sends,
+    ))
+    .count("waves", train.waves)
+    .number("period_s", train.periods_s.0)
+    .number("longest_period_s", train.periods_s.1)
+    .count("most_calls", train.most)
+    .count("sends", train.sends)
+    .count("refused", train.refused)
+    .figure("first_wave", Evidence::At(train.first))
+    .figure("last_wave", Evidence::At(train.last));
+    hit.severity = severity;
+    if matches!(cause, Cause::Unknown) {
+        hit.confidence = Confidence::Low;
+    }
+    hit.rows.extend(train.examples.iter().take(EXAMPLES).copied());
+    hit.class = hit.rows.first().and_then(|row| fleet.table.rows[*row as usize].class);
+    hit.scope = Some(scope);
+    Some(hit)
+}
+
+/// How the loop waits that sent the first of these retries; `None` where its jitter is wide, so that what
+/// came together did so by chance.
+fn own(fleet: &Fleet<'_>, train: &Train) -> Option<Cause> {
+    let origin = train.examples.first().map(|row| fleet.table.origin(&fleet.table.rows[*row as usize]));
+    let jitter = [false, true].into_iter().find_map(|outer| {
+        let origin = origin?;
+        let key = LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer };
+        fleet.backoffs.of(&key)?.schedule().jitter
+    });
+    match jitter {
+        Some(Jitter::Full | Jitter::Equal) => None,
+        Some(Jitter::Narrow) => Some(Cause::NarrowJitter),
+        Some(Jitter::None) => Some(Cause::NoJitter),
+        None => Some(Cause::Unknown),
+    }
+}
+
+/// "2 s", or "1 s to 8 s" where waits grow.
+fn periods((shortest, longest): (f64, f64)) -> String {
+    let (short, long) = (backoffs::tenths(shortest), backoffs::tenths(longest));
+    if short == long {
+        shared::seconds(short)
+    } else {
+        format!("{} to {}", shared::seconds(short), shared::seconds(long))
+    }
+}
