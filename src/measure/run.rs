@@ -1,6 +1,8 @@
 //! What is known of one run.
 
+use super::doomed::Doomed;
 use super::handling::Handlings;
+use super::pace::Paces;
 use super::spot::{Spot, earlier};
 use crate::attempt::{Symbol, Time};
 use crate::calls::Call;
@@ -35,6 +37,10 @@ pub struct RunTally {
     pub models: SmallVec<[Symbol; 2]>,
     /// What its calls did with failures that heal.
     pub handlings: Handlings,
+    /// Its calls that failed for good.
+    pub doomed: Doomed,
+    /// How fast its successes were.
+    pub paces: Paces,
     /// Findings by severity: infos, warnings, errors.
     pub findings: [u64; 3],
 }
@@ -54,6 +60,8 @@ impl Default for RunTally {
             retried: None,
             models: SmallVec::new(),
             handlings: Handlings::default(),
+            doomed: Doomed::default(),
+            paces: Paces::default(),
             findings: [0; 3],
         }
     }
@@ -78,6 +86,8 @@ impl RunTally {
             self.retried = earlier(self.retried, Some(Spot::of(call.table(), call.rows()[0])));
         }
         self.handlings.absorb(call);
+        self.doomed.absorb(call);
+        self.paces.absorb(call);
         self.sends += call.len() as u64;
         self.waited_us += call.waited_us();
         self.first = self.first.min(call.first().sent);
@@ -103,6 +113,8 @@ impl RunTally {
             *self.success_by_attempt.entry(attempt).or_default() += calls;
         }
         self.handlings.merge(other.handlings);
+        self.doomed.merge(other.doomed);
+        self.paces.merge(other.paces);
         self.sends += other.sends;
         self.waited_us += other.waited_us;
         self.wasted += other.wasted;
@@ -120,6 +132,8 @@ impl RunTally {
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         Spot::each_row(&mut self.retried, visit);
         self.handlings.each_row(visit);
+        self.doomed.each_row(visit);
+        self.paces.each_row(visit);
     }
 
     /// Calls that ended so.

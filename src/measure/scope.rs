@@ -5,6 +5,7 @@ use super::drain::Traffic;
 use super::flow::{Flow, Flows};
 use super::gate::{Gate, Shut, Standing};
 use super::spot::Spot;
+use super::starved::Starved;
 use super::tally::{is_overload, is_rate_limit};
 use super::waves::Waves;
 use crate::attempt::{Attempt, AttemptTable, Scope, Time};
@@ -24,6 +25,8 @@ pub struct ScopeTally {
     pub starts: Starts,
     /// Waits for retries.
     pub waves: Waves,
+    /// Calls that met lack of capacity again and again.
+    pub starved: Starved,
     /// The latest start of a call that succeeded.
     pub last_success: Option<Time>,
 }
@@ -40,6 +43,9 @@ impl ScopeTally {
         self.absorb_attempts(call, scope);
         if call.attempts().any(|attempt| !attempt.failed()) {
             self.last_success = self.last_success.max(Some(call.first().sent));
+        }
+        if (1..call.len()).all(|position| call.origin(position).scope() == scope) {
+            self.starved.absorb(call);
         }
         let first = call.first();
         self.starts.add(call.table(), call.rows()[0], first.run, met(first));
@@ -99,6 +105,7 @@ impl ScopeTally {
         self.gate.merge(table, other.gate);
         self.starts.merge(table, other.starts);
         self.waves.merge(table, other.waves);
+        self.starved.merge(other.starved);
         self.last_success = self.last_success.max(other.last_success);
     }
 
@@ -107,6 +114,7 @@ impl ScopeTally {
         self.gate.each_row(visit);
         self.starts.each_row(visit);
         self.waves.each_row(visit);
+        self.starved.each_row(visit);
     }
 
     /// Whether a request sent between `from` and `until` succeeded.

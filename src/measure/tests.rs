@@ -34,6 +34,25 @@ fn busy_log() -> Vec<String> {
             at += 200 + random(3_000);
         }
     }
+    lines.extend((0..40).flat_map(slow_decline));
+    lines
+}
+
+/// In one run a success slower than the last, in another a key refused once more, in a third a call that meets
+/// no capacity.
+fn slow_decline(step: u64) -> Vec<String> {
+    let line = |run: &str, attempt: u64, rest: String| {
+        let at = 1_773_133_200_123 + step * 5_000 + attempt * 700;
+        format!(
+            r#"{{"ts":{at},"run_id":"{run}","call_id":"{run}{step}","attempt":{attempt},"model":"m{run}","duration_ms":50,{rest}}}"#
+        )
+    };
+    let mut lines = vec![
+        line("slow", 1, format!(r#""status":200,"ttft_ms":{}"#, 300 + 40 * step)),
+        line("refused", 1, r#""status":401,"error_type":"authentication_error""#.to_owned()),
+    ];
+    let overloaded = r#""status":529,"error_type":"overloaded_error""#;
+    lines.extend((1..=3 + step % 4).map(|attempt| line("full", attempt, overloaded.to_owned())));
     lines
 }
 
@@ -81,6 +100,14 @@ fn told(fleet: &Fleet<'_>) -> String {
         let _ = writeln!(out, "{:?}", spot.map(|spot| row(spot.row)));
     }
     for (name, _, run) in fleet.sorted_runs() {
+        for refused in run.doomed.in_a_row(2) {
+            let rows: Vec<_> = refused.rows().map(row).collect();
+            let _ = writeln!(out, "Refused {:?} {} {rows:?}", refused.class, refused.calls);
+        }
+        for pace in run.paces.iter() {
+            let ends = [pace.first, pace.last].map(|spot| spot.map(|spot| row(spot.row)));
+            let _ = writeln!(out, "{ends:?} {:?}", pace.quarters());
+        }
         let _ = writeln!(out, "{name} {:?} {:?} {} {}", run.bars, run.success_by_attempt, run.sends, run.waited_us);
         let _ =
             writeln!(out, "{:?} {} {:?}", run.retried.map(|spot| row(spot.row)), run.retried_calls, run.last_success);
@@ -91,7 +118,10 @@ fn told(fleet: &Fleet<'_>) -> String {
             flow.iter().map(|(at, flow)| (at, flow.sends, flow.ok, flow.rejected, flow.overloaded)).collect();
         let closed: Vec<String> = scoped.shut(table, 100_000, 4).iter().map(shut).collect();
         let trains: Vec<_> = scoped.waves.trains(table, &WAVES).into_iter().map(|train| wave(train, row)).collect();
-        let _ = writeln!(out, "{} {trains:?}", scoped.waves.most_waiting(table));
+        let _ = writeln!(out, "{trains:?}");
+        let (starved, earliest) = scoped.starved.at_least(4);
+        let earliest: Vec<_> = earliest.iter().map(|one| (row(one.spot.row), one.ended)).collect();
+        let _ = writeln!(out, "{starved} starved {earliest:?}");
         let fanout = scoped.worst_fanout(table, &TERMS, 4).map(|mut fanout| {
             let examples: Vec<_> = std::mem::take(&mut fanout.examples).into_iter().map(row).collect();
             format!("{fanout:?} {examples:?}")
@@ -99,7 +129,14 @@ fn told(fleet: &Fleet<'_>) -> String {
         let _ = writeln!(out, "{} {width} {flow:?}\n{closed:?}\n{fanout:?}", fleet.scope_label(&scope));
     }
     for (key, backoff) in fleet.backoffs.sorted(table) {
-        let _ = writeln!(out, "{:?} {:?} {}", key.names(table), backoff.schedule(), backoff.dictated);
+        let _ = writeln!(
+            out,
+            "{:?} {:?} {} {}",
+            key.names(table),
+            backoff.schedule(),
+            backoff.dictated,
+            backoff.most_waiting(table)
+        );
         for (number, step) in &backoff.steps {
             let examples: Vec<_> = step.rows().map(row).collect();
             let _ = writeln!(out, "{number} {} {} {examples:?}", step.waits.count(), step.waits.spread());
@@ -127,6 +164,9 @@ fn halves_merge_into_the_whole_in_either_order() {
     }
     assert!(whole.contains("Fanout"), "the log holds no burst");
     assert!(whole.contains("Train"), "the log holds no waves");
+    assert!(whole.contains("Refused Authentication 40"), "the log holds no refused run");
+    assert!(whole.contains("count: 10"), "the log holds no run of four quarters");
+    assert!(whole.contains("30 starved"), "the log holds no starved calls");
 }
 
 #[test]

@@ -137,17 +137,6 @@ impl Waves {
         self.moments.each_mut().filter_map(|turn| turn.example.as_mut()).for_each(visit);
     }
 
-    /// Most calls that were waiting at the same time, as far as stretches tell.
-    #[must_use]
-    pub fn most_waiting(&self, table: &AttemptTable) -> u64 {
-        let (mut now, mut most) = (0_i64, 0);
-        for (_, turn) in self.moments.sorted(table) {
-            now += i64::from(turn.began) - i64::from(turn.arrived);
-            most = most.max(now);
-        }
-        most.unsigned_abs()
-    }
-
     /// Every train of waves, in time order.
     #[must_use]
     pub fn trains(&self, table: &AttemptTable, terms: &WaveTerms) -> Vec<Train> {

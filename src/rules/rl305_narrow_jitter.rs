@@ -1,13 +1,13 @@
 //! Jitter over a quarter of the wait, in a fleet: enough for one worker, not for many.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs};
 use crate::measure::{Fleet, Jitter, LoopKey, LoopTally, Shape};
 
 const WORKERS: Setting = Setting {
     name: "workers",
     default: 10.0,
     unit: "",
-    meaning: "calls to one provider that were waiting for a retry at the same time, at the most",
+    meaning: "calls that waited for a retry at the same time, at the most",
 };
 
 /// A call of the examples that failed at second `$at` of the minute and was sent again at `$again`.
@@ -93,18 +93,15 @@ fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64) -> Opti
     if schedule.jitter != Some(Jitter::Narrow) {
         return None;
     }
-    let scopes = fleet.scopes.iter().filter(|(scope, _)| scope.provider == key.provider);
-    let waiting = scopes.map(|(_, tally)| tally.waves.most_waiting(fleet.table)).max()?;
+    let waiting = tally.most_waiting(fleet.table);
     if waiting < least.max(2) {
         return None;
     }
     let which = if schedule.shape == Shape::SdkLadder { " (the official SDKs' ladder)" } else { "" };
     let message = format!(
-        "{} wait 75 to 100% of the nominal wait{which}, and up to {waiting} calls were waiting at the same time",
+        "{} wait 75 to 100% of the nominal wait{which}, and up to {waiting} of its calls waited at the same time",
         backoffs::label(fleet, key),
     );
-    let mut hit = backoffs::hit(key, message, tally.steps.values().take(2));
-    // The calls that wait at once may be another client's.
-    hit.confidence = Confidence::Medium;
+    let hit = backoffs::hit(key, message, tally.steps.values().take(2));
     Some(hit.count("waits", tally.own()).count("waiting", waiting))
 }

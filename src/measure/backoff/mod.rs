@@ -3,6 +3,7 @@
 mod schedule;
 #[cfg(test)]
 mod tests;
+mod waiting;
 mod waits;
 mod which;
 
@@ -14,6 +15,7 @@ use crate::attempt::{AttemptTable, Symbol};
 use crate::calls::Call;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
+use waiting::Waiting;
 use which::{Length, Which};
 
 /// Steps told apart; later ones count as the last.
@@ -51,6 +53,7 @@ pub struct LoopTally {
     pub dictated: u64,
     /// Waits whose length the log does not show.
     pub unmeasured: u64,
+    waiting: Waiting,
 }
 
 impl LoopTally {
@@ -66,12 +69,19 @@ impl LoopTally {
         schedule::read(self)
     }
 
-    fn merge(&mut self, other: LoopTally) {
+    /// Most calls that waited by the loop's own schedule at the same time.
+    #[must_use]
+    pub fn most_waiting(&self, table: &AttemptTable) -> u64 {
+        self.waiting.most(table)
+    }
+
+    fn merge(&mut self, table: &AttemptTable, other: LoopTally) {
         for (number, step) in other.steps {
             self.steps.entry(number).or_default().merge(step);
         }
         self.dictated += other.dictated;
         self.unmeasured += other.unmeasured;
+        self.waiting.merge(table, other.waiting);
     }
 }
 
@@ -101,6 +111,7 @@ impl Backoffs {
         match length {
             Length::Own(us) => {
                 let spot = Spot::of(call.table(), call.rows()[position]);
+                tally.waiting.add(call.table(), call.at(position).sent, us);
                 tally.steps.entry(step.min(MOST_STEPS)).or_default().add(us, spot);
             }
             Length::Dictated => tally.dictated += 1,
@@ -111,7 +122,7 @@ impl Backoffs {
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Backoffs) {
         for (key, tally) in other.0 {
-            self.0.entry(key).or_default().merge(tally);
+            self.0.entry(key).or_default().merge(table, tally);
         }
         self.fit(table, 2 * MOST_LOOPS);
     }

@@ -12,7 +12,7 @@ const LOOPS: usize = 5;
 
 const COLUMNS: [Column; 4] = [
     Column::new("loop", Fit::Words).cut_to(12),
-    Column::new("waits by this schedule", Fit::Words).cut_to(30),
+    Column::new("schedule", Fit::Words).cut_to(30),
     Column::new("waits", Fit::Number),
     Column::new("the server's", Fit::Number).spare(1),
 ];

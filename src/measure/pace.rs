@@ -1,0 +1,179 @@
+//! How fast a run's successes were, quarter by quarter.
+
+use super::spot::{Spot, earlier};
+use crate::attempt::{Flags, Mergeable, Series, Symbol, Usage};
+use crate::calls::Call;
+use foldhash::fast::FixedState;
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+
+/// Models of one run told apart: those whose fingerprints come first.
+const MOST_MODELS: usize = 8;
+/// Stretches of time kept of one model in one run.
+const STRETCHES: usize = 64;
+/// Answers shorter than this say more of the first token than of the others.
+const LONG_ANSWER: u32 = 50;
+/// Logarithms are kept in so many parts, as whole numbers: their sums do not depend on order.
+const PARTS: f64 = 1000.0;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Milliseconds to the first token.
+    FirstToken,
+    /// Microseconds for each output token.
+    PerToken,
+}
+
+/// Successes of one stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Successes {
+    count: u64,
+    /// Sums of logarithms, in parts, and of their squares.
+    sum: i64,
+    squares: i64,
+    /// Tokens of the prompts, where known, and of how many.
+    prompt_tokens: u64,
+    prompts: u64,
+}
+
+impl Mergeable for Successes {
+    fn merge(&mut self, other: &Successes) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares += other.squares;
+        self.prompt_tokens += other.prompt_tokens;
+        self.prompts += other.prompts;
+    }
+}
+
+/// Successes of one quarter of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quarter {
+    /// How many.
+    pub count: u64,
+    /// The geometric mean, in ms or µs: see [`Kind`].
+    pub mean: f64,
+    /// The standard error of its logarithm.
+    pub error: f64,
+    /// Tokens of a prompt on average, where nearly all are known.
+    pub prompt_tokens: Option<f64>,
+}
+
+/// The speed of one model in one run.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// Which.
+    pub model: Symbol,
+    /// What is measured.
+    pub kind: Kind,
+    /// The first success.
+    pub first: Option<Spot>,
+    /// The last.
+    pub last: Option<Spot>,
+    series: Series<Successes>,
+}
+
+impl Pace {
+    fn merge(&mut self, other: Pace) {
+        self.first = earlier(self.first, other.first);
+        self.last = self.last.max(other.last);
+        let mut series = std::mem::take(&mut self.series);
+        series.merge(other.series);
+        self.series = series.at_most(STRETCHES);
+    }
+
+    /// The four quarters of the time in which it was used, where each holds a success.
+    #[must_use]
+    pub fn quarters(&self) -> Option<[Quarter; 4]> {
+        let (width, stretches) = self.series.clone().sorted();
+        let (begin, end) = (stretches.first()?.0, stretches.last()?.0.plus_us(width));
+        let mut sums = [Successes::default(); 4];
+        for (at, some) in &stretches {
+            let quarter = at.us_since(begin).saturating_mul(4) / end.us_since(begin).max(1);
+            sums[quarter.clamp(0, 3) as usize].merge(some);
+        }
+        sums.iter().all(|sum| sum.count > 0).then(|| sums.map(quarter))
+    }
+}
+
+fn quarter(sum: Successes) -> Quarter {
+    let n = sum.count as f64;
+    let mean = sum.sum as f64 / n;
+    let variance = (sum.squares as f64 / n - mean * mean).max(0.0);
+    Quarter {
+        count: sum.count,
+        mean: (mean / PARTS).exp(),
+        error: (variance / n).sqrt() / PARTS,
+        prompt_tokens: (sum.prompts * 10 >= sum.count * 9)
+            .then(|| sum.prompt_tokens as f64 / sum.prompts.max(1) as f64),
+    }
+}
+
+/// The speed of each model in one run.
+#[derive(Clone, Debug, Default)]
+pub struct Paces(BTreeMap<u64, Pace>);
+
+impl Paces {
+    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        let Some(position) = (0..call.len()).find(|&p| !call.at(p).failed()) else { return };
+        let (attempt, usage) = (call.at(position), call.usage(position));
+        let Some((kind, value)) = speed(usage, attempt.duration.as_us()).filter(|_| !attempt.flags.has(Flags::TOOL))
+        else {
+            return;
+        };
+        let logarithm = (value.ln() * PARTS).round() as i64;
+        let prompt =
+            u64::from(usage.input_tokens) + u64::from(usage.cache_read_tokens) + u64::from(usage.cache_write_tokens);
+        let some = Successes {
+            count: 1,
+            sum: logarithm,
+            squares: logarithm * logarithm,
+            prompt_tokens: prompt,
+            prompts: u64::from(prompt > 0),
+        };
+        let model = call.origin(position).model;
+        let spot = Some(Spot::of(call.table(), call.rows()[position]));
+        let key = FixedState::with_seed(0).hash_one((call.table().names.text(model), kind));
+        let mut series = Series::default();
+        series.add(attempt.sent, some);
+        self.add(key, Pace { model, kind, first: spot, last: spot, series });
+    }
+
+    fn add(&mut self, key: u64, pace: Pace) {
+        if let Some(known) = self.0.get_mut(&key) {
+            known.merge(pace);
+        } else {
+            self.0.insert(key, pace);
+            // One among the first of all is among the first of any part: none of those loses a success.
+            if self.0.len() > MOST_MODELS {
+                self.0.pop_last();
+            }
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Paces) {
+        other.0.into_iter().for_each(|(key, pace)| self.add(key, pace));
+    }
+
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        for pace in self.0.values_mut() {
+            Spot::each_row(&mut pace.first, visit);
+            Spot::each_row(&mut pace.last, visit);
+        }
+    }
+
+    /// Every model's.
+    pub fn iter(&self) -> impl Iterator<Item = &Pace> {
+        self.0.values()
+    }
+}
+
+/// The time to the first token, or else for each token of a long answer.
+fn speed(usage: Usage, duration_us: Option<i64>) -> Option<(Kind, f64)> {
+    if usage.ttft_ms_plus_1 > 0 {
+        return Some((Kind::FirstToken, f64::from(usage.ttft_ms_plus_1)));
+    }
+    let us = duration_us.filter(|us| *us > 0 && usage.output_tokens >= LONG_ANSWER)?;
+    Some((Kind::PerToken, us as f64 / f64::from(usage.output_tokens)))
+}

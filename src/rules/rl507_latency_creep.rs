@@ -1,0 +1,204 @@
+//! Answers that come slower and slower, with no error: a queue without an end.
+
+use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::attempt::Symbol;
+use crate::measure::{Fleet, Kind, Pace, Quarter, RunTally};
+use crate::report::Outcome;
+
+const TIMES: Setting = Setting {
+    name: "times",
+    default: 2.0,
+    unit: "",
+    meaning: "the last quarter of a run is at least so many times slower than its first",
+};
+const CALLS: Setting = Setting {
+    name: "calls",
+    default: 8.0,
+    unit: "",
+    meaning: "successes of one model in the first quarter and in the last",
+};
+const SLOW: Setting = Setting {
+    name: "slow_ms",
+    default: 500.0,
+    unit: "ms",
+    meaning: "a first token that comes sooner waited in no queue worth naming",
+};
+/// The quarters lie so many standard errors apart that no chance puts them there, in any number of runs.
+const BY_CHANCE: f64 = 5.0;
+/// What a quarter may fall behind the one before and still count as going on.
+const SLACK: f64 = 1.1;
+/// Least growth from the second quarter to the last: without it, it was one step and no creep.
+const ON: f64 = 1.25;
+/// Prompts that grow more than this take longer for that reason.
+const PROMPT_GROWTH: f64 = 1.5;
+
+/// A success of the examples at second `$at` of the minute `$minute`, with its time to the first token.
+macro_rules! ok {
+    ($minute:literal, $at:literal, $ttft:literal, $tokens:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            ":",
+            $at,
+            r#"Z","run_id":"r","call_id":""#,
+            $minute,
+            $at,
+            r#"","model":"m","status":200,"duration_ms":9000,"ttft_ms":"#,
+            $ttft,
+            r#","input_tokens":"#,
+            $tokens,
+            "}\n"
+        )
+    };
+}
+/// Eight successes within a minute.
+macro_rules! eight {
+    ($minute:literal, $a:literal, $b:literal, $c:literal, $d:literal, $e:literal, $f:literal, $g:literal, $h:literal, $tokens:literal) => {
+        concat!(
+            ok!($minute, "00", $a, $tokens),
+            ok!($minute, "07", $b, $tokens),
+            ok!($minute, "15", $c, $tokens),
+            ok!($minute, "22", $d, $tokens),
+            ok!($minute, "30", $e, $tokens),
+            ok!($minute, "37", $f, $tokens),
+            ok!($minute, "45", $g, $tokens),
+            ok!($minute, "52", $h, $tokens)
+        )
+    };
+}
+
+/// See the catalogue.
+// The quarters of the examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL507",
+    name: "latency-creep",
+    severity: Severity::Warning,
+    scope: Scope::Run,
+    summary: "Without a single error, the answers of a run came slower from quarter to quarter, twice as slow in the end.",
+    why: "A server that queues without bound refuses nothing: each request waits for all before it, until clients \
+          hang up and send again, which makes the queue longer still.",
+    fix: "Bound the queue where requests wait (max_num_queued_reqs of vLLM, a width of the worker pool) so that it \
+          refuses early, and admit no more requests than are answered.",
+    remedy: Remedy::Fix,
+    source: "vLLM documentation, engine arguments: without max_num_queued_reqs the queue has no bound; Little's law",
+    needs: &[],
+    settings: &[TIMES, CALLS, SLOW],
+    check: Check::Fleet(check),
+    firing: &[
+        concat!(
+            eight!("00", "400", "420", "410", "450", "430", "440", "460", "450", "900"),
+            eight!("01", "600", "620", "610", "650", "700", "690", "720", "740", "910"),
+            eight!("02", "900", "920", "950", "940", "990", "1010", "1030", "1050", "890"),
+            eight!("03", "1300", "1350", "1340", "1400", "1420", "1500", "1480", "1550", "905"),
+        ),
+        // The log does not say how long the prompts were: they may have grown, so this is an info.
+        concat!(
+            eight!("00", "300", "320", "310", "350", "330", "340", "360", "350", "null"),
+            eight!("01", "500", "520", "510", "550", "600", "590", "620", "640", "null"),
+            eight!("02", "800", "820", "850", "840", "890", "910", "930", "950", "null"),
+            eight!("03", "1200", "1250", "1240", "1300", "1320", "1400", "1380", "1450", "null"),
+        ),
+    ],
+    near_misses: &[
+        // Up and down.
+        concat!(
+            eight!("00", "400", "920", "410", "450", "830", "440", "460", "450", "900"),
+            eight!("01", "600", "420", "610", "950", "700", "490", "720", "440", "910"),
+            eight!("02", "500", "920", "450", "940", "590", "410", "830", "650", "890"),
+            eight!("03", "700", "450", "840", "400", "920", "500", "780", "1050", "905"),
+        ),
+        // The prompts grew as much.
+        concat!(
+            eight!("00", "400", "420", "410", "450", "430", "440", "460", "450", "9000"),
+            eight!("01", "600", "620", "610", "650", "700", "690", "720", "740", "15000"),
+            eight!("02", "900", "920", "950", "940", "990", "1010", "1030", "1050", "23000"),
+            eight!("03", "1300", "1350", "1340", "1400", "1420", "1500", "1480", "1550", "34000"),
+        ),
+        // One step, and level from then on.
+        concat!(
+            eight!("00", "400", "420", "410", "450", "430", "440", "460", "450", "900"),
+            eight!("01", "1000", "1020", "1010", "1050", "1000", "990", "1020", "1040", "910"),
+            eight!("02", "1000", "1020", "1050", "1040", "990", "1010", "1030", "1050", "890"),
+            eight!("03", "1000", "1050", "1040", "1000", "1020", "1000", "980", "1050", "905"),
+        ),
+        // Slower by the same factor, and quick all the same.
+        concat!(
+            eight!("00", "40", "42", "41", "45", "43", "44", "46", "45", "900"),
+            eight!("01", "60", "62", "61", "65", "70", "69", "72", "74", "910"),
+            eight!("02", "90", "92", "95", "94", "99", "101", "103", "105", "890"),
+            eight!("03", "130", "135", "134", "140", "142", "150", "148", "155", "905"),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let terms = Terms {
+        times: settings.get(RULE.code, &TIMES).max(1.0),
+        calls: settings.get(RULE.code, &CALLS).max(2.0) as u64,
+        slow_ms: settings.get(RULE.code, &SLOW),
+    };
+    let runs = fleet.sorted_runs().into_iter().filter(|(_, _, tally)| is_green(tally));
+    runs.flat_map(|(_, run, tally)| {
+        let creeping = tally.paces.iter().filter_map(|pace| Some((pace, creep(pace, &terms)?)));
+        creeping.map(|(pace, quarters)| hit(fleet, run, pace, &quarters)).collect::<Vec<Hit>>()
+    })
+    .collect()
+}
+
+struct Terms {
+    times: f64,
+    calls: u64,
+    slow_ms: f64,
+}
+
+/// Every send succeeded.
+fn is_green(tally: &RunTally) -> bool {
+    tally.sends == tally.ended(Outcome::Ok)
+}
+
+/// The quarters of a model's successes, where they came slower and slower.
+fn creep(pace: &Pace, terms: &Terms) -> Option<[Quarter; 4]> {
+    let quarters = pace.quarters()?;
+    let [first, second, third, last] = &quarters;
+    let enough = first.count >= terms.calls && last.count >= terms.calls;
+    let slow = pace.kind != Kind::FirstToken || last.mean >= terms.slow_ms;
+    let growth = last.mean / first.mean;
+    let sure = growth.ln() >= BY_CHANCE * first.error.hypot(last.error);
+    let on = second.mean > first.mean
+        && third.mean * SLACK >= second.mean
+        && last.mean * SLACK >= third.mean
+        && last.mean >= ON * second.mean;
+    let prompts = matches!(
+        (first.prompt_tokens, last.prompt_tokens), (Some(before), Some(after)) if after > PROMPT_GROWTH * before
+    );
+    (enough && slow && growth >= terms.times && sure && on && !prompts).then_some(quarters)
+}
+
+fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> Hit {
+    let [first, .., last] = quarters;
+    let (what, unit_s) = match pace.kind {
+        Kind::FirstToken => ("the first token", 1e-3),
+        Kind::PerToken => ("each output token", 1e-6),
+    };
+    let model =
+        fleet.table.names.get(pace.model).map(|name| format!(" of {}", shared::cut(name, 60))).unwrap_or_default();
+    let mut hit = Hit::new(format!(
+        "{what}{model} took {} in the first quarter of the run and {} in the last, {:.1} times as long, and no send failed",
+        shared::seconds(first.mean * unit_s),
+        shared::seconds(last.mean * unit_s),
+        last.mean / first.mean,
+    ))
+    .text("measure", if pace.kind == Kind::FirstToken { "time to first token" } else { "duration per output token" })
+    .number("first_quarter_s", first.mean * unit_s)
+    .number("last_quarter_s", last.mean * unit_s)
+    .count("successes", quarters.iter().map(|quarter| quarter.count).sum());
+    if first.prompt_tokens.is_none() || last.prompt_tokens.is_none() {
+        // Prompts of an agent grow, and longer prompts take longer.
+        hit.severity = Some(Severity::Info);
+        hit.confidence = Confidence::Low;
+    }
+    hit.rows.extend([pace.first, pace.last].into_iter().flatten().map(|spot| spot.row));
+    hit.run = Some(run);
+    hit
+}

@@ -1,0 +1,154 @@
+//! One model had no room, again and again, while another was answering.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::attempt::{Scope as Limits, Time};
+use crate::measure::{Fleet, Starving};
+use crate::report::Evidence;
+
+const FAILURES: Setting = Setting {
+    name: "failures",
+    default: 5.0,
+    unit: "",
+    meaning: "capacity failures of one call (3 to 32) on the same model",
+};
+/// What a model's name says that answers no prompt: no call can fall back to it.
+const OTHER_TASKS: [&str; 5] = ["embed", "rerank", "moderation", "whisper", "tts"];
+
+/// An attempt of the call of the examples: number, second of 09:00, and what else its record holds.
+macro_rules! sent {
+    ($number:literal, $second:literal, $rest:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $second,
+            r#"Z","run_id":"r","call_id":"c","provider":"p","attempt":"#,
+            $number,
+            r#","duration_ms":50,"#,
+            $rest,
+            "}\n"
+        )
+    };
+}
+macro_rules! overloaded {
+    ($number:literal, $second:literal) => {
+        sent!($number, $second, r#""model":"large","status":529,"error_type":"overloaded_error""#)
+    };
+}
+/// A call of its own on another model.
+macro_rules! ok {
+    ($second:literal, $model:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $second,
+            r#"Z","run_id":"s","call_id":"x","provider":"p","model":""#,
+            $model,
+            r#"","duration_ms":900,"status":200}"#,
+            "\n"
+        )
+    };
+}
+
+/// See the catalogue.
+// The calls of the examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL607",
+    name: "no-fallback-under-overload",
+    severity: Severity::Info,
+    scope: Scope::Fleet,
+    summary: "A call met five or more overloads on one model while another model of the log was answering.",
+    why: "An overload is one model's lack of capacity. After some failures of that kind another model would have \
+          answered at once, at the price of a prompt cache written anew.",
+    fix: "After three capacity failures in one call, let another model answer, where the task allows it; never after \
+          a 429, which is the caller's own limit.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Errors: 529 is the API's load, not the caller's limit; prompt caches are \
+             per model",
+    needs: &[Field::CallIdentity],
+    settings: &[FAILURES],
+    check: Check::Fleet(check),
+    firing: &[
+        concat!(
+            overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
+            overloaded!("5", "15"), ok!("05", "small"),
+        ),
+        // The call was answered in the end, and later than it might have been.
+        concat!(
+            overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
+            overloaded!("5", "15"), overloaded!("6", "23"), sent!("7", "31", r#""model":"large","status":200"#),
+            ok!("10", "small"),
+        ),
+    ],
+    near_misses: &[
+        // The other model answered later.
+        concat!(
+            overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
+            overloaded!("5", "15"), ok!("40", "small"),
+        ),
+        // The call did fall back.
+        concat!(
+            overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
+            overloaded!("5", "15"), sent!("6", "16", r#""model":"small","status":200"#), ok!("05", "small"),
+        ),
+        // What answered is no model to fall back to.
+        concat!(
+            overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
+            overloaded!("5", "15"), ok!("05", "text-embed-3"),
+        ),
+        // A rate limit is the caller's own.
+        concat!(
+            sent!("1", "00", r#""model":"large","status":429,"error_type":"rate_limit_error","retry_after":1"#),
+            sent!("2", "02", r#""model":"large","status":429,"error_type":"rate_limit_error","retry_after":1"#),
+            sent!("3", "04", r#""model":"large","status":429,"error_type":"rate_limit_error","retry_after":1"#),
+            sent!("4", "06", r#""model":"large","status":429,"error_type":"rate_limit_error","retry_after":1"#),
+            sent!("5", "08", r#""model":"large","status":429,"error_type":"rate_limit_error","retry_after":1"#),
+            ok!("05", "small"),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let least = settings.get(RULE.code, &FAILURES).clamp(3.0, 32.0) as u64;
+    let scopes = fleet.sorted_scopes();
+    let mut hits = Vec::new();
+    for (scope, tally) in &scopes {
+        let (calls, earliest) = tally.starved.at_least(least);
+        if calls == 0 || !scope.model.is_some() {
+            continue;
+        }
+        let others = scopes.iter().filter(|(other, _)| is_way_out(fleet, scope, other));
+        let found = others.filter_map(|(other, tally)| {
+            let answered = |one: &&Starving| tally.succeeded_between(one.spot.sent, Some(one.ended));
+            Some((earliest.iter().find(answered)?, other))
+        });
+        // The earliest call that another model could have spared; of several models, the first by name.
+        if let Some((one, other)) = found.min_by_key(|(one, _)| one.spot) {
+            hits.push(hit(fleet, *scope, other, one, calls, least));
+        }
+    }
+    hits
+}
+
+fn is_way_out(fleet: &Fleet<'_>, scope: &Limits, other: &Limits) -> bool {
+    let name = fleet.table.names.text(other.model).to_ascii_lowercase();
+    other.model != scope.model && !name.is_empty() && !OTHER_TASKS.iter().any(|task| name.contains(task))
+}
+
+fn hit(fleet: &Fleet<'_>, scope: Limits, other: &Limits, one: &Starving, calls: u64, least: u64) -> Hit {
+    let name = |scope: &Limits| shared::cut(fleet.table.names.text(scope.model), 60);
+    let (met, first) =
+        if calls == 1 { ("a call".to_owned(), "it") } else { (format!("{calls} calls"), "the first such call") };
+    let time = |time: Time| Evidence::At(time);
+    let mut hit = Hit::new(format!(
+        "{met} met {least} or more overloads on {}, and no other model was asked, though {} was answering while {first} was under way",
+        name(&scope),
+        name(other),
+    ))
+    .count("calls", calls)
+    .text("answering", name(other))
+    .figure("from", time(one.spot.sent))
+    .figure("until", time(one.ended));
+    hit.rows.push(one.spot.row);
+    hit.class = fleet.table.rows[one.spot.row as usize].class;
+    hit.scope = Some(scope);
+    hit
+}
