@@ -16,13 +16,67 @@ pub trait Mergeable {
 pub struct Series<B> {
     /// A bucket is `2^(FINEST + shift)` µs wide.
     shift: u32,
-    /// In the order of their keys. A log is nearly in order, so a new bucket nearly always goes to the end.
+    /// In the order of their keys, one a key.
     buckets: Vec<(i64, B)>,
+    /// What was added last, and waits to be put among them.
+    loose: Loose<B>,
+}
+
+/// Buckets in no order, some of them twice. Events come nearly in the order of time: most meet a bucket in the
+/// ring, where looking and adding cost next to nothing.
+#[derive(Clone, Debug)]
+struct Loose<B> {
+    /// Buckets by the last bits of their keys; empty until there are enough events to be worth it.
+    ring: Vec<Option<(i64, B)>>,
+    /// Those that others took the place of.
+    rest: Vec<(i64, B)>,
 }
 
 impl<B> Default for Series<B> {
     fn default() -> Self {
-        Series { shift: 0, buckets: Vec::new() }
+        Series { shift: 0, buckets: Vec::new(), loose: Loose { ring: Vec::new(), rest: Vec::new() } }
+    }
+}
+
+impl<B: Mergeable + Clone> Loose<B> {
+    /// Places of the ring: 33 s of the finest buckets, longer than most answers take.
+    const RING: usize = 512;
+    /// Events before there is a ring: summaries of a few events stay small.
+    const FEW: usize = 64;
+
+    /// Adds one event; says whether so much has piled up that it should be put in order.
+    fn add(&mut self, key: i64, event: B) -> bool {
+        if self.ring.is_empty() {
+            if self.rest.len() < Self::FEW {
+                self.rest.push((key, event));
+                return false;
+            }
+            self.ring.resize(Self::RING, None);
+        }
+        match &mut self.ring[key as usize % Self::RING] {
+            Some((known, bucket)) if *known == key => bucket.merge(&event),
+            place => self.rest.extend(place.replace((key, event))),
+        }
+        self.rest.len() >= Series::<B>::MOST
+    }
+
+    /// Everything, in order, one a key.
+    fn take(&mut self) -> Vec<(i64, B)> {
+        let mut list = std::mem::take(&mut self.rest);
+        list.extend(self.ring.iter_mut().filter_map(Option::take));
+        list.sort_unstable_by_key(|(key, _)| *key);
+        list.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                kept.1.merge(&later.1);
+            }
+            same
+        });
+        list
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rest.is_empty() && self.ring.iter().all(Option::is_none)
     }
 }
 
@@ -34,44 +88,52 @@ impl<B: Mergeable + Clone> Series<B> {
 
     /// Adds one event.
     pub fn add(&mut self, at: Time, event: B) {
-        self.put(at.0 >> (Self::FINEST + self.shift), event);
-        self.fit();
-    }
-
-    fn put(&mut self, key: i64, bucket: B) {
-        match self.place(key) {
-            Ok(place) => self.buckets[place].1.merge(&bucket),
-            Err(place) => self.buckets.insert(place, (key, bucket)),
+        if self.loose.add(at.0 >> (Self::FINEST + self.shift), event) {
+            self.settle();
         }
-    }
-
-    /// Where `key` is, or belongs: looked for from the end, where the latest times are.
-    fn place(&self, key: i64) -> Result<usize, usize> {
-        const NEAR: usize = 16;
-        let far = self.buckets.len().saturating_sub(NEAR);
-        if self.buckets.get(far).is_none_or(|(first, _)| key < *first) {
-            return self.buckets.binary_search_by_key(&key, |(known, _)| *known);
-        }
-        let after = self.buckets[far..].iter().rposition(|(known, _)| *known <= key).map_or(far, |place| far + place);
-        if self.buckets[after].0 == key { Ok(after) } else { Err(after + 1) }
     }
 
     /// Takes in every bucket of `other`.
     pub fn merge(&mut self, mut other: Series<B>) {
+        self.settle();
+        other.settle();
+        self.loose.ring = Vec::new();
         while self.shift < other.shift {
             self.widen();
         }
         while other.shift < self.shift {
             other.widen();
         }
+        self.put(other.buckets);
+    }
+
+    /// Puts what is loose in its place.
+    fn settle(&mut self) {
+        if !self.loose.is_empty() {
+            let loose = self.loose.take();
+            self.put(loose);
+        }
+    }
+
+    /// Takes in buckets of the same width, in order.
+    fn put(&mut self, list: Vec<(i64, B)>) {
         // A few buckets are put where they belong; only many are worth passing through all.
-        if other.buckets.len() * 8 < self.buckets.len() {
-            other.buckets.into_iter().for_each(|(key, bucket)| self.put(key, bucket));
+        if list.len() * 8 < self.buckets.len() {
+            for (key, bucket) in list {
+                match self.buckets.binary_search_by_key(&key, |(known, _)| *known) {
+                    Ok(place) => self.buckets[place].1.merge(&bucket),
+                    Err(place) => self.buckets.insert(place, (key, bucket)),
+                }
+            }
+            return self.fit();
+        }
+        if self.buckets.is_empty() {
+            self.buckets = list;
             return self.fit();
         }
         let mine = std::mem::take(&mut self.buckets);
-        self.buckets.reserve(mine.len() + other.buckets.len());
-        let (mut left, mut right) = (mine.into_iter().peekable(), other.buckets.into_iter().peekable());
+        self.buckets.reserve(mine.len() + list.len());
+        let (mut left, mut right) = (mine.into_iter().peekable(), list.into_iter().peekable());
         while let (Some((a, _)), Some((b, _))) = (left.peek(), right.peek()) {
             let next = if a <= b { left.next() } else { right.next() };
             next.into_iter().for_each(|bucket| self.append(bucket));
@@ -83,6 +145,7 @@ impl<B: Mergeable + Clone> Series<B> {
     /// The same series with at most `most` buckets.
     #[must_use]
     pub fn at_most(mut self, most: usize) -> Series<B> {
+        self.settle();
         while self.buckets.len() > most.max(1) {
             self.widen();
         }
@@ -92,20 +155,22 @@ impl<B: Mergeable + Clone> Series<B> {
     /// Width of a bucket in µs.
     #[must_use]
     pub fn width_us(&self) -> i64 {
-        1 << (Self::FINEST + self.shift)
+        if self.loose.is_empty() { 1 << (Self::FINEST + self.shift) } else { self.clone().sorted().0 }
     }
 
-    /// Width of a bucket, and all buckets in time order with the moment each starts.
+    /// Width of a bucket in µs, and all buckets in time order with the moment each starts.
     #[must_use]
-    pub fn sorted(self) -> (i64, Vec<(Time, B)>) {
-        let width = self.width_us();
+    pub fn sorted(mut self) -> (i64, Vec<(Time, B)>) {
+        self.settle();
+        let width = 1 << (Self::FINEST + self.shift);
         let times = self.buckets.into_iter().map(|(key, bucket)| (Time(key.saturating_mul(width)), bucket));
         (width, times.collect())
     }
 
-    /// What every bucket holds.
+    /// What every bucket holds; two may be of one stretch.
     pub fn each_mut(&mut self) -> impl Iterator<Item = &mut B> {
-        self.buckets.iter_mut().map(|(_, bucket)| bucket)
+        let loose = self.loose.ring.iter_mut().flatten().chain(&mut self.loose.rest);
+        self.buckets.iter_mut().chain(loose).map(|(_, bucket)| bucket)
     }
 
     /// Adds a bucket whose key is none before the last one's.
@@ -122,6 +187,7 @@ impl<B: Mergeable + Clone> Series<B> {
         }
     }
 
+    /// Makes buckets twice as wide; nothing is loose.
     fn widen(&mut self) {
         self.shift += 1;
         for (key, bucket) in std::mem::take(&mut self.buckets) {

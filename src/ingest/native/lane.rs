@@ -25,8 +25,9 @@ pub(crate) struct Lane {
     shapes: Vec<Shape>,
     misses: u32,
     pause: u32,
-    /// Symbols of the values seen last in the slots of an origin; they belong to one table.
-    last: [Symbol; ORIGIN.len()],
+    /// The values seen last in the slots of an origin.
+    last: [LastName; ORIGIN.len()],
+    /// The origin they make; it belongs to one table.
     last_origin: Option<(Origin, OriginId)>,
     /// Everything is left to the strict parser.
     closed: bool,
@@ -67,7 +68,6 @@ impl Lane {
 
     /// Forgets what belonged to another table.
     pub(crate) fn start_table(&mut self) {
-        self.last = Default::default();
         self.last_origin = None;
     }
 
@@ -187,26 +187,50 @@ impl Lane {
         Some(())
     }
 
+    /// The origin of a line. Nearly always it is that of the line before, which shows by its names alone.
     fn origin(&mut self, names: &[&str; ORIGIN.len()], table: &mut AttemptTable) -> (Origin, OriginId) {
-        for (last, text) in self.last.iter_mut().zip(names) {
-            if !scan::same(table.names.text(*last).as_bytes(), text.as_bytes()) {
-                *last = match text {
-                    &"" => Symbol::NONE,
-                    text => table.names.intern(super::attempt::cut(text, super::attempt::LONGEST_NAME)),
-                };
-            }
+        if let Some(known) = self.last_origin
+            && self.last.iter().zip(names).all(|(last, name)| last.is(name))
+        {
+            return known;
         }
-        let [provider, model, layer, client, client_version, org, header_org, api_key, workspace] = self.last;
+        let symbols = names.map(|name| match name {
+            "" => Symbol::NONE,
+            name => table.names.intern(super::attempt::cut(name, super::attempt::LONGEST_NAME)),
+        });
+        let [provider, model, layer, client, client_version, org, header_org, api_key, workspace] = symbols;
         let org = if org.is_some() { org } else { header_org };
         let origin = Origin { provider, model, layer, client, client_version, org, api_key, workspace };
-        match self.last_origin {
-            Some((known, id)) if known == origin => (origin, id),
-            _ => {
-                let id = table.origins.intern(origin);
-                self.last_origin = Some((origin, id));
-                (origin, id)
-            }
+        let known = (origin, table.origins.intern(origin));
+        self.last = names.map(LastName::new);
+        self.last_origin = Some(known);
+        known
+    }
+}
+
+/// A name held in place, as far as it fits: comparing it asks no table.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastName {
+    bytes: [u8; LastName::ROOM],
+    /// Beyond [`LastName::ROOM`]: it did not fit, and equals nothing.
+    length: u8,
+}
+
+impl LastName {
+    const ROOM: usize = 31;
+
+    fn new(name: &str) -> LastName {
+        let mut last = LastName { bytes: [0; LastName::ROOM], length: u8::MAX };
+        if let Some(place) = last.bytes.get_mut(..name.len()) {
+            place.copy_from_slice(name.as_bytes());
+            last.length = name.len() as u8;
         }
+        last
+    }
+
+    #[inline]
+    fn is(&self, name: &str) -> bool {
+        self.bytes.get(..usize::from(self.length)).is_some_and(|bytes| scan::same(bytes, name.as_bytes()))
     }
 }
 
