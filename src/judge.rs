@@ -14,6 +14,7 @@ pub use rolling::Rolling;
 use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping, Groups, Horizon, group};
 use crate::measure::{Fleet, Sums};
+use crate::report::CallFacts;
 use crate::rules::{Check, Confidence, Field, Hit, Rule, Severity};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
@@ -228,7 +229,8 @@ impl<'a> Judgement<'a> {
         if fold.wants(&rank) {
             let call_id = call.and_then(Call::id).map(str::to_owned);
             let grouping = call.map(|call| call.grouping);
-            fold.kept.insert(rank, Kept { hit, severity, confidence, run, call_id, grouping, cost });
+            let call = call.map(facts);
+            fold.kept.insert(rank, Kept { hit, severity, confidence, run, call_id, call, grouping, cost });
             fold.trim();
         }
         true
@@ -274,6 +276,14 @@ impl<'a> Judgement<'a> {
                 }
             }
         }
+    }
+}
+
+fn facts(call: &Call<'_>) -> CallFacts {
+    CallFacts {
+        outcome: call.outcome,
+        attempts: call.len() as u32,
+        elapsed_s: call.ended().s_since(call.first().sent).max(0.0),
     }
 }
 

@@ -48,6 +48,11 @@ const CONTRACT: &[&str] = &[
     "findings[].message",
     "findings[].run_id",
     "findings[].call_id",
+    "findings[].call.outcome",
+    "findings[].call.attempts",
+    "findings[].call.elapsed_s",
+    "problems_hidden",
+    "baseline",
     "findings[].attempts[].file",
     "findings[].attempts[].line",
     "findings[].attempts[].request_id",
@@ -93,6 +98,30 @@ fn reports_fit_the_schema() {
         &common::json(&common::report(&[common::repo("tests/odd/03-truncated-tail.jsonl")])),
         "a reject",
     );
+}
+
+#[test]
+fn lines_of_findings_fit_their_schema() {
+    let schema = common::run_in(&common::repo(""), &["schema", "finding"]).json();
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    let lines = common::run_in(&common::repo(""), &["analyze", "--complete", "--format", "ndjson", "samples"]).stdout;
+    let findings: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(Value::Array(findings.clone()), sample_report_of_program()["findings"]);
+    for finding in &findings {
+        assert_valid(&schema, finding, "a line");
+    }
+    assert!(!schema.is_valid(&json!({ "rule": "RL101" })), "the schema wants more than a rule");
+}
+
+fn sample_report_of_program() -> Value {
+    common::run_in(&common::repo(""), &["analyze", "--complete", "--format", "json", "samples"]).json()
+}
+
+#[test]
+fn the_program_knows_the_schema_of_its_reports() {
+    let printed = common::run_in(&common::repo(""), &["schema", "report"]).stdout;
+    assert_eq!(printed, std::fs::read_to_string(common::repo("docs/report.schema.json")).unwrap());
+    assert_valid(&schema(), &sample_report_of_program(), "the program's own");
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! `retrylens analyze`: the main job.
 
-use super::args::{AnalyzeArgs, Format};
+use super::args::AnalyzeArgs;
 use super::error::CliError;
+use super::forms::Ending;
 use super::judging::{Judged, judged};
 use super::outputs::Outputs;
 use super::{config, output};
-use crate::render::{json, text};
 use crate::report::{Baseline, Report, build};
-use std::io::Write;
 use std::path::Path;
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
@@ -28,12 +27,12 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
         baseline.mark(&mut report);
     }
     drop(judgement);
-    outputs.write(&ingested, &report, args)?;
-    if !outputs.take_stdout() {
-        print(&report, args)?;
-    }
+    // What fails is decided before what is shown.
+    let ending = Ending { exit_code: exit_code(&report, args) };
+    report.show_from(args.min_severity.severity());
+    outputs.write(&ingested, &report, args, ending)?;
     complain_of_rejects(&report, args);
-    Ok(exit_code(&report, args))
+    Ok(ending.exit_code)
 }
 
 /// Whether more lines could not be read than the user allows.
@@ -71,25 +70,4 @@ fn read_baseline(path: &Path) -> Result<Baseline, CliError> {
     let failed = |reason: String| CliError::Usage(format!("--baseline {}: {reason}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| failed(format!("cannot read it: {error}")))?;
     Baseline::parse(&text).map_err(failed)
-}
-
-fn print(report: &Report, args: &AnalyzeArgs) -> Result<(), CliError> {
-    match args.format {
-        Format::Json => json::render(report, &mut std::io::stdout().lock()),
-        Format::Text => {
-            let mut out = output::stdout(args.color);
-            text::render(report, &text_options(args, output::width(), true), &mut out).and_then(|()| out.flush())
-        }
-    }
-    .map_err(CliError::Stdout)
-}
-
-pub(super) fn text_options(args: &AnalyzeArgs, width: usize, color: bool) -> text::TextOptions {
-    text::TextOptions {
-        width,
-        zone: args.input.tz,
-        min_severity: args.min_severity.severity(),
-        color,
-        verbose: args.verbose,
-    }
 }

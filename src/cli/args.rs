@@ -2,12 +2,15 @@
 
 mod classify;
 mod config;
+mod schema;
 mod trace;
 
 pub(super) use classify::ClassifyArgs;
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
+pub(super) use schema::{SchemaArgs, SchemaOf};
 pub(super) use trace::{TraceArgs, TraceFormat};
 
+use super::forms::Form;
 use crate::attempt::{Time, Zone};
 use crate::rules::Severity;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -54,6 +57,8 @@ pub(super) enum Command {
     /// Show the configuration in force, or the schema of retrylens.toml
     #[command(after_help = EXIT_CODES)]
     Config(ConfigArgs),
+    /// Print the JSON Schema of a form of the report
+    Schema(SchemaArgs),
 }
 
 /// What an analysis holds in memory.
@@ -136,11 +141,11 @@ pub(super) struct AnalyzeArgs {
     pub(super) baseline: Option<PathBuf>,
 
     /// Form of the report on standard output
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub(super) format: Format,
+    #[arg(long, value_enum, default_value_t = Form::Text, value_name = "FORMAT", help_heading = "Output")]
+    pub(super) format: Form,
 
-    /// Also write text=FILE, json=FILE, csv=DIR or parquet=DIR (repeatable; the directories get attempts, calls,
-    /// runs and findings)
+    /// Also write a form of the report to a file, - for standard output, as in json=report.json (repeatable);
+    /// csv=DIR and parquet=DIR write tables of attempts, calls, runs and findings
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(super) output: Vec<String>,
 

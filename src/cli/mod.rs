@@ -6,12 +6,15 @@ mod classify;
 mod config;
 mod error;
 mod explain;
+mod forms;
 mod inputs;
 mod interrupt;
 mod judging;
 mod output;
 mod outputs;
 mod rules;
+mod schema;
+mod summary;
 mod trace;
 
 pub use args::Cli;
@@ -30,6 +33,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Classify(args) => classify::run(&args),
         Command::Config(args) => config::run(&args),
+        Command::Schema(args) => schema::run(&args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

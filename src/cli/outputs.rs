@@ -1,13 +1,13 @@
 //! What `analyze` writes beside its answer, and where.
 
-use super::analyze::text_options;
 use super::args::AnalyzeArgs;
 use super::error::CliError;
-use super::output;
+use super::forms::{Ending, Form};
+use super::{output, summary};
 use crate::ingest::{self, Ingested, Source};
-use crate::render::{charts, csv, html, json, text};
+use crate::render::{charts, csv, json, markdown};
 use crate::report::{Report, frames};
-use std::io::Write;
+use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
 /// Runs of which a chart is drawn at most; the report names all of them.
@@ -15,26 +15,39 @@ const RUN_CHARTS: usize = 12;
 /// Tables written by `csv=` and `parquet=`.
 const TABLES: [&str; 4] = ["attempts", "calls", "runs", "findings"];
 
-/// What `--output` can write.
+/// Tables in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Text,
-    Json,
-    Html,
+enum Tables {
     Csv,
     Parquet,
+}
+
+impl Tables {
+    fn named(name: &str) -> Option<Tables> {
+        [Tables::Csv, Tables::Parquet].into_iter().find(|tables| tables.ending() == name)
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Tables::Csv => "csv",
+            Tables::Parquet => "parquet",
+        }
+    }
 }
 
 /// Everything asked for, checked: no two on one path, and none on an input.
 #[derive(Debug)]
 pub(super) struct Outputs {
+    /// The form on standard output; `None` where an output takes it.
+    printed: Option<Form>,
     reports: Vec<(Form, PathBuf)>,
+    tables: Vec<(Tables, PathBuf)>,
 }
 
 impl Outputs {
     pub(super) fn parse(args: &AnalyzeArgs) -> Result<Outputs, CliError> {
-        let reports = args.output.iter().map(|text| parse_output(text)).collect::<Result<Vec<_>, _>>()?;
-        let outputs = Outputs { reports };
+        let mut outputs = Outputs { printed: Some(args.format), reports: Vec::new(), tables: Vec::new() };
+        args.output.iter().try_for_each(|text| outputs.add(text))?;
         let files = outputs.files(args);
         for (place, file) in files.iter().enumerate() {
             if files[..place].iter().any(|other| output::is_same(other, file)) {
@@ -52,108 +65,104 @@ impl Outputs {
         }
     }
 
+    /// Adds what one `--output` asks for.
+    fn add(&mut self, text: &str) -> Result<(), CliError> {
+        let refused = |reason: String| Err(CliError::Usage(format!("--output {text}: {reason}")));
+        let Some((name, path)) = text.split_once('=') else {
+            return refused(format!("give FORMAT=PATH, such as json=report.json; {}", known()));
+        };
+        if path.is_empty() {
+            return refused(format!("no path after `{name}=`"));
+        }
+        let is_stdout = path == "-";
+        match (Form::named(name), Tables::named(name)) {
+            (Some(form), _) => self.reports.push((form, PathBuf::from(path))),
+            (_, Some(_)) if is_stdout => return refused("several tables need a directory".to_owned()),
+            (_, Some(Tables::Parquet)) if !cfg!(feature = "frames") => {
+                return refused("this build has no Parquet (feature `frames`)".to_owned());
+            }
+            (_, Some(tables)) => self.tables.push((tables, PathBuf::from(path))),
+            _ => return refused(format!("no format `{name}`; {}", known())),
+        }
+        if is_stdout {
+            self.printed = None;
+        }
+        Ok(())
+    }
+
     /// Whether tables are among them, which need the ids of every attempt.
     pub(super) fn have_tables(&self) -> bool {
-        self.reports.iter().any(|(form, _)| matches!(form, Form::Csv | Form::Parquet))
+        !self.tables.is_empty()
     }
 
-    /// Whether one of them goes to standard output, which then holds nothing else.
-    pub(super) fn take_stdout(&self) -> bool {
-        self.reports.iter().any(|(_, path)| path == Path::new("-"))
-    }
-
-    pub(super) fn write(&self, ingested: &Ingested, report: &Report, args: &AnalyzeArgs) -> Result<(), CliError> {
-        for (form, path) in &self.reports {
-            match form {
-                Form::Text | Form::Json | Form::Html => write_report(report, args, *form, path)?,
-                Form::Csv | Form::Parquet => write_frames(ingested, report, args, *form, path)?,
-            }
+    /// Writes all of them, standard output last: whoever reads it can rely on the files.
+    pub(super) fn write(
+        &self,
+        ingested: &Ingested,
+        report: &Report,
+        args: &AnalyzeArgs,
+        ending: Ending,
+    ) -> Result<(), CliError> {
+        let (printed, filed): (Vec<_>, Vec<_>) = self.reports.iter().partition(|(_, path)| path == Path::new("-"));
+        for (form, path) in filed {
+            output::write_file(path, |out| form.write(report, args, ending, out))?;
+        }
+        for (tables, folder) in &self.tables {
+            write_tables(ingested, report, args, *tables, folder)?;
         }
         if let Some(folder) = &args.charts {
             write_charts(report, folder)?;
         }
-        match &args.rejects {
-            Some(path) => write_rejects(ingested, path),
-            None => Ok(()),
+        if let Some(path) = &args.rejects {
+            write_rejects(ingested, path)?;
         }
+        if self.annotate() {
+            let mut markdown = Vec::new();
+            markdown::render(report, args.input.tz, &mut markdown).map_err(CliError::Stdout)?;
+            summary::append(&markdown)?;
+        }
+        for form in printed.into_iter().map(|(form, _)| *form).chain(self.printed) {
+            form.print(report, args, ending).map_err(CliError::Stdout)?;
+        }
+        Ok(())
+    }
+
+    /// Whether GitHub is to read along, which then gets the job summary too.
+    fn annotate(&self) -> bool {
+        self.reports.iter().map(|(form, _)| *form).chain(self.printed).any(|form| form == Form::Github)
     }
 
     /// Files that will be written; charts have names of their own.
     fn files(&self, args: &AnalyzeArgs) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = args.rejects.iter().cloned().collect();
-        for (form, path) in &self.reports {
-            let ending = match form {
-                Form::Text | Form::Json | Form::Html => {
-                    files.push(path.clone());
-                    continue;
-                }
-                Form::Csv => "csv",
-                Form::Parquet => "parquet",
-            };
-            files.extend(TABLES.iter().map(|table| path.join(format!("{table}.{ending}"))));
+        files.extend(self.reports.iter().map(|(_, path)| path.clone()));
+        for (tables, folder) in &self.tables {
+            files.extend(TABLES.iter().map(|table| folder.join(format!("{table}.{}", tables.ending()))));
         }
         files
     }
 }
 
-fn parse_output(text: &str) -> Result<(Form, PathBuf), CliError> {
-    let known = "known formats: text, json, html (a file), csv, parquet (a directory)";
-    let Some((name, path)) = text.split_once('=') else {
-        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as json=report.json; {known}")));
-    };
-    let format = match name {
-        "text" => Form::Text,
-        "json" => Form::Json,
-        "html" => Form::Html,
-        "csv" => Form::Csv,
-        "parquet" if cfg!(feature = "frames") => Form::Parquet,
-        "parquet" => {
-            return Err(CliError::Usage("--output parquet: this build has no Parquet (feature `frames`)".to_owned()));
-        }
-        _ => return Err(CliError::Usage(format!("--output {text}: no format `{name}`; {known}"))),
-    };
-    if path.is_empty() {
-        return Err(CliError::Usage(format!("--output {text}: no path after `{name}=`")));
-    }
-    if path == "-" && matches!(format, Form::Csv | Form::Parquet) {
-        return Err(CliError::Usage(format!("--output {text}: several tables need a directory")));
-    }
-    Ok((format, PathBuf::from(path)))
+fn known() -> String {
+    let forms: Vec<String> = Form::value_variants().iter().map(|form| form.name()).collect();
+    format!("known formats: {} (a file), csv, parquet (a directory)", forms.join(", "))
 }
 
-fn write_report(report: &Report, args: &AnalyzeArgs, form: Form, path: &Path) -> Result<(), CliError> {
-    let write = |out: &mut dyn Write| match form {
-        Form::Json => json::render(report, out),
-        Form::Html => html::render(report, &html::HtmlOptions { zone: args.input.tz }, out),
-        _ => text::render(report, &text_options(args, 80, false), out),
-    };
-    if path == Path::new("-") {
-        let mut out = output::stdout(args.color);
-        return write(&mut out).map_err(CliError::Stdout);
-    }
-    output::write_file(path, write)
-}
-
-fn write_frames(
+fn write_tables(
     ingested: &Ingested,
     report: &Report,
     args: &AnalyzeArgs,
-    form: Form,
+    tables: Tables,
     folder: &Path,
 ) -> Result<(), CliError> {
     make_folder(folder)?;
     for frame in frames(&ingested.table, report, args.input.complete) {
-        match form {
+        let path = folder.join(format!("{}.{}", frame.name, tables.ending()));
+        output::write_file(&path, |out| match tables {
             #[cfg(feature = "frames")]
-            Form::Parquet => {
-                let path = folder.join(format!("{}.parquet", frame.name));
-                output::write_file(&path, |out| crate::render::parquet::render(&frame, out))?;
-            }
-            _ => {
-                let path = folder.join(format!("{}.csv", frame.name));
-                output::write_file(&path, |out| csv::render(&frame, out))?;
-            }
-        }
+            Tables::Parquet => crate::render::parquet::render(&frame, out),
+            _ => csv::render(&frame, out),
+        })?;
     }
     Ok(())
 }

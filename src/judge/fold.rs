@@ -3,7 +3,7 @@
 use crate::attempt::{Symbol, Time};
 use crate::calls::Grouping;
 use crate::classify::Class;
-use crate::report::Cost;
+use crate::report::{CallFacts, Cost};
 use crate::rules::{Confidence, Hit, Rule, Severity};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashSet};
@@ -92,6 +92,8 @@ pub struct Kept {
     pub run: Symbol,
     /// The call, for call rules.
     pub call_id: Option<String>,
+    /// How that call went.
+    pub call: Option<CallFacts>,
     /// How that call was grouped.
     pub grouping: Option<Grouping>,
     /// What it cost.

@@ -3,11 +3,17 @@
 pub mod catalogue;
 pub mod charts;
 pub mod csv;
+pub mod github;
 pub mod html;
 pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod ndjson;
 #[cfg(feature = "frames")]
 pub mod parquet;
 mod rule_facts;
 pub mod rules_page;
+pub mod sarif;
+pub mod schema;
 pub mod text;
 mod words;

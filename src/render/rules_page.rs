@@ -97,7 +97,7 @@ fn example(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Words between which no Markdown begins by accident.
-fn text(words: &str) -> String {
+pub(super) fn text(words: &str) -> String {
     words.replace('<', "\\<").replace('*', "\\*")
 }
 

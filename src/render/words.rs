@@ -8,6 +8,11 @@ pub(in crate::render) fn glued(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
+/// A path without the `./` that a walk from here adds: links to files of a repository do not have it.
+pub(in crate::render) fn path(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
+}
+
 /// With thousands separators from 10,000 on: shorter numbers read better without.
 pub(in crate::render) fn number(n: u64) -> String {
     let digits = n.to_string();

@@ -1,11 +1,20 @@
 //! A former report, as far as it tells what is known already.
 
 use super::{Problem, Report, SCHEMA_VERSION};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Problems named in one notice, at most.
 const NAMED: usize = 5;
+
+/// What became of the problems of a former report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Compared {
+    /// Problems of this report that the former one has too.
+    pub known: u64,
+    /// Problems of the former report that this one does not have.
+    pub gone: u64,
+}
 
 /// The problems of a former report.
 #[derive(Clone, Debug)]
@@ -69,6 +78,8 @@ impl Baseline {
             problem.known = self.known.contains(&fingerprint);
             gone.remove(&fingerprint);
         }
+        let known = report.problems.iter().filter(|problem| problem.known).count() as u64;
+        report.baseline = Some(Compared { known, gone: gone.len() as u64 });
         if !gone.is_empty() {
             let mut names: Vec<String> = gone.iter().take(NAMED).map(Fingerprint::words).collect();
             if gone.len() > NAMED {

@@ -34,6 +34,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         ledger: ledger(ingested, fleet),
         window: window(fleet),
         notices: Vec::new(),
+        baseline: None,
         advice: advice::most_costly(judgement, &problems),
         findings,
         findings_omitted: all - kept,
@@ -47,6 +48,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         rejects: ingested.rejects.clone(),
         totals,
         problems,
+        problems_hidden: 0,
     }
 }
 
@@ -198,6 +200,7 @@ pub(super) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<F
                 message: masked(&kept.hit.message),
                 run_id: owned(kept.run),
                 call_id: kept.call_id.as_deref().map(masked),
+                call: kept.call,
                 provider: owned(key.provider),
                 model: owned(key.model),
                 class: key.class.map(|class| class.name()),

@@ -1,5 +1,6 @@
 //! Findings and the problems they fold into.
 
+use super::Outcome;
 use crate::attempt::Time;
 use crate::rules::{Confidence, Severity};
 use serde::{Serialize, Serializer};
@@ -74,6 +75,18 @@ pub struct Sighting {
     pub class: Option<&'static str>,
 }
 
+/// The call a finding is about, as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CallFacts {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its sends.
+    pub attempts: u32,
+    /// Seconds from its first send to its last answer or failure.
+    #[serde(serialize_with = "three_decimals")]
+    pub elapsed_s: f64,
+}
+
 /// One rule's verdict about one call, run or fleet.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
@@ -91,6 +104,8 @@ pub struct Finding {
     pub run_id: Option<String>,
     /// The call.
     pub call_id: Option<String>,
+    /// How the call went; `None` of findings about more or less than a call.
+    pub call: Option<CallFacts>,
     /// Provider as logged.
     pub provider: Option<String>,
     /// Model as logged.
@@ -147,4 +162,13 @@ pub struct Problem {
     pub fix: String,
     /// The baseline has it already: it fails no one.
     pub known: bool,
+}
+
+impl Finding {
+    /// Whether it is one of those `problem` folds.
+    #[must_use]
+    pub fn is_of(&self, problem: &Problem) -> bool {
+        (self.rule, &self.provider, &self.model, self.class)
+            == (problem.rule, &problem.provider, &problem.model, problem.class)
+    }
 }

@@ -9,14 +9,15 @@ mod baseline;
 mod build;
 mod finding;
 mod frames;
+mod shown;
 mod trace;
 mod verdict;
 
 pub use backoff::{Backoff, BackoffStep};
-pub use baseline::Baseline;
+pub use baseline::{Baseline, Compared};
 pub use build::build;
 pub(crate) use finding::rounded;
-pub use finding::{Cost, Evidence, Finding, Problem, Sighting};
+pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, Sighting};
 pub use frames::{Cells, Frame, frames};
 pub use trace::{
     Dictator, Failures, HeadroomAround, LimitReading, Reading, SupportCase, Surroundings, TRACE_SCHEMA_VERSION, Trace,
@@ -47,10 +48,14 @@ pub struct Report {
     pub totals: Totals,
     /// What is to be known about the judgement itself: suppressions that do nothing, and the like.
     pub notices: Vec<String>,
+    /// What a comparison with `--baseline` came to; `None` without one.
+    pub baseline: Option<Compared>,
     /// What to do, most costly first, at most five.
     pub advice: Vec<Advice>,
     /// Findings folded by rule, provider, model and class.
     pub problems: Vec<Problem>,
+    /// Problems left out because they are below `--min-severity`; the totals count them.
+    pub problems_hidden: u64,
     /// Single findings; at most [`crate::judge::KEPT_PER_PROBLEM`] of one problem.
     pub findings: Vec<Finding>,
     /// Findings of a problem beyond those kept, over all problems.

@@ -52,8 +52,6 @@ pub struct TextOptions {
     pub width: usize,
     /// The zone times are shown in.
     pub zone: Zone,
-    /// Problems below it are counted, not shown.
-    pub min_severity: Severity,
     /// Whether styles are written.
     pub color: bool,
     /// Everything in full: every problem, run, scope and rejected line.
@@ -62,7 +60,7 @@ pub struct TextOptions {
 
 impl Default for TextOptions {
     fn default() -> Self {
-        TextOptions { width: 80, zone: Zone::UTC, min_severity: Severity::Info, color: false, verbose: false }
+        TextOptions { width: 80, zone: Zone::UTC, color: false, verbose: false }
     }
 }
 

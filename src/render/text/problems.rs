@@ -19,12 +19,11 @@ const WIDE: usize = 100;
 const INFOS: usize = 10;
 
 pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    if report.problems.is_empty() {
+    if report.problems.is_empty() && report.problems_hidden == 0 {
         return Ok(());
     }
     page.heading("PROBLEMS", &found(report))?;
-    let least = page.options.min_severity;
-    let (shown, hidden): (Vec<_>, Vec<_>) = worst_first(report).into_iter().partition(|one| one.severity >= least);
+    let shown = worst_first(report);
     let is_compact = |problem: &&Problem| problem.severity == Severity::Info && !page.options.verbose;
     let infos = shown.iter().position(is_compact).unwrap_or(shown.len());
     let (grave, infos) = shown.split_at(infos);
@@ -34,9 +33,9 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         page.blank()?;
     }
     compact(infos, page)?;
-    if !hidden.is_empty() {
-        let hidden = words::counted(hidden.len() as u64, "problem");
-        page.remark(&format!("{hidden} below --min-severity {} not shown", least.name()))?;
+    if report.problems_hidden > 0 {
+        let hidden = words::counted(report.problems_hidden, "problem");
+        page.remark(&format!("{hidden} below --min-severity not shown"))?;
     }
     page.remark("why: retrylens explain CODE; the sends of one: retrylens trace ID INPUT")
 }

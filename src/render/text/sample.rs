@@ -29,6 +29,7 @@ pub(in crate::render) fn clean() -> Report {
         ledger: Ledger { lines: 415, attempts: 412, skipped: 3, ..Ledger::default() },
         window: Some(Window { first: at(0), last: at(42) }),
         notices: Vec::new(),
+        baseline: None,
         totals: Totals {
             calls: 412,
             calls_ok: 412,
@@ -42,6 +43,7 @@ pub(in crate::render) fn clean() -> Report {
         },
         advice: Vec::new(),
         problems: Vec::new(),
+        problems_hidden: 0,
         findings: Vec::new(),
         findings_omitted: 0,
         runs: (1..=3).map(|n| run(&format!("night-{n:04}"), &[(1, 137, 0)])).collect(),

@@ -1,0 +1,18 @@
+//! Arguments of `retrylens schema`.
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SchemaArgs {
+    /// Whose schema
+    #[arg(value_enum, value_name = "FORM")]
+    pub(in crate::cli) of: SchemaOf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum SchemaOf {
+    /// What --format json writes
+    Report,
+    /// One line of what --format ndjson writes
+    Finding,
+}

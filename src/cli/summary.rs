@@ -1,0 +1,35 @@
+//! The job summary of GitHub Actions: a file every step may add Markdown to.
+
+use super::error::CliError;
+use super::output;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The variable that names the file.
+const VARIABLE: &str = "GITHUB_STEP_SUMMARY";
+/// Bytes GitHub takes of one step; a larger summary is dropped as a whole.
+const MOST: u64 = 1 << 20;
+
+/// Adds `markdown` to the job summary; nothing where there is none.
+pub(super) fn append(markdown: &[u8]) -> Result<(), CliError> {
+    match std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
+        Some(path) => append_to(&PathBuf::from(path), markdown),
+        None => Ok(()),
+    }
+}
+
+fn append_to(path: &Path, markdown: &[u8]) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| CliError::Output { path: path.to_owned(), reason: error.to_string() };
+    let there = path.metadata().map_or(0, |metadata| metadata.len());
+    if there + markdown.len() as u64 >= MOST {
+        output::warn(&format!(
+            "the job summary {} is nearly full (GitHub takes 1 MiB of one step): nothing was added to it",
+            path.display()
+        ));
+        return Ok(());
+    }
+    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
+    // What another step wrote may lack its last line break.
+    let gap: &[u8] = if there > 0 { b"\n\n" } else { b"" };
+    file.write_all(&[gap, markdown].concat()).map_err(failed)
+}

@@ -1,0 +1,85 @@
+//! Problems as annotations of GitHub Actions, one a line: workflow commands on standard output.
+//!
+//! GitHub shows ten annotations of a kind and step, and drops the rest in silence; the last of ten here says how many
+//! more there are. Escaping is that of `@actions/core`: `%`, CR and LF everywhere, `:` and `,` in properties too.
+
+use super::words;
+use crate::report::{Finding, Problem, Report};
+use crate::rules::Severity;
+use crate::untrusted::safe;
+use std::io::{self, Write};
+
+/// Annotations GitHub shows of one step.
+const MOST: usize = 10;
+/// Characters of one message.
+const MESSAGE: usize = 1000;
+
+/// Writes the verdict and the annotations, worst and most costly first; what a baseline knows comes last.
+///
+/// # Errors
+/// When `out` fails.
+pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "retrylens: {}", safe(&report.verdict))?;
+    let (known, new): (Vec<&Problem>, Vec<&Problem>) = report.problems.iter().partition(|problem| problem.known);
+    let problems: Vec<&Problem> = new.into_iter().chain(known).collect();
+    let shown = if problems.len() > MOST { MOST - 1 } else { problems.len() };
+    for problem in &problems[..shown] {
+        writeln!(out, "{}", annotation(problem, report.findings.iter().find(|finding| finding.is_of(problem))))?;
+    }
+    match problems.len() - shown {
+        0 => Ok(()),
+        more => {
+            let more = words::counted(more as u64, "more problem");
+            writeln!(out, "::notice title=retrylens::{more} in the job summary and in the report")
+        }
+    }
+}
+
+fn annotation(problem: &Problem, finding: Option<&Finding>) -> String {
+    let level = match problem.severity {
+        _ if problem.known => "notice",
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let place = finding.and_then(|finding| finding.attempts.first());
+    let place =
+        place.map(|at| format!("file={},line={},", property(words::path(&at.file)), at.line)).unwrap_or_default();
+    let title = property(&format!("{} {}", problem.rule, problem.name));
+    format!("::{level} {place}title={title}::{}", data(&message(problem)))
+}
+
+fn message(problem: &Problem) -> String {
+    let parts = [problem.provider.as_deref(), problem.model.as_deref(), problem.class];
+    let place = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let place = if place.is_empty() { place } else { format!(" ({place})") };
+    let often = words::times(problem.count);
+    let known = if problem.known { ", known from the baseline" } else { "" };
+    let cost = Some(words::cost(&problem.cost)).filter(|cost| !cost.is_empty());
+    let cost = cost.map(|cost| format!(" Cost: {cost}.")).unwrap_or_default();
+    format!("{}{place}, {often}{known}.{cost} Fix: {}", problem.example, problem.fix)
+}
+
+/// The text after `::`.
+fn data(text: &str) -> String {
+    let text = safe(text);
+    let end = text.char_indices().nth(MESSAGE).map_or(text.len(), |(end, _)| end);
+    text[..end].replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_ends_a_command_or_a_property_early() {
+        assert_eq!(property("a:b,c%d"), "a%3Ab%2Cc%25d");
+        assert_eq!(data("100%: a, b"), "100%25: a, b");
+        assert_eq!(data("x\r\n::error::y"), "x ⏎ ::error::y");
+    }
+}

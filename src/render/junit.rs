@@ -1,0 +1,133 @@
+//! JUnit XML, in the dialect of Maven Surefire and nextest: a run is a suite, a call is a test case.
+//!
+//! A report holds no list of all calls, so what is listed is: every call with a finding; in each run one case for the
+//! calls without; one for failed calls beyond those listed; findings about a run in its suite, findings about the
+//! fleet in the suite `retrylens`. A failed call is a `failure` with its class, its earlier attempts are
+//! `rerunFailure`; those of a call that succeeded are `flakyFailure`. A finding that fails the program fails its case.
+
+mod case;
+
+use super::words;
+use crate::report::{Finding, Outcome, Report, Run};
+use crate::rules::Severity;
+use crate::untrusted::safe;
+use case::Subject;
+use quick_junit::{Report as Junit, TestCase, TestSuite};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Suites written: readers of JUnit XML keep all of it in memory.
+const SUITES: usize = 500;
+/// Cases with findings written. With [`case`]'s own limits the file stays below the 30 MB GitLab takes.
+const CASES: usize = 2000;
+/// The suite of what belongs to no run.
+const FLEET: &str = "retrylens";
+
+/// Writes `report`; findings at or above `fail_on` fail their case, unless a baseline knows them.
+///
+/// # Errors
+/// When `out` fails.
+pub fn render(report: &Report, fail_on: Option<Severity>, out: &mut dyn Write) -> io::Result<()> {
+    let (mut by_run, fleet, cut) = sort(report);
+    let fails = |finding: &Finding| {
+        let known = || report.problems.iter().any(|problem| problem.known && finding.is_of(problem));
+        fail_on.is_some_and(|limit| finding.severity >= limit) && !known()
+    };
+    let mut junit = Junit::new(FLEET);
+    let shown = report.runs.len().min(SUITES);
+    for run in &report.runs[..shown] {
+        let subjects = by_run.remove(run.run_id.as_str()).unwrap_or_default();
+        junit.add_test_suite(suite(run, &subjects, &fails));
+    }
+    let mut last = TestSuite::new(FLEET);
+    for (name, findings) in fleet {
+        last.add_test_case(case::of_findings(&name, FLEET, &findings, &fails));
+    }
+    if let further @ [_, ..] = &report.runs[shown..] {
+        let failed = further.iter().map(|run| run.calls_failed).sum();
+        let calls = further.iter().map(|run| run.calls).sum();
+        let name = format!("{}, not listed", words::counted(further.len() as u64, "further run"));
+        last.add_test_case(case::of_failed_calls(&name, FLEET, failed, calls));
+    }
+    last.set_system_out(closing(report, cut));
+    junit.add_test_suite(last);
+    let text = junit.to_string().map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())
+}
+
+/// The findings of one run by what they are about, in time order.
+type Subjects<'r> = BTreeMap<Subject<'r>, Vec<&'r Finding>>;
+
+/// Findings run by run, findings of the fleet by name, and how many found no room.
+fn sort(report: &Report) -> (HashMap<&str, Subjects<'_>>, BTreeMap<String, Vec<&Finding>>, usize) {
+    let mut by_run: HashMap<&str, Subjects<'_>> = HashMap::new();
+    let mut fleet: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+    let (mut cases, mut cut) = (0, 0);
+    let listed: BTreeSet<&str> = report.runs.iter().take(SUITES).map(|run| run.run_id.as_str()).collect();
+    for finding in &report.findings {
+        match finding.run_id.as_deref() {
+            None => fleet.entry(case::problem_name(finding)).or_default().push(finding),
+            Some(run) if listed.contains(run) => {
+                let subjects = by_run.entry(run).or_default();
+                let subject = Subject::of(finding);
+                if let Some(known) = subjects.get_mut(&subject) {
+                    known.push(finding);
+                } else if cases < CASES {
+                    cases += 1;
+                    subjects.insert(subject, vec![finding]);
+                } else {
+                    cut += 1;
+                }
+            }
+            Some(_) => cut += 1,
+        }
+    }
+    (by_run, fleet, cut)
+}
+
+fn suite(run: &Run, subjects: &Subjects<'_>, fails: &dyn Fn(&Finding) -> bool) -> TestSuite {
+    let name = safe(&run.run_id).into_owned();
+    let mut suite = TestSuite::new(name.as_str());
+    suite.set_timestamp(run.first.utc().fixed_offset());
+    suite.set_time(Duration::from_secs_f64(run.last.s_since(run.first).max(0.0)));
+    for (key, value) in [
+        ("calls", run.calls.to_string()),
+        ("attempts", run.attempts.to_string()),
+        ("retries", run.retries.to_string()),
+        ("wasted_sends", run.wasted_sends.to_string()),
+        ("wait_s", run.wait_s.to_string()),
+    ] {
+        suite.add_property((key, value.as_str()));
+    }
+    let (mut calls, mut failed) = (0, 0);
+    let mut cases: Vec<TestCase> = Vec::new();
+    for (subject, findings) in subjects {
+        if let Some(facts) = subject.call(findings) {
+            calls += 1;
+            failed += u64::from(facts.outcome == Outcome::Failed);
+        }
+        cases.push(subject.case(&name, findings, fails));
+    }
+    let rest = run.calls.saturating_sub(calls);
+    if rest > 0 {
+        let name_of_rest = format!("{} without a finding listed here", words::counted(rest, "call"));
+        cases.push(case::of_failed_calls(&name_of_rest, &name, run.calls_failed.saturating_sub(failed), rest));
+    }
+    suite.add_test_cases(cases);
+    suite
+}
+
+/// What a reader of the cases alone would miss.
+fn closing(report: &Report, cut: usize) -> String {
+    let mut lines = vec![safe(&report.verdict).into_owned()];
+    if cut as u64 + report.findings_omitted > 0 {
+        let more = words::counted(cut as u64 + report.findings_omitted, "more finding");
+        lines.push(format!("{more} not listed here; the JSON report counts them by problem."));
+    }
+    if report.problems_hidden > 0 {
+        lines.push(format!("{} below --min-severity.", words::counted(report.problems_hidden, "problem")));
+    }
+    lines.extend(report.notices.iter().map(|notice| safe(notice).into_owned()));
+    lines.join("\n")
+}

@@ -1,0 +1,91 @@
+//! Text of a log inside GitHub-flavoured Markdown: shown as it is, with no power of its own.
+//!
+//! Beside the marks of CommonMark and HTML that is what GitHub makes of plain text: mentions, references to issues,
+//! links, formulas. A backslash does not stop those, since they are found after Markdown is read; a zero-width space
+//! inside them does.
+
+use crate::untrusted::safe;
+
+/// Keeps two characters from being read as one thing.
+const APART: &str = "&#8203;";
+
+/// At most `most` characters of `text`, on one line, to stand inside a paragraph, a list item or a table cell.
+///
+/// Not at the start of a block: `1.` or `-` would begin a list there.
+pub(super) fn inline(text: &str, most: usize) -> String {
+    let text = cut(&safe(text), most);
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut rest = text.as_str();
+    while let Some(c) = rest.chars().next() {
+        let (this, after) = rest.split_at(c.len_utf8());
+        match c {
+            '&' => shown.push_str("&amp;"),
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            // Inside a word it marks nothing, and most names hold some.
+            '_' if shown.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric) => {
+                shown.push('_')
+            }
+            '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '|' | '$' | '^' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            '@' => shown.push_str(&format!("@{APART}")),
+            '#' => shown.push_str(&format!("\\#{APART}")),
+            ':' if after.starts_with("//") => shown.push_str(&format!(":{APART}")),
+            '.' if shown.to_ascii_lowercase().ends_with("www") => shown.push_str(&format!("{APART}.")),
+            _ => shown.push_str(this),
+        }
+        rest = after;
+    }
+    shown
+}
+
+/// At most `most` characters of an id or a path as a code span, inside a table too.
+pub(super) fn code(text: &str, most: usize) -> String {
+    let text = cut(&safe(text), most);
+    // A span ends at as many backticks as it began with.
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let edge = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    // In a table a bar ends the cell even inside a span. Outside of one the backslash would be seen: another sign.
+    format!("{fence}{edge}{}{edge}{fence}", text.replace('|', "¦"))
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_github_would_act_on_is_shown_instead() {
+        for (raw, shown) in [
+            ("overloaded after 455 ms, 4 x 3 sends", "overloaded after 455 ms, 4 x 3 sends"),
+            ("a|b `c` *d* _e_ ~f~", "a\\|b \\`c\\` \\*d\\* \\_e\\_ \\~f\\~"),
+            ("<b>&amp;</b>", "&lt;b&gt;&amp;amp;&lt;/b&gt;"),
+            ("[x](http://h)", "\\[x\\](http:&#8203;//h)"),
+            ("spend_cap _", "spend_cap \\_"),
+            ("www.h.example WWW.h", "www&#8203;.h.example WWW&#8203;.h"),
+            ("ask @octocat about #12", "ask @&#8203;octocat about \\#&#8203;12"),
+            ("$x^2$", "\\$x\\^2\\$"),
+            ("a\nb", "a ⏎ b"),
+        ] {
+            assert_eq!(inline(raw, 100), shown, "{raw}");
+        }
+        assert_eq!(inline("abcdef", 3), "abc…");
+    }
+
+    #[test]
+    fn a_code_span_ends_where_it_should() {
+        assert_eq!(code("req_1", 100), "`req_1`");
+        assert_eq!(code("a`b``c|d", 100), "```a`b``c¦d```");
+        assert_eq!(code("`x", 100), "`` `x ``");
+        assert_eq!(code("abcdef", 3), "`abc…`");
+    }
+}

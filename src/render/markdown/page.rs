@@ -1,0 +1,62 @@
+//! A document that keeps below a size, and says what found no room.
+
+use crate::render::words;
+
+/// Blocks of Markdown, as far as there is room for them.
+#[derive(Debug)]
+pub(super) struct Page {
+    text: String,
+    /// Characters that are left.
+    room: usize,
+}
+
+impl Page {
+    /// An empty page for at most `room` characters.
+    pub(super) fn new(room: usize) -> Page {
+        Page { text: String::new(), room }
+    }
+
+    /// Adds a block and the blank line after it, if it fits.
+    pub(super) fn block(&mut self, text: &str) -> bool {
+        self.push(&format!("{text}\n\n"))
+    }
+
+    /// Adds a heading, a table of at least one row, and a note on the rows that found no room.
+    pub(super) fn table(&mut self, heading: &str, head: &[&str], rows: &[Vec<String>], rest: &str) {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let names: Vec<String> = head.iter().map(|name| name.trim_end_matches(':').to_owned()).collect();
+        let rule: Vec<String> =
+            head.iter().map(|name| if name.ends_with(':') { "---:" } else { "---" }.to_owned()).collect();
+        let Some((first, more)) = rows.split_first() else { return };
+        let start = format!("{heading}\n\n{}{}{}", line(&names), line(&rule), line(first));
+        if !self.push(&start) {
+            return;
+        }
+        let shown = 1 + more.iter().take_while(|row| self.push(&line(row))).count();
+        self.push("\n");
+        let cut = rows.len() - shown;
+        let note = match (cut, rest) {
+            (0, rest) => rest.to_owned(),
+            (cut, "") => format!("{} more found no room.", words::number(cut as u64)),
+            (cut, rest) => format!("{} more found no room; {rest}", words::number(cut as u64)),
+        };
+        if !note.is_empty() {
+            self.block(&format!("_{note}_"));
+        }
+    }
+
+    /// What stands on the page.
+    pub(super) fn finish(self) -> String {
+        self.text.trim_end().to_owned() + "\n"
+    }
+
+    fn push(&mut self, text: &str) -> bool {
+        let size = text.chars().count();
+        let fits = size <= self.room;
+        if fits {
+            self.room -= size;
+            self.text.push_str(text);
+        }
+        fits
+    }
+}

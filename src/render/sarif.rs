@@ -1,0 +1,239 @@
+//! SARIF 2.1.0, for code scanning and for editors.
+//!
+//! One result for each problem, as one alert is what a person can close: its findings are counted in
+//! `occurrenceCount`, the attempts of the earliest ones are its related locations. Fingerprints hold no time, id or
+//! line, so that the problem of last night and of tonight are one alert.
+
+use crate::report::{Problem, Report, Sighting};
+use crate::rules::{CATALOGUE, Confidence, Rule, Scope, Severity};
+use crate::untrusted::safe;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Results GitHub shows of one run; it takes 25,000.
+const RESULTS: usize = 5000;
+/// Related locations of one result: GitHub shows 100, people read fewer.
+const RELATED: usize = 20;
+/// Characters of a message or a snippet of one.
+const MESSAGE: usize = 2000;
+/// The fingerprint GitHub goes by; without it, it takes a hash of the line, which is another every night.
+const GITHUB: &str = "primaryLocationLineHash";
+/// What may stand in a path of a URI as it is: RFC 3986, `pchar` and `/`, but for the colon of a scheme.
+const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// Writes `report` as one run of one tool, which ended with `exit_code`.
+///
+/// # Errors
+/// When `out` fails.
+pub fn render(report: &Report, exit_code: u8, out: &mut dyn Write) -> io::Result<()> {
+    let results: Vec<Value> = report.problems.iter().take(RESULTS).map(|problem| result(report, problem)).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": driver() },
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": true,
+                "exitCode": exit_code,
+                "toolExecutionNotifications": notifications(report),
+            }],
+            "results": results,
+            "properties": {
+                "verdict": safe(&report.verdict),
+                "ledger": report.ledger,
+                "suppressedFindings": report.totals.suppressed,
+                "window": report.window,
+            },
+        }],
+    });
+    super::json::pretty(&log, out)
+}
+
+fn driver() -> Value {
+    json!({
+        "name": "retrylens",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "shortDescription": { "text": env!("CARGO_PKG_DESCRIPTION") },
+        "rules": CATALOGUE.iter().map(descriptor).collect::<Vec<_>>(),
+    })
+}
+
+fn descriptor(rule: &Rule) -> Value {
+    let scope = match rule.scope {
+        Scope::Attempt => "attempt",
+        Scope::Call => "call",
+        Scope::Run => "run",
+        Scope::Fleet => "fleet",
+    };
+    let family = super::rules_page::family_of(rule);
+    let help = format!("Why: {}\n\nFix: {}\n\nSource: {}", rule.why, rule.fix, rule.source);
+    let [why, fix, source] = [rule.why, rule.fix, rule.source].map(super::rules_page::text);
+    let markdown = format!("**Why:** {why}\n\n**Fix:** {fix}\n\n**Source:** {source}");
+    json!({
+        "id": rule.code,
+        "name": pascal(rule.name),
+        "shortDescription": { "text": rule.name },
+        "fullDescription": { "text": rule.summary },
+        "help": { "text": help, "markdown": markdown },
+        "defaultConfiguration": { "level": level(rule.severity) },
+        "properties": {
+            "scope": scope,
+            "tags": ["retries", scope, family],
+            "problem.severity": problem_severity(rule.severity),
+        },
+    })
+}
+
+/// `spend-cap-retried` as `SpendCapRetried`: what SARIF asks of a rule's name.
+fn pascal(name: &str) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    name.split('-').map(capital).collect()
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// The words of GitHub's code scanning.
+fn problem_severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "recommendation",
+    }
+}
+
+/// What a reader of the results alone would miss.
+fn notifications(report: &Report) -> Vec<Value> {
+    let note = |level: &str, text: String| json!({ "level": level, "message": { "text": text } });
+    let mut notes: Vec<Value> = report.notices.iter().map(|notice| note("note", shown(notice))).collect();
+    let cut = report.problems.len().saturating_sub(RESULTS);
+    if cut > 0 {
+        notes.push(note("warning", format!("{cut} more problems stand in the JSON report only")));
+    }
+    if report.problems_hidden > 0 {
+        notes.push(note("note", format!("{} problems are below --min-severity", report.problems_hidden)));
+    }
+    if report.ledger.rejected > 0 {
+        let (rejected, lines) = (report.ledger.rejected, report.ledger.lines);
+        notes.push(note("warning", format!("{rejected} of {lines} lines could not be read")));
+    }
+    notes
+}
+
+fn result(report: &Report, problem: &Problem) -> Value {
+    let findings = || report.findings.iter().filter(|finding| finding.is_of(problem));
+    let mut places = findings().flat_map(|finding| &finding.attempts);
+    let first = places.next();
+    let related: Vec<Value> = places.take(RELATED).enumerate().map(|(nth, at)| related(nth + 1, at)).collect();
+    let index = CATALOGUE.iter().position(|rule| rule.code == problem.rule);
+    let place = [problem.provider.as_deref(), problem.model.as_deref(), problem.class];
+    let place: Vec<&str> = place.into_iter().map(Option::unwrap_or_default).collect();
+    let fingerprint = fingerprint(problem.rule, &place);
+    let mut result = json!({
+        "ruleId": problem.rule,
+        "level": level(problem.severity),
+        "kind": "fail",
+        "message": { "text": shown(&message(problem)) },
+        "locations": [location(report, first)],
+        "relatedLocations": related,
+        "occurrenceCount": problem.count.max(1),
+        "partialFingerprints": { GITHUB: fingerprint, "problem/v1": fingerprint },
+        "properties": {
+            "provider": problem.provider.as_deref().map(safe),
+            "model": problem.model.as_deref().map(safe),
+            "class": problem.class,
+            "runs": problem.runs,
+            "cost": problem.cost,
+            "requestIds": problem.request_ids.iter().map(|id| safe(id)).collect::<Vec<_>>(),
+            "confidence": findings().map(|finding| finding.confidence).max().map(Confidence::name),
+        },
+    });
+    if let Some(index) = index {
+        result["ruleIndex"] = json!(index);
+    }
+    if report.baseline.is_some() {
+        result["baselineState"] = json!(if problem.known { "unchanged" } else { "new" });
+    }
+    result
+}
+
+fn message(problem: &Problem) -> String {
+    let often = if problem.count == 1 { "once".to_owned() } else { format!("{} times", problem.count) };
+    format!("{} (found {often})\nFix: {}", safe(&problem.example), problem.fix)
+}
+
+/// At most [`MESSAGE`] characters; line breaks of our own stay.
+fn shown(text: &str) -> String {
+    text.chars().take(MESSAGE).collect()
+}
+
+/// Code scanning wants a place for everything: what rests on no attempt is shown at the start of the log.
+fn location(report: &Report, at: Option<&Sighting>) -> Value {
+    match at {
+        Some(at) => physical(&at.file, at.line),
+        None => physical(report.inputs.first().map_or("-", |input| input.path.as_str()), 1),
+    }
+}
+
+fn physical(file: &str, line: u32) -> Value {
+    json!({ "physicalLocation": {
+        "artifactLocation": { "uri": uri(file) },
+        "region": { "startLine": line.max(1) },
+    } })
+}
+
+fn related(id: usize, at: &Sighting) -> Value {
+    let mut place = physical(&at.file, at.line);
+    let id_of_it = at.request_id.as_deref().map(|id| format!(", {}", safe(id))).unwrap_or_default();
+    let how = at.class.map_or_else(|| "succeeded".to_owned(), |class| format!("failed: {class}"));
+    let status = at.status.map(|status| format!(", status {status}")).unwrap_or_default();
+    place["id"] = json!(id);
+    place["message"] = json!({ "text": format!("attempt {} {how}{status}{id_of_it}", at.attempt) });
+    place
+}
+
+/// A path as a URI reference: relative paths stay relative to where the program ran.
+fn uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let path = super::words::path(&path);
+    let encoded = utf8_percent_encode(path, IN_PATH).to_string();
+    if path.starts_with('/') { format!("file://{encoded}") } else { encoded }
+}
+
+/// The same for a problem of every night: rule, provider, model and class.
+fn fingerprint(rule: &str, place: &[&str]) -> String {
+    [&[rule][..], place].concat().iter().map(|part| safe(part).replace('/', "%2F")).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_uris() {
+        for (path, expected) in [
+            ("logs/night 1.jsonl", "logs/night%201.jsonl"),
+            ("./a#b?.jsonl", "a%23b%3F.jsonl"),
+            ("/var/log/x%.jsonl", "file:///var/log/x%25.jsonl"),
+            ("<stdin>", "%3Cstdin%3E"),
+            ("a:b/ü", "a%3Ab/%C3%BC"),
+        ] {
+            assert_eq!(uri(path), expected);
+        }
+    }
+
+    #[test]
+    fn names_of_rules_are_pascal_case() {
+        assert_eq!(pascal("spend-cap-retried"), "SpendCapRetried");
+    }
+}

@@ -1,0 +1,32 @@
+//! JSON Schemas of what the JSON forms hold.
+
+use super::json;
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+
+/// The schema of the JSON report, as it stands in `docs/`.
+const REPORT: &str = include_str!("../../docs/report.schema.json");
+
+/// Writes the schema of a report.
+///
+/// # Errors
+/// When `out` fails.
+pub fn report(out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(REPORT.as_bytes())
+}
+
+/// Writes the schema of one line of NDJSON: a finding as it stands in a report.
+///
+/// # Errors
+/// When `out` fails.
+pub fn finding(out: &mut dyn Write) -> io::Result<()> {
+    let report: Value = serde_json::from_str(REPORT)?;
+    let defs = report.get("$defs").cloned().unwrap_or_default();
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), report.get("$schema").cloned().unwrap_or_default());
+    schema.insert("title".to_owned(), "retrylens finding, schema version 1".into());
+    schema.insert("description".to_owned(), "One line of what `retrylens analyze --format ndjson` writes.".into());
+    schema.insert("$ref".to_owned(), "#/$defs/finding".into());
+    schema.insert("$defs".to_owned(), defs);
+    json::pretty(&schema, out)
+}

@@ -1,0 +1,18 @@
+//! The part of a report that is shown.
+
+use super::Report;
+use crate::rules::Severity;
+use std::collections::BTreeSet;
+
+impl Report {
+    /// Leaves out the problems below `least`, their findings and the advice about them, and counts them in
+    /// [`Report::problems_hidden`]. The verdict and the totals stay: what is not shown is there all the same.
+    pub fn show_from(&mut self, least: Severity) {
+        let all = self.problems.len();
+        self.problems.retain(|problem| problem.severity >= least);
+        self.problems_hidden += (all - self.problems.len()) as u64;
+        self.findings.retain(|finding| finding.severity >= least);
+        let rules: BTreeSet<&str> = self.problems.iter().map(|problem| problem.rule).collect();
+        self.advice.retain(|advice| rules.contains(advice.rule));
+    }
+}
