@@ -43,7 +43,6 @@ fn it_fits_its_schema() {
         .unwrap();
     let log = sarif(folder.path(), &["a.jsonl", "--max-rejected", "100"]);
     assert_valid(&log);
-    assert!(!run(&log)["results"].as_array().unwrap().is_empty(), "what rests on no attempt has a place too");
     assert!(log.to_string().contains("1 of 2 lines could not be read"));
 }
 

@@ -233,6 +233,13 @@ mod tests {
     }
 
     #[test]
+    fn what_rests_on_no_attempt_has_a_place_too() {
+        let report = crate::render::text::sample::clean();
+        let place = location(&report, None);
+        assert_eq!(place, physical("logs/night.jsonl", 1));
+    }
+
+    #[test]
     fn names_of_rules_are_pascal_case() {
         assert_eq!(pascal("spend-cap-retried"), "SpendCapRetried");
     }
