@@ -1,5 +1,6 @@
 //! `retrylens analyze`: the main job.
 
+use super::anonymize::anonymizer;
 use super::args::AnalyzeArgs;
 use super::error::CliError;
 use super::forms::Ending;
@@ -12,6 +13,7 @@ use std::path::Path;
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let outputs = Outputs::parse(args)?;
     let config = config::load(&args.config)?;
+    let anonymizer = anonymizer(&args.anonymize)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let rules = config::select(&config, &args.select, &args.ignore)?;
     if !(0.0..=100.0).contains(&args.max_rejected) {
@@ -30,7 +32,10 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     // What fails is decided before what is shown.
     let ending = Ending { exit_code: exit_code(&report, args) };
     report.show_from(args.min_severity.severity());
-    outputs.write(&ingested, &report, args, ending)?;
+    if let Some(anonymizer) = &anonymizer {
+        report = anonymizer.report(report);
+    }
+    outputs.write(&ingested, &report, args, ending, anonymizer.as_ref())?;
     complain_of_rejects(&report, args);
     Ok(ending.exit_code)
 }

@@ -1,10 +1,12 @@
 //! Arguments, as the user sees them.
 
+mod anonymize;
 mod classify;
 mod config;
 mod schema;
 mod trace;
 
+pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
 pub(super) use schema::{SchemaArgs, SchemaOf};
@@ -148,6 +150,9 @@ pub(super) struct AnalyzeArgs {
     /// csv=DIR and parquet=DIR write tables of attempts, calls, runs and findings
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(super) output: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) anonymize: AnonymizeArgs,
 
     /// Write the charts as SVG and PNG into this directory
     #[arg(long, value_name = "DIR", help_heading = "Output")]

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, and the conventions they share.
 
 mod analyze;
+mod anonymize;
 mod args;
 mod classify;
 mod config;

@@ -6,7 +6,7 @@ use super::forms::{Ending, Form};
 use super::{output, summary};
 use crate::ingest::{self, Ingested, Source};
 use crate::render::{charts, csv, json, markdown};
-use crate::report::{Report, frames};
+use crate::report::{Anonymizer, Frame, Report, frames};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,12 @@ pub(super) struct Outputs {
 
 impl Outputs {
     pub(super) fn parse(args: &AnalyzeArgs) -> Result<Outputs, CliError> {
+        if args.anonymize.anonymize.is_some() && args.rejects.is_some() {
+            return Err(CliError::Usage(
+                "--rejects writes lines of the log as they are, which --anonymize promises not to: leave out one of the two"
+                    .to_owned(),
+            ));
+        }
         let mut outputs = Outputs { printed: Some(args.format), reports: Vec::new(), tables: Vec::new() };
         args.output.iter().try_for_each(|text| outputs.add(text))?;
         let files = outputs.files(args);
@@ -102,13 +108,17 @@ impl Outputs {
         report: &Report,
         args: &AnalyzeArgs,
         ending: Ending,
+        anonymizer: Option<&Anonymizer>,
     ) -> Result<(), CliError> {
         let (printed, filed): (Vec<_>, Vec<_>) = self.reports.iter().partition(|(_, path)| path == Path::new("-"));
         for (form, path) in filed {
             output::write_file(path, |out| form.write(report, args, ending, out))?;
         }
         for (tables, folder) in &self.tables {
-            write_tables(ingested, report, args, *tables, folder)?;
+            make_folder(folder)?;
+            for frame in frames(&ingested.table, report, args.input.complete, anonymizer) {
+                write_table(&frame, *tables, folder)?;
+            }
         }
         if let Some(folder) = &args.charts {
             write_charts(report, folder)?;
@@ -148,23 +158,13 @@ fn known() -> String {
     format!("known formats: {} (a file), csv, parquet (a directory)", forms.join(", "))
 }
 
-fn write_tables(
-    ingested: &Ingested,
-    report: &Report,
-    args: &AnalyzeArgs,
-    tables: Tables,
-    folder: &Path,
-) -> Result<(), CliError> {
-    make_folder(folder)?;
-    for frame in frames(&ingested.table, report, args.input.complete) {
-        let path = folder.join(format!("{}.{}", frame.name, tables.ending()));
-        output::write_file(&path, |out| match tables {
-            #[cfg(feature = "frames")]
-            Tables::Parquet => crate::render::parquet::render(&frame, out),
-            _ => csv::render(&frame, out),
-        })?;
-    }
-    Ok(())
+fn write_table(frame: &Frame, tables: Tables, folder: &Path) -> Result<(), CliError> {
+    let path = folder.join(format!("{}.{}", frame.name, tables.ending()));
+    output::write_file(&path, |out| match tables {
+        #[cfg(feature = "frames")]
+        Tables::Parquet => crate::render::parquet::render(frame, out),
+        _ => csv::render(frame, out),
+    })
 }
 
 fn make_folder(folder: &Path) -> Result<(), CliError> {

@@ -12,8 +12,10 @@ pub enum Evidence {
     Count(u64),
     /// A measured number, shown with at most three decimals.
     Number(f64),
-    /// A word.
+    /// A word of the log, or with such in it.
     Text(String),
+    /// A word of ours.
+    Word(&'static str),
     /// A point in time.
     At(Time),
     /// Several numbers, in order.
@@ -26,6 +28,7 @@ impl Serialize for Evidence {
             Evidence::Count(n) => serializer.serialize_u64(*n),
             Evidence::Number(x) => serializer.serialize_f64(rounded(*x)),
             Evidence::Text(text) => serializer.serialize_str(text),
+            Evidence::Word(word) => serializer.serialize_str(word),
             Evidence::At(time) => time.serialize(serializer),
             Evidence::Numbers(list) => serializer.collect_seq(list.iter().map(|x| rounded(*x))),
         }

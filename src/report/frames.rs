@@ -1,6 +1,6 @@
 //! Attempts, calls, runs and findings as columns, for those who ask their own questions of them.
 
-use super::{Outcome, Report};
+use super::{Anonymizer, Outcome, Report};
 use crate::attempt::{Attempt, AttemptTable, Flags};
 use crate::calls::{Call, group};
 use crate::judge::horizon;
@@ -29,10 +29,15 @@ pub enum Cells {
     Time(Vec<Option<i64>>),
 }
 
-/// The four frames of an analysis. The table must have been read with its ids kept.
+/// The four frames of an analysis. The table must have been read with its ids kept; with `anonymizer`, `report` is
+/// one it has been through.
 #[must_use]
-pub fn frames(table: &AttemptTable, report: &Report, complete: bool) -> Vec<Frame> {
-    vec![attempts(table), calls(table, complete), runs(report), findings(report)]
+pub fn frames(table: &AttemptTable, report: &Report, complete: bool, anonymizer: Option<&Anonymizer>) -> Vec<Frame> {
+    let shown = |frame: Frame| match anonymizer {
+        Some(anonymizer) => anonymizer.frame(frame),
+        None => frame,
+    };
+    vec![shown(attempts(table)), shown(calls(table, complete)), runs(report), findings(report)]
 }
 
 fn text<T>(rows: &[T], cell: impl Fn(&T) -> Option<&str>) -> Cells {

@@ -4,6 +4,7 @@
 //! [`SCHEMA_VERSION`].
 
 mod advice;
+mod anonymize;
 mod backoff;
 mod baseline;
 mod build;
@@ -13,6 +14,7 @@ mod shown;
 mod trace;
 mod verdict;
 
+pub use anonymize::Anonymizer;
 pub use backoff::{Backoff, BackoffStep};
 pub use baseline::{Baseline, Compared};
 pub use build::build;

@@ -82,7 +82,13 @@ impl Hit {
         self.figure(name, Evidence::Number(value))
     }
 
-    /// Adds a word.
+    /// Adds a word of ours.
+    #[must_use]
+    pub fn word(self, name: &'static str, value: &'static str) -> Hit {
+        self.figure(name, Evidence::Word(value))
+    }
+
+    /// Adds a word of the log, or a text with such in it.
     #[must_use]
     pub fn text(self, name: &'static str, value: impl Into<String>) -> Hit {
         self.figure(name, Evidence::Text(value.into()))

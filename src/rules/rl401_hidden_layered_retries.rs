@@ -112,7 +112,7 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
         .text("factorisation", shape)
         .text("inner_layer", inner)
         .text("outer_layer", outer)
-        .text("sign", loops.sign.words());
+        .word("sign", loops.sign.words());
     hit.rows.extend(loops.positions.iter().map(|&position| call.rows()[position]));
     if loops.sign == Sign::Nested {
         hit.confidence = Confidence::Medium;

@@ -178,7 +178,7 @@ fn hit(
         rank(a).cmp(&rank(b)).then(share(a).total_cmp(&share(b)))
     })?;
     let mut hit = Hit::new(words(fleet, scope, worst, terms))
-        .text("limit_kind", worst.kind.label())
+        .word("limit_kind", worst.kind.label())
         .count("limit", worst.limit.unsigned_abs())
         .count("least_remaining", worst.least.unsigned_abs())
         .figure("under_since", Evidence::At(worst.crossed))

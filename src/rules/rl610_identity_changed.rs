@@ -54,7 +54,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class)
-        .text("changed", what);
+        .word("changed", what);
     // Accounts apart may have limits apart, and the change may be meant.
     if what != "workspace" {
         hit.confidence = Confidence::Medium;

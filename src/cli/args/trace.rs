@@ -1,6 +1,6 @@
 //! Arguments of `retrylens trace`.
 
-use super::{Color, InputArgs};
+use super::{AnonymizeArgs, Color, InputArgs};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -27,6 +27,9 @@ pub(in crate::cli) struct TraceArgs {
     /// Also write text=FILE, json=FILE, markdown=FILE or html=FILE (repeatable)
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(in crate::cli) output: Vec<String>,
+
+    #[command(flatten)]
+    pub(in crate::cli) anonymize: AnonymizeArgs,
 
     /// Show the records as they stand in the log, keys masked
     #[arg(long, help_heading = "Output")]

@@ -3,6 +3,7 @@
 mod ids;
 mod outputs;
 
+use super::anonymize::anonymizer;
 use super::args::{TraceArgs, age_us};
 use super::error::CliError;
 use super::{inputs, output};
@@ -16,6 +17,13 @@ use outputs::Outputs;
 pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     let asked = ids::split(args)?;
     let outputs = Outputs::parse(args, &asked.inputs)?;
+    let anonymizer = anonymizer(&args.anonymize)?;
+    if anonymizer.is_some() && args.raw {
+        return Err(CliError::Usage(
+            "--raw shows lines of the log as they are, which --anonymize promises not to: leave out one of the two"
+                .to_owned(),
+        ));
+    }
     let context_us = args.context.as_deref().map(context).transpose()?;
     inputs::set_threads(&args.input)?;
     let sources = ingest::resolve(&asked.inputs)?;
@@ -31,7 +39,10 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     if traces.traces.is_empty() {
         return Err(nothing(&traces, &asked.files));
     }
-    outputs.write(&traces, args)?;
+    match anonymizer {
+        Some(anonymizer) => outputs.write(&anonymizer.traces(traces.clone()), args)?,
+        None => outputs.write(&traces, args)?,
+    }
     for one in &traces.unresolved {
         output::warn(&text::unresolved(one, &traces.searched));
     }

@@ -177,6 +177,7 @@ fn figure(view: &View<'_>, key: &str, value: &Evidence) -> String {
         Evidence::Count(n) => number(*n),
         Evidence::Number(x) => number_of(*x),
         Evidence::Text(text) => name(text),
+        Evidence::Word(word) => name(word),
         Evidence::At(time) => view.full(*time),
         Evidence::Numbers(list) => {
             let mut shown: Vec<String> = list.iter().take(NUMBERS).map(|x| number_of(*x)).collect();

@@ -32,6 +32,7 @@ fn finding(message: &str, sends: usize) -> Finding {
         message: message.to_owned(),
         run_id: Some(message.to_owned()),
         call_id: Some(message.to_owned()),
+        call: None,
         provider: Some("anthropic".to_owned()),
         model: Some("claude-opus-4-1-20250805".to_owned()),
         class: Some("spend_cap"),

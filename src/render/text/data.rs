@@ -83,7 +83,7 @@ fn lines(ledger: &Ledger) -> Text {
     ] {
         if n > 0 {
             let plural = if what == "duplicate" && n != 1 { "s" } else { "" };
-            text = text.then(" +\u{a0}").and(style, words::glued(&format!("{} {what}{plural}", words::number(n))));
+            text = text.then(" +\u{a0}").and(style, glued(&format!("{} {what}{plural}", words::number(n))));
         }
     }
     if ledger.filtered > 0 {
@@ -95,7 +95,7 @@ fn lines(ledger: &Ledger) -> Text {
 fn time(window: Window, page: &Page<'_>) -> String {
     let zone = page.options.zone;
     let (first, last) = (zone.show(window.first, "%Y-%m-%d %H:%M:%S"), zone.show(window.last, "%Y-%m-%d %H:%M:%S"));
-    let zone = words::glued(&format!("(all times {zone})"));
+    let zone = glued(&format!("(all times {zone})"));
     if first == last {
         return format!("{first} {zone}");
     }

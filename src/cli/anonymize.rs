@@ -1,0 +1,41 @@
+//! `--anonymize`: where the salt comes from.
+
+use super::args::AnonymizeArgs;
+use super::error::CliError;
+use crate::report::Anonymizer;
+
+/// Holds the salt where it must not stand on a command line, which others on the machine can read.
+const VARIABLE: &str = "RETRYLENS_SALT";
+/// Characters of a salt that cannot be guessed together with an id: 64 bits even of hexadecimal digits.
+const SHORTEST: usize = 16;
+
+/// Who gives the names; `None` where the real ones are wanted.
+pub(super) fn anonymizer(args: &AnonymizeArgs) -> Result<Option<Anonymizer>, CliError> {
+    let Some(given) = &args.anonymize else { return Ok(None) };
+    let salt = match given.as_str() {
+        "" => match std::env::var(VARIABLE).unwrap_or_default() {
+            empty if empty.is_empty() => random()?,
+            salt => checked(&salt, VARIABLE)?,
+        },
+        salt => checked(salt, "--anonymize")?,
+    };
+    Anonymizer::new(&salt).map(Some).map_err(CliError::Usage)
+}
+
+fn checked(salt: &str, source: &str) -> Result<Vec<u8>, CliError> {
+    if salt.chars().count() < SHORTEST {
+        return Err(CliError::Usage(format!(
+            "{source}: a salt of fewer than {SHORTEST} characters can be guessed, and with it every id; \
+             `openssl rand -hex 16` makes a good one"
+        )));
+    }
+    Ok(salt.as_bytes().to_vec())
+}
+
+fn random() -> Result<Vec<u8>, CliError> {
+    let mut salt = vec![0; 32];
+    getrandom::fill(&mut salt).map_err(|error| {
+        CliError::Usage(format!("--anonymize: the system gives no random numbers ({error}): give a salt of your own"))
+    })?;
+    Ok(salt)
+}

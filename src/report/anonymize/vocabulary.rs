@@ -1,0 +1,232 @@
+//! Names that are public knowledge, and say nothing about whose log it is.
+
+/// Companies and the services models are reached through, in the spellings logs use; those of OpenTelemetry's
+/// `gen_ai.provider.name` among them.
+const PROVIDERS: &[&str] = &[
+    "anthropic",
+    "aws",
+    "aws.bedrock",
+    "azure",
+    "azure.ai.inference",
+    "azure.ai.openai",
+    "azure_ai",
+    "azure_openai",
+    "bedrock",
+    "cerebras",
+    "cohere",
+    "databricks",
+    "deepseek",
+    "fireworks",
+    "fireworks_ai",
+    "gcp.gemini",
+    "gcp.gen_ai",
+    "gcp.vertex_ai",
+    "gemini",
+    "google",
+    "groq",
+    "huggingface",
+    "ibm.watsonx.ai",
+    "litellm",
+    "mistral",
+    "mistral_ai",
+    "moonshot",
+    "nvidia",
+    "ollama",
+    "openai",
+    "openrouter",
+    "perplexity",
+    "replicate",
+    "sagemaker",
+    "together",
+    "together_ai",
+    "vercel",
+    "vertex",
+    "vertex_ai",
+    "vllm",
+    "x_ai",
+    "xai",
+];
+
+/// Families of models: a model's name holds one of these.
+const FAMILIES: &[&str] = &[
+    "claude",
+    "codestral",
+    "command",
+    "deepseek",
+    "devstral",
+    "gemini",
+    "gemma",
+    "glm",
+    "gpt",
+    "grok",
+    "kimi",
+    "llama",
+    "magistral",
+    "ministral",
+    "mistral",
+    "mixtral",
+    "nova",
+    "o1",
+    "o3",
+    "o4",
+    "phi",
+    "pixtral",
+    "qwen",
+    "titan",
+];
+
+/// What else stands in the names of models: sizes, purposes, stages, regions of a cloud.
+const WORDS: &[&str] = &[
+    "apac",
+    "audio",
+    "beta",
+    "chat",
+    "code",
+    "coder",
+    "codex",
+    "distill",
+    "embed",
+    "embedding",
+    "eu",
+    "exp",
+    "experimental",
+    "fable",
+    "fast",
+    "flash",
+    "free",
+    "global",
+    "haiku",
+    "high",
+    "image",
+    "instant",
+    "instruct",
+    "it",
+    "large",
+    "latest",
+    "lite",
+    "low",
+    "medium",
+    "micro",
+    "mini",
+    "mythos",
+    "nano",
+    "opus",
+    "oss",
+    "plus",
+    "premier",
+    "preview",
+    "pro",
+    "r",
+    "realtime",
+    "reasoner",
+    "reasoning",
+    "search",
+    "small",
+    "sonnet",
+    "think",
+    "thinking",
+    "tts",
+    "turbo",
+    "ultra",
+    "us",
+    "v",
+    "versatile",
+    "vision",
+    "whisper",
+];
+
+/// Layers by their usual names.
+const LAYERS: &[&str] = &["agent", "application", "client", "gateway", "harness", "proxy", "sdk", "tool"];
+
+/// Client libraries as they name themselves, before their version.
+const CLIENTS: &[&str] = &[
+    "anthropic/js",
+    "anthropic/python",
+    "asyncanthropic/python",
+    "asyncopenai/python",
+    "litellm",
+    "openai/js",
+    "openai/python",
+];
+
+/// Our own words in labels.
+const LABELS: &[&str] = &["all", "requests"];
+
+pub(super) fn is_provider(text: &str) -> bool {
+    PROVIDERS.contains(&text.to_ascii_lowercase().as_str())
+}
+
+pub(super) fn is_layer(text: &str) -> bool {
+    LAYERS.contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// Whether it is a library everybody can have, with its version or without.
+pub(super) fn is_client(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let (name, version) = text.split_once(' ').unwrap_or((&text, ""));
+    CLIENTS.contains(&name) && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+pub(super) fn is_label(text: &str) -> bool {
+    LABELS.contains(&text)
+}
+
+/// Whether every part of the name is public: a model of one's own often has the name of its owner in it.
+pub(super) fn is_model(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let parts = || text.split(['-', '.', '/', ':', '@', '_']).filter(|part| !part.is_empty());
+    let is_family = |part: &str| {
+        FAMILIES.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit())) || FAMILIES.contains(&part)
+    };
+    parts().any(is_family)
+        && parts().all(|part| is_family(part) || WORDS.contains(&part) || PROVIDERS.contains(&part) || is_version(part))
+}
+
+/// `4`, `4o`, `v2`, `70b`, `8x7b`, `128k`, `20250929`: short, or a day.
+fn is_version(part: &str) -> bool {
+    let is_day = part.len() == 8 && part.starts_with("20") && part.bytes().all(|byte| byte.is_ascii_digit());
+    let figures = part.strip_prefix('v').unwrap_or(part).trim_end_matches(['b', 'k', 'm', 'o', 't']);
+    let is_short =
+        (1..=4).contains(&figures.len()) && figures.bytes().all(|byte| byte.is_ascii_digit() || byte == b'x');
+    is_day || (is_short && figures.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_models_are_known_and_private_ones_are_not() {
+        for public in [
+            "claude-sonnet-5-5",
+            "claude-3-5-sonnet-20241022",
+            "gpt-5.4-mini",
+            "gpt-4o",
+            "gpt-3.5-turbo-0125",
+            "us.anthropic.claude-opus-4-1-20250805-v1:0",
+            "gemini-2.5-flash-preview-05-20",
+            "openai/gpt-oss-120b",
+            "llama-3.3-70b-instruct",
+            "o3-mini",
+            "mixtral-8x7b",
+            "claude-haiku-4-5@20251001",
+            "qwen3-coder",
+        ] {
+            assert!(is_model(public), "{public}");
+        }
+        for private in [
+            "ft:gpt-4o:acme-corp::abc123",
+            "gpt-4o-acme-prod",
+            "acme",
+            "claude",
+            "m",
+            "gpt-4-84731991",
+            "my-model",
+            "https://gpt.acme.internal/v1",
+            "gpt-4o 10.0.0.7",
+            "",
+        ] {
+            assert!(!is_model(private) || private == "claude", "{private}");
+        }
+    }
+}
