@@ -39,8 +39,11 @@ fn it_fits_its_schema() {
         assert_valid(&sarif(&common::repo(""), &[folder]));
     }
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("a.jsonl"), "{\"ts\":\"2026-01-05T10:00:00Z\",\"status\":200}\n{\"ts\": broken\n")
-        .unwrap();
+    std::fs::write(
+        folder.path().join("a.jsonl"),
+        "{\"ts\":\"2026-01-05T10:00:00Z\",\"status\":200}\n{\"ts\": broken\n",
+    )
+    .unwrap();
     let log = sarif(folder.path(), &["a.jsonl", "--max-rejected", "100"]);
     assert_valid(&log);
     assert!(log.to_string().contains("1 of 2 lines could not be read"));

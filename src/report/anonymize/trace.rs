@@ -1,8 +1,8 @@
 //! Traces without names.
 
 use super::{Anonymizer, Kind};
-use crate::report::trace::{Failures, Reading, Surroundings, Trace, TracedCall, TracedSend, Traces, Unresolved};
 use crate::report::SupportCase;
+use crate::report::trace::{Failures, Reading, Surroundings, Trace, TracedCall, TracedSend, Traces, Unresolved};
 use crate::search::{Candidate, Kind as Named, Near, Searched};
 
 impl From<Named> for Kind {
@@ -152,8 +152,7 @@ impl Anonymizer {
     fn surroundings(&self, around: Surroundings) -> Surroundings {
         let Surroundings { from, until, scope, here, here_failures, elsewhere, elsewhere_failures, alike, headroom } =
             around;
-        let failures =
-            |list: Vec<Failures>| list.into_iter().map(|one| self.failures(one)).collect::<Vec<Failures>>();
+        let failures = |list: Vec<Failures>| list.into_iter().map(|one| self.failures(one)).collect::<Vec<Failures>>();
         Surroundings {
             from,
             until,
@@ -176,9 +175,8 @@ impl Anonymizer {
         let SupportCase { request_id, platform_id, ts, provider, model, status, error, message: _, account, client } =
             case;
         // Type and code, as they were joined.
-        let error = error.map(|words| {
-            words.split(" / ").map(|word| self.name(Kind::Error, word)).collect::<Vec<_>>().join(" / ")
-        });
+        let error = error
+            .map(|words| words.split(" / ").map(|word| self.name(Kind::Error, word)).collect::<Vec<_>>().join(" / "));
         SupportCase {
             request_id: self.optional(Kind::Request, request_id),
             platform_id: self.optional(Kind::Request, platform_id),
