@@ -13,6 +13,7 @@ pub mod cli;
 pub mod config;
 pub mod ingest;
 pub mod judge;
+mod leftovers;
 pub mod measure;
 pub mod policy;
 pub mod render;

@@ -50,6 +50,24 @@ fn while_reading_nothing_is_written() {
 }
 
 #[test]
+fn a_trace_of_a_pipe_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("retrylens"))
+        .args(["trace", "req_1", "-"])
+        .env("TMPDIR", folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().unwrap();
+    input.write_all("{}\n".repeat(100_000).as_bytes()).unwrap();
+    let (code, said) = interrupt(child);
+    assert_eq!(code, Some(130), "{said}");
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
 fn while_writing_only_whole_files_stay() {
     let folder = tempfile::tempdir().unwrap();
     let (samples, charts) = (common::repo("samples"), folder.path().join("charts"));

@@ -1,6 +1,7 @@
 //! Ctrl-C, or a request to end: what is half written goes, and a sentence says what was done.
 
 use super::output;
+use crate::leftovers;
 use indicatif::HumanBytes;
 use std::fs::File;
 use std::io;
@@ -12,26 +13,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const EXIT_CODE: i32 = 130;
 
 static READ: AtomicU64 = AtomicU64::new(0);
-static FILES: Mutex<Files> = Mutex::new(Files { half: Vec::new(), whole: Vec::new() });
-
-/// Output files.
-struct Files {
-    /// Under names of their own, beside their place.
-    half: Vec<PathBuf>,
-    /// In their place.
-    whole: Vec<PathBuf>,
-}
+/// Outputs that are in their place.
+static WHOLE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// From here on an interrupt is answered.
 pub(super) fn watch() {
     // Where no handler can be set, an interrupt ends the program as it always did.
     let _ = ctrlc::set_handler(|| {
         // Held until the end: nothing is put in its place any more.
-        let files = files();
-        for half in &files.half {
-            let _ = std::fs::remove_file(half);
-        }
-        output::warn(&farewell(&files.whole));
+        let list = leftovers::hold();
+        leftovers::remove(&list);
+        output::warn(&farewell(&whole()));
         #[expect(clippy::exit, reason = "the other threads know nothing of the interrupt")]
         std::process::exit(EXIT_CODE);
     });
@@ -49,23 +41,18 @@ pub(super) fn write_beside(
     name: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut half = {
-        let mut files = files();
-        let half = tempfile::Builder::new().prefix(".retrylens-").tempfile_in(folder)?;
-        files.half.push(half.path().to_owned());
-        half
-    };
+    let mut half = leftovers::listed(|| tempfile::Builder::new().prefix(".retrylens-").tempfile_in(folder))?;
     let written = write(half.as_file_mut());
-    let mut files = files();
-    files.half.retain(|other| other != half.path());
+    let mut list = leftovers::hold();
+    leftovers::forget(&mut list, half.path());
     written?;
     half.persist(place).map_err(|error| error.error)?;
-    files.whole.push(name.to_owned());
+    whole().push(name.to_owned());
     Ok(())
 }
 
-fn files() -> MutexGuard<'static, Files> {
-    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+fn whole() -> MutexGuard<'static, Vec<PathBuf>> {
+    WHOLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn farewell(whole: &[PathBuf]) -> String {

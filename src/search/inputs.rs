@@ -2,6 +2,7 @@
 
 use crate::ingest::reader::{self, Bytes};
 use crate::ingest::{IngestError, Source};
+use crate::leftovers;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ fn is_rereadable(path: &Path) -> io::Result<bool> {
 
 /// As it came, packed where it is packed, in a file that goes away with the program.
 fn spooled(input: &mut dyn io::Read) -> io::Result<(PathBuf, Option<NamedTempFile>)> {
-    let mut spool = NamedTempFile::new()?;
+    let mut spool = leftovers::listed(NamedTempFile::new)?;
     io::copy(input, &mut spool)?;
     Ok((spool.path().to_owned(), Some(spool)))
 }

@@ -6,7 +6,7 @@ mod outputs;
 use super::anonymize::anonymizer;
 use super::args::{TraceArgs, age_us};
 use super::error::CliError;
-use super::{inputs, output};
+use super::{inputs, interrupt, output};
 use crate::ingest;
 use crate::render::text;
 use crate::report::{Traces, traces};
@@ -25,12 +25,16 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
         ));
     }
     let context_us = args.context.as_deref().map(context).transpose()?;
+    interrupt::watch();
     inputs::set_threads(&args.input)?;
     let sources = ingest::resolve(&asked.inputs)?;
     let filter = inputs::filter(&args.input)?;
     let query = Query { ids: asked.ids.clone(), context_us, zone: args.input.tz, filter };
     let bar = inputs::progress(&sources, args.input.quiet);
-    let found = search(&sources, &query, &|bytes| bar.inc(bytes))?;
+    let found = search(&sources, &query, &|bytes| {
+        interrupt::note_read(bytes);
+        bar.inc(bytes);
+    })?;
     bar.finish_and_clear();
     let traces = traces(&found, &query.ids, args.input.complete, args.raw)?;
     if asked.is_stdin_implied && traces.searched.bytes == 0 {
