@@ -44,6 +44,20 @@ pub struct Backoff {
     pub steps: Vec<BackoffStep>,
 }
 
+impl Backoff {
+    /// The loop by its client, else by its layer: what a person would look for in the code.
+    #[must_use]
+    pub fn loop_name(&self) -> String {
+        let inner = self.client.as_deref().or(self.layer.as_deref()).or(self.provider.as_deref());
+        match (inner, self.outer) {
+            (Some(inner), true) => format!("around {inner}"),
+            (None, true) => "around the client".to_owned(),
+            (Some(inner), false) => inner.to_owned(),
+            (None, false) => "all calls".to_owned(),
+        }
+    }
+}
+
 /// The waits before one retry of a loop.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BackoffStep {

@@ -4,6 +4,7 @@
 //! same on every host, an SVG takes the `sans-serif` of its viewer. The same report gives the same
 //! bytes.
 
+mod backoff;
 mod canvas;
 mod headroom;
 mod histogram;
@@ -12,7 +13,7 @@ mod series;
 mod style;
 mod ticks;
 
-use crate::report::{Headroom, Histogram, Report};
+use crate::report::{Backoff, Headroom, Histogram, Report};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
@@ -21,6 +22,9 @@ use std::collections::{HashMap, HashSet};
 const NAME_IN_TITLE: usize = 44;
 /// Longest name of a run or scope in a file name.
 const NAME_IN_FILE: usize = 48;
+
+/// Retry loops whose waits are drawn, those with most waits.
+const LOOPS: usize = 4;
 
 /// Why a chart could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +47,8 @@ pub enum ChartKind {
     Fleet,
     /// What was left of the limits of one scope.
     Headroom,
+    /// Waits of one retry loop against its schedule.
+    Backoff,
     /// Attempts per call of one run.
     Run,
 }
@@ -65,10 +71,11 @@ pub struct Chart<'a> {
 enum Data<'a> {
     Histogram(&'a Histogram),
     Headroom(Vec<&'a Headroom>),
+    Backoff(&'a Backoff),
 }
 
-/// All charts of a report: the fleet's attempts per call, then each scope's headroom, then run by
-/// run. Nothing is drawn before [`Chart::svg`] or [`Chart::png`] is called.
+/// All charts of a report: the fleet's attempts per call, each scope's headroom, the waits of retry loops, then run
+/// by run. Nothing is drawn before [`Chart::svg`] or [`Chart::png`] is called.
 #[must_use]
 pub fn charts(report: &Report) -> Vec<Chart<'_>> {
     let mut names = Names::default();
@@ -93,6 +100,15 @@ fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
         let alt = headroom::alt(&title, &limits);
         let name = names.name(&format!("headroom-{}", slug(scope)));
         charts.push(Chart { name, title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) });
+    }
+    let mut loops: Vec<&Backoff> = report.backoff.iter().filter(|one| one.schedule != "cannot_tell").collect();
+    // The sort keeps the order of names among equals.
+    loops.sort_by_key(|one| std::cmp::Reverse(one.waits));
+    for entry in loops.into_iter().filter(|one| one.steps.len() > 1).take(LOOPS) {
+        let title = format!("Backoff: {}", shown(&entry.loop_name()));
+        let alt = backoff::alt(&title, entry);
+        let name = names.name(&format!("backoff-{}", slug(&entry.loop_name())));
+        charts.push(Chart { name, title, alt, kind: ChartKind::Backoff, data: Data::Backoff(entry) });
     }
     charts
 }
@@ -188,6 +204,7 @@ impl Chart<'_> {
         match &self.data {
             Data::Histogram(histogram) => histogram::draw(canvas, &self.title, histogram)?,
             Data::Headroom(limits) => headroom::draw(canvas, &self.title, limits)?,
+            Data::Backoff(entry) => backoff::draw(canvas, &self.title, entry)?,
         }
         canvas.finish()
     }

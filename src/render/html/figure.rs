@@ -1,17 +1,24 @@
 //! Charts inside a page: drawn for white paper, in the colours of the theme by `assets/page.css`.
 
-use crate::render::charts::{Chart, ChartError};
+use crate::render::charts::{Chart, ChartError, ChartKind, fleet_charts};
+use crate::report::Report;
 use maud::{Markup, PreEscaped, html};
 
-/// A chart; `caption` stands below it.
-pub(in crate::render) fn figure(chart: &Chart<'_>, caption: &Markup) -> Result<Markup, ChartError> {
+/// A chart with its words for those who cannot see it.
+pub(in crate::render) fn figure(chart: &Chart<'_>) -> Result<Markup, ChartError> {
     let svg = chart.svg()?;
     Ok(html! {
         figure.chart {
             div.sheet { (PreEscaped(svg)) }
-            figcaption { (caption) }
         }
     })
+}
+
+/// Every chart of one kind that the report has data for.
+pub(super) fn figures(report: &Report, kind: ChartKind) -> Result<Markup, ChartError> {
+    let charts = fleet_charts(report).into_iter().filter(|chart| chart.kind == kind);
+    let figures = charts.map(|chart| figure(&chart)).collect::<Result<Vec<_>, _>>()?;
+    Ok(html! { div.charts { @for one in &figures { (one) } } })
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(super) fn section(view: &View<'_>) -> Result<Option<Section>, ChartError> {
     }
     scopes.sort_by(|a, b| a.1.total_cmp(&b.1));
     let left_out = scopes.len().saturating_sub(MOST);
-    let figures = scopes.iter().take(MOST).map(|(chart, _)| figure(chart, &html! {}));
+    let figures = scopes.iter().take(MOST).map(|(chart, _)| figure(chart));
     let figures = figures.collect::<Result<Vec<_>, _>>()?;
     let body = html! {
         @for one in &figures { (one) }

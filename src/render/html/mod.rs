@@ -4,6 +4,7 @@
 //! [`figure`] its charts, [`untrusted`] the way of a log's text into it. The report has a file for each section.
 
 mod advice;
+mod backoff;
 mod classes;
 mod evidence;
 mod figure;
@@ -72,6 +73,7 @@ fn sections(view: &View<'_>) -> Result<Vec<Section>, ChartError> {
         retries::section(view)?,
         headroom::section(view)?,
         classes::section(view),
+        backoff::section(view)?,
         Some(method::section(view)),
     ];
     Ok(sections.into_iter().flatten().collect())

@@ -1,10 +1,10 @@
 //! Attempts per call over all runs, and what each further attempt brought.
 
-use super::figure::figure;
+use super::figure::figures;
 use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::view::View;
-use crate::render::charts::{ChartError, ChartKind, fleet_charts};
+use crate::render::charts::{ChartError, ChartKind};
 use crate::render::words::{self, counted, number};
 use crate::report::{Bar, Share};
 use maud::html;
@@ -23,14 +23,11 @@ pub(super) fn section(view: &View<'_>) -> Result<Option<Section>, ChartError> {
     if histogram.bars.is_empty() {
         return Ok(None);
     }
-    let Some(chart) = fleet_charts(view.report).into_iter().find(|chart| chart.kind == ChartKind::Fleet) else {
-        return Ok(None);
-    };
     let bars: Vec<(u32, Bar)> = histogram.bars.iter().map(|(attempts, bar)| (*attempts, *bar)).collect();
     let rows = (0..bars.len()).map(|nth| row(&bars, nth)).collect();
     let table = Table { id: "retry-table", caption: "attempts per call", columns: &COLUMNS, rows, facets: Vec::new() };
     let body = html! {
-        (figure(&chart, &html! {})?)
+        (figures(view.report, ChartKind::Fleet)?)
         details { summary { "The figures" } (table.render()) }
     };
     let totals = &view.report.totals;

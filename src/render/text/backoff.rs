@@ -42,16 +42,5 @@ fn row(entry: &Backoff) -> Vec<Text> {
         ("immediate", _) | (_, Some("none")) => Text::styled(style::YELLOW, &entry.summary),
         _ => Text::plain(&entry.summary),
     };
-    vec![Text::plain(name(entry)), summary, count(entry.waits), count(entry.server_dictated)]
-}
-
-/// The client, else the layer: what a person would look for in the code.
-fn name(entry: &Backoff) -> String {
-    let inner = entry.client.as_deref().or(entry.layer.as_deref()).or(entry.provider.as_deref());
-    match (inner, entry.outer) {
-        (Some(inner), true) => format!("around {inner}"),
-        (None, true) => "around the client".to_owned(),
-        (Some(inner), false) => inner.to_owned(),
-        (None, false) => "all calls".to_owned(),
-    }
+    vec![Text::plain(entry.loop_name()), summary, count(entry.waits), count(entry.server_dictated)]
 }

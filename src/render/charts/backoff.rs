@@ -1,0 +1,81 @@
+//! The waits of one retry loop, retry by retry, against the schedule they were told by.
+
+use super::ChartError;
+use super::canvas::{Align, Canvas};
+use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, WIDTH, compact, counted, shorten};
+use super::ticks::linear;
+use crate::report::{Backoff, BackoffStep};
+use crate::rules::shared::seconds;
+use plotters::prelude::DrawingBackend;
+
+const TOP: f64 = 112.0;
+const BASE: f64 = 384.0;
+const RIGHT: f64 = WIDTH - MARGIN;
+/// A stroke for the usual spread, and half the width of the median's.
+const SPREAD: f64 = 7.0;
+const MEDIAN: f64 = 11.0;
+/// Room over the longest wait for its count.
+const COUNT_ROOM: f64 = 16.0;
+
+/// The wait that the schedule names before a retry, in seconds.
+fn nominal(entry: &Backoff, retry: u8) -> Option<f64> {
+    let factor = if entry.schedule == "fixed" { 1.0 } else { entry.factor? };
+    let wait = entry.first_s? * factor.powi(i32::from(retry.saturating_sub(1)));
+    Some(wait.min(entry.cap_s.unwrap_or(f64::MAX)))
+}
+
+/// What the waits say at a glance.
+fn subtitle(entry: &Backoff) -> String {
+    format!("{}; {} of the loop's own", shorten(&entry.summary, 90), counted(entry.waits, "wait", "waits"))
+}
+
+/// The figures in words.
+pub(super) fn alt(title: &str, entry: &Backoff) -> String {
+    let one = |step: &BackoffStep| {
+        let [low, middle, high] = [step.p05_s, step.p50_s, step.p95_s].map(seconds);
+        format!("before retry {}: {middle}, usually {low} to {high}", step.retry)
+    };
+    let figures: Vec<String> = entry.steps.iter().map(one).collect();
+    format!("Range chart. {title}. {}. Waits {}.", subtitle(entry), figures.join("; "))
+}
+
+/// Draws the chart.
+pub(super) fn draw<DB: DrawingBackend>(canvas: &Canvas<DB>, title: &str, entry: &Backoff) -> Result<(), ChartError> {
+    canvas.head(title, &subtitle(entry), MUTED)?;
+    legend(canvas)?;
+    let longest = entry.steps.iter().map(|step| step.p95_s.max(nominal(entry, step.retry).unwrap_or(0.0)));
+    let longest = longest.fold(0.001, f64::max).min(1e9);
+    let y = |s: f64| BASE - (BASE - TOP - COUNT_ROOM) * (s / longest).clamp(0.0, 1.0);
+    for ms in linear((longest * 1000.0).ceil() as u64) {
+        let s = ms as f64 / 1000.0;
+        canvas.value_tick(&if ms == 0 { "0".to_owned() } else { seconds(s) }, y(s), (AXIS_X, RIGHT))?;
+    }
+    canvas.base(BASE, (AXIS_X, RIGHT))?;
+    let step_width = (RIGHT - AXIS_X) / entry.steps.len().max(1) as f64;
+    for (nth, step) in entry.steps.iter().enumerate() {
+        let x = AXIS_X + step_width * (nth as f64 + 0.5);
+        canvas.line(&[(x, y(step.p05_s)), (x, y(step.p95_s))], SPREAD, BLUE)?;
+        canvas.line(&[(x - MEDIAN, y(step.p50_s)), (x + MEDIAN, y(step.p50_s))], 2.5, INK)?;
+        if let Some(wait) = nominal(entry, step.retry) {
+            canvas.line(&[(x - MEDIAN * 2.0, y(wait)), (x - MEDIAN, y(wait))], 2.5, GREY)?;
+            canvas.line(&[(x + MEDIAN, y(wait)), (x + MEDIAN * 2.0, y(wait))], 2.5, GREY)?;
+        }
+        let top = y(step.p95_s.max(nominal(entry, step.retry).unwrap_or(0.0)));
+        canvas.text(&compact(step.waits), (x, top - 9.0), SMALL, MUTED, Align::Centre)?;
+        canvas.text(&step.retry.to_string(), (x, BASE + 18.0), LABEL, MUTED, Align::Centre)?;
+    }
+    let caption = "before which retry; figures are waits";
+    canvas.text(caption, (f64::midpoint(AXIS_X, RIGHT), BASE + 40.0), LABEL, MUTED, Align::Centre)
+}
+
+fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>) -> Result<(), ChartError> {
+    canvas.text("wait", (MARGIN, 84.0), LABEL, MUTED, Align::Left)?;
+    let parts = [("5% to 95% of the waits", BLUE), ("median", INK), ("the schedule", GREY)];
+    let mut left = WIDTH - 350.0;
+    for (name, color) in parts {
+        canvas.rect((left, 76.0), (left + 11.0, 86.0), color)?;
+        canvas.text(name, (left + 17.0, 84.0), LABEL, INK, Align::Left)?;
+        left += super::canvas::width(name, LABEL)? + 37.0;
+    }
+    Ok(())
+}
