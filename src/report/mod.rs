@@ -10,11 +10,11 @@ mod baseline;
 mod build;
 mod finding;
 mod frames;
-mod shown;
 mod incidents;
 mod layers;
 mod load;
 mod recovery;
+mod shown;
 mod trace;
 mod verdict;
 
