@@ -6,6 +6,7 @@ mod call;
 mod group;
 mod infer;
 mod quiet;
+mod relation;
 mod reuse;
 mod stream;
 
@@ -13,6 +14,7 @@ pub use call::{Call, Wait};
 pub(crate) use group::group_from;
 pub use group::{Groups, group};
 pub(crate) use quiet::Quiet;
+pub(crate) use relation::{same_account, same_scope, shows_retry, streaks};
 pub(crate) use stream::Stream;
 
 use crate::attempt::{AttemptTable, Time};

@@ -1,0 +1,180 @@
+//! How many sends the calls of some minutes became, and whether their retries backed off.
+
+use super::flow::{Flow, Flows};
+use super::spot::{Spot, earlier};
+use crate::attempt::Time;
+use crate::calls::{Call, Grouping};
+
+/// The calls that started within some minutes, and their sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amplified {
+    /// Start of the minutes.
+    pub from: Time,
+    /// Their end.
+    pub until: Time,
+    /// Calls that started in them.
+    pub calls: u64,
+    /// All sends of those calls.
+    pub sends: u64,
+    /// Of those, the sends of calls that two loops retried.
+    pub layered: u64,
+    /// The earliest send.
+    pub first: Option<Spot>,
+}
+
+impl Amplified {
+    /// Sends a call.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.sends as f64 / self.calls as f64
+    }
+
+    /// Retries for each first attempt.
+    #[must_use]
+    pub fn retry_ratio(&self) -> f64 {
+        (self.sends - self.calls) as f64 / self.calls as f64
+    }
+}
+
+/// Of all stretches of `span_us` with at least `least_calls` starts, the one whose calls became most sends each.
+/// In long logs, the stretch is as long as one bucket where that is longer.
+#[must_use]
+pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<Amplified> {
+    let (width, flow) = flows.clone().sorted();
+    let span = span_us.max(1).div_euclid(width).max(1) * width;
+    let mut worst: Option<Amplified> = None;
+    let (mut sum, mut begin) = (Flow::default(), 0);
+    for (at, arrived) in &flow {
+        sum.calls += arrived.calls;
+        sum.sends_of_calls += arrived.sends_of_calls;
+        sum.layered += arrived.layered;
+        while let Some((_, left)) = flow.get(begin).filter(|(start, _)| at.us_since(*start) >= span) {
+            sum.calls -= left.calls;
+            sum.sends_of_calls -= left.sends_of_calls;
+            sum.layered -= left.layered;
+            begin += 1;
+        }
+        if sum.calls < least_calls.max(1) {
+            continue;
+        }
+        let more = |known: Amplified| {
+            let (mine, theirs) = (u128::from(sum.sends_of_calls), u128::from(known.sends));
+            mine * u128::from(known.calls) > theirs * u128::from(sum.calls)
+        };
+        if worst.is_none_or(more) {
+            let (from, first) = flow.get(begin).map_or((*at, None), |(start, flow)| (*start, flow.first));
+            worst = Some(Amplified {
+                from,
+                until: at.plus_us(width),
+                calls: sum.calls,
+                sends: sum.sends_of_calls,
+                layered: sum.layered,
+                first,
+            });
+        }
+    }
+    worst
+}
+
+/// How many stretches of `span_us`, none of which overlap, have at least `least_calls` starts and more than `ratio`
+/// retries for each.
+#[must_use]
+pub fn spans_over(flows: &Flows, span_us: i64, least_calls: u64, ratio: f64) -> u64 {
+    let (_, flow) = flows.clone().sorted();
+    let mut over = 0;
+    let (mut calls, mut sends, mut begin) = (0, 0, 0);
+    for (place, (at, arrived)) in flow.iter().enumerate() {
+        if place < begin {
+            continue;
+        }
+        calls += arrived.calls;
+        sends += arrived.sends_of_calls;
+        while at.us_since(flow[begin].0) >= span_us {
+            calls -= flow[begin].1.calls;
+            sends -= flow[begin].1.sends_of_calls;
+            begin += 1;
+        }
+        if calls >= least_calls.max(1) && (sends - calls) as f64 > ratio * calls as f64 {
+            over += 1;
+            let end = flow[begin].0.plus_us(span_us);
+            (calls, sends) = (0, 0);
+            begin = flow.partition_point(|(at, _)| *at < end).max(place + 1);
+        }
+    }
+    over
+}
+
+/// How the waits a client chose itself grow, from the first of a call to its last.
+///
+/// Each call is compared with itself, so that clients with policies of their own may share a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spacing {
+    /// Calls with two such waits or more.
+    pub calls: u64,
+    /// Their first waits together, µs.
+    pub first_us: u64,
+    /// Their last waits together, µs.
+    pub last_us: u64,
+    /// Sum of ln(last / first), in thousandths, and of its square.
+    growth: (i64, u64),
+    /// The earliest last retry of them.
+    pub example: Option<Spot>,
+}
+
+/// A longer wait counts as one of a minute: one night's sleep says nothing about the others.
+const LONGEST_US: i64 = 60_000_000;
+/// And a shorter one as a millisecond: beneath that, clocks decide.
+const SHORTEST_US: i64 = 1_000;
+
+impl Spacing {
+    /// Takes in the waits of one call. Those that a server dictated, or that are not known from the end of one
+    /// attempt to the start of the next, say nothing about the client.
+    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        if call.len() < 3 || call.grouping == Grouping::Inferred {
+            return;
+        }
+        let chosen = |position: usize| {
+            let dictated = call.hint_us(position - 1).is_some() || !call.at(position - 1).failed();
+            let wait = call.wait_before(position).filter(|wait| wait.end_to_start && !dictated)?;
+            Some(wait.us.clamp(SHORTEST_US, LONGEST_US))
+        };
+        let last = call.len() - 1;
+        let (Some(first_us), Some(last_us)) = (chosen(1), chosen(last)) else { return };
+        let growth = ((last_us as f64 / first_us as f64).ln() * 1000.0).round() as i64;
+        self.calls += 1;
+        self.first_us += first_us.unsigned_abs();
+        self.last_us += last_us.unsigned_abs();
+        self.growth.0 += growth;
+        self.growth.1 += growth.unsigned_abs().pow(2);
+        self.example = earlier(self.example, Some(Spot::of(call.table(), call.rows()[last])));
+    }
+
+    pub(super) fn merge(&mut self, other: Spacing) {
+        self.calls += other.calls;
+        self.first_us += other.first_us;
+        self.last_us += other.last_us;
+        self.growth.0 += other.growth.0;
+        self.growth.1 += other.growth.1;
+        self.example = earlier(self.example, other.example);
+    }
+
+    /// Mean first and last wait of those calls, in seconds.
+    #[must_use]
+    pub fn means_s(&self) -> Option<(f64, f64)> {
+        let mean = |us: u64| us as f64 / self.calls as f64 / 1e6;
+        (self.calls > 0).then(|| (mean(self.first_us), mean(self.last_us)))
+    }
+
+    /// By what factor the waits of a call grow at most, from its first to its last: the geometric mean over the
+    /// calls, and three standard errors on top of it. `None` under `least` calls.
+    #[must_use]
+    pub fn growth_at_most(&self, least: u64) -> Option<f64> {
+        if self.calls < least.max(2) {
+            return None;
+        }
+        let n = self.calls as f64;
+        let mean = self.growth.0 as f64 / n / 1000.0;
+        let variance = (self.growth.1 as f64 / n / 1e6 - mean * mean).max(0.0);
+        Some((mean + 3.0 * (variance / n).sqrt()).exp())
+    }
+}
