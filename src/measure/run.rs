@@ -3,6 +3,7 @@
 use super::doomed::Doomed;
 use super::handling::Handlings;
 use super::late::Late;
+use super::haste::Haste;
 use super::pace::Paces;
 use super::spot::{Spot, earlier};
 use crate::attempt::{Symbol, Time};
@@ -44,6 +45,8 @@ pub struct RunTally {
     pub paces: Paces,
     /// Calls that a rate limit let through late.
     pub late: Late,
+    /// Its retries that came at once.
+    pub haste: Haste,
     /// Findings by severity: infos, warnings, errors.
     pub findings: [u64; 3],
 }
@@ -66,6 +69,7 @@ impl Default for RunTally {
             doomed: Doomed::default(),
             paces: Paces::default(),
             late: Late::default(),
+            haste: Haste::default(),
             findings: [0; 3],
         }
     }
@@ -93,6 +97,7 @@ impl RunTally {
         self.doomed.absorb(call);
         self.paces.absorb(call);
         self.late.absorb(call);
+        self.haste.absorb(call);
         self.sends += call.len() as u64;
         self.waited_us += call.waited_us();
         self.first = self.first.min(call.first().sent);
@@ -121,6 +126,7 @@ impl RunTally {
         self.doomed.merge(other.doomed);
         self.paces.merge(other.paces);
         self.late.merge(other.late);
+        self.haste.merge(other.haste);
         self.sends += other.sends;
         self.waited_us += other.waited_us;
         self.wasted += other.wasted;
@@ -141,6 +147,7 @@ impl RunTally {
         self.doomed.each_row(visit);
         self.paces.each_row(visit);
         Spot::each_row(&mut self.late.first, visit);
+        self.haste.each_row(visit);
     }
 
     /// Calls that ended so.

@@ -2,12 +2,11 @@
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
-use super::rl304_immediate_retry as rl304;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, sdk, shared};
 use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
-use crate::measure::loops_of;
+use crate::measure::{OwnWait, loops_of};
 use crate::report::Outcome;
 
 const WAITED: Setting = Setting {
@@ -98,8 +97,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if call.attempts().any(|attempt| attempt.class == Some(Class::UnexplainedRateLimit)) {
         hit.confidence = Confidence::Low;
     }
-    // Waits between attempts that were brought together by guess are a guess too.
-    if call.grouping == Grouping::Inferred {
+    // Waits between attempts that were brought together by guess are a guess too. And as many retries as are
+    // advised are no small budget: it is chance if full jitter makes all of them short.
+    if call.grouping == Grouping::Inferred || retries >= sdk::retries_for(fair) {
         hit.severity = Some(Severity::Info);
     }
     Some(hit)
@@ -123,7 +123,7 @@ fn stopped_short(last: &Attempt) -> bool {
 /// Whether the shape of the waits, not their number, is what was wrong.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
     let ill_timed = |position| {
-        rl301::early(call, position, settings).is_some() || rl304::immediate(call, position, settings).is_some()
+        rl301::early(call, position, settings).is_some() || OwnWait::after(call, position).is_some_and(OwnWait::is_none)
     };
     call.retried().any(ill_timed)
         || rl206::gave_up(call, settings).is_some()
