@@ -8,26 +8,35 @@ mod anonymize;
 mod backoff;
 mod baseline;
 mod build;
+mod chance;
+mod diff;
 mod finding;
 mod frames;
+mod past;
+mod rate;
 mod shown;
 mod trace;
+mod trend;
 mod verdict;
 
 pub use anonymize::Anonymizer;
 pub use backoff::{Backoff, BackoffStep};
 pub use baseline::{Baseline, Compared};
 pub use build::build;
+pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
 pub(crate) use finding::rounded;
 pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, Sighting};
 pub use frames::{Cells, Frame, frames};
+pub use past::{Past, PastProblem, PastTotals, ProblemKey};
+pub use rate::{Measure, Rate, per_thousand};
 pub use trace::{
     Dictator, Failures, HeadroomAround, LimitReading, Reading, SupportCase, Surroundings, TRACE_SCHEMA_VERSION, Trace,
     TracedCall, TracedSend, Traces, Unresolved, traces,
 };
+pub use trend::{Course, Jump, Night, NightReport, Presence, Trend, TrendBasis, trend};
 
 use crate::attempt::{LimitKind, Time};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the JSON form of a [`Report`].
@@ -100,7 +109,7 @@ pub struct Ledger {
 }
 
 /// The time the data covers.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Window {
     /// First send.
     pub first: Time,
