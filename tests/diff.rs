@@ -178,6 +178,16 @@ fn what_is_neither_report_nor_log_is_said_to_be_neither() {
 }
 
 #[test]
+fn a_report_that_leaves_problems_out_is_said_to() {
+    let folder = planted();
+    run_in(folder.path(), &["analyze", "--complete", "--min-severity", "error", "--output", "json=old.json", "old"]);
+    let notices = diff(folder.path(), &["old.json", "new", "--format", "json"]).json()["notices"].to_string();
+    assert!(notices.contains("old.json leaves out") && notices.contains("--min-severity"), "{notices}");
+    let none = diff(folder.path(), &["old", "new", "--format", "json"]).json()["notices"].to_string();
+    assert_eq!(none, "[]");
+}
+
+#[test]
 fn filters_are_for_logs() {
     let folder = planted();
     run_in(folder.path(), &["analyze", "--output", "json=old.json", "old"]);
@@ -227,7 +237,7 @@ fn hostile_text_has_no_power_in_any_form() {
         }
         if form == "markdown" {
             let rows: Vec<&str> = shown.lines().filter(|line| line.contains("RL106")).collect();
-            assert!(rows.len() == 1 && rows[0].contains(r"`\|](x)"), "{rows:?}");
+            assert!(rows.len() == 1 && rows[0].contains("`¦](x)"), "{rows:?}");
         }
     }
 }

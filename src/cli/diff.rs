@@ -24,7 +24,9 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     // The threads are set up once.
     let new = side(&args.new, ReadingArgs { threads: None, ..args.reading.clone() }, &config)?;
     let (old_name, new_name) = (safe(&args.old), safe(&args.new));
-    let diff = diff((&old_name, &old), (&new_name, &new));
+    let mut diff = diff((&old_name, &old), (&new_name, &new));
+    let fails = matches!((diff.worst(), args.fail_on.severity()), (Some(worst), Some(limit)) if worst >= limit);
+    diff.show_from(args.page.min_severity.severity());
     let zone = args.reading.tz;
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
         PageForm::Text => text::diff(&diff, &request.text, out),
@@ -32,7 +34,6 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
         PageForm::Markdown => markdown::diff(&diff, zone, out),
         PageForm::Html => html::diff(&diff, &html::HtmlOptions { zone }, out),
     })?;
-    let fails = matches!((diff.worst(), args.fail_on.severity()), (Some(worst), Some(limit)) if worst >= limit);
     Ok(u8::from(fails))
 }
 

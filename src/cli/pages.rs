@@ -70,8 +70,7 @@ impl<'a> Pages<'a> {
     }
 
     fn text(&self, width: usize, color: bool) -> TextOptions {
-        let PageOutput { verbose, min_severity, .. } = self.args;
-        TextOptions { width, zone: self.zone, min_severity: min_severity.severity(), color, verbose: *verbose }
+        TextOptions { width, zone: self.zone, color, verbose: self.args.verbose }
     }
 }
 

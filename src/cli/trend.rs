@@ -19,10 +19,11 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
         return Err(CliError::Usage(format!("{} is given twice: a night counts once", twice.display())));
     }
     let reports = inputs.iter().map(|path| Ok(NightReport { file: shown(path), past: read_report(path)? }));
-    let trend = trend(reports.collect::<Result<Vec<_>, CliError>>()?);
+    let mut trend = trend(reports.collect::<Result<Vec<_>, CliError>>()?);
     if trend.nights.is_empty() {
         return Err(CliError::NoAttempts("no report covers any time: there is nothing to compare".to_owned()));
     }
+    trend.show_from(args.page.min_severity.severity());
     let beside: HashMap<String, PathBuf> =
         inputs.iter().filter_map(|path| Some((shown(path), page_beside(path)?))).collect();
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {

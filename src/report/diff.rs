@@ -76,6 +76,8 @@ pub struct Diff {
     pub measures: Vec<Shift>,
     /// Problems: new ones first, unchanged ones last, the worst of each first.
     pub problems: Vec<Changed>,
+    /// Problems left out, for their severity.
+    pub problems_hidden: u64,
 }
 
 /// One of the two reports.
@@ -157,6 +159,13 @@ impl Diff {
         self.changed(Change::New).chain(self.changed(Change::Worse)).map(|problem| problem.severity).max()
     }
 
+    /// Leaves out the problems below `least`; the verdict stays.
+    pub fn show_from(&mut self, least: Severity) {
+        let all = self.problems.len();
+        self.problems.retain(|problem| problem.severity >= least);
+        self.problems_hidden += (all - self.problems.len()) as u64;
+    }
+
     /// From the first send of either side to the last answer of either.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
@@ -182,6 +191,7 @@ pub fn diff(old: (&str, &Past), new: (&str, &Past)) -> Diff {
         notices: notices(old, new),
         measures,
         problems,
+        problems_hidden: 0,
     }
 }
 
@@ -297,6 +307,17 @@ fn moved(shift: &Shift) -> String {
     format!("{} {way} from {old} to {new}", measure.label())
 }
 
+/// That a report does not hold all that was found.
+pub(super) fn hidden(name: &str, past: &Past) -> Option<String> {
+    (past.problems_hidden > 0).then(|| {
+        let (count, noun) = (past.problems_hidden, plural(past.problems_hidden, "problem"));
+        format!(
+            "{name} leaves out {} {noun} (--min-severity): they look new or fixed beside a report that has them",
+            grouped(count)
+        )
+    })
+}
+
 fn notices(old: (&str, &Past), new: (&str, &Past)) -> Vec<String> {
     let mut notices = Vec::new();
     if old.1.generator != new.1.generator {
@@ -305,6 +326,9 @@ fn notices(old: (&str, &Past), new: (&str, &Past)) -> Vec<String> {
             super::build::masked(&old.1.generator),
             super::build::masked(&new.1.generator)
         ));
+    }
+    for (name, past) in [old, new] {
+        notices.extend(hidden(name, past));
     }
     if let (Some(before), Some(after)) = (old.1.window, new.1.window) {
         if before.first > after.first {

@@ -49,6 +49,9 @@ pub struct Past {
     pub totals: PastTotals,
     /// Findings folded by rule, provider, model and class.
     pub problems: Vec<PastProblem>,
+    /// Problems that were left out when it was written (`--min-severity`).
+    #[serde(default)]
+    pub problems_hidden: u64,
     #[serde(default)]
     coverage: Vec<PastCoverage>,
 }

@@ -1,7 +1,7 @@
 //! Many reports in the order of their time: how the measures ran, which nights depart, which problems come and go.
 
 use super::chance::middle;
-use super::diff::by_key;
+use super::diff::{by_key, hidden};
 use super::past::{Past, ProblemKey};
 use super::verdict::{capital, grouped, plural};
 use super::{Measure, Rate, Window};
@@ -40,6 +40,8 @@ pub struct Trend {
     pub nights: Vec<Night>,
     /// Problems, those of the last night first.
     pub problems: Vec<Course>,
+    /// Problems left out, for their severity.
+    pub problems_hidden: u64,
 }
 
 /// When a night counts as departing: all must hold.
@@ -152,6 +154,13 @@ impl Course {
 }
 
 impl Trend {
+    /// Leaves out the problems below `least`; the verdict stays.
+    pub fn show_from(&mut self, least: Severity) {
+        let all = self.problems.len();
+        self.problems.retain(|problem| problem.severity >= least);
+        self.problems_hidden += (all - self.problems.len()) as u64;
+    }
+
     /// From the first send of all to the last answer.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
@@ -190,9 +199,10 @@ pub fn trend(reports: Vec<NightReport>) -> Trend {
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
         verdict: verdict(&nights, &problems),
         basis: TrendBasis { nights_from: LEAST_BEFORE, deviations_from: DEVIATIONS, ratio_from: RATIO },
-        notices: notices(&nights, &placeless),
+        notices: notices(&nights, &placed, &placeless),
         nights,
         problems,
+        problems_hidden: 0,
     }
 }
 
@@ -323,14 +333,15 @@ fn verdict(nights: &[Night], problems: &[Course]) -> String {
     parts.iter().map(|part| format!("{}.", capital(part))).collect::<Vec<_>>().join(" ")
 }
 
-fn notices(nights: &[Night], placeless: &[String]) -> Vec<String> {
+fn notices(nights: &[Night], placed: &[(Window, NightReport)], placeless: &[String]) -> Vec<String> {
     let left_out = placeless.iter().map(|file| format!("{file} covers no time and is left out"));
     let overlaps = nights.windows(2).filter_map(|pair| {
         let [before, after] = pair else { return None };
         (after.window.first < before.window.last)
             .then(|| format!("{} and {} overlap in time: some calls may count in both", before.file, after.file))
     });
-    left_out.chain(overlaps).collect()
+    let hidden = placed.iter().filter_map(|(_, report)| hidden(&report.file, &report.past));
+    left_out.chain(hidden).chain(overlaps).collect()
 }
 
 impl Jump {

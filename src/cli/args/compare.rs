@@ -58,7 +58,7 @@ pub(in crate::cli) struct PageOutput {
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(in crate::cli) output: Vec<String>,
 
-    /// Show only problems at or above this severity, in text
+    /// Show only problems at or above this severity
     #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Output")]
     pub(in crate::cli) min_severity: Level,
 

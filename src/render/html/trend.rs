@@ -45,7 +45,7 @@ const PROBLEMS: [Column; 7] = [
 /// What writing to `out` fails with, or drawing the chart.
 pub fn trend(trend: &Trend, pages: &[Option<&Path>], options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
     let labels = compared::labels(trend, options.zone);
-    let chart = figure(&charts::nights(trend, options.zone), &html! { "▲ ▼ departs from the nights before." });
+    let chart = figure(&charts::nights(trend, options.zone));
     let chart = Section::new("chart", "Course", "night by night", chart.map_err(io::Error::other)?);
     let sections = [
         Some(chart),

@@ -1,6 +1,7 @@
 //! Many nights: a row each, and the problems that come and go.
 
-use super::escape::{code, prose};
+use super::escape::{code, inline};
+use super::{NAME, SENTENCE};
 use crate::attempt::Zone;
 use crate::render::{compared, words};
 use crate::report::{Measure, Night, Trend};
@@ -16,9 +17,9 @@ const MOST: usize = 50;
 /// What writing to `out` fails with.
 pub fn trend(trend: &Trend, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     let labels = compared::labels(trend, zone);
-    writeln!(out, "## Retries, night by night\n\n**{}**", prose(&trend.verdict))?;
+    writeln!(out, "## Retries, night by night\n\n**{}**", inline(&trend.verdict, SENTENCE))?;
     for notice in &trend.notices {
-        writeln!(out, "\n> {}", prose(notice))?;
+        writeln!(out, "\n> {}", inline(notice, SENTENCE))?;
     }
     let heads: Vec<&str> = Measure::ALL.iter().map(|measure| measure.label()).collect();
     writeln!(out, "\nTimes are in {zone}; ▲ and ▼ depart from the nights before.\n")?;
@@ -36,7 +37,12 @@ pub fn trend(trend: &Trend, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     }
     jumps(trend, &labels, out)?;
     problems(trend, &labels, out)?;
-    writeln!(out, "\n<sub>{} {}</sub>", prose(&compared::trend_basis(&trend.basis)), prose(&trend.generator))
+    writeln!(
+        out,
+        "\n<sub>{} {}</sub>",
+        inline(&compared::trend_basis(&trend.basis), SENTENCE),
+        inline(&trend.generator, SENTENCE)
+    )
 }
 
 fn cell(night: &Night, measure: Measure) -> String {
@@ -47,8 +53,8 @@ fn cell(night: &Night, measure: Measure) -> String {
         _ => measure.shown(rate.rate),
     };
     match night.jump(measure) {
-        Some(jump) => format!("**{} {}**", if jump.up { "▲" } else { "▼" }, prose(&shown)),
-        None => prose(&shown),
+        Some(jump) => format!("**{} {}**", if jump.up { "▲" } else { "▼" }, inline(&shown, SENTENCE)),
+        None => inline(&shown, SENTENCE),
     }
 }
 
@@ -61,7 +67,12 @@ fn jumps(trend: &Trend, labels: &[String], out: &mut dyn Write) -> io::Result<()
         for jump in &night.jumps {
             let nights = words::counted(jump.nights as u64, "night");
             let sign = if jump.up { "▲" } else { "▼" };
-            writeln!(out, "- {sign} {label} {} ({nights} before; {})", prose(&jump.words()), code(&night.file))?;
+            writeln!(
+                out,
+                "- {sign} {label} {} ({nights} before; {})",
+                inline(&jump.words(), SENTENCE),
+                code(&night.file, NAME)
+            )?;
         }
     }
     Ok(())
@@ -74,13 +85,13 @@ fn problems(trend: &Trend, labels: &[String], out: &mut dyn Write) -> io::Result
     writeln!(out, "\n### Problems\n\n| severity | problem | where | nights | findings | |")?;
     writeln!(out, "| --- | --- | --- | ---: | ---: | --- |")?;
     for course in trend.problems.iter().take(MOST) {
-        let place: Vec<String> = course.key.place().map(code).collect();
+        let place: Vec<String> = course.key.place().map(|text| code(text, NAME)).collect();
         writeln!(
             out,
             "| {} | {} {} | {} | {} of {} | {} | {} |",
             course.severity.name(),
-            prose(&course.key.rule),
-            prose(&course.name),
+            inline(&course.key.rule, SENTENCE),
+            inline(&course.name, SENTENCE),
             place.join(" "),
             course.nights(),
             course.rates.len(),

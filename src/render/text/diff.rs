@@ -52,7 +52,16 @@ pub fn diff(diff: &Diff, options: &TextOptions, out: &mut dyn Write) -> io::Resu
         problems(diff, change, &mut page)?;
     }
     page.blank()?;
+    hidden(diff.problems_hidden, &mut page)?;
     page.remark(&compared::basis(&diff.basis))
+}
+
+/// That problems were left out.
+pub(super) fn hidden(count: u64, page: &mut Page<'_>) -> io::Result<()> {
+    match count {
+        0 => Ok(()),
+        _ => page.remark(&format!("{} below --min-severity not shown", words::counted(count, "problem"))),
+    }
 }
 
 fn measure(shift: &Shift) -> Vec<Text> {
@@ -76,33 +85,25 @@ fn of(change: Change) -> anstyle::Style {
 
 fn problems(diff: &Diff, change: Change, page: &mut Page<'_>) -> io::Result<()> {
     let all: Vec<&Changed> = diff.changed(change).collect();
-    let least = page.options.min_severity;
-    let shown: Vec<&&Changed> = all.iter().filter(|problem| problem.severity >= least).collect();
     if all.is_empty() {
         return Ok(());
     }
     page.heading(&change.name().to_uppercase(), &words::counted(all.len() as u64, "problem"))?;
     let most = if change == Change::Same && !page.options.verbose { SAME } else { usize::MAX };
-    for problem in shown.iter().take(most) {
+    for problem in all.iter().take(most) {
         page.line(head(problem).cut(page.inner(), Fit::Words))?;
         body("", &place(problem), style::PLAIN, usize::MAX, page)?;
         if change != Change::Same || page.options.verbose {
             in_full(problem, &compared::remarks(problem, &diff.basis), page)?;
         }
     }
-    if shown.len() > most {
+    if all.len() > most {
         page.remark(&format!(
             "and {} (--verbose shows all)",
-            words::counted((shown.len() - most) as u64, "more problem")
+            words::counted((all.len() - most) as u64, "more problem")
         ))?;
     }
-    match all.len() - shown.len() {
-        0 => Ok(()),
-        hidden => {
-            let hidden = words::counted(hidden as u64, "problem");
-            page.remark(&format!("{hidden} below --min-severity {} not shown", least.name()))
-        }
-    }
+    Ok(())
 }
 
 fn head(problem: &Changed) -> Text {

@@ -1,5 +1,6 @@
 //! Many nights: a row each, each measure as a sparkline, and the problems that come and go.
 
+use super::diff::hidden;
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::table::{Column, Table};
@@ -50,6 +51,7 @@ pub fn trend(trend: &Trend, options: &TextOptions, out: &mut dyn Write) -> io::R
     courses(trend, &mut page)?;
     problems(trend, &labels, &mut page)?;
     page.blank()?;
+    hidden(trend.problems_hidden, &mut page)?;
     page.remark(&compared::trend_basis(&trend.basis))
 }
 
@@ -127,25 +129,17 @@ fn problems(trend: &Trend, labels: &[String], page: &mut Page<'_>) -> io::Result
         return Ok(());
     }
     page.heading("PROBLEMS", "findings by call, night by night; those of the last night first")?;
-    let least = page.options.min_severity;
-    let shown: Vec<&Course> = trend.problems.iter().filter(|course| course.severity >= least).collect();
     let most = if page.options.verbose { usize::MAX } else { PROBLEMS };
-    for course in shown.iter().take(most) {
+    for course in trend.problems.iter().take(most) {
         problem(course, labels, page)?;
     }
-    if shown.len() > most {
+    if trend.problems.len() > most {
         page.remark(&format!(
             "and {} (--verbose shows all)",
-            words::counted((shown.len() - most) as u64, "more problem")
+            words::counted((trend.problems.len() - most) as u64, "more problem")
         ))?;
     }
-    match trend.problems.len() - shown.len() {
-        0 => Ok(()),
-        hidden => {
-            let hidden = words::counted(hidden as u64, "problem");
-            page.remark(&format!("{hidden} below --min-severity {} not shown", least.name()))
-        }
-    }
+    Ok(())
 }
 
 fn problem(course: &Course, labels: &[String], page: &mut Page<'_>) -> io::Result<()> {
