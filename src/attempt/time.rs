@@ -1,7 +1,7 @@
 //! Points in time, and the zone they are shown in.
 
 use chrono::{DateTime, Datelike, FixedOffset, TimeZone, Utc};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// Microseconds since the Unix epoch, UTC.
@@ -59,6 +59,15 @@ impl fmt::Display for Time {
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+/// What [`Time`] writes, and every other spelling of RFC 3339.
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        let time = DateTime::parse_from_rfc3339(&text).map_err(serde::de::Error::custom)?;
+        Ok(Time(time.timestamp_micros()))
     }
 }
 

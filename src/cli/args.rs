@@ -2,12 +2,14 @@
 
 mod anonymize;
 mod classify;
+mod compare;
 mod config;
 mod schema;
 mod trace;
 
 pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
+pub(super) use compare::{DiffArgs, PageForm, PageOutput, TrendArgs};
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
 pub(super) use schema::{SchemaArgs, SchemaOf};
 pub(super) use trace::{TraceArgs, TraceFormat};
@@ -49,6 +51,12 @@ pub(super) enum Command {
     /// Show everything about a request, call, run or trace, from its id or the beginning of it
     #[command(after_help = EXIT_CODES, mut_arg("inputs", |arg| arg.value_name("ID|INPUT").help(IDS_AND_INPUTS)))]
     Trace(TraceArgs),
+    /// Compare two reports or logs: what is new, worse, better or fixed
+    #[command(after_help = EXIT_CODES)]
+    Diff(DiffArgs),
+    /// Compare many reports in the order of their time: measures, jumps, problems that come and go
+    #[command(after_help = EXIT_CODES)]
+    Trend(TrendArgs),
     /// List the rules logs are judged by
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do
@@ -81,6 +89,21 @@ pub(super) struct InputArgs {
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<String>,
 
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
+}
+
+impl std::ops::Deref for InputArgs {
+    type Target = ReadingArgs;
+
+    fn deref(&self) -> &ReadingArgs {
+        &self.reading
+    }
+}
+
+/// Which attempts of the inputs count, and how they are read.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ReadingArgs {
     /// Count only attempts sent at or after this time (RFC 3339, a date, or an age such as 2h, 7d)
     #[arg(long, value_name = "TIME", help_heading = "Which attempts")]
     pub(super) since: Option<String>,

@@ -5,6 +5,7 @@ mod anonymize;
 mod args;
 mod classify;
 mod config;
+mod diff;
 mod error;
 mod explain;
 mod forms;
@@ -13,10 +14,12 @@ mod interrupt;
 mod judging;
 mod output;
 mod outputs;
+mod pages;
 mod rules;
 mod schema;
 mod summary;
 mod trace;
+mod trend;
 
 pub use args::Cli;
 pub use error::CliError;
@@ -30,6 +33,8 @@ pub fn run(cli: Cli) -> ExitCode {
     let done = match cli.command {
         Command::Analyze(args) => analyze::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Trend(args) => trend::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Classify(args) => classify::run(&args),

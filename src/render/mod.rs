@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod charts;
+mod compared;
 pub mod csv;
 pub mod github;
 pub mod html;

@@ -1,6 +1,7 @@
 //! A former report, as far as it tells what is known already.
 
-use super::{Problem, Report, SCHEMA_VERSION};
+use super::Report;
+use super::past::{ProblemKey, read};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -19,40 +20,13 @@ pub struct Compared {
 /// The problems of a former report.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    known: BTreeSet<Fingerprint>,
-}
-
-/// What makes two problems the same: nothing that changes from night to night.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-struct Fingerprint {
-    rule: String,
-    provider: Option<String>,
-    model: Option<String>,
-    class: Option<String>,
-}
-
-impl Fingerprint {
-    fn of(problem: &Problem) -> Fingerprint {
-        Fingerprint {
-            rule: problem.rule.to_owned(),
-            provider: problem.provider.clone(),
-            model: problem.model.clone(),
-            class: problem.class.map(str::to_owned),
-        }
-    }
-
-    fn words(&self) -> String {
-        let more = [&self.provider, &self.model, &self.class];
-        let more = more.into_iter().flatten().map(String::as_str);
-        std::iter::once(self.rule.as_str()).chain(more).collect::<Vec<_>>().join(" ")
-    }
+    known: BTreeSet<ProblemKey>,
 }
 
 /// As much of a report as is needed.
 #[derive(Debug, Deserialize)]
 struct Former {
-    schema_version: u32,
-    problems: Vec<Fingerprint>,
+    problems: Vec<ProblemKey>,
 }
 
 impl Baseline {
@@ -61,12 +35,7 @@ impl Baseline {
     /// # Errors
     /// Why the text is none.
     pub fn parse(text: &str) -> Result<Baseline, String> {
-        let former: Former =
-            serde_json::from_str(text).map_err(|error| format!("no JSON report of retrylens: {error}"))?;
-        if former.schema_version != SCHEMA_VERSION {
-            let version = former.schema_version;
-            return Err(format!("a report of schema version {version}; this program reads {SCHEMA_VERSION}"));
-        }
+        let former: Former = read(text)?;
         Ok(Baseline { known: former.problems.into_iter().collect() })
     }
 
@@ -74,14 +43,14 @@ impl Baseline {
     pub fn mark(&self, report: &mut Report) {
         let mut gone = self.known.clone();
         for problem in &mut report.problems {
-            let fingerprint = Fingerprint::of(problem);
-            problem.known = self.known.contains(&fingerprint);
-            gone.remove(&fingerprint);
+            let key = ProblemKey::of(problem);
+            problem.known = self.known.contains(&key);
+            gone.remove(&key);
         }
         let known = report.problems.iter().filter(|problem| problem.known).count() as u64;
         report.baseline = Some(Compared { known, gone: gone.len() as u64 });
         if !gone.is_empty() {
-            let mut names: Vec<String> = gone.iter().take(NAMED).map(Fingerprint::words).collect();
+            let mut names: Vec<String> = gone.iter().take(NAMED).map(ProblemKey::words).collect();
             if gone.len() > NAMED {
                 names.push(format!("{} more", gone.len() - NAMED));
             }

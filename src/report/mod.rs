@@ -8,20 +8,26 @@ mod anonymize;
 mod backoff;
 mod baseline;
 mod build;
+mod chance;
+mod diff;
 mod finding;
 mod frames;
 mod incidents;
 mod layers;
 mod load;
 mod recovery;
+mod past;
+mod rate;
 mod shown;
 mod trace;
+mod trend;
 mod verdict;
 
 pub use anonymize::Anonymizer;
 pub use backoff::{Backoff, BackoffStep};
 pub use baseline::{Baseline, Compared};
 pub use build::build;
+pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
 pub(crate) use finding::rounded;
 pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, Sighting};
 pub use frames::{Cells, Frame, frames};
@@ -29,13 +35,16 @@ pub use incidents::{Ending, IncidentRow};
 pub use layers::LayerRow;
 pub use load::{AmplifiedSpan, LoadRow};
 pub use recovery::{RecoveryRow, RecoveryStep};
+pub use past::{Past, PastProblem, PastTotals, ProblemKey};
+pub use rate::{Measure, Rate, per_thousand};
 pub use trace::{
     Dictator, Failures, HeadroomAround, LimitReading, Reading, SupportCase, Surroundings, TRACE_SCHEMA_VERSION, Trace,
     TracedCall, TracedSend, Traces, Unresolved, traces,
 };
+pub use trend::{Course, Jump, Night, NightReport, Presence, Trend, TrendBasis, trend};
 
 use crate::attempt::{LimitKind, Time};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the JSON form of a [`Report`].
@@ -118,7 +127,7 @@ pub struct Ledger {
 }
 
 /// The time the data covers.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Window {
     /// First send.
     pub first: Time,

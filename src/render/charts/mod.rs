@@ -12,8 +12,11 @@ mod png;
 mod series;
 mod style;
 mod ticks;
+mod trend;
 
-use crate::report::{Backoff, Headroom, Histogram, Report};
+use super::compared;
+use crate::attempt::Zone;
+use crate::report::{Backoff, Headroom, Histogram, Report, Trend};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
@@ -51,6 +54,8 @@ pub enum ChartKind {
     Backoff,
     /// Attempts per call of one run.
     Run,
+    /// Measures night by night.
+    Trend,
 }
 
 /// One chart, not drawn yet.
@@ -72,6 +77,7 @@ enum Data<'a> {
     Histogram(&'a Histogram),
     Headroom(Vec<&'a Headroom>),
     Backoff(&'a Backoff),
+    Trend(&'a Trend, Vec<String>),
 }
 
 /// All charts of a report: the fleet's attempts per call, each scope's headroom, the waits of retry loops, then run
@@ -86,6 +92,15 @@ pub fn charts(report: &Report) -> Vec<Chart<'_>> {
         charts.push(bars(name, ChartKind::Run, &title, &run.bars));
     }
     charts
+}
+
+/// The chart of many nights, named in `zone`.
+#[must_use]
+pub fn nights(trend: &Trend, zone: Zone) -> Chart<'_> {
+    let labels = compared::labels(trend, zone);
+    let title = "Retries, night by night".to_owned();
+    let alt = trend::alt(&title, trend, &labels);
+    Chart { name: "trend".to_owned(), title, alt, kind: ChartKind::Trend, data: Data::Trend(trend, labels) }
 }
 
 /// The charts that are not about one run.
@@ -205,6 +220,7 @@ impl Chart<'_> {
             Data::Histogram(histogram) => histogram::draw(canvas, &self.title, histogram)?,
             Data::Headroom(limits) => headroom::draw(canvas, &self.title, limits)?,
             Data::Backoff(entry) => backoff::draw(canvas, &self.title, entry)?,
+            Data::Trend(trend, labels) => trend::draw(canvas, &self.title, trend, labels)?,
         }
         canvas.finish()
     }

@@ -6,6 +6,7 @@
 mod advice;
 mod backoff;
 mod classes;
+mod diff;
 mod evidence;
 mod figure;
 mod headroom;
@@ -20,13 +21,16 @@ mod runs;
 mod summary;
 mod table;
 mod trace;
+mod trend;
 mod untrusted;
 mod view;
 
 #[cfg(test)]
 mod tests;
 
+pub use diff::diff;
 pub use trace::trace;
+pub use trend::trend;
 
 use super::charts::ChartError;
 use crate::attempt::Zone;

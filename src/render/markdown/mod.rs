@@ -4,14 +4,19 @@
 //! the whole keeps below what GitHub takes ([`MOST`]).
 
 mod data;
+mod diff;
 mod escape;
 mod page;
 mod problems;
 mod runs;
 mod steps;
+mod trend;
 
 #[cfg(test)]
 mod tests;
+
+pub use diff::diff;
+pub use trend::trend;
 
 use crate::attempt::Zone;
 use crate::report::Report;

@@ -32,7 +32,7 @@ fn lengths(parts: &[Part], most: u64, width: usize) -> Vec<usize> {
 }
 
 /// The height for a share between 0 and 1.
-pub(super) fn height(ratio: f64) -> char {
+pub(in crate::render) fn height(ratio: f64) -> char {
     let step = (ratio.clamp(0.0, 1.0) * HEIGHTS.len() as f64).ceil() as usize;
     HEIGHTS[step.clamp(1, HEIGHTS.len()) - 1]
 }

@@ -9,6 +9,7 @@ mod bars;
 mod classes;
 mod classify;
 mod data;
+mod diff;
 mod examples;
 mod explain;
 mod gaps;
@@ -26,6 +27,7 @@ mod runs;
 mod style;
 mod table;
 mod trace;
+mod trend;
 
 #[cfg(test)]
 pub(in crate::render) mod sample;
@@ -33,12 +35,16 @@ pub(in crate::render) mod sample;
 mod tests;
 
 pub use classify::classify;
+pub use diff::diff;
 pub use explain::explain;
 pub use rules::rules;
 pub(in crate::render) use trace::{
     alone, ending, of_reading, right_action, sentence, support_fields, wait_after, wait_before,
 };
 pub use trace::{markdown, traces, unresolved};
+pub use trend::trend;
+
+pub(in crate::render) use bars::height;
 
 use super::words;
 use crate::attempt::Zone;

@@ -1,0 +1,85 @@
+//! Arguments of the commands that compare reports.
+
+use super::{Color, ConfigFile, FailOn, Level, ReadingArgs};
+use crate::attempt::Zone;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DiffArgs {
+    /// What to compare with: a report (analyze --output json=FILE), or a log, a directory or pattern of logs, or -
+    #[arg(value_name = "OLD")]
+    pub(in crate::cli) old: String,
+
+    /// What to compare, of either kind
+    #[arg(value_name = "NEW")]
+    pub(in crate::cli) new: String,
+
+    #[command(flatten)]
+    pub(in crate::cli) reading: ReadingArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) config: ConfigFile,
+
+    #[command(flatten)]
+    pub(in crate::cli) page: PageOutput,
+
+    /// Exit with 1 when a problem at or above this severity is new or worse
+    #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY", help_heading = "Judging")]
+    pub(in crate::cli) fail_on: FailOn,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TrendArgs {
+    /// Reports (analyze --output json=FILE), in any order
+    #[arg(required = true, value_name = "REPORT")]
+    pub(in crate::cli) reports: Vec<PathBuf>,
+
+    /// Zone of the times shown, and of the days nights are named after: +02:00, Europe/Berlin
+    #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Output")]
+    pub(in crate::cli) tz: Zone,
+
+    #[command(flatten)]
+    pub(in crate::cli) page: PageOutput,
+
+    /// Write the chart as SVG and PNG into this directory
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(in crate::cli) charts: Option<PathBuf>,
+}
+
+/// Where a comparison goes, and in which form.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct PageOutput {
+    /// Form of the comparison on standard output
+    #[arg(long, value_enum, default_value_t = PageForm::Text, help_heading = "Output")]
+    pub(in crate::cli) format: PageForm,
+
+    /// Also write text=FILE, json=FILE, markdown=FILE or html=FILE (repeatable)
+    #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
+    pub(in crate::cli) output: Vec<String>,
+
+    /// Show only problems at or above this severity
+    #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Output")]
+    pub(in crate::cli) min_severity: Level,
+
+    /// Show every problem, and messages in full, in text
+    #[arg(long, short, help_heading = "Output")]
+    pub(in crate::cli) verbose: bool,
+
+    /// Colour the comparison
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub(in crate::cli) color: Color,
+}
+
+/// A form of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum PageForm {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// For comments and documents
+    Markdown,
+    /// For a browser
+    Html,
+}

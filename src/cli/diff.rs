@@ -1,0 +1,85 @@
+//! `retrylens diff`: two reports, or logs judged on the spot, side by side.
+
+use super::args::{DiffArgs, InputArgs, PageForm, ReadingArgs};
+use super::error::CliError;
+use super::pages::{PageRequest, Pages, read_report};
+use super::{config, inputs};
+use crate::config::Config;
+use crate::ingest::{self, Source};
+use crate::judge::judge;
+use crate::render::{html, json, markdown, text};
+use crate::report::{Past, build, diff};
+use crate::untrusted::safe;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
+    if args.old == "-" && args.new == "-" {
+        return Err(CliError::Usage("standard input can be one of the two sides only".to_owned()));
+    }
+    let pages = Pages::parse(&args.page, args.reading.tz, &files([&args.old, &args.new]))?;
+    let config = config::load(&args.config)?;
+    let old = side(&args.old, args.reading.clone(), &config)?;
+    // The threads are set up once.
+    let new = side(&args.new, ReadingArgs { threads: None, ..args.reading.clone() }, &config)?;
+    let (old_name, new_name) = (safe(&args.old), safe(&args.new));
+    let mut diff = diff((&old_name, &old), (&new_name, &new));
+    let fails = matches!((diff.worst(), args.fail_on.severity()), (Some(worst), Some(limit)) if worst >= limit);
+    diff.show_from(args.page.min_severity.severity());
+    let zone = args.reading.tz;
+    pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
+        PageForm::Text => text::diff(&diff, &request.text, out),
+        PageForm::Json => json::pretty(&diff, out),
+        PageForm::Markdown => markdown::diff(&diff, zone, out),
+        PageForm::Html => html::diff(&diff, &html::HtmlOptions { zone }, out),
+    })?;
+    Ok(u8::from(fails))
+}
+
+/// The files of both sides. One that cannot be found is reported when it is read.
+fn files(sides: [&String; 2]) -> Vec<PathBuf> {
+    let sources = sides.into_iter().flat_map(|side| ingest::resolve(std::slice::from_ref(side)).unwrap_or_default());
+    sources.filter_map(|source| if let Source::File(path) = source { Some(path) } else { None }).collect()
+}
+
+/// A report read back, or a log judged.
+fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, CliError> {
+    let path = Path::new(name);
+    if !path.is_file() || !File::open(path).is_ok_and(Past::begins) {
+        return judged(name, reading, config);
+    }
+    if let Some(filter) = filter(&reading) {
+        return Err(CliError::Usage(format!(
+            "{name} is a report: {filter} chooses attempts of logs; give the log, or a report made with {filter}"
+        )));
+    }
+    read_report(path)
+}
+
+/// The filter that would change what is judged.
+fn filter(reading: &ReadingArgs) -> Option<&'static str> {
+    [
+        ("--since", reading.since.is_some()),
+        ("--until", reading.until.is_some()),
+        ("--run", !reading.run.is_empty()),
+        ("--model", !reading.model.is_empty()),
+        ("--provider", !reading.provider.is_empty()),
+    ]
+    .into_iter()
+    .find_map(|(name, given)| given.then_some(name))
+}
+
+fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, CliError> {
+    let options = config::options(config, config::select(config, &[], &[])?, reading.complete);
+    let input = InputArgs { inputs: vec![name.to_owned()], reading };
+    let ingested =
+        inputs::open(&input, |_| {}).and_then(|reading| reading.read(ingest::read)).map_err(|error| match error {
+            CliError::NoAttempts(reason) => {
+                CliError::NoAttempts(format!("{name} is neither a JSON report of retrylens nor a log: {reason}"))
+            }
+            other => other,
+        })?;
+    let report = build(&ingested, &judge(&ingested.table, &options), &options.rules);
+    Past::of(&report).map_err(|reason| CliError::Usage(format!("{name}: {reason}")))
+}

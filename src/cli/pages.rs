@@ -1,0 +1,97 @@
+//! What the commands that compare reports share: reports read back, and pages in several forms.
+
+use super::args::{PageForm, PageOutput};
+use super::error::CliError;
+use super::output;
+use crate::attempt::Zone;
+use crate::render::text::TextOptions;
+use crate::report::Past;
+use clap::ValueEnum;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Pages asked for beside standard output, checked: no two on one path, none on an input.
+#[derive(Debug)]
+pub(super) struct Pages<'a> {
+    args: &'a PageOutput,
+    zone: Zone,
+    files: Vec<(PageForm, PathBuf)>,
+}
+
+/// How one page is to be written.
+pub(super) struct PageRequest<'a> {
+    pub(super) form: PageForm,
+    /// For the form text.
+    pub(super) text: TextOptions,
+    /// The folder the page is in, from which its links lead.
+    pub(super) folder: &'a Path,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn parse(args: &'a PageOutput, zone: Zone, inputs: &[PathBuf]) -> Result<Pages<'a>, CliError> {
+        let files = args.output.iter().map(|text| parse_output(text)).collect::<Result<Vec<_>, _>>()?;
+        for (place, (_, file)) in files.iter().enumerate() {
+            if files[..place].iter().any(|(_, other)| output::is_same(other, file)) {
+                return Err(CliError::Usage(format!("two outputs on one path: {}", file.display())));
+            }
+            if inputs.iter().any(|input| output::is_same(input, file)) {
+                return Err(CliError::Usage(format!("{} is an input: it would be overwritten", file.display())));
+            }
+        }
+        Ok(Pages { args, zone, files })
+    }
+
+    /// Writes every page asked for; standard output last.
+    pub(super) fn write(
+        &self,
+        render: impl Fn(&PageRequest<'_>, &mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), CliError> {
+        let mut stdout = (self.args.format, output::width(), true);
+        for (form, path) in &self.files {
+            if path == Path::new("-") {
+                stdout = (*form, 80, false);
+                continue;
+            }
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let request = PageRequest { form: *form, text: self.text(80, false), folder };
+            output::write_file(path, |out| render(&request, out))?;
+        }
+        let (form, width, color) = stdout;
+        let request = PageRequest { form, text: self.text(width, color), folder: Path::new(".") };
+        // Only text has colours; the other forms are written as they are.
+        if form == PageForm::Text {
+            let mut out = output::stdout(self.args.color);
+            render(&request, &mut out).and_then(|()| out.flush())
+        } else {
+            let mut out = io::stdout().lock();
+            render(&request, &mut out).and_then(|()| out.flush())
+        }
+        .map_err(CliError::Stdout)
+    }
+
+    fn text(&self, width: usize, color: bool) -> TextOptions {
+        TextOptions { width, zone: self.zone, color, verbose: self.args.verbose }
+    }
+}
+
+fn parse_output(text: &str) -> Result<(PageForm, PathBuf), CliError> {
+    let known = "known formats: text, json, markdown, html";
+    let Some((name, path)) = text.split_once('=') else {
+        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as html=diff.html; {known}")));
+    };
+    let form = PageForm::from_str(name, false)
+        .map_err(|_| CliError::Usage(format!("--output {text}: no format `{name}`; {known}")))?;
+    if path.is_empty() {
+        return Err(CliError::Usage(format!("--output {text}: no path after `{name}=`")));
+    }
+    Ok((form, PathBuf::from(path)))
+}
+
+/// Reads a report back from its file.
+pub(super) fn read_report(path: &Path) -> Result<Past, CliError> {
+    let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => CliError::NoAttempts(format!("{}: no such file", path.display())),
+        _ => CliError::Usage(format!("{}: cannot read it: {source}", path.display())),
+    })?;
+    Past::parse(&text).map_err(|reason| CliError::Usage(format!("{}: {reason}", path.display())))
+}

@@ -1,0 +1,82 @@
+//! `retrylens trend`: many reports in the order of their time.
+
+use super::args::{PageForm, TrendArgs};
+use super::error::CliError;
+use super::output;
+use super::pages::{PageRequest, Pages, read_report};
+use crate::render::{charts, html, json, markdown, text};
+use crate::report::{NightReport, Trend, trend};
+use crate::untrusted::safe;
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+
+pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
+    let inputs = args.reports.as_slice();
+    let pages = Pages::parse(&args.page, args.tz, inputs)?;
+    let is_again = |at: usize| inputs[..at].iter().any(|other| output::is_same(other, &inputs[at]));
+    if let Some(twice) = (0..inputs.len()).find(|at| is_again(*at)).map(|at| &inputs[at]) {
+        return Err(CliError::Usage(format!("{} is given twice: a night counts once", twice.display())));
+    }
+    let reports = inputs.iter().map(|path| Ok(NightReport { file: shown(path), past: read_report(path)? }));
+    let mut trend = trend(reports.collect::<Result<Vec<_>, CliError>>()?);
+    if trend.nights.is_empty() {
+        return Err(CliError::NoAttempts("no report covers any time: there is nothing to compare".to_owned()));
+    }
+    trend.show_from(args.page.min_severity.severity());
+    let beside: HashMap<String, PathBuf> =
+        inputs.iter().filter_map(|path| Some((shown(path), page_beside(path)?))).collect();
+    pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
+        PageForm::Text => text::trend(&trend, &request.text, out),
+        PageForm::Json => json::pretty(&trend, out),
+        PageForm::Markdown => markdown::trend(&trend, args.tz, out),
+        PageForm::Html => {
+            let links: Vec<Option<PathBuf>> = trend
+                .nights
+                .iter()
+                .map(|night| beside.get(&night.file).map(|page| from(request.folder, page)))
+                .collect();
+            let links: Vec<Option<&Path>> = links.iter().map(Option::as_deref).collect();
+            html::trend(&trend, &links, &html::HtmlOptions { zone: args.tz }, out)
+        }
+    })?;
+    if let Some(folder) = &args.charts {
+        write_chart(&trend, args, folder)?;
+    }
+    Ok(0)
+}
+
+fn shown(path: &Path) -> String {
+    safe(&path.display().to_string()).into_owned()
+}
+
+/// The HTML report of the same night: the same stem, beside the JSON.
+fn page_beside(path: &Path) -> Option<PathBuf> {
+    let page = path.with_extension("html");
+    page.is_file().then_some(page)
+}
+
+/// How to get from `folder` to `file`; the way from the root where they share nothing.
+fn from(folder: &Path, file: &Path) -> PathBuf {
+    let (Ok(folder), Ok(file)) = (folder.canonicalize(), file.canonicalize()) else { return file.to_owned() };
+    let (here, there): (Vec<Component<'_>>, Vec<Component<'_>>) =
+        (folder.components().collect(), file.components().collect());
+    let shared = here.iter().zip(&there).take_while(|(a, b)| a == b).count();
+    if shared == 0 {
+        return file;
+    }
+    let up = here[shared..].iter().map(|_| Component::ParentDir);
+    up.chain(there[shared..].iter().copied()).collect()
+}
+
+fn write_chart(trend: &Trend, args: &TrendArgs, folder: &Path) -> Result<(), CliError> {
+    let failed = |path: &Path, reason: String| CliError::Output { path: path.to_owned(), reason };
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error.to_string()))?;
+    let chart = charts::nights(trend, args.tz);
+    let svg = folder.join(format!("{}.svg", chart.name));
+    let image = chart.svg().map_err(|error| failed(&svg, error.to_string()))?;
+    output::write_file(&svg, |out| out.write_all(image.as_bytes()))?;
+    let png = folder.join(format!("{}.png", chart.name));
+    let image = chart.png().map_err(|error| failed(&png, error.to_string()))?;
+    output::write_file(&png, |out| out.write_all(&image))
+}

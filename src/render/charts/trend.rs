@@ -1,0 +1,145 @@
+//! Night by night: a panel for each of four measures, a bar a night, in another colour where a night departs.
+
+use super::ChartError;
+use super::canvas::{Align, Canvas, fitting, width};
+use super::style::{BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, counted};
+use crate::report::{Measure, Trend};
+use plotters::prelude::DrawingBackend;
+
+/// The measures shown, one a panel.
+const PANELS: [(Measure, &str); 4] = [
+    (Measure::FailedCalls, "Failed calls"),
+    (Measure::Retries, "Retries per call"),
+    (Measure::WastedSends, "Wasted sends"),
+    (Measure::RateLimited, "429s, of all sends"),
+];
+/// Nights shown: of more, the last ones; a bar needs a pixel or two.
+const MOST: usize = 120;
+const TOP: f64 = 70.0;
+const PANEL: f64 = 180.0;
+/// Space between panels, across and down.
+const GAP: (f64, f64) = (36.0, 10.0);
+/// Room in a panel above its tallest bar: its name and the highest value.
+const HEAD: f64 = 38.0;
+/// Room below its bars: the nights.
+const FOOT: f64 = 24.0;
+/// Nothing that was counted is drawn lower than this.
+const LEAST_HEIGHT: f64 = 1.5;
+
+/// One panel's place: left, top, width.
+#[derive(Clone, Copy)]
+struct Place(f64, f64, f64);
+
+/// What the nights say at a glance.
+pub(super) fn subtitle(trend: &Trend, labels: &[String]) -> String {
+    let nights = counted(trend.nights.len() as u64, "night", "nights");
+    let jumps: u64 = trend.nights.iter().map(|night| night.jumps.len() as u64).sum();
+    let span = match (labels.first(), labels.last()) {
+        (Some(first), Some(last)) if first != last => format!(", {first} to {last}"),
+        _ => String::new(),
+    };
+    match jumps {
+        0 => format!("{nights}{span}; none departs from those before it"),
+        _ => format!("{nights}{span}; {} from the nights before", counted(jumps, "measure departs", "measures depart")),
+    }
+}
+
+/// The figures in words.
+pub(super) fn alt(title: &str, trend: &Trend, labels: &[String]) -> String {
+    let jumps = labels
+        .iter()
+        .zip(&trend.nights)
+        .flat_map(|(label, night)| night.jumps.iter().map(move |jump| format!(" {label}: {}.", jump.words())));
+    format!("Bar charts. {title}. {}.{}", subtitle(trend, labels), jumps.collect::<String>())
+}
+
+/// Draws the chart.
+pub(super) fn draw<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    title: &str,
+    trend: &Trend,
+    labels: &[String],
+) -> Result<(), ChartError> {
+    canvas.head(title, &subtitle(trend, labels), MUTED)?;
+    let wide = (WIDTH - 2.0 * MARGIN - GAP.0) / 2.0;
+    for (at, (measure, name)) in PANELS.iter().enumerate() {
+        let (column, line) = ((at % 2) as f64, (at / 2) as f64);
+        let place = Place(MARGIN + column * (wide + GAP.0), TOP + line * (PANEL + GAP.1), wide);
+        panel(canvas, place, (*measure, name), trend, labels)?;
+    }
+    Ok(())
+}
+
+fn panel<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    Place(left, top, wide): Place,
+    (measure, name): (Measure, &str),
+    trend: &Trend,
+    labels: &[String],
+) -> Result<(), ChartError> {
+    let skipped = trend.nights.len().saturating_sub(MOST);
+    let nights = &trend.nights[skipped..];
+    let rates: Vec<f64> = trend.rates(measure).skip(skipped).map(|rate| rate.rate).collect();
+    let most = rates.iter().fold(0.0_f64, |most, rate| most.max(*rate));
+    let (base, full) = (top + PANEL - FOOT, PANEL - HEAD - FOOT);
+    canvas.text(name, (left, top + 14.0), LABEL, INK, Align::Left)?;
+    if most == 0.0 {
+        canvas.text("none", (left + wide, top + 14.0), LABEL, MUTED, Align::Right)?;
+    }
+    let step = wide / nights.len().max(1) as f64;
+    let thick = (step * 0.7).clamp(1.0, 40.0);
+    let highest = rates.iter().position(|rate| *rate == most);
+    for (at, (night, rate)) in nights.iter().zip(&rates).enumerate() {
+        let centre = left + step * (at as f64 + 0.5);
+        let height = if *rate > 0.0 { (rate / most * full).max(LEAST_HEIGHT) } else { 0.0 };
+        let color = match night.jump(measure) {
+            Some(jump) if jump.up => VERMILION,
+            Some(_) => GREY,
+            None => BLUE,
+        };
+        canvas.rect((centre - thick / 2.0, base - height), (centre + thick / 2.0, base), color)?;
+        if let Some(jump) = night.jump(measure) {
+            let arrow = if jump.up { "▲" } else { "▼" };
+            sign(canvas, arrow == "▲", (centre, base - height - 4.0), color)?;
+        }
+        if most > 0.0 && highest == Some(at) {
+            let text = shown(measure, *rate);
+            let half = width(&text, SMALL)? / 2.0;
+            let x = centre.clamp(left + half, left + wide - half);
+            canvas.text(&text, (x, base - height - 12.0), SMALL, MUTED, Align::Centre)?;
+        }
+    }
+    canvas.base(base, (left, left + wide))?;
+    ends(canvas, (left, base + 15.0, wide), &labels[skipped.min(labels.len())..])
+}
+
+/// An arrowhead, whose glyph the font lacks.
+fn sign<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    up: bool,
+    (x, y): (f64, f64),
+    color: plotters::style::RGBColor,
+) -> Result<(), ChartError> {
+    let (tip, foot) = if up { (y - 4.0, y) } else { (y, y - 4.0) };
+    canvas.line(&[(x - 4.0, foot), (x, tip), (x + 4.0, foot)], 2.0, color)
+}
+
+fn shown(measure: Measure, rate: f64) -> String {
+    // Bars stand on no retries; a call costs one send in any case.
+    if measure == Measure::Retries { format!("{rate:.2}") } else { measure.shown(rate) }
+}
+
+/// The first and the last night below their bars.
+fn ends<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    (left, y, wide): (f64, f64, f64),
+    labels: &[String],
+) -> Result<(), ChartError> {
+    let room = wide / 2.0 - 8.0;
+    if let [first, .., last] = labels {
+        canvas.text(&fitting(first, SMALL, room)?, (left, y), SMALL, MUTED, Align::Left)?;
+        return canvas.text(&fitting(last, SMALL, room)?, (left + wide, y), SMALL, MUTED, Align::Right);
+    }
+    let only = labels.first().map_or("", String::as_str);
+    canvas.text(&fitting(only, SMALL, wide)?, (left + wide / 2.0, y), SMALL, MUTED, Align::Centre)
+}
