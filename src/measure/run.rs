@@ -5,7 +5,7 @@ use super::handling::Handlings;
 use super::pace::Paces;
 use super::spot::{Spot, earlier};
 use crate::attempt::{Symbol, Time};
-use crate::calls::Call;
+use crate::calls::{Call, Grouping};
 use crate::report::{Bar, Outcome};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -31,6 +31,8 @@ pub struct RunTally {
     pub last_success: Option<Time>,
     /// Calls that took more than one attempt.
     pub retried_calls: u64,
+    /// Those of them whose attempts were brought together by their likeness alone.
+    pub guessed_calls: u64,
     /// The first attempt of the earliest of them.
     pub retried: Option<Spot>,
     /// Models used, in no order.
@@ -57,6 +59,7 @@ impl Default for RunTally {
             last: Time(i64::MIN),
             last_success: None,
             retried_calls: 0,
+            guessed_calls: 0,
             retried: None,
             models: SmallVec::new(),
             handlings: Handlings::default(),
@@ -83,6 +86,7 @@ impl RunTally {
         }
         if call.len() > 1 {
             self.retried_calls += 1;
+            self.guessed_calls += u64::from(call.grouping == Grouping::Inferred);
             self.retried = earlier(self.retried, Some(Spot::of(call.table(), call.rows()[0])));
         }
         self.handlings.absorb(call);
@@ -115,6 +119,7 @@ impl RunTally {
         self.handlings.merge(other.handlings);
         self.doomed.merge(other.doomed);
         self.paces.merge(other.paces);
+        self.guessed_calls += other.guessed_calls;
         self.sends += other.sends;
         self.waited_us += other.waited_us;
         self.wasted += other.wasted;

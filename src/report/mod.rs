@@ -8,6 +8,7 @@ mod anonymize;
 mod backoff;
 mod baseline;
 mod build;
+mod coverage;
 mod finding;
 mod frames;
 mod shown;
@@ -18,6 +19,7 @@ pub use anonymize::Anonymizer;
 pub use backoff::{Backoff, BackoffStep};
 pub use baseline::{Baseline, Compared};
 pub use build::build;
+pub use coverage::{Coverage, Undecided, Unreadable};
 pub(crate) use finding::rounded;
 pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, Sighting};
 pub use frames::{Cells, Frame, frames};
@@ -74,6 +76,10 @@ pub struct Report {
     pub headroom: Vec<Headroom>,
     /// Rules that had no evidence, and the field they lack.
     pub coverage: Vec<Coverage>,
+    /// Calls that single rules could not judge, and the field that would have told.
+    pub undecided: Vec<Undecided>,
+    /// Values that could not be read, by field.
+    pub unreadable: Vec<Unreadable>,
     /// The inputs, in the order of their names.
     pub inputs: Vec<Input>,
     /// The first lines that could not be read.
@@ -95,7 +101,8 @@ pub struct Ledger {
     pub blank: u64,
     /// Further deliveries of an attempt already counted.
     pub duplicates: u64,
-    /// Attempts left out by `--since`, `--run` and their like; part of `skipped`.
+    /// Attempts of calls left out by `--since`, `--run` and their like; part of `skipped`. Of one input it is
+    /// not told apart from `attempts`.
     pub filtered: u64,
 }
 
@@ -330,17 +337,6 @@ pub struct HeadroomPoint {
     pub rejected: u64,
     /// Overloads answered on the scope in it.
     pub overloaded: u64,
-}
-
-/// A rule that could not judge, and what it lacks.
-#[derive(Clone, Debug, Serialize)]
-pub struct Coverage {
-    /// Rule codes.
-    pub rules: Vec<&'static str>,
-    /// The field that would enable them.
-    pub field: &'static str,
-    /// Attempts that carry it, of those that should.
-    pub present: Share,
 }
 
 /// One input.

@@ -1,7 +1,9 @@
 //! A report without names.
 
 use super::{Anonymizer, Kind};
-use crate::report::{Advice, Backoff, Evidence, Finding, Headroom, Input, Problem, Reject, Report, Run, Sighting};
+use crate::report::{
+    Advice, Backoff, Evidence, Finding, Headroom, Input, Problem, Reject, Report, Run, Sighting, Unreadable,
+};
 use crate::rules::find;
 
 impl Anonymizer {
@@ -29,6 +31,8 @@ impl Anonymizer {
             backoff,
             headroom,
             coverage,
+            undecided,
+            unreadable,
             inputs,
             rejects,
         } = report;
@@ -52,6 +56,8 @@ impl Anonymizer {
             backoff: backoff.into_iter().map(|one| self.backoff(one)).collect(),
             headroom: headroom.into_iter().map(|one| self.headroom(one)).collect(),
             coverage,
+            undecided,
+            unreadable: unreadable.into_iter().map(|one| self.unreadable(one)).collect(),
             inputs: inputs.into_iter().map(|input| self.input(input)).collect(),
             rejects: rejects.into_iter().map(|reject| self.reject(reject)).collect(),
         }
@@ -241,6 +247,12 @@ impl Anonymizer {
     }
 
     /// What was wrong with a line may quote it.
+    /// A value of a log may be anything.
+    fn unreadable(&self, one: Unreadable) -> Unreadable {
+        let Unreadable { field, count, example: _, file, line } = one;
+        Unreadable { field, count, example: "(withheld)".to_owned(), file: self.name(Kind::File, &file), line }
+    }
+
     fn reject(&self, reject: Reject) -> Reject {
         let Reject { file, line, column, reason: _ } = reject;
         Reject { file: self.name(Kind::File, &file), line, column, reason: "could not be read".to_owned() }
