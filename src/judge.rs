@@ -3,6 +3,7 @@
 //! Shards can be judged apart, on any machine: [`Judgement::merge`] is associative and its order does not
 //! matter. Fleet rules see only the merged summaries.
 
+mod filter;
 mod fold;
 mod options;
 mod rolling;
@@ -13,9 +14,9 @@ pub use rolling::Rolling;
 
 use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping, Groups, Horizon, group};
-use crate::measure::{Fleet, Sums};
+use crate::measure::{Fleet, RunTally, Sums};
 use crate::report::CallFacts;
-use crate::rules::{Check, Confidence, Field, Hit, Rule, Severity};
+use crate::rules::{Check, Confidence, Field, Hit, Rule, Scope, Severity};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -39,6 +40,8 @@ pub struct Judgement<'a> {
     pub covered: Vec<u64>,
     /// Calls that a rule could not judge, by the rule and the field that would have told.
     pub undecided: BTreeMap<(&'static str, Field), u64>,
+    /// Attempts of calls that [`Options::filter`] leaves out.
+    pub left_out: u64,
 }
 
 /// Judges every call of `table`, then the fleet.
@@ -103,14 +106,15 @@ pub struct Settled {
     suppressed: u64,
     covered: Vec<u64>,
     undecided: BTreeMap<(&'static str, Field), u64>,
+    left_out: u64,
 }
 
 impl Settled {
     /// Together with its table again.
     #[must_use]
     pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
-        let Settled { sums, folds, wasted, suppressed, covered, undecided } = self;
-        Judgement { fleet: Fleet { table, sums }, folds, wasted, suppressed, covered, undecided }
+        let Settled { sums, folds, wasted, suppressed, covered, undecided, left_out } = self;
+        Judgement { fleet: Fleet { table, sums }, folds, wasted, suppressed, covered, undecided, left_out }
     }
 
     /// Every row number it keeps.
@@ -125,8 +129,8 @@ impl<'a> Judgement<'a> {
     /// Apart from its table.
     #[must_use]
     pub fn detach(self) -> Settled {
-        let Judgement { fleet, folds, wasted, suppressed, covered, undecided } = self;
-        Settled { sums: fleet.sums, folds, wasted, suppressed, covered, undecided }
+        let Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out } = self;
+        Settled { sums: fleet.sums, folds, wasted, suppressed, covered, undecided, left_out }
     }
 
     /// The judgement of no call.
@@ -139,11 +143,16 @@ impl<'a> Judgement<'a> {
             suppressed: 0,
             covered: Vec::new(),
             undecided: BTreeMap::new(),
+            left_out: 0,
         }
     }
 
     /// Judges one call and takes in its counts.
     pub fn absorb(&mut self, call: &Call<'a>, rules: &[&'static Rule], options: &Options) {
+        if !options.filter.wants_call(call) {
+            self.left_out += call.len() as u64 + u64::from(call.duplicates);
+            return;
+        }
         self.fleet.absorb(call);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
         if call.len() == 1 && !call.first().failed() && !call.was_resent_beneath() {
@@ -217,7 +226,7 @@ impl<'a> Judgement<'a> {
         if !options.suppressions.is_empty() && self.is_covered(&key, rule, run, options) {
             return false;
         }
-        let (severity, confidence) = weigh(rule, &hit, call.map(|call| call.grouping), options);
+        let (severity, confidence) = weigh(rule, &hit, self.weakest_grouping(rule, call, run), options);
         let seen = hit.rows.first().map_or(Time(0), |row| table.rows[*row as usize].sent);
         let cost = cost_of(table, &hit);
         if let Some(tally) = self.fleet.runs.get_mut(&run) {
@@ -234,6 +243,14 @@ impl<'a> Judgement<'a> {
             fold.trim();
         }
         true
+    }
+
+    /// What a finding rests on at its weakest: its call, or for a verdict on a run the retried calls of the run.
+    fn weakest_grouping(&self, rule: &Rule, call: Option<&Call<'a>>, run: Symbol) -> Option<Grouping> {
+        let guessed = |tally: &RunTally| tally.guessed_calls > 0;
+        call.map(|call| call.grouping).or_else(|| {
+            (rule.scope == Scope::Run && self.fleet.runs.get(&run).is_some_and(guessed)).then_some(Grouping::Inferred)
+        })
     }
 
     /// Whether a suppression covers a finding; every one that does counts it.
@@ -263,6 +280,7 @@ impl<'a> Judgement<'a> {
         self.fleet.merge(other.fleet);
         self.wasted += other.wasted;
         self.suppressed += other.suppressed;
+        self.left_out += other.left_out;
         self.covered.resize(self.covered.len().max(other.covered.len()), 0);
         self.covered.iter_mut().zip(other.covered).for_each(|(mine, theirs)| *mine += theirs);
         for (key, calls) in other.undecided {

@@ -321,7 +321,8 @@ fn filters_leave_out_and_count() {
         (&["--model", "GPT"], 2),
         (&["--provider", "anthropic"], 1),
         (&["--provider", "anthropic", "--model", "sonnet"], 1),
-        (&["--since", "2026-01-05T12:00:01Z"], 1),
+        // A call is taken by its first send, and whole.
+        (&["--since", "2026-01-05T12:00:00Z"], 2),
         (&["--until", "2026-01-05T12:00:00Z"], 1),
         (&["--since", "2026-01-05", "--until", "2026-01-06"], 3),
         // 12:00 UTC is 13:00 in Berlin.
@@ -334,6 +335,45 @@ fn filters_leave_out_and_count() {
         assert_eq!(ledger["filtered"], 3 - attempts, "{arguments:?}: {ledger}");
         assert_eq!(ledger["skipped"], 3 - attempts, "{arguments:?}: {ledger}");
         assert_eq!(ledger["lines"], 3);
+    }
+}
+
+/// A call that fell back to another model, and a later one.
+const FALLBACK: &str = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529,"error_type":"overloaded_error","provider":"anthropic","model":"large","headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"9"}}
+{"ts":"2026-01-05T10:00:03Z","run_id":"r","call_id":"a","attempt":2,"status":200,"provider":"openai","model":"small"}
+{"ts":"2026-01-05T11:00:00Z","run_id":"r","call_id":"b","attempt":1,"status":200,"provider":"openai","model":"small","headers":{"x-ratelimit-limit-requests":"60","x-ratelimit-remaining-requests":"59"}}
+"#;
+
+#[test]
+fn no_filter_cuts_a_call_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log.jsonl"), FALLBACK).unwrap();
+    for (arguments, sends, calls, limits) in [
+        (&[][..], 3, 2, 2),
+        (&["--model", "large"], 2, 1, 1),
+        (&["--model", "small"], 3, 2, 2),
+        (&["--provider", "anthropic", "--model", "small"], 0, 0, 0),
+        (&["--until", "2026-01-05T10:00:01Z"], 2, 1, 1),
+        (&["--since", "2026-01-05T10:00:01Z"], 1, 1, 1),
+    ] {
+        for memory in ["whole", "bounded"] {
+            let arguments = [arguments, &["--memory", memory, "log.jsonl"]].concat();
+            if sends == 0 {
+                assert_ends(&analyze(folder.path(), &arguments), 3, "3 attempts were left out by");
+                continue;
+            }
+            let report = report(folder.path(), &arguments);
+            let totals = &report["totals"];
+            assert_eq!((&totals["sends"], &totals["calls"]), (&sends.into(), &calls.into()), "{arguments:?}");
+            assert_eq!(report["ledger"]["filtered"], 3 - sends, "{arguments:?}");
+            assert_eq!(report["headroom"].as_array().unwrap().len(), limits, "{arguments:?}");
+        }
+    }
+    let ran = analyze(folder.path(), &["--model", "large", "--output", "csv=tables", "log.jsonl"]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    for (table, rows) in [("attempts", 2), ("calls", 1)] {
+        let text = std::fs::read_to_string(folder.path().join(format!("tables/{table}.csv"))).unwrap();
+        assert_eq!(text.lines().count(), 1 + rows, "{text}");
     }
 }
 

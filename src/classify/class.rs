@@ -278,13 +278,15 @@ pub enum Decider {
     QuotaId,
     /// The amounts in the message: more was requested than the limit holds.
     Amounts,
+    /// A row of the user's own.
+    Configuration,
     /// Nothing told.
     Nothing,
 }
 
 impl Decider {
     /// Every decider.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ErrorCode,
         Self::ErrorType,
         Self::Message,
@@ -296,6 +298,7 @@ impl Decider {
         Self::ShouldRetryHeader,
         Self::QuotaId,
         Self::Amounts,
+        Self::Configuration,
         Self::Nothing,
     ];
 
@@ -313,6 +316,7 @@ impl Decider {
             Self::ShouldRetryHeader => "should_retry_header",
             Self::QuotaId => "quota_id",
             Self::Amounts => "amounts",
+            Self::Configuration => "configuration",
             Self::Nothing => "nothing",
         }
     }

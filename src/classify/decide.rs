@@ -82,6 +82,9 @@ pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
 
 /// Finds the class of an attempt that failed.
 pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
+    if let Some(row) = failure.own.iter().find(|row| row.fits(failure)) {
+        return sure(row.class, Decider::Configuration);
+    }
     let mut exact = exact_row(failure);
     // The common case: a code that settles it.
     if let Some((row, by)) = exact

@@ -13,6 +13,7 @@ mod class;
 mod decide;
 mod exception;
 mod inside;
+mod own;
 pub mod phrases;
 mod reopen;
 pub mod table;
@@ -27,6 +28,7 @@ mod tests_verdict;
 pub use amounts::{Amounts, amounts};
 pub use class::{Action, Bucket, Class, Decider};
 pub use exception::kind_of_exception;
+pub use own::OwnRow;
 pub use reopen::reopens_at;
 
 use serde::Serialize;
@@ -67,6 +69,8 @@ pub struct Failure<'a> {
     pub side_effect: bool,
     /// Whom it was sent to.
     pub provider: Option<&'a str>,
+    /// The user's own rows, which go before everything that is built in.
+    pub own: &'a [OwnRow],
 }
 
 /// A failure with no HTTP shape.

@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use chrono::{DateTime, Datelike, Duration, FixedOffset, Months, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Datelike, Duration, FixedOffset, Months, NaiveDate, NaiveTime, TimeZone, Utc};
+use chrono_tz::Tz;
 use regex::bytes::{Captures, Regex};
 
 use super::Class;
@@ -10,8 +11,8 @@ use super::Class;
 /// Microseconds since the epoch at which sending again makes sense.
 ///
 /// Absolute times in the message win, except for a window, whose header is exact where prose
-/// is rounded. Times in a named zone are not resolved (that takes a zone database), except
-/// UTC: no time is better than one that is hours off.
+/// is rounded. Zones are offsets or names of the IANA database; where a zone is neither, there is
+/// no answer: no time is better than one that is hours off.
 pub fn reopens_at(class: Class, message: Option<&str>, sent_us: i64, window_reset_us: Option<i64>) -> Option<i64> {
     let text = message.map(str::as_bytes).unwrap_or_default();
     let text = text.get(..MAX_TEXT).unwrap_or(text);
@@ -102,26 +103,34 @@ fn stated_epoch(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// The next time the stated clock shows that hour, in zones that need no database.
+/// The next time the stated clock shows that hour. An hour that the change of clocks leaves out is none; of one that
+/// comes twice the later is meant, since what is too early fails.
 fn stated_clock(text: &[u8], sent_us: i64) -> Option<i64> {
     let found = captures(&CLOCK, text)?;
-    let zone = zone(group(&found, 6)?.trim())?;
-    let hour = group(&found, 3)?.parse::<u32>().ok()?;
-    let minute = group(&found, 4).map_or(Some(0), |minute| minute.parse().ok())?;
-    let hour = match group(&found, 5) {
+    let name = group(&found, 6)?.trim();
+    match zone(name) {
+        Some(offset) => next_at(&found, offset, sent_us),
+        None => next_at(&found, name.parse::<Tz>().ok()?, sent_us),
+    }
+}
+
+fn next_at<Z: TimeZone + Copy>(found: &Captures<'_>, zone: Z, sent_us: i64) -> Option<i64> {
+    let hour = group(found, 3)?.parse::<u32>().ok()?;
+    let minute = group(found, 4).map_or(Some(0), |minute| minute.parse().ok())?;
+    let hour = match group(found, 5) {
         Some(half) if (1..=12).contains(&hour) => hour % 12 + if half.eq_ignore_ascii_case("pm") { 12 } else { 0 },
         Some(_) => return None,
         None => hour,
     };
     let time = NaiveTime::from_hms_opt(hour, minute, 0)?;
     let sent = DateTime::<Utc>::from_timestamp_micros(sent_us)?.with_timezone(&zone);
-    let at = |date: NaiveDate| date.and_time(time).and_local_timezone(zone).single();
-    if let (Some(month), Some(day)) = (group(&found, 1), group(&found, 2)) {
+    let at = |date: NaiveDate| date.and_time(time).and_local_timezone(zone).latest();
+    if let (Some(month), Some(day)) = (group(found, 1), group(found, 2)) {
         let month = month_number(month)?;
         let day = day.parse().ok()?;
         let this_year = at(NaiveDate::from_ymd_opt(sent.year(), month, day)?)?;
         // "resets Jan 2", said in December.
-        let is_past = this_year < sent - Duration::days(31);
+        let is_past = this_year < sent.clone() - Duration::days(31);
         let year = if is_past { sent.year() + 1 } else { sent.year() };
         return Some(at(NaiveDate::from_ymd_opt(year, month, day)?)?.timestamp_micros());
     }

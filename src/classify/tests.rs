@@ -21,6 +21,7 @@ pub(super) const NONE: Failure<'static> = Failure {
     should_retry: None,
     side_effect: false,
     provider: None,
+    own: &[],
 };
 
 pub(super) const fn http(status: u16) -> Failure<'static> {

@@ -116,7 +116,12 @@ fn reopening_times() {
         (C::UsageWindow, "limit · resets 12am (UTC+2)", None, Some("2026-09-19T22:00:00Z")),
         (C::UsageWindow, "Resets Oct 9, 10am (UTC)", None, Some("2026-10-09T10:00:00Z")),
         (C::UsageWindow, "Resets Jan 2 at 12pm (Etc/UTC)", None, Some("2027-01-02T12:00:00Z")),
-        (C::UsageWindow, "resets 3:30am (America/New_York)", None, None),
+        (C::UsageWindow, "resets 3:30am (America/New_York)", None, Some("2026-09-19T07:30:00Z")),
+        (C::UsageWindow, "Resets Jan 2 at 12pm (Europe/Berlin)", None, Some("2027-01-02T11:00:00Z")),
+        // the night the clocks change: 2:30 comes twice, or never
+        (C::UsageWindow, "Resets Oct 25, 2:30am (Europe/Berlin)", None, Some("2026-10-25T01:30:00Z")),
+        (C::UsageWindow, "Resets Mar 28, 2:30am (Europe/Berlin)", None, None),
+        (C::UsageWindow, "resets 3:30am (Olympus/Mons)", None, None),
         (C::UsageWindow, "resets 4pm", None, None),
         (C::UsageWindow, "resets 13pm (UTC)", None, None),
         (C::UsageWindow, "Claude AI usage limit reached|1789800000", None, Some("2026-09-19T06:40:00Z")),

@@ -6,7 +6,7 @@ use super::error::CliError;
 use super::forms::Ending;
 use super::judging::{Judged, judged};
 use super::outputs::Outputs;
-use super::{config, output};
+use super::{config, inputs, output};
 use crate::report::{Baseline, Report, build};
 use std::path::Path;
 
@@ -19,10 +19,13 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     if !(0.0..=100.0).contains(&args.max_rejected) {
         return Err(CliError::Usage(format!("--max-rejected {}: a share is between 0 and 100", args.max_rejected)));
     }
-    let options = config::options(&config, rules, args.input.complete);
-    let Judged { ingested, settled, notice } = judged(args, &outputs, &options)?;
+    let options = config::options(&config, rules, &args.input)?;
+    let Judged { ingested, settled, notice } = judged(args, &outputs, config.dialect(), &options)?;
     let judgement = settled.attach(&ingested.table);
     let mut report = build(&ingested, &judgement, &options.rules);
+    if report.ledger.attempts == 0 {
+        return Err(inputs::nothing_left(&ingested, report.ledger.filtered));
+    }
     report.notices.extend(notice);
     config::note(&config, &options, &judgement, &mut report);
     if let Some(baseline) = baseline {
@@ -35,7 +38,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     if let Some(anonymizer) = &anonymizer {
         report = anonymizer.report(report);
     }
-    outputs.write(&ingested, &report, args, ending, anonymizer.as_ref())?;
+    outputs.write(&ingested, &report, &options, args, ending, anonymizer.as_ref())?;
     complain_of_rejects(&report, args);
     Ok(ending.exit_code)
 }

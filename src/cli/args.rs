@@ -82,7 +82,7 @@ pub(super) enum Memory {
     Bounded,
 }
 
-/// Inputs, and which of their attempts count.
+/// Inputs, and which of their calls count.
 #[derive(Debug, Args)]
 pub(super) struct InputArgs {
     /// Logs: files, directories, patterns, or - for standard input; plain, gzip or zstd
@@ -104,28 +104,28 @@ impl std::ops::Deref for InputArgs {
 /// Which attempts of the inputs count, and how they are read.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ReadingArgs {
-    /// Count only attempts sent at or after this time (RFC 3339, a date, or an age such as 2h, 7d)
-    #[arg(long, value_name = "TIME", help_heading = "Which attempts")]
+    /// Judge only calls first sent at or after this time (RFC 3339, a date, or an age such as 2h, 7d)
+    #[arg(long, value_name = "TIME", help_heading = "Which calls")]
     pub(super) since: Option<String>,
 
-    /// Count only attempts sent before this time
-    #[arg(long, value_name = "TIME", help_heading = "Which attempts")]
+    /// Judge only calls first sent before this time
+    #[arg(long, value_name = "TIME", help_heading = "Which calls")]
     pub(super) until: Option<String>,
 
     /// Zone of times that name none, and of the times shown: +02:00, Europe/Berlin
-    #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Which attempts")]
+    #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Which calls")]
     pub(super) tz: Zone,
 
-    /// Count only this run (repeatable)
-    #[arg(long, value_name = "ID", help_heading = "Which attempts")]
+    /// Judge only calls of this run (repeatable)
+    #[arg(long, value_name = "ID", help_heading = "Which calls")]
     pub(super) run: Vec<String>,
 
-    /// Count only models whose name contains this (repeatable)
-    #[arg(long, value_name = "TEXT", help_heading = "Which attempts")]
+    /// Judge only calls that used a model whose name contains this (repeatable)
+    #[arg(long, value_name = "TEXT", help_heading = "Which calls")]
     pub(super) model: Vec<String>,
 
-    /// Count only providers whose name contains this (repeatable)
-    #[arg(long, value_name = "TEXT", help_heading = "Which attempts")]
+    /// Judge only calls that used a provider whose name contains this (repeatable)
+    #[arg(long, value_name = "TEXT", help_heading = "Which calls")]
     pub(super) provider: Vec<String>,
 
     /// Nothing follows this data: a call whose last attempt failed was given up, not cut off

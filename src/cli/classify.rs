@@ -2,7 +2,7 @@
 
 use super::args::{ClassifyArgs, Format, now};
 use super::error::CliError;
-use super::output;
+use super::{config, output};
 use crate::ingest::{Aside, Diagnosis, IngestError, diagnose};
 use crate::render::{json, text};
 use serde::de::IgnoredAny;
@@ -27,12 +27,14 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<u8, CliError> {
             "nothing to classify: give an error body, an attempt record or a message, or --status".to_owned(),
         ));
     }
+    let dialect = config::load(&args.config)?.dialect();
     let aside = Aside {
         status: args.status,
         retry_after: args.retry_after.as_deref(),
         side_effect: args.side_effect,
         provider: args.provider.as_deref(),
         now: now(),
+        dialect: &dialect,
     };
     let found: Vec<Diagnosis> = errors.iter().map(|error| diagnose(error, &aside)).collect();
     print(&found, args)

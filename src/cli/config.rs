@@ -1,8 +1,8 @@
 //! `retrylens config`, and the file every judging command follows.
 
-use super::args::{ConfigArgs, ConfigCommand, ConfigFile};
+use super::args::{ConfigArgs, ConfigCommand, ConfigFile, InputArgs};
 use super::error::CliError;
-use super::output;
+use super::{inputs, output};
 use crate::attempt::Time;
 use crate::config::{self, Config};
 use crate::judge::{Judgement, Options};
@@ -42,15 +42,16 @@ fn discovered() -> Option<PathBuf> {
     Some(path.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or(path))
 }
 
-/// How to judge by a file.
-pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, complete: bool) -> Options {
-    Options {
+/// How to judge what `input` asks for by a file.
+pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, input: &InputArgs) -> Result<Options, CliError> {
+    Ok(Options {
         settings: config.settings(),
-        complete,
+        complete: input.complete,
+        filter: inputs::filter(input)?,
         rules,
         severities: config.severities(),
         suppressions: config.suppressions(today()),
-    }
+    })
 }
 
 /// Says on the report which suppressions do nothing.

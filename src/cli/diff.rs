@@ -71,10 +71,11 @@ fn filter(reading: &ReadingArgs) -> Option<&'static str> {
 }
 
 fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, CliError> {
-    let options = config::options(config, config::select(config, &[], &[])?, reading.complete);
     let input = InputArgs { inputs: vec![name.to_owned()], reading };
-    let ingested =
-        inputs::open(&input, |_| {}).and_then(|reading| reading.read(ingest::read)).map_err(|error| match error {
+    let options = config::options(config, config::select(config, &[], &[])?, &input)?;
+    let ingested = inputs::open(&input, |reading| reading.dialect = config.dialect())
+        .and_then(|reading| reading.read(ingest::read))
+        .map_err(|error| match error {
             CliError::NoAttempts(reason) => {
                 CliError::NoAttempts(format!("{name} is neither a JSON report of retrylens nor a log: {reason}"))
             }

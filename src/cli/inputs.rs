@@ -20,7 +20,7 @@ pub(super) fn open(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Resul
     interrupt::watch();
     set_threads(args)?;
     let sources = ingest::resolve(&args.inputs)?;
-    let mut options = Options { zone: args.tz, filter: filter(args)?, ..Options::default() };
+    let mut options = Options { zone: args.tz, ..Options::default() };
     adjust(&mut options);
     let bar = progress(&sources, args.quiet);
     Ok(Reading { sources, options, bar })
@@ -38,7 +38,7 @@ impl Reading {
         })?;
         self.bar.finish_and_clear();
         if ingested.ledger().attempts == 0 {
-            return Err(CliError::NoAttempts(nothing_found(&ingested, &self.options)));
+            return Err(CliError::NoAttempts(nothing_found(&ingested)));
         }
         Ok(ingested)
     }
@@ -53,7 +53,7 @@ pub(super) fn set_threads(args: &InputArgs) -> Result<(), CliError> {
         .map_err(|error| CliError::Usage(format!("cannot start {threads} threads: {error}")))
 }
 
-/// The filter that the arguments describe.
+/// The calls `args` asks for.
 pub(super) fn filter(args: &InputArgs) -> Result<Filter, CliError> {
     let parse = |text: &Option<String>| text.as_deref().map(|text| time(text, args.tz)).transpose();
     let since = parse(&args.since).map_err(|error| CliError::Usage(format!("--since: {error}")))?;
@@ -86,35 +86,42 @@ pub(super) fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
 }
 
 /// Says what was searched, and what it looked like instead.
-fn nothing_found(ingested: &Ingested, options: &Options) -> String {
-    let ledger = ingested.ledger();
-    let files = ingested.inputs.len();
-    let names: Vec<&str> = ingested.inputs.iter().take(3).map(|input| input.path.as_str()).collect();
-    let more = if files > names.len() { format!(" and {} more", files - names.len()) } else { String::new() };
-    let mut text = format!(
-        "no attempt found in {}{more}: {} lines read, {} skipped as no attempts, {} unreadable, {} blank",
-        names.join(", "),
-        ledger.lines,
-        ledger.skipped - ledger.filtered,
-        ledger.rejected,
-        ledger.blank
-    );
-    if ledger.filtered > 0 && !options.filter.is_empty() {
-        text.push_str(&format!(
-            "; {} attempts were left out by --since, --until, --run, --model or --provider",
-            ledger.filtered
-        ));
-    } else if let Some(shape) = ingested.inputs.iter().find_map(|input| other_shape(&input.path)) {
+fn nothing_found(ingested: &Ingested) -> String {
+    let mut text = searched(ingested);
+    if let Some(shape) = ingested.inputs.iter().find_map(|input| other_shape(&input.path)) {
         text.push_str("; ");
         text.push_str(shape);
     } else if let Some(reject) = ingested.rejects.first() {
         text.push_str(&format!("; first: {}:{}: {}", reject.file, reject.line, reject.reason));
-    } else if ledger.lines > 0 {
+    } else if ingested.ledger().lines > 0 {
         text.push_str(
             ". An attempt is a JSON object with a time (`ts`) and one of `status`, `error_type`, `outcome` or `kind`",
         );
     }
     text
+}
+
+/// Says that the filters left nothing.
+pub(super) fn nothing_left(ingested: &Ingested, left_out: u64) -> CliError {
+    CliError::NoAttempts(format!(
+        "{}; {left_out} attempts were left out by --since, --until, --run, --model or --provider",
+        searched(ingested)
+    ))
+}
+
+fn searched(ingested: &Ingested) -> String {
+    let ledger = ingested.ledger();
+    let files = ingested.inputs.len();
+    let names: Vec<&str> = ingested.inputs.iter().take(3).map(|input| input.path.as_str()).collect();
+    let more = if files > names.len() { format!(" and {} more", files - names.len()) } else { String::new() };
+    format!(
+        "no attempt found in {}{more}: {} lines read, {} skipped as no attempts, {} unreadable, {} blank",
+        names.join(", "),
+        ledger.lines,
+        ledger.skipped,
+        ledger.rejected,
+        ledger.blank
+    )
 }
 
 /// What a file is that holds JSON, but not one object a line; and how to make it so.

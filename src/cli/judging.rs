@@ -4,7 +4,7 @@ use super::args::{AnalyzeArgs, Memory};
 use super::error::CliError;
 use super::inputs;
 use super::outputs::Outputs;
-use crate::ingest::{self, Ingested, Source};
+use crate::ingest::{self, Dialect, Ingested, Source};
 use crate::judge::{Options, Rolling, Settled, judge};
 use std::io::Read;
 use std::path::Path;
@@ -21,9 +21,15 @@ pub(super) struct Judged {
     pub(super) notice: Option<String>,
 }
 
-/// Reads the inputs of `args` and judges them by `options`.
-pub(super) fn judged(args: &AnalyzeArgs, outputs: &Outputs, options: &Options) -> Result<Judged, CliError> {
+/// Reads the inputs of `args`, whose words `dialect` explains, and judges them by `options`.
+pub(super) fn judged(
+    args: &AnalyzeArgs,
+    outputs: &Outputs,
+    dialect: Dialect,
+    options: &Options,
+) -> Result<Judged, CliError> {
     let reading = inputs::open(&args.input, |reading| {
+        reading.dialect = dialect;
         reading.keep_rejects = args.rejects.is_some();
         reading.keep_ids = outputs.have_tables();
     })?;

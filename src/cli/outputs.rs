@@ -5,6 +5,7 @@ use super::error::CliError;
 use super::forms::{Ending, Form};
 use super::{output, summary};
 use crate::ingest::{self, Ingested, Source};
+use crate::judge::Options;
 use crate::render::{charts, csv, json, markdown};
 use crate::report::{Anonymizer, Frame, Report, frames};
 use clap::ValueEnum;
@@ -106,6 +107,7 @@ impl Outputs {
         &self,
         ingested: &Ingested,
         report: &Report,
+        options: &Options,
         args: &AnalyzeArgs,
         ending: Ending,
         anonymizer: Option<&Anonymizer>,
@@ -116,7 +118,7 @@ impl Outputs {
         }
         for (tables, folder) in &self.tables {
             make_folder(folder)?;
-            for frame in frames(&ingested.table, report, args.input.complete, anonymizer) {
+            for frame in frames(&ingested.table, report, options, anonymizer) {
                 write_table(&frame, *tables, folder)?;
             }
         }

@@ -3,6 +3,8 @@
 //! A file becomes plain data: [`Config`]. What it says is checked to the last word, and every mistake is told
 //! with its place.
 
+mod classify;
+mod fields;
 mod find;
 mod mistake;
 mod policy;
@@ -18,6 +20,8 @@ pub use schema::schema;
 pub use show::show;
 pub use suppress::Suppress;
 
+use crate::classify::OwnRow;
+use crate::ingest::{Dialect, Mapping};
 use crate::judge::Suppression;
 use crate::policy::Policies;
 use crate::rules::{CATALOGUE, Rule, Settings, Severity};
@@ -38,6 +42,10 @@ pub struct Config {
     pub rules: BTreeMap<&'static str, RuleConfig>,
     /// What is declared of retries.
     pub policies: Policies,
+    /// Keys of a logger's own, and the fields they stand for.
+    pub fields: BTreeMap<String, String>,
+    /// Failures of a provider's own, the first row that fits first.
+    pub classify: Vec<OwnRow>,
     /// Findings that are known and accepted.
     pub suppress: Vec<Suppress>,
 }
@@ -114,6 +122,14 @@ impl Config {
         let all =
             self.rules.iter().flat_map(|(code, rule)| rule.thresholds.iter().map(move |(name, x)| (*code, *name, *x)));
         Settings::with(all).declaring(self.policies.clone())
+    }
+
+    /// What the words of the logs mean.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        let pairs = self.fields.iter().map(|(key, field)| (key.as_str(), field.as_str()));
+        // Targets were checked when the file was read.
+        Dialect { fields: Mapping::new(pairs).unwrap_or_default(), failures: self.classify.clone() }
     }
 
     /// The suppressions that hold on `today`.

@@ -1,7 +1,8 @@
 //! The file as a tree whose every part knows its place, and the typed parts of it.
 
 use super::mistake::{Mistake, did_you_mean};
-use super::{Config, policy, rules, suppress};
+use super::{Config, classify, fields, policy, rules, suppress};
+use crate::classify::Class;
 use crate::rules::CATALOGUE;
 use glob::Pattern;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Keys at the top of the file.
-const KEYS: [&str; 5] = ["select", "ignore", "rules", "policy", "suppress"];
+const KEYS: [&str; 7] = ["select", "ignore", "rules", "policy", "fields", "classify", "suppress"];
 
 /// Any value, with its place.
 pub(super) type Value<'i> = Spanned<DeValue<'i>>;
@@ -36,6 +37,8 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
             "ignore" => config.ignore = file.rule_list(value, "ignore")?,
             "rules" => config.rules = rules::read(&file, value)?,
             "policy" => config.policies = policy::read(&file, value)?,
+            "fields" => config.fields = fields::read(&file, value)?,
+            "classify" => config.classify = classify::read(&file, value)?,
             "suppress" => config.suppress = suppress::read(&file, value)?,
             other => return Err(file.unknown_key(key.span(), other, &KEYS, "the file")),
         }
@@ -117,6 +120,15 @@ impl File<'_> {
     pub(super) fn pattern(&self, value: &Value<'_>, what: &str) -> Result<Pattern, Mistake> {
         Pattern::new(self.string(value, what)?)
             .map_err(|error| self.mistake(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
+    }
+
+    /// A failure class by its name.
+    pub(super) fn class(&self, value: &Value<'_>, word: &str) -> Result<Class, Mistake> {
+        Class::ALL.into_iter().find(|class| class.name() == word).ok_or_else(|| {
+            let names = Class::ALL.map(Class::name);
+            let all = format!("there are {}", names.join(", "));
+            self.mistake(value.span(), format!("no class `{word}`{}", did_you_mean(word, names, &all)))
+        })
     }
 
     /// A date, with or without quotes.

@@ -31,10 +31,26 @@ pub fn schema() -> Value {
                 "description": "What is declared of retries, to hold the log against; of several, the first that fits holds.",
                 "oneOf": [of_policy(), { "type": "array", "items": of_policy() }],
             },
+            "fields": {
+                "description": "Keys of a logger's own, dots for nested objects, and the fields they stand for.",
+                "$ref": "#/$defs/fields",
+            },
+            "classify": {
+                "description": "Failures of a provider's own: the first row that fits goes before the built-in table.",
+                "type": "array",
+                "items": of_row(),
+            },
             "suppress": {
                 "description": "Findings that are known and accepted: counted, and nothing else.",
                 "type": "array",
                 "items": of_suppress(),
+            },
+        },
+        // A dotted key without quotes is a table in a table.
+        "$defs": {
+            "fields": {
+                "type": "object",
+                "additionalProperties": { "oneOf": [{ "type": "string" }, { "$ref": "#/$defs/fields" }] },
             },
         },
     })
@@ -103,6 +119,24 @@ fn of_policy() -> Value {
             "budget_s": seconds("The longest a call may go on sending"),
             "timeout_s": seconds("The deadline of one attempt"),
             "pool": count("Connections of the client's pool."),
+        },
+    })
+}
+
+fn of_row() -> Value {
+    let conditions = ["status", "type", "code", "message"].map(|key| json!({ "required": [key] }));
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["class"],
+        "anyOf": conditions,
+        "properties": {
+            "provider": pattern("Whom it was sent to, in any case"),
+            "status": { "type": "integer", "minimum": 100, "maximum": 599, "description": "HTTP status." },
+            "type": pattern("Type of the error"),
+            "code": pattern("Code of the error"),
+            "message": pattern("The whole message, in any case"),
+            "class": { "enum": Class::ALL.map(Class::name), "description": "What such a failure is." },
         },
     })
 }

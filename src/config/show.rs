@@ -1,8 +1,10 @@
 //! What is in force, as a file that says the same.
 
 use super::{Config, Suppress};
+use crate::classify::OwnRow;
 use crate::policy::{Jitter, Policy};
 use crate::rules::{CATALOGUE, Rule};
+use glob::Pattern;
 use std::fmt::Write;
 
 /// The whole configuration as TOML: every rule, severity and threshold, and what differs from the defaults.
@@ -16,9 +18,19 @@ pub fn show(config: &Config) -> String {
         out.push('\n');
         of_rule(config, rule, &mut out);
     }
+    if !config.fields.is_empty() {
+        out.push_str("\n[fields]\n");
+    }
+    for (key, field) in &config.fields {
+        let _ = writeln!(out, "{} = {}", quoted(key), quoted(field));
+    }
     for policy in config.policies.iter() {
         out.push('\n');
         of_policy(policy, &mut out);
+    }
+    for row in &config.classify {
+        out.push('\n');
+        of_row(row, &mut out);
     }
     for one in &config.suppress {
         out.push('\n');
@@ -69,6 +81,22 @@ fn of_policy(policy: &Policy, out: &mut String) {
     ];
     let numbers = numbers.into_iter().filter_map(|(key, value)| Some((key, value?)));
     for (key, value) in globs.chain(layer).chain(numbers) {
+        let _ = writeln!(out, "{key} = {value}");
+    }
+}
+
+fn of_row(row: &OwnRow, out: &mut String) {
+    out.push_str("[[classify]]\n");
+    let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| quoted(it.as_str()));
+    let pairs = [
+        ("provider", text(&row.provider)),
+        ("status", row.status.map(|status| status.to_string())),
+        ("type", text(&row.error_type)),
+        ("code", text(&row.error_code)),
+        ("message", text(&row.message)),
+        ("class", Some(quoted(row.class.name()))),
+    ];
+    for (key, value) in pairs.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         let _ = writeln!(out, "{key} = {value}");
     }
 }

@@ -1,6 +1,6 @@
 //! `[[suppress]]`: findings that are known and accepted, why, and until when.
 
-use super::mistake::{Mistake, did_you_mean};
+use super::mistake::Mistake;
 use super::read::{File, Value};
 use crate::classify::Class;
 use crate::judge::Suppression;
@@ -104,9 +104,8 @@ fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, Mistake> {
 /// Without wildcards it must be a class there is.
 fn class_pattern(file: &File<'_>, value: &Value<'_>) -> Result<Pattern, Mistake> {
     let pattern = file.pattern(value, "class")?;
-    if Class::ALL.iter().any(|class| pattern.matches(class.name())) {
-        return Ok(pattern);
+    if !Class::ALL.iter().any(|class| pattern.matches(class.name())) {
+        file.class(value, pattern.as_str())?;
     }
-    let like = did_you_mean(pattern.as_str(), Class::ALL.map(Class::name), "`retrylens classify` names classes");
-    Err(file.mistake(value.span(), format!("no class `{pattern}`{like}")))
+    Ok(pattern)
 }

@@ -1,6 +1,7 @@
 //! What is read from many inputs, put together in order.
 
 use super::chunk::{self, Chunk};
+use super::misread::Misread;
 use super::{Ingested, Source};
 use crate::report::{Input, Ledger, Reject};
 use std::path::Path;
@@ -25,6 +26,7 @@ pub(super) struct Books {
     /// The first rejected lines, and all of them with their text where that is asked for, by file.
     rejects: Vec<(u32, Reject)>,
     rejected: Vec<(u32, Reject, String)>,
+    misread: Misread,
     /// Chunks that were read and wait to be taken in: file, bytes, content.
     pub(super) pending: Vec<(u32, u64, Chunk)>,
 }
@@ -44,6 +46,7 @@ impl Merger {
         let mut books = self.books;
         books.settle();
         books.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
+        books.out.unreadable = books.misread.finish(&books.out.inputs);
         books.out.rejects = books.rejects.into_iter().map(|(_, reject)| reject).collect();
         books.out.rejected = books.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
         books.out
@@ -72,6 +75,7 @@ impl Books {
             }
             self.rejects.push((file, reject));
         }
+        self.misread.merge(chunk.account.misread, file);
         // Inputs may be read by turns: the first in the order of their names are shown.
         self.rejects.sort_by_key(|(file, reject)| (*file, reject.line, reject.column));
         self.rejects.truncate(REJECTS_SHOWN);

@@ -1,6 +1,8 @@
 //! A stretch of whole lines becomes rows: the unit of parallel work.
 
+use super::dialect::Dialect;
 use super::filter::Filter;
+use super::misread::Misread;
 use super::native::{self, Lane, Outcome, Place, Taken};
 use crate::attempt::{AttemptTable, Zone};
 use crate::report::Ledger;
@@ -24,6 +26,8 @@ pub(crate) struct Account {
     pub(crate) ledger: Ledger,
     /// Lines that could not be read, counted from the start of the stretch.
     pub(crate) rejects: Vec<Unread>,
+    /// Values that mean nothing to their field.
+    pub(crate) misread: Misread,
 }
 
 /// A line that could not be read.
@@ -42,7 +46,9 @@ pub(crate) struct Reading<'c> {
     pub(crate) file: u32,
     pub(crate) stream: &'c str,
     pub(crate) zone: Zone,
-    pub(crate) filter: &'c Filter,
+    /// Attempts wanted; `None` for all.
+    pub(crate) filter: Option<&'c Filter>,
+    pub(crate) dialect: &'c Dialect,
     /// Keep the text of every rejected line.
     pub(crate) keep_rejects: bool,
     /// Keep the ids of every attempt.
@@ -62,7 +68,7 @@ impl Chunk {
     /// Reads all lines of `bytes`.
     pub(crate) fn read(bytes: &[u8], reading: &Reading<'_>, lane: &mut Lane) -> Chunk {
         let mut chunk = Chunk::default();
-        lane.start_table();
+        lane.start_table(&reading.dialect.fields);
         chunk.table.rows.reserve(bytes.len() / USUAL_LINE);
         // Checked once a block; a block with a broken byte is checked line by line.
         let valid = simdutf8::basic::from_utf8(bytes).ok();
@@ -104,10 +110,12 @@ impl Chunk {
             stream: reading.stream,
             zone: reading.zone,
             filter: reading.filter,
+            dialect: reading.dialect,
             keep_ids: reading.keep_ids,
         };
         native::read_line(line, &place, lane, &mut self.table, |outcome| match outcome {
             Outcome::Taken(Taken::Unusable(reason)) => account.reject(number, 0, reason, line, reading),
+            Outcome::Misread(field, text) => account.misread.count(field, &text, number),
             Outcome::Unreadable(column, reason) => account.reject(number, column, reason, line, reading),
             Outcome::Taken(taken) => account.count(&taken),
         });
@@ -119,6 +127,7 @@ impl Chunk {
         for row in &mut self.table.rows {
             row.line = row.line.saturating_add(base);
         }
+        self.account.misread.shift_lines(before);
         for unread in &mut self.account.rejects {
             unread.line += before;
         }
@@ -130,11 +139,7 @@ impl Account {
         self.ledger.lines += 1;
         match taken {
             Taken::Attempt => self.ledger.attempts += 1,
-            Taken::Filtered => {
-                self.ledger.skipped += 1;
-                self.ledger.filtered += 1;
-            }
-            Taken::NotAnAttempt | Taken::Unusable(_) => self.ledger.skipped += 1,
+            Taken::Filtered | Taken::NotAnAttempt | Taken::Unusable(_) => self.ledger.skipped += 1,
         }
     }
 

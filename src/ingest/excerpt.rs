@@ -1,6 +1,7 @@
 //! Single lines of one input, read apart from the rest.
 
 use super::chunk::{Chunk, Reading};
+use super::dialect::Dialect;
 use super::filter::Filter;
 use super::native::Lane;
 use crate::attempt::{AttemptTable, Zone};
@@ -14,10 +15,11 @@ pub(crate) struct Excerpt<'c> {
 
 impl<'c> Excerpt<'c> {
     /// No line yet of the input numbered `file`, whose nameless records belong to the run `stream`.
-    pub(crate) fn new(file: u32, stream: &'c str, zone: Zone, filter: &'c Filter) -> Excerpt<'c> {
-        let reading = Reading { file, stream, zone, filter, keep_rejects: false, keep_ids: false };
+    pub(crate) fn new(file: u32, stream: &'c str, zone: Zone, filter: &'c Filter, dialect: &'c Dialect) -> Excerpt<'c> {
+        let reading =
+            Reading { file, stream, zone, filter: Some(filter), dialect, keep_rejects: false, keep_ids: false };
         let mut lane = Lane::default();
-        lane.start_table();
+        lane.start_table(&dialect.fields);
         Excerpt { reading, chunk: Chunk::default(), lane }
     }
 
@@ -26,7 +28,7 @@ impl<'c> Excerpt<'c> {
     pub(crate) fn take(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
         let before = self.rows();
         let text = String::from_utf8_lossy(line);
-        let filter = filter.unwrap_or(self.reading.filter);
+        let filter = filter.or(self.reading.filter);
         let reading = Reading { filter, keep_ids, ..self.reading };
         self.chunk.line(text.trim_ascii_end(), number, &reading, &mut self.lane);
         self.rows() - before

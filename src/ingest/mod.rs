@@ -5,25 +5,28 @@ pub mod bench;
 mod books;
 mod chunk;
 mod courses;
+mod dialect;
 mod excerpt;
 mod filter;
 pub(crate) mod hint;
+mod misread;
 mod native;
 pub(crate) mod reader;
 mod source;
 pub(crate) mod timestamp;
 
 pub use courses::{Sink, read_in_time};
+pub use dialect::Dialect;
 pub(crate) use excerpt::Excerpt;
 pub use filter::Filter;
-pub use native::{Aside, Diagnosis, diagnose};
+pub use native::{Aside, Diagnosis, Mapping, diagnose, field_names};
 pub(crate) use native::{IdField, id_field, ids_of, time_of};
 pub(crate) use reader::is_compressed;
 pub(crate) use source::looks_like_a_log;
 pub use source::{Source, resolve};
 
 use crate::attempt::{AttemptTable, Zone};
-use crate::report::{Input, Ledger, Reject};
+use crate::report::{Input, Ledger, Reject, Unreadable};
 use books::Merger;
 use chunk::{Chunk, Reading};
 use native::Lane;
@@ -43,8 +46,8 @@ const BATCH: (u64, usize) = (16, 1024);
 pub struct Options {
     /// Zone of times that name none.
     pub zone: Zone,
-    /// Attempts wanted.
-    pub filter: Filter,
+    /// What the logs' own words mean.
+    pub dialect: Dialect,
     /// Keep every rejected line for [`Ingested::rejected`], not just the first ones.
     pub keep_rejects: bool,
     /// Keep the ids of every attempt, not just of those that findings speak of.
@@ -55,7 +58,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { zone: Zone::UTC, filter: Filter::default(), keep_rejects: false, keep_ids: false, window: WINDOW }
+        Options { zone: Zone::UTC, dialect: Dialect::default(), keep_rejects: false, keep_ids: false, window: WINDOW }
     }
 }
 
@@ -70,6 +73,8 @@ pub struct Ingested {
     pub rejects: Vec<Reject>,
     /// All of them with their text, when asked for.
     pub rejected: Vec<(Reject, String)>,
+    /// Values that mean nothing to their field.
+    pub unreadable: Vec<Unreadable>,
 }
 
 impl Ingested {
@@ -164,7 +169,8 @@ pub fn read_str(text: &str) -> AttemptTable {
         file: 0,
         stream: "file:text",
         zone: options.zone,
-        filter: &options.filter,
+        filter: None,
+        dialect: &options.dialect,
         keep_rejects: false,
         keep_ids: false,
     };
@@ -265,7 +271,8 @@ fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String]) -> Readin
         file,
         stream: &streams[file as usize],
         zone: options.zone,
-        filter: &options.filter,
+        filter: None,
+        dialect: &options.dialect,
         keep_rejects: options.keep_rejects,
         keep_ids: options.keep_ids,
     }

@@ -3,6 +3,7 @@
 use super::FoldKey;
 use crate::attempt::{AttemptTable, Symbol};
 use crate::classify::Class;
+use crate::ingest::Filter;
 use crate::rules::{CATALOGUE, Rule, Settings, Severity};
 use glob::Pattern;
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ pub struct Options {
     pub settings: Settings,
     /// Nothing follows the data: no call is open.
     pub complete: bool,
+    /// Calls to judge; the others are left out of everything.
+    pub filter: Filter,
     /// Rules to judge by.
     pub rules: Vec<&'static Rule>,
     /// Severities other than the catalogue's, by code.
@@ -27,6 +30,7 @@ impl Default for Options {
         Options {
             settings: Settings::default(),
             complete: false,
+            filter: Filter::default(),
             rules: CATALOGUE.iter().collect(),
             severities: BTreeMap::new(),
             suppressions: Vec::new(),

@@ -2,12 +2,12 @@
 
 use super::doomed::Doomed;
 use super::handling::Handlings;
-use super::late::Late;
 use super::haste::Haste;
+use super::late::Late;
 use super::pace::Paces;
 use super::spot::{Spot, earlier};
 use crate::attempt::{Symbol, Time};
-use crate::calls::Call;
+use crate::calls::{Call, Grouping};
 use crate::report::{Bar, Outcome};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -33,6 +33,8 @@ pub struct RunTally {
     pub last_success: Option<Time>,
     /// Calls that took more than one attempt.
     pub retried_calls: u64,
+    /// Those of them whose attempts were brought together by their likeness alone.
+    pub guessed_calls: u64,
     /// The first attempt of the earliest of them.
     pub retried: Option<Spot>,
     /// Models used, in no order.
@@ -63,6 +65,7 @@ impl Default for RunTally {
             last: Time(i64::MIN),
             last_success: None,
             retried_calls: 0,
+            guessed_calls: 0,
             retried: None,
             models: SmallVec::new(),
             handlings: Handlings::default(),
@@ -91,6 +94,7 @@ impl RunTally {
         }
         if call.len() > 1 {
             self.retried_calls += 1;
+            self.guessed_calls += u64::from(call.grouping == Grouping::Inferred);
             self.retried = earlier(self.retried, Some(Spot::of(call.table(), call.rows()[0])));
         }
         self.handlings.absorb(call);
@@ -127,6 +131,7 @@ impl RunTally {
         self.paces.merge(other.paces);
         self.late.merge(other.late);
         self.haste.merge(other.haste);
+        self.guessed_calls += other.guessed_calls;
         self.sends += other.sends;
         self.waited_us += other.waited_us;
         self.wasted += other.wasted;

@@ -32,7 +32,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         schema_version: SCHEMA_VERSION,
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
         verdict: verdict::sentence(&totals, &problems),
-        ledger: ledger(ingested, fleet),
+        ledger: ledger(ingested, judgement),
         window: window(fleet),
         notices: Vec::new(),
         baseline: None,
@@ -49,7 +49,9 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         recovery: recovery::recovery(fleet),
         load: load::load(fleet),
         layers: layers::layers(fleet),
-        coverage: coverage(fleet, rules),
+        coverage: coverage::coverage(fleet, rules),
+        undecided: coverage::undecided(judgement),
+        unreadable: ingested.unreadable.clone(),
         inputs: ingested.inputs.clone(),
         rejects: ingested.rejects.clone(),
         totals,
@@ -78,10 +80,13 @@ pub(super) fn finding_order(finding: &Finding) -> impl Ord + use<> {
     )
 }
 
-fn ledger(ingested: &Ingested, fleet: &Fleet<'_>) -> Ledger {
+fn ledger(ingested: &Ingested, judgement: &Judgement<'_>) -> Ledger {
     let mut ledger = ingested.ledger();
-    ledger.attempts -= fleet.tally.duplicates;
-    ledger.duplicates += fleet.tally.duplicates;
+    let duplicates = judgement.fleet.tally.duplicates;
+    ledger.attempts -= duplicates + judgement.left_out;
+    ledger.duplicates += duplicates;
+    ledger.skipped += judgement.left_out;
+    ledger.filtered += judgement.left_out;
     ledger
 }
 
@@ -308,8 +313,11 @@ fn classes(fleet: &Fleet<'_>) -> Vec<ClassRow> {
 
 fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
     let mut list: Vec<Headroom> = Vec::new();
-    for (scope, kind, track) in fleet.table.gauges.iter() {
-        let (width, readings) = track.series.clone().at_most(POINTS).sorted();
+    let Some(window) = window(fleet) else { return list };
+    for (scope, kind, track) in fleet.table.gauges.iter().filter(|(scope, ..)| fleet.scopes.contains_key(scope)) {
+        let (width, mut readings) = track.series.clone().at_most(POINTS).sorted();
+        // A limit is shared: what other calls read of it belongs to the picture, as far as the calls judged reach.
+        readings.retain(|(at, _)| at.plus_us(width) > window.first && *at <= window.last);
         let Some((_, last)) = readings.last() else { continue };
         let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.clone().sorted().1).unwrap_or_default();
         let least = readings.iter().map(|(_, gauge)| gauge.min_ratio()).fold(f64::INFINITY, f64::min);
@@ -349,38 +357,4 @@ fn points(readings: &[(Time, Gauge)], width: i64, flow: &[(Time, crate::measure:
         });
     }
     points
-}
-
-/// Rules without evidence, gathered by the field they lack.
-fn coverage(fleet: &Fleet<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
-    let mut by_field: BTreeMap<crate::rules::Field, Vec<&'static str>> = BTreeMap::new();
-    for rule in rules {
-        for field in rule.needs {
-            by_field.entry(*field).or_default().push(rule.code);
-        }
-    }
-    by_field
-        .into_iter()
-        .filter_map(|(field, rules)| {
-            let present = presence(fleet, field);
-            (present.of > 0 && present.count == 0).then(|| Coverage { rules, field: field.name(), present })
-        })
-        .collect()
-}
-
-fn presence(fleet: &Fleet<'_>, field: crate::rules::Field) -> Share {
-    use crate::rules::Field;
-    let tally = &fleet.tally;
-    let (count, of) = match field {
-        Field::CallIdentity => (tally.with_call_identity, tally.sends),
-        Field::RetryAfter => (tally.hinted, tally.rejected),
-        Field::Duration => (tally.with_duration, tally.sends),
-        Field::Counters => (tally.with_counter, tally.sends),
-        Field::DeclaredCap => (tally.with_cap, tally.sends),
-        Field::Headroom => (tally.with_headroom, tally.sends),
-        Field::ShouldRetry => (tally.with_server_word, tally.failures),
-        Field::RequestId => (tally.with_request_id, tally.responses),
-        Field::Outcome => (tally.with_outcome, tally.sends),
-    };
-    Share { count, of }
 }

@@ -3,7 +3,8 @@
 use super::{Anonymizer, Outcome, Report};
 use crate::attempt::{Attempt, AttemptTable, Flags};
 use crate::calls::{Call, group};
-use crate::judge::horizon;
+use crate::judge::{self, horizon};
+use std::collections::HashSet;
 
 /// A table with a name.
 #[derive(Clone, Debug)]
@@ -32,12 +33,28 @@ pub enum Cells {
 /// The four frames of an analysis. The table must have been read with its ids kept; with `anonymizer`, `report` is
 /// one it has been through.
 #[must_use]
-pub fn frames(table: &AttemptTable, report: &Report, complete: bool, anonymizer: Option<&Anonymizer>) -> Vec<Frame> {
+pub fn frames(
+    table: &AttemptTable,
+    report: &Report,
+    options: &judge::Options,
+    anonymizer: Option<&Anonymizer>,
+) -> Vec<Frame> {
+    let (horizon, groups) = (horizon(table, options.complete), group(table));
+    let mut rows: Vec<CallRow> = Vec::new();
+    let mut wanted: Option<HashSet<u32>> = (!options.filter.is_empty()).then(HashSet::new);
+    for piece in groups.split(1) {
+        groups.calls(piece, &horizon, |call| {
+            if options.filter.wants_call(call) {
+                rows.push(call_row(call));
+                wanted.iter_mut().for_each(|wanted| wanted.extend(call.rows()));
+            }
+        });
+    }
     let shown = |frame: Frame| match anonymizer {
         Some(anonymizer) => anonymizer.frame(frame),
         None => frame,
     };
-    vec![shown(attempts(table)), shown(calls(table, complete)), runs(report), findings(report)]
+    vec![shown(attempts(table, wanted.as_ref())), shown(calls(rows)), runs(report), findings(report)]
 }
 
 fn text<T>(rows: &[T], cell: impl Fn(&T) -> Option<&str>) -> Cells {
@@ -60,9 +77,12 @@ fn truth<T>(rows: &[T], cell: impl Fn(&T) -> bool) -> Cells {
     Cells::Bool(rows.iter().map(|row| Some(cell(row))).collect())
 }
 
-/// Every record that is an attempt, in the order it was read; a second delivery is a row of its own.
-fn attempts(table: &AttemptTable) -> Frame {
-    let rows: Vec<(usize, &Attempt)> = table.rows.iter().enumerate().collect();
+/// Every record that is an attempt, in the order it was read; a second delivery is a row of its own. Of calls that
+/// were chosen, each attempt once.
+fn attempts(table: &AttemptTable, wanted: Option<&HashSet<u32>>) -> Frame {
+    let is_wanted = |row: usize| wanted.is_none_or(|wanted| wanted.contains(&(row as u32)));
+    let rows = table.rows.iter().enumerate().filter(|(row, _)| is_wanted(*row));
+    let rows: Vec<(usize, &Attempt)> = rows.collect();
     let name = |symbol| table.names.get(symbol);
     let detail = |row: &(usize, &Attempt)| table.detail(row.1);
     let positive = |n: u16| (n > 0).then_some(i64::from(n));
@@ -111,12 +131,7 @@ struct CallRow {
     last_class: Option<&'static str>,
 }
 
-fn calls(table: &AttemptTable, complete: bool) -> Frame {
-    let (horizon, groups) = (horizon(table, complete), group(table));
-    let mut rows: Vec<CallRow> = Vec::new();
-    for piece in groups.split(1) {
-        groups.calls(piece, &horizon, |call| rows.push(call_row(call)));
-    }
+fn calls(mut rows: Vec<CallRow>) -> Frame {
     rows.sort_by(|a, b| (a.first, &a.run_id, &a.call_id, a.last).cmp(&(b.first, &b.run_id, &b.call_id, b.last)));
     Frame {
         name: "calls",

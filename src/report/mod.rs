@@ -9,15 +9,16 @@ mod backoff;
 mod baseline;
 mod build;
 mod chance;
+mod coverage;
 mod diff;
 mod finding;
 mod frames;
 mod incidents;
 mod layers;
 mod load;
-mod recovery;
 mod past;
 mod rate;
+mod recovery;
 mod shown;
 mod trace;
 mod trend;
@@ -27,6 +28,7 @@ pub use anonymize::Anonymizer;
 pub use backoff::{Backoff, BackoffStep};
 pub use baseline::{Baseline, Compared};
 pub use build::build;
+pub use coverage::{Coverage, Undecided, Unreadable};
 pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
 pub(crate) use finding::rounded;
 pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, Sighting};
@@ -34,9 +36,9 @@ pub use frames::{Cells, Frame, frames};
 pub use incidents::{Ending, IncidentRow};
 pub use layers::LayerRow;
 pub use load::{AmplifiedSpan, LoadRow};
-pub use recovery::{RecoveryRow, RecoveryStep};
 pub use past::{Past, PastProblem, PastTotals, ProblemKey};
 pub use rate::{Measure, Rate, per_thousand};
+pub use recovery::{RecoveryRow, RecoveryStep};
 pub use trace::{
     Dictator, Failures, HeadroomAround, LimitReading, Reading, SupportCase, Surroundings, TRACE_SCHEMA_VERSION, Trace,
     TracedCall, TracedSend, Traces, Unresolved, traces,
@@ -101,6 +103,10 @@ pub struct Report {
     pub layers: Vec<LayerRow>,
     /// Rules that had no evidence, and the field they lack.
     pub coverage: Vec<Coverage>,
+    /// Calls that single rules could not judge, and the field that would have told.
+    pub undecided: Vec<Undecided>,
+    /// Values that could not be read, by field.
+    pub unreadable: Vec<Unreadable>,
     /// The inputs, in the order of their names.
     pub inputs: Vec<Input>,
     /// The first lines that could not be read.
@@ -122,7 +128,8 @@ pub struct Ledger {
     pub blank: u64,
     /// Further deliveries of an attempt already counted.
     pub duplicates: u64,
-    /// Attempts left out by `--since`, `--run` and their like; part of `skipped`.
+    /// Attempts of calls left out by `--since`, `--run` and their like; part of `skipped`. Of one input it is
+    /// not told apart from `attempts`.
     pub filtered: u64,
 }
 
@@ -357,17 +364,6 @@ pub struct HeadroomPoint {
     pub rejected: u64,
     /// Overloads answered on the scope in it.
     pub overloaded: u64,
-}
-
-/// A rule that could not judge, and what it lacks.
-#[derive(Clone, Debug, Serialize)]
-pub struct Coverage {
-    /// Rule codes.
-    pub rules: Vec<&'static str>,
-    /// The field that would enable them.
-    pub field: &'static str,
-    /// Attempts that carry it, of those that should.
-    pub present: Share,
 }
 
 /// One input.

@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
              _constants.py: MAX_RETRY_DELAY of 8 s",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[CAP, SHARE],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
@@ -60,12 +60,21 @@ cap_s = 300
     ],
 };
 
-fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     if repeats::guessed(call) {
-        return None;
+        return Ok(None);
     }
-    let over = call.retried().filter_map(|p| Some((p, too_long_s(call, p, settings)?)));
-    let (position, wait) = over.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    let over = || call.retried().filter_map(|p| Some((p, too_long(call, p, settings)?)));
+    let known = over().filter(|(_, wait)| wait.known).map(|(p, wait)| (p, wait.s));
+    match known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
+        Some((position, wait)) => Ok(Some(hit(call, position, wait, settings))),
+        // It may have been the attempt itself that took the time.
+        None if over().next().is_some() => Err(Field::Duration),
+        None => Ok(None),
+    }
+}
+
+fn hit(call: &Call<'_>, position: usize, wait: f64, settings: &Settings) -> Hit {
     let (cap, declared) = cap_s(call, position, settings);
     let planned = call.detail(position).and_then(|detail| detail.planned_us);
     let mut hit = Hit::new(format!(
@@ -87,7 +96,14 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         // A queue in front of the send, or a machine asleep, looks the same.
         hit.confidence = Confidence::Medium;
     }
-    Some(hit)
+    hit
+}
+
+/// A wait beyond the cap.
+struct Long {
+    s: f64,
+    /// It is a wait beyond doubt: its beginning or the client's plan is known.
+    known: bool,
 }
 
 /// The longest wait in order after the attempt at `position`, and whether the policy declares it.
@@ -97,7 +113,7 @@ fn cap_s(call: &Call<'_>, position: usize, settings: &Settings) -> (f64, bool) {
 }
 
 /// The wait after the attempt at `position`, where the client alone made it that long.
-fn too_long_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
+fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Long> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
     // A client may also wait for the reset that the headers of a rate limit name.
     let asked = detail.hint_us.is_some()
@@ -113,5 +129,5 @@ fn too_long_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f
     let wait = call.wait_before(position + 1)?;
     let measured = wait.s() - shared::clock_step_us(call) as f64 / 1e6;
     let known = wait.end_to_start || planned.is_some();
-    (known && measured > most && planned.is_none_or(|planned| planned > most)).then_some(wait.s())
+    (measured > most && planned.is_none_or(|planned| planned > most)).then(|| Long { s: wait.s(), known })
 }

@@ -1,7 +1,7 @@
 //! Far more patience than the server asked for.
 
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
-use crate::calls::Call;
+use crate::calls::{Call, Wait};
 
 const FACTOR: Setting =
     Setting { name: "factor", default: 3.0, unit: "", meaning: "how many times the hint a wait may last" };
@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: retry-after is the number of seconds to wait",
     needs: &[Field::CallIdentity, Field::RetryAfter, Field::Duration],
     settings: &[FACTOR, MORE],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
@@ -43,12 +43,21 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     if repeats::guessed(call) {
-        return None;
+        return Ok(None);
     }
-    let over = call.retried().filter_map(|p| Some((p, over_wait(call, p, settings)?)));
-    let (position, (wait, hint)) = over.max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
+    let over = || call.retried().filter_map(|p| Some((p, over_wait(call, p, settings)?)));
+    let known = over().filter(|(_, (wait, _))| wait.end_to_start).map(|(p, (wait, hint))| (p, wait.s(), hint));
+    match known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
+        Some((position, wait, hint)) => Ok(Some(hit(call, position, wait, hint))),
+        // It may have been the attempt itself that took the time.
+        None if over().next().is_some() => Err(Field::Duration),
+        None => Ok(None),
+    }
+}
+
+fn hit(call: &Call<'_>, position: usize, wait: f64, hint: f64) -> Hit {
     let mut hit =
         Hit::new(format!("waited {} where the server had asked for {}", shared::seconds(wait), shared::seconds(hint)))
             .on(call, position)
@@ -58,15 +67,15 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
             .number("retry_after_s", hint);
     hit.wait_s = wait - hint;
     hit.confidence = Confidence::Medium;
-    Some(hit)
+    hit
 }
 
-/// The wait after the attempt at `position` and the hint it outlasted, in seconds.
-fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
+/// The wait after the attempt at `position`, and the hint it outlasted in seconds.
+fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(Wait, f64)> {
     let hint = call.hint_us(position).filter(|&hint| hint > 0)? as f64 / 1e6;
     let wait = call.wait_before(position + 1)?;
     let more = settings.get(RULE.code, &MORE) + shared::clock_step_us(call) as f64 / 1e6;
-    let long = wait.end_to_start && wait.s() > hint * settings.get(RULE.code, &FACTOR) && wait.s() > hint + more;
+    let long = wait.s() > hint * settings.get(RULE.code, &FACTOR) && wait.s() > hint + more;
     let repeat = !call.at(position).terminal() && repeats::says_repeat(call, position, position + 1);
-    (long && repeat && shared::same_scope(call, position, position + 1)).then_some((wait.s(), hint))
+    (long && repeat && shared::same_scope(call, position, position + 1)).then_some((wait, hint))
 }

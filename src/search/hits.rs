@@ -4,7 +4,7 @@ use super::needles::Needles;
 use super::pages::At;
 use super::token;
 use crate::attempt::{Time, Zone};
-use crate::ingest::{IdField, time_of};
+use crate::ingest::{IdField, Mapping, time_of};
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -101,10 +101,10 @@ pub(super) fn fingerprint(value: &str) -> u64 {
 }
 
 /// Counts the lines of a page and asks its ends for their times.
-pub(super) fn survey(bytes: &[u8], zone: Zone) -> PageInfo {
+pub(super) fn survey(bytes: &[u8], zone: Zone, own: &Mapping) -> PageInfo {
     let time = |line: &[u8]| {
         let line = line.trim_ascii();
-        (!line.is_empty() && line.len() <= TRIED).then(|| time_of(std::str::from_utf8(line).ok()?, zone))?
+        (!line.is_empty() && line.len() <= TRIED).then(|| time_of(std::str::from_utf8(line).ok()?, zone, own))?
     };
     let first: Option<Time> = bytes.split(|byte| *byte == b'\n').take(TRIES).find_map(time);
     let last: Option<Time> = bytes.rsplit(|byte| *byte == b'\n').take(TRIES + 1).find_map(time);

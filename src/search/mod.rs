@@ -19,7 +19,7 @@ pub use near::Near;
 pub use quote::Place;
 
 use crate::attempt::{AttemptTable, Flags, Time, Zone};
-use crate::ingest::{Filter, IdField, IngestError, Source};
+use crate::ingest::{Dialect, Filter, IdField, IngestError, Source};
 use hits::{Candidates, Fit, Hits};
 use inputs::Opened;
 use needles::Needles;
@@ -53,6 +53,8 @@ pub struct Query {
     pub zone: Zone,
     /// Attempts wanted.
     pub filter: Filter,
+    /// What the logs' own words mean.
+    pub dialect: Dialect,
 }
 
 /// The usual stretch before and after, µs.
@@ -206,7 +208,7 @@ fn first_pass(
     pass(
         opened,
         &Wanted::All,
-        &|_, bytes| (hits::survey(bytes, query.zone), hits::find(bytes, &needles, &query.ids)),
+        &|_, bytes| (hits::survey(bytes, query.zone, &query.dialect.fields), hits::find(bytes, &needles, &query.ids)),
         &mut |at, (info, (lines, candidates))| {
             survey.take(at, info);
             hits.take(at, lines);

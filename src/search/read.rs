@@ -71,7 +71,7 @@ impl Reading<'_> {
     fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);
         let stream = &self.opened[at.input].stream;
-        let mut excerpt = Excerpt::new(file, stream, self.query.zone, &self.query.filter);
+        let mut excerpt = Excerpt::new(file, stream, self.query.zone, &self.query.filter, &self.query.dialect);
         let mut hits = hits.iter().peekable();
         let mut part = Rows::default();
         for (line, number) in lines {

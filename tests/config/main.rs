@@ -1,12 +1,15 @@
 //! `retrylens.toml`: what it changes, how mistakes in it are told, and what suppressions do.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod classify;
 #[path = "../common/mod.rs"]
 mod common;
+mod fields;
 mod mistakes;
 mod policy;
 mod show;
 mod suppress;
+mod trace;
 
 use common::{Ran, codes, run_in};
 use serde_json::Value;

@@ -17,7 +17,10 @@ fn assert_complains(config: &str, complaint: &str) {
 fn mistakes_are_told_with_their_place_and_what_was_meant() {
     for (config, complaint) in [
         ("selct = []", "1:1: no key `selct` here; did you mean `select`?"),
-        ("colour = 1", "1:1: no key `colour` here; the file may have select, ignore, rules, policy, suppress"),
+        (
+            "colour = 1",
+            "1:1: no key `colour` here; the file may have select, ignore, rules, policy, fields, classify, suppress",
+        ),
         ("select = [\"RL1\",\n  \"RL10l\"]", "2:3: no rule `RL10l`; did you mean `RL101` or `RL102`?"),
         ("ignore = [\"auth-retried\"]", "1:11: no rule `auth-retried`; did you mean `RL106`?"),
         ("ignore = \"RL1\"", "1:10: `ignore` must be a list, not a string"),
@@ -42,6 +45,17 @@ fn mistakes_are_told_with_their_place_and_what_was_meant() {
         ("[policy]\nfactor = 2", "2:1: this says nothing of waits without `base_s`, the first of them"),
         ("[[policy]]\nmodel = \"[\"", "2:9: `model` is no pattern: invalid range pattern"),
         ("policy = 3", "1:10: `policy` must be a table, not a number"),
+        ("[fields]\nid = \"requst_id\"", "2:6: no field `requst_id`; did you mean `request_id`?"),
+        ("[fields]\na.b = \"zzzz\"", "2:7: no field `zzzz`; README lists them under \"What it reads\""),
+        ("[fields]\nid = 3", "2:6: `id` must be a string, not a number"),
+        ("[[classify]]\ncode = \"x\"\nclass = \"overload\"", "3:9: no class `overload`; did you mean `overloaded`?"),
+        ("[[classify]]\ncode = \"x\"", "1:1: this entry of `classify` has no `class`"),
+        ("[[classify]]\nstatus = 20\nclass = \"overloaded\"", "2:10: `status` must be between 100 and 599"),
+        ("[[classify]]\nstatu = 429", "2:1: no key `statu` here; did you mean `status`?"),
+        (
+            "[[classify]]\nclass = \"overloaded\"",
+            "1:1: this entry of `classify` says nothing of a failure: give `status`, `type`, `code` or `message`",
+        ),
         ("[[suppress]]\nexpires = \"soon\"", "2:11: `expires` must be a date such as 2026-12-31"),
     ] {
         assert_complains(config, complaint);

@@ -17,6 +17,10 @@ enabled = true
 tolerance_ms = 80
 tolerance_share = 0.05
 
+[fields]
+"a.b" = "request_id"
+c = "ts"
+
 [[policy]]
 run = "night-*"
 model = "gpt*"
@@ -34,6 +38,14 @@ pool = 32
 [[policy]]
 base_s = 1
 jitter = 0.25
+
+[[classify]]
+provider = "house*"
+status = 503
+type = "x"
+code = "y"
+message = "*z*"
+class = "overloaded"
 
 [[suppress]]
 rule = "RL1"
@@ -83,6 +95,9 @@ fn the_schema_accepts_what_the_program_accepts() {
         "[rules.RL301]\nseverity = \"warn\"",
         "[rules.X]",
         "[policy]\nfactor = 2",
+        "[fields]\na = 1",
+        "[[classify]]\nstatus = 503",
+        "[[classify]]\nclass = \"overloaded\"",
         "[policy]\npool = 0",
         "[[policy]]\nbase_s = 1\njitter = \"some\"",
     ] {

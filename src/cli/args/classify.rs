@@ -1,6 +1,6 @@
 //! Arguments of `retrylens classify`.
 
-use super::{Color, Format};
+use super::{Color, ConfigFile, Format};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -24,6 +24,9 @@ pub(in crate::cli) struct ClassifyArgs {
     /// Whom the request was sent to
     #[arg(long, value_name = "NAME", help_heading = "Beside the text")]
     pub(in crate::cli) provider: Option<String>,
+
+    #[command(flatten)]
+    pub(in crate::cli) config: ConfigFile,
 
     /// Form of the answer; json gives one object a line
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]

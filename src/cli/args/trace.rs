@@ -1,6 +1,6 @@
 //! Arguments of `retrylens trace`.
 
-use super::{AnonymizeArgs, Color, InputArgs};
+use super::{AnonymizeArgs, Color, ConfigFile, InputArgs};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -19,6 +19,9 @@ pub(in crate::cli) struct TraceArgs {
     /// Look at what else was sent so long before and after: 30s, 5m, 1h (default: 1m, where that is not too much)
     #[arg(long, value_name = "DURATION", help_heading = "What to look for")]
     pub(in crate::cli) context: Option<String>,
+
+    #[command(flatten)]
+    pub(in crate::cli) config: ConfigFile,
 
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = TraceFormat::Text, help_heading = "Output")]

@@ -6,8 +6,9 @@ mod outputs;
 use super::anonymize::anonymizer;
 use super::args::{TraceArgs, age_us};
 use super::error::CliError;
-use super::{inputs, interrupt, output};
-use crate::ingest;
+use super::{config, inputs, interrupt, output};
+use crate::ingest::{self, Filter};
+use crate::judge::Options;
 use crate::render::text;
 use crate::report::{Traces, traces};
 use crate::rules::Severity;
@@ -29,14 +30,18 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     inputs::set_threads(&args.input)?;
     let sources = ingest::resolve(&asked.inputs)?;
     let filter = inputs::filter(&args.input)?;
-    let query = Query { ids: asked.ids.clone(), context_us, zone: args.input.tz, filter };
+    let config = config::load(&args.config)?;
+    let rules = config::select(&config, &[], &[])?;
+    // What is searched for was chosen while it was read.
+    let judging = Options { filter: Filter::default(), ..config::options(&config, rules, &args.input)? };
+    let query = Query { ids: asked.ids.clone(), context_us, zone: args.input.tz, filter, dialect: config.dialect() };
     let bar = inputs::progress(&sources, args.input.quiet);
     let found = search(&sources, &query, &|bytes| {
         interrupt::note_read(bytes);
         bar.inc(bytes);
     })?;
     bar.finish_and_clear();
-    let traces = traces(&found, &query.ids, args.input.complete, args.raw)?;
+    let traces = traces(&found, &query.ids, &judging, args.raw)?;
     if asked.is_stdin_implied && traces.searched.bytes == 0 {
         return Err(asked.no_input());
     }

@@ -6,6 +6,7 @@ use crate::attempt::{
     Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, Reading, Span, Symbol, Time, Usage, Zone,
 };
 use crate::classify::{self, Verdict};
+use crate::ingest::dialect::Dialect;
 use crate::ingest::filter::Filter;
 use crate::ingest::hint::Hint;
 use crate::ingest::timestamp;
@@ -21,7 +22,10 @@ pub(crate) struct Place<'c> {
     /// Stands for the run where a record names none.
     pub(crate) stream: &'c str,
     pub(crate) zone: Zone,
-    pub(crate) filter: &'c Filter,
+    /// Attempts wanted; `None` for all.
+    pub(crate) filter: Option<&'c Filter>,
+    /// What the log's own words mean.
+    pub(crate) dialect: &'c Dialect,
     /// Give every attempt a [`Detail`], for its ids.
     pub(crate) keep_ids: bool,
 }
@@ -56,7 +60,7 @@ pub(crate) fn take(record: Record<'_>, line: &str, place: &Place<'_>, table: &mu
         Ok(None) => return Taken::NotAnAttempt,
         Err(text) => return Taken::Unusable(format!("`ts` is no time: {text}")),
     };
-    if !place.filter.wants(&record, sent, place.stream) {
+    if place.filter.is_some_and(|filter| !filter.wants(&record, sent, place.stream)) {
         return Taken::Filtered;
     }
     Builder { record, sent, place }.finish(line, table)

@@ -77,6 +77,14 @@ pub(crate) enum Field {
     Header,
 }
 
+impl Field {
+    /// Its own spelling.
+    pub(crate) fn name(self) -> &'static str {
+        let spellings = SPELLINGS.iter().find(|(field, _)| *field == self);
+        spellings.and_then(|(_, names)| names.first()).copied().unwrap_or("header")
+    }
+}
+
 /// How many fields there are, for tables indexed by field.
 pub(crate) const FIELDS: usize = Field::Header as usize + 1;
 
@@ -163,16 +171,24 @@ const SPELLINGS: &[(Field, &[&str])] = &[
 static TABLE: LazyLock<HashMap<&'static str, (Field, u8), FixedState>> = LazyLock::new(|| {
     SPELLINGS
         .iter()
-        .flat_map(|(field, names)| names.iter().enumerate().map(move |(rank, name)| (*name, (*field, rank as u8))))
+        .flat_map(|(field, names)| names.iter().enumerate().map(move |(rank, name)| (*name, (*field, rank as u8 + 1))))
         .collect()
 });
 
-/// The field a key means and the rank of its spelling, lowest first.
+/// The rank of a user's own spelling: it wins over all that are built in.
+pub(crate) const OWN: u8 = 0;
+
+/// The field a key means and the rank of its spelling, lowest first, from 1.
 pub(crate) fn lookup(key: &str) -> Option<(Field, u8)> {
     if let Some(known) = TABLE.get(key) {
         return Some(*known);
     }
-    super::headers::is_interesting(key).then_some((Field::Header, 0))
+    super::headers::is_interesting(key).then_some((Field::Header, 1))
+}
+
+/// Every field under its own name, for suggestions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SPELLINGS.iter().filter_map(|(_, names)| names.first().copied())
 }
 
 #[cfg(test)]
@@ -187,9 +203,9 @@ mod tests {
 
     #[test]
     fn canonical_spellings_rank_first() {
-        assert_eq!(lookup("ts"), Some((Field::Ts, 0)));
-        assert_eq!(lookup("timestamp"), Some((Field::Ts, 1)));
-        assert_eq!(lookup("anthropic-ratelimit-requests-remaining"), Some((Field::Header, 0)));
+        assert_eq!(lookup("ts"), Some((Field::Ts, 1)));
+        assert_eq!(lookup("timestamp"), Some((Field::Ts, 2)));
+        assert_eq!(lookup("anthropic-ratelimit-requests-remaining"), Some((Field::Header, 1)));
         assert_eq!(lookup("colour"), None);
     }
 }

@@ -3,6 +3,7 @@
 //! It either does exactly what the strict parser would have done, or declines; a test holds the two together.
 
 use super::attempt::{FINGERPRINT, Place, fingerprint};
+use super::mapping::Mapping;
 use super::scan;
 use super::shape::Shape;
 use super::slot::{SLOTS, Slot};
@@ -29,6 +30,8 @@ pub(crate) struct Lane {
     last: [LastName; ORIGIN.len()],
     /// The origin they make; it belongs to one table.
     last_origin: Option<(Origin, OriginId)>,
+    /// Fingerprint of the user's own keys that the shapes were learnt with.
+    own: u64,
     /// Everything is left to the strict parser.
     closed: bool,
 }
@@ -66,14 +69,18 @@ impl Lane {
         Lane { closed: true, ..Lane::default() }
     }
 
-    /// Forgets what belonged to another table.
-    pub(crate) fn start_table(&mut self) {
+    /// Forgets what belonged to another table, and the shapes that were learnt with other keys than these.
+    pub(crate) fn start_table(&mut self, own: &Mapping) {
         self.last_origin = None;
+        if self.own != own.fingerprint() {
+            self.own = own.fingerprint();
+            self.shapes.clear();
+        }
     }
 
     /// Takes `line` if it is an ordinary line of a known shape.
     pub(crate) fn take(&mut self, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Answer {
-        if self.closed || place.keep_ids || !place.filter.is_empty() {
+        if self.closed || place.keep_ids || place.filter.is_some() {
             return Answer::Unusual;
         }
         for index in 0..self.shapes.len() {
@@ -99,7 +106,7 @@ impl Lane {
     }
 
     /// Learns from a line of a shape unknown so far, which the strict parser has accepted.
-    pub(crate) fn learn(&mut self, line: &str) {
+    pub(crate) fn learn(&mut self, line: &str, own: &Mapping) {
         if self.pause > 0 {
             self.pause -= 1;
             return;
@@ -109,7 +116,7 @@ impl Lane {
             self.misses = 0;
             self.pause = PAUSE;
         }
-        if let Some(shape) = Shape::learn(line) {
+        if let Some(shape) = Shape::learn(line, own) {
             self.shapes.truncate(MOST_SHAPES - 1);
             self.shapes.insert(0, shape);
         }

@@ -7,6 +7,7 @@ mod headers;
 mod ids;
 mod json;
 mod lane;
+mod mapping;
 mod record;
 mod repair;
 mod said;
@@ -17,8 +18,10 @@ mod single;
 mod slot;
 
 pub(crate) use attempt::{Place, Taken};
+pub use fields::names as field_names;
 pub(crate) use ids::{IdField, id_field, ids_of};
 pub(crate) use lane::Lane;
+pub use mapping::Mapping;
 pub(crate) use record::Record;
 pub use single::{Aside, Diagnosis, diagnose};
 
@@ -31,6 +34,8 @@ use repair::Piece;
 pub(crate) enum Outcome {
     /// See [`Taken`].
     Taken(Taken),
+    /// A value of an attempt that means nothing to its field: the field, and the value.
+    Misread(&'static str, String),
     /// A piece of the line that cannot be read: column from 1, and why.
     Unreadable(u64, String),
 }
@@ -49,19 +54,19 @@ pub(crate) fn read_line(
         return done(Outcome::Taken(Taken::Attempt));
     }
     if line.as_bytes()[0] == b'{'
-        && let Ok(record) = whole_record(line)
+        && let Ok(record) = whole_record(line, &place.dialect.fields)
     {
         if answer == Answer::Unknown {
-            lane.learn(line);
+            lane.learn(line, &place.dialect.fields);
         }
-        return done(Outcome::Taken(attempt::take(record, line, place, table)));
+        return take(record, line, place, table, &mut done);
     }
     for piece in repair::pieces(line) {
         match piece {
             Piece::Noise => done(Outcome::Taken(Taken::NotAnAttempt)),
             Piece::Broken { column, reason } => done(Outcome::Unreadable(column, reason)),
-            Piece::Object(text) => match whole_record(&text) {
-                Ok(record) => done(Outcome::Taken(attempt::take(record, &text, place, table))),
+            Piece::Object(text) => match whole_record(&text, &place.dialect.fields) {
+                Ok(record) => take(record, &text, place, table, &mut done),
                 Err(fault) => done(Outcome::Unreadable(fault.at as u64 + 1, repair::reason(fault))),
             },
         }
@@ -69,14 +74,29 @@ pub(crate) fn read_line(
 }
 
 /// When the attempt of a line was sent, as far as one strict look can tell.
-pub(crate) fn time_of(line: &str, zone: Zone) -> Option<Time> {
-    attempt::sent_at(&whole_record(line).ok()?, zone).ok()?
+pub(crate) fn time_of(line: &str, zone: Zone, own: &Mapping) -> Option<Time> {
+    attempt::sent_at(&whole_record(line, own).ok()?, zone).ok()?
 }
 
-/// The one object a text is.
-pub(crate) fn whole_record(text: &str) -> Result<Record<'_>, Fault> {
+fn take(
+    mut record: Record<'_>,
+    line: &str,
+    place: &Place<'_>,
+    table: &mut AttemptTable,
+    done: &mut impl FnMut(Outcome),
+) {
+    let misread = std::mem::take(&mut record.misread);
+    let taken = attempt::take(record, line, place, table);
+    if matches!(taken, Taken::Attempt) {
+        misread.into_iter().for_each(|(field, text)| done(Outcome::Misread(field.name(), text)));
+    }
+    done(Outcome::Taken(taken));
+}
+
+/// The one object a text is; `own` are keys beside those that are built in.
+pub(crate) fn whole_record<'t>(text: &'t str, own: &Mapping) -> Result<Record<'t>, Fault> {
     let mut reader = Reader::new(text);
-    let record = record::read(&mut reader)?;
+    let record = record::read(&mut reader, own)?;
     reader.end()?;
     Ok(record)
 }

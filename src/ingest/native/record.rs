@@ -1,10 +1,13 @@
 //! One record as a typed structure that borrows from its line: nothing is copied that needs no unescaping.
 
 use super::error_body::{self, ErrorBody};
-use super::fields::{FIELDS, Field, lookup};
+use super::fields::{FIELDS, Field, OWN, lookup};
 use super::headers::{self, Headers};
 use super::json::{Fault, Reader};
+use super::mapping::{Mapping, Own};
 use super::scalar::Scalar;
+use crate::attempt::Time;
+use crate::ingest::hint;
 use std::borrow::Cow;
 
 type Text<'a> = Option<Cow<'a, str>>;
@@ -60,6 +63,8 @@ pub(crate) struct Record<'a> {
     pub(crate) usage: Option<TokenCounts>,
     pub(crate) tool: Text<'a>,
     pub(crate) headers: Headers<'a>,
+    /// Values that mean nothing to their field.
+    pub(crate) misread: Vec<(Field, String)>,
 }
 
 /// Tokens and money.
@@ -95,36 +100,71 @@ impl Record<'_> {
 }
 
 /// Reads one object into a record. What stands after the object is left to the caller.
-pub(crate) fn read<'a>(reader: &mut Reader<'a>) -> Result<Record<'a>, Fault> {
-    let mut record = Record::default();
-    let mut body = ErrorBody::default();
-    // The rank of the spelling each field was set by; a worse one does not overwrite it.
-    let mut ranks = [u8::MAX; FIELDS];
+pub(crate) fn read<'a>(reader: &mut Reader<'a>, own: &Mapping) -> Result<Record<'a>, Fault> {
+    let mut parts = Parts { record: Record::default(), body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] };
     reader.object(|reader, key| {
-        let Some((field, rank)) = lookup(&key) else { return reader.skip() };
+        if !own.is_empty()
+            && let Some(own) = own.get(&key)
+        {
+            return parts.read_own(reader, &key, own);
+        }
+        match lookup(&key) {
+            Some((field, rank)) => parts.read(reader, &key, field, rank),
+            None => reader.skip(),
+        }
+    })?;
+    parts.record.take_body(parts.body);
+    Ok(parts.record)
+}
+
+/// A record that is being read.
+struct Parts<'a> {
+    record: Record<'a>,
+    body: ErrorBody<'a>,
+    /// The rank of the spelling each field was set by; a worse one does not overwrite it.
+    ranks: [u8; FIELDS],
+}
+
+impl<'a> Parts<'a> {
+    /// Reads the value of `field`; `name` tells which header.
+    fn read(&mut self, reader: &mut Reader<'a>, name: &str, field: Field, rank: u8) -> Result<(), Fault> {
         match field {
-            Field::Headers => return headers::read(reader, &mut record.headers),
-            Field::Error => return error_body::read(reader, &mut record.error, 0),
-            Field::Body => return error_body::read(reader, &mut body, 0),
-            Field::Usage => return record.read_usage(reader),
-            Field::Client => return record.read_client(reader),
+            Field::Headers => return headers::read(reader, &mut self.record.headers),
+            Field::Error => return error_body::read(reader, &mut self.record.error, 0),
+            Field::Body => return error_body::read(reader, &mut self.body, 0),
+            Field::Usage => return self.record.read_usage(reader),
+            Field::Client => return self.record.read_client(reader),
             Field::Header => {
                 let value = reader.scalar()?;
-                record.headers.set(&key, value);
+                self.record.headers.set(name, value);
             }
             _ => {
                 let value = reader.scalar()?;
-                let known = &mut ranks[field as usize];
+                let known = &mut self.ranks[field as usize];
                 if rank <= *known && value != Scalar::Null {
                     *known = rank;
-                    record.set(field, value);
+                    self.record.check(field, &value);
+                    self.record.set(field, value);
                 }
             }
         }
         Ok(())
-    })?;
-    record.take_body(body);
-    Ok(record)
+    }
+
+    /// Reads the value of a user's own key, and what it stands for by itself besides own keys inside it.
+    fn read_own(&mut self, reader: &mut Reader<'a>, key: &str, own: &Own) -> Result<(), Fault> {
+        if !own.below.is_empty() && reader.peek() == Some(b'{') {
+            reader.clone().object(|reader, key| match own.below.get(&key) {
+                Some(own) => self.read_own(reader, &key, own),
+                None => reader.skip(),
+            })?;
+        }
+        match (&own.target, lookup(key)) {
+            (Some(target), _) => self.read(reader, &target.name, target.field, OWN),
+            (None, Some((field, rank))) => self.read(reader, key, field, rank),
+            (None, None) => reader.skip(),
+        }
+    }
 }
 
 impl<'a> Record<'a> {
@@ -136,6 +176,24 @@ impl<'a> Record<'a> {
         if body.present && (body.named || failed) {
             let error = std::mem::take(&mut self.error);
             self.error = error_body::merged(body, error);
+        }
+    }
+
+    /// Notes a value that means nothing to its field, and forgets one that a better spelling replaces.
+    fn check(&mut self, field: Field, value: &Scalar<'_>) {
+        if !self.misread.is_empty() {
+            self.misread.retain(|(known, _)| *known != field);
+        }
+        if means_something(field, value) {
+            return;
+        }
+        let text = match value {
+            Scalar::Bool(truth) => Cow::Owned(truth.to_string()),
+            other => other.clone().into_text().unwrap_or(Cow::Borrowed("{...}")),
+        };
+        // A word that stands for nothing is no value.
+        if !matches!(text.trim(), "" | "None" | "null" | "-") {
+            self.misread.push((field, text.into_owned()));
         }
     }
 
@@ -300,6 +358,40 @@ impl<'a> Record<'a> {
             }
             _ => reader.skip(),
         }
+    }
+}
+
+/// Whether a field of numbers or truths can be read from `value`; fields that take any words can.
+fn means_something(field: Field, value: &Scalar<'_>) -> bool {
+    match field {
+        Field::DurationBare => bare_duration_ms(value).is_some(),
+        Field::RetryAfter => match value {
+            Scalar::Text(text) => hint::from_text(text, Time(0), None) != hint::Hint::Unreadable,
+            other => other.number().is_some(),
+        },
+        Field::DurationMs
+        | Field::DurationS
+        | Field::TtftMs
+        | Field::TtftS
+        | Field::RetryAfterMs
+        | Field::PlannedMs
+        | Field::PlannedS
+        | Field::CostUsd => value.number().is_some(),
+        Field::NumberFromZero
+        | Field::MaxAttempts
+        | Field::MaxRetries
+        | Field::SdkRetryCount
+        | Field::InputTokens
+        | Field::OutputTokens
+        | Field::CacheRead
+        | Field::CacheWrite => value.integer().is_some(),
+        Field::MidStream
+        | Field::Stream
+        | Field::ShouldRetry
+        | Field::WillRetry
+        | Field::Success
+        | Field::SideEffect => value.truth().is_some(),
+        _ => true,
     }
 }
 

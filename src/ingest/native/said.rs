@@ -60,10 +60,15 @@ impl Builder<'_, '_> {
     }
 
     pub(super) fn verdict(&self, has_hint: bool) -> Option<Verdict> {
+        classify::classify(&self.failure(has_hint))
+    }
+
+    /// The attempt as far as it bears on the verdict.
+    pub(super) fn failure(&self, has_hint: bool) -> Failure<'_> {
         let record = &self.record;
         let (said_ok, said_error) = self.logged();
         let kind = record.kind.as_deref().and_then(kind_named).or(record.outcome.as_deref().and_then(kind_named));
-        classify::classify(&Failure {
+        Failure {
             status: match self.status() {
                 0 => None,
                 status => Some(status),
@@ -83,7 +88,8 @@ impl Builder<'_, '_> {
             should_retry: self.should_retry(),
             side_effect: record.side_effect,
             provider: record.provider.as_deref(),
-        })
+            own: &self.place.dialect.failures,
+        }
     }
 
     /// An error beside a status of success came inside a stream.

@@ -3,6 +3,7 @@
 //! A [`Shape`] is learnt from a line the strict parser has accepted. Checking another line against it is
 //! comparing constant bytes and finding where scalars end.
 
+use super::mapping::Mapping;
 use super::slot::{Context, Meaning, SLOTS, Slot, meaning};
 
 /// Constant bytes, then a scalar.
@@ -32,7 +33,7 @@ const DEEPEST: usize = 8;
 impl Shape {
     /// Learns the shape of `line`, which the strict parser has accepted. `None` where the fast lane could not
     /// stand in for that parser: a field given twice, an escaped key, a header list.
-    pub(super) fn learn(line: &str) -> Option<Shape> {
+    pub(super) fn learn(line: &str, own: &Mapping) -> Option<Shape> {
         if line.len() > LONGEST {
             return None;
         }
@@ -44,7 +45,7 @@ impl Shape {
             seen: [None; SLOTS],
             contested: Vec::new(),
         };
-        learner.object(Context::Record, 0)?;
+        learner.object(Context::Record(own), 0)?;
         let tail = learner.text.get(learner.start..)?.into();
         let whole = learner.at == line.len();
         whole.then_some(Shape { pieces: learner.pieces, tail, contested: learner.contested })
@@ -79,7 +80,7 @@ impl Learner<'_> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    fn object(&mut self, context: Context, depth: usize) -> Option<()> {
+    fn object(&mut self, context: Context<'_>, depth: usize) -> Option<()> {
         if depth > DEEPEST {
             return None;
         }
@@ -107,7 +108,7 @@ impl Learner<'_> {
         }
     }
 
-    fn array(&mut self, meaning: Meaning, depth: usize) -> Option<()> {
+    fn array(&mut self, meaning: Meaning<'_>, depth: usize) -> Option<()> {
         if depth > DEEPEST {
             return None;
         }
@@ -132,7 +133,7 @@ impl Learner<'_> {
         }
     }
 
-    fn value(&mut self, meaning: Meaning, depth: usize) -> Option<()> {
+    fn value(&mut self, meaning: Meaning<'_>, depth: usize) -> Option<()> {
         match (self.peek()?, meaning) {
             (b'{', Meaning::Object(context)) => self.object(context, depth + 1),
             (b'{', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => {

@@ -3,13 +3,14 @@
 use super::attempt::{Builder, Place, cut, sent_at};
 use super::error_body::{self, ErrorBody};
 use super::json::Reader;
+use super::mapping::Mapping;
 use super::record::Record;
 use super::said::kind_named;
 use super::scalar::Scalar;
 use super::whole_record;
 use crate::attempt::{Time, Zone};
 use crate::classify::{Decider, Verdict};
-use crate::ingest::filter::Filter;
+use crate::ingest::dialect::Dialect;
 use crate::ingest::hint::Hint;
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
@@ -30,6 +31,8 @@ pub struct Aside<'e> {
     pub provider: Option<&'e str>,
     /// When it was met, unless the text says when.
     pub now: Time,
+    /// What the user's own words mean.
+    pub dialect: &'e Dialect,
 }
 
 /// What one error is, and what follows from it.
@@ -50,11 +53,11 @@ pub struct Diagnosis {
 #[must_use]
 pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
     let text = text.trim();
-    let mut record = from_json(text).unwrap_or_else(|| from_prose(text));
+    let mut record = from_json(text, &aside.dialect.fields).unwrap_or_else(|| from_prose(text));
     apply(aside, &mut record);
     let sent = sent_at(&record, Zone::UTC).ok().flatten().unwrap_or(aside.now);
-    let filter = Filter::default();
-    let place = Place { file: 0, line: 0, stream: "", zone: Zone::UTC, filter: &filter, keep_ids: false };
+    let (zone, dialect) = (Zone::UTC, aside.dialect);
+    let place = Place { file: 0, line: 0, stream: "", zone, filter: None, dialect, keep_ids: false };
     let builder = Builder { record, sent, place: &place };
     let wait = match builder.hint(sent) {
         Some(Hint::Wait(us)) => Some(us),
@@ -70,11 +73,11 @@ pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
 }
 
 /// An attempt record, or the body of an error with nothing around it.
-fn from_json(text: &str) -> Option<Record<'_>> {
+fn from_json<'t>(text: &'t str, own: &Mapping) -> Option<Record<'t>> {
     if text.starts_with('[') {
         return Some(Record { error: body(text)?, ..Record::default() });
     }
-    let mut record = whole_record(text).ok()?;
+    let mut record = whole_record(text, own).ok()?;
     if may_be_a_body(&record)
         && let Some(body) = body(text)
         && (body.error_type.is_some() || body.code.is_some() || body.message.is_some())
@@ -154,9 +157,16 @@ fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
         Decider::Exception => record.exception.as_deref().or(builder.error_type()),
         Decider::Transport => record.transport.as_deref(),
         Decider::Status => return status(builder),
+        Decider::Configuration => own_row(builder),
         Decider::WindowHeader | Decider::ShouldRetryHeader | Decider::Nothing => None,
     };
     text.map(|text| mask_keys(cut(text, LONGEST_EVIDENCE)).into_owned())
+}
+
+/// The row of the user's own that decided.
+fn own_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
+    let failure = builder.failure(false);
+    builder.place.dialect.failures.iter().find(|row| row.fits(&failure)).map(|row| row.label.as_str())
 }
 
 fn status(builder: &Builder<'_, '_>) -> Option<String> {

@@ -1,7 +1,8 @@
 //! What the scalars of a record are to the fast lane, by where they stand.
 
-use super::fields::{Field, lookup};
+use super::fields::{Field, OWN, lookup};
 use super::headers;
+use super::mapping::{Mapping, Own};
 use crate::attempt::LimitKind;
 
 /// What a scalar of a line is to the fast lane.
@@ -74,8 +75,11 @@ impl Slot {
 
 /// Where in a record a key stands.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Context {
-    Record,
+pub(super) enum Context<'m> {
+    /// At top level, with a user's own keys.
+    Record(&'m Mapping),
+    /// In an object that means nothing but for a user's own keys in it.
+    Own(&'m Mapping),
     Headers,
     Client,
     Usage,
@@ -87,17 +91,21 @@ pub(super) enum Context {
 
 /// What a key announces.
 #[derive(Clone, Copy)]
-pub(super) enum Meaning {
+pub(super) enum Meaning<'m> {
     Scalar(Slot),
     /// One of several spellings, lowest rank first.
     Ranked(Slot, u8),
-    Object(Context),
+    Object(Context<'m>),
 }
 
 /// What `key` announces in `context`.
-pub(super) fn meaning(context: Context, key: &str) -> Option<Meaning> {
+pub(super) fn meaning<'m>(context: Context<'m>, key: &str) -> Option<Meaning<'m>> {
     Some(match context {
-        Context::Record => return record_meaning(key),
+        Context::Record(own) => match own.get(key) {
+            Some(own) => return own_meaning(own, lookup(key).is_some()),
+            None => return lookup(key).map_or(Some(NOTHING), |(field, rank)| field_meaning(key, field, rank)),
+        },
+        Context::Own(own) => return own.get(key).map_or(Some(NOTHING), |own| own_meaning(own, false)),
         Context::Headers => return header_meaning(key),
         Context::Client => Meaning::Scalar(match key {
             "name" => Slot::ClientName,
@@ -118,8 +126,19 @@ pub(super) fn meaning(context: Context, key: &str) -> Option<Meaning> {
     })
 }
 
-fn record_meaning(key: &str) -> Option<Meaning> {
-    let Some((field, rank)) = lookup(key) else { return Some(Meaning::Scalar(Slot::Skip)) };
+/// What no rule needs.
+const NOTHING: Meaning<'static> = Meaning::Scalar(Slot::Skip);
+
+/// What a user's own key announces; `None` where it is more than one thing, which the strict parser sorts out.
+fn own_meaning(own: &Own, built_in: bool) -> Option<Meaning<'_>> {
+    match &own.target {
+        Some(target) if own.below.is_empty() => field_meaning(&target.name, target.field, OWN),
+        None if !built_in => Some(Meaning::Object(Context::Own(&own.below))),
+        _ => None,
+    }
+}
+
+fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>> {
     let slot = match field {
         Field::Ts => Slot::Ts,
         Field::DurationMs => Slot::DurationMs,
@@ -151,7 +170,7 @@ fn record_meaning(key: &str) -> Option<Meaning> {
         Field::Client => return Some(Meaning::Object(Context::Client)),
         Field::Usage => return Some(Meaning::Object(Context::Usage)),
         Field::Error | Field::Body => return Some(Meaning::Object(Context::Error)),
-        Field::Header => return header_meaning(key),
+        Field::Header => return header_meaning(name),
         // What a first, successful attempt keeps nothing of.
         Field::RequestHash | Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::Skip,
         // What is said of failures, of decisions, or in units that need a closer look.
@@ -184,7 +203,7 @@ fn record_meaning(key: &str) -> Option<Meaning> {
     Some(Meaning::Ranked(slot, rank))
 }
 
-fn header_meaning(key: &str) -> Option<Meaning> {
+fn header_meaning(key: &str) -> Option<Meaning<'static>> {
     let lower = key.to_ascii_lowercase();
     if let Some((part, kind)) = headers::limit_name(&lower) {
         return Some(match part {

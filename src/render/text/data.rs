@@ -5,7 +5,7 @@ use super::page::Page;
 use super::table::{Column, Table};
 use super::words::glued;
 use super::{style, words};
-use crate::report::{Ledger, Report, Window};
+use crate::report::{Ledger, Report, Unreadable, Window};
 use crate::rules::shared::seconds;
 use std::io;
 
@@ -28,6 +28,9 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         item("time", Text::plain(time(window, page)), page)?;
     }
     item("fields", Text::plain(fields(report)), page)?;
+    if !report.unreadable.is_empty() {
+        item("unread", Text::styled(style::YELLOW, unreadable(report)), page)?;
+    }
     if page.options.verbose && report.inputs.len() > 1 { each_input(report, page) } else { Ok(()) }
 }
 
@@ -106,6 +109,15 @@ fn time(window: Window, page: &Page<'_>) -> String {
     };
     let long = seconds(window.last.s_since(window.first).max(0.0));
     format!("{first} to {last}, {long} {zone}")
+}
+
+/// Values that mean nothing to their field: what rests on them was judged as if they were absent.
+fn unreadable(report: &Report) -> String {
+    let one = |it: &Unreadable| {
+        let values = words::counted(it.count, "value");
+        format!("{values} of {}, such as \"{}\" ({}:{})", it.field, it.example, it.file, it.line)
+    };
+    report.unreadable.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// Shares of what the judgement rests on.

@@ -3,7 +3,7 @@
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{style, words};
-use crate::report::{Coverage, Reject, Report};
+use crate::report::{Coverage, Reject, Report, Undecided};
 use std::io;
 
 /// Rejected lines before `--verbose`.
@@ -14,21 +14,26 @@ const REASON_LINES: usize = 3;
 const HANG: usize = 2;
 
 pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    not_judged(&report.coverage, page)?;
+    not_judged(&report.coverage, &report.undecided, page)?;
     rejected(report, page)
 }
 
-fn not_judged(coverage: &[Coverage], page: &mut Page<'_>) -> io::Result<()> {
-    if coverage.is_empty() {
+fn not_judged(coverage: &[Coverage], undecided: &[Undecided], page: &mut Page<'_>) -> io::Result<()> {
+    if coverage.is_empty() && undecided.is_empty() {
         return Ok(());
     }
-    page.heading("NOT JUDGED", "rules that found no evidence in the log")?;
+    page.heading("NOT JUDGED", "where the log holds too little evidence")?;
     for gap in coverage {
         let share = words::share(gap.present);
         let lacks = if share.is_empty() { "nothing to read it from".to_owned() } else { format!("present on {share}") };
         let verb = if gap.rules.len() == 1 { "needs" } else { "need" };
         let text = Text::plain(gap.rules.join(", ")).then(format!(" {verb} ")).and(style::BOLD, gap.field);
         page.item(&text.then(format!(": {lacks}")), HANG, usize::MAX)?;
+    }
+    for gap in undecided {
+        let calls = words::counted(gap.calls, "call");
+        let text = Text::plain(format!("{} cannot tell of {calls} that lack ", gap.rule)).and(style::BOLD, gap.field);
+        page.item(&text.then(" where it would have told"), HANG, usize::MAX)?;
     }
     Ok(())
 }

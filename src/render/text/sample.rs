@@ -3,7 +3,7 @@
 use crate::attempt::{LimitKind, Time};
 use crate::report::{
     Advice, Bar, ClassRow, Cost, Coverage, Headroom, HeadroomPoint, Histogram, Input, Ledger, Outcome, Problem, Reject,
-    Remedy, Report, Run, SCHEMA_VERSION, Share, Totals, Window,
+    Remedy, Report, Run, SCHEMA_VERSION, Share, Totals, Undecided, Unreadable, Window,
 };
 use crate::rules::Severity;
 use std::collections::BTreeMap;
@@ -59,6 +59,8 @@ pub(in crate::render) fn clean() -> Report {
         load: measures::load(),
         layers: Vec::new(),
         coverage: vec![gap(&["RL201", "RL202"], "retry_after", 0, 0)],
+        undecided: Vec::new(),
+        unreadable: Vec::new(),
         inputs: vec![input("logs/night.jsonl")],
         rejects: Vec::new(),
     }
@@ -106,6 +108,16 @@ pub(in crate::render) fn night() -> Report {
             gap(&["RL201", "RL202", "RL203"], "retry_after", 3, 180),
             gap(&["RL401"], "max_attempts", 0, 10_000),
         ],
+        undecided: [("RL307", 12), ("RL315", 1)]
+            .map(|(rule, calls)| Undecided { rule, field: "duration_ms", calls })
+            .to_vec(),
+        unreadable: vec![Unreadable {
+            field: "retry_after",
+            count: 3,
+            example: "30 seconds\u{1b}[31m".to_owned(),
+            file: "logs/2026-03-10/worker-1.jsonl.zst".to_owned(),
+            line: 7,
+        }],
         inputs: (1..=4).map(|n| input(&format!("logs/2026-03-10/worker-{n}.jsonl.zst"))).collect(),
         rejects: (1..=7)
             .map(|n| Reject {

@@ -1,7 +1,9 @@
 //! A report without names.
 
 use super::{Anonymizer, Kind};
-use crate::report::{Advice, Backoff, Evidence, Finding, Headroom, Input, Problem, Reject, Report, Run, Sighting};
+use crate::report::{
+    Advice, Backoff, Evidence, Finding, Headroom, Input, Problem, Reject, Report, Run, Sighting, Unreadable,
+};
 use crate::rules::find;
 
 impl Anonymizer {
@@ -34,6 +36,8 @@ impl Anonymizer {
             load,
             layers,
             coverage,
+            undecided,
+            unreadable,
             inputs,
             rejects,
         } = report;
@@ -62,6 +66,8 @@ impl Anonymizer {
             load: load.into_iter().map(|one| self.load(one)).collect(),
             layers: layers.into_iter().map(|one| self.layer(one)).collect(),
             coverage,
+            undecided,
+            unreadable: unreadable.into_iter().map(|one| self.unreadable(one)).collect(),
             inputs: inputs.into_iter().map(|input| self.input(input)).collect(),
             rejects: rejects.into_iter().map(|reject| self.reject(reject)).collect(),
         }
@@ -251,6 +257,12 @@ impl Anonymizer {
     }
 
     /// What was wrong with a line may quote it.
+    /// A value of a log may be anything.
+    fn unreadable(&self, one: Unreadable) -> Unreadable {
+        let Unreadable { field, count, example: _, file, line } = one;
+        Unreadable { field, count, example: "(withheld)".to_owned(), file: self.name(Kind::File, &file), line }
+    }
+
     fn reject(&self, reject: Reject) -> Reject {
         let Reject { file, line, column, reason: _ } = reject;
         Reject { file: self.name(Kind::File, &file), line, column, reason: "could not be read".to_owned() }

@@ -92,6 +92,7 @@ impl Anonymizer {
             waited_s,
             sends,
             findings,
+            suppressed,
         } = call;
         TracedCall {
             run_id: self.optional(Kind::Run, run_id),
@@ -105,6 +106,7 @@ impl Anonymizer {
             waited_s,
             sends: sends.into_iter().map(|send| self.send(send)).collect(),
             findings: findings.into_iter().map(|finding| self.finding(finding)).collect(),
+            suppressed,
         }
     }
 

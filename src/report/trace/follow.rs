@@ -9,19 +9,20 @@ use crate::classify;
 use crate::ingest::{IdField, IngestError, ids_of};
 use crate::judge::{self, Judgement, horizon};
 use crate::report::build::{finding_order, findings, masked, sighting};
-use crate::rules::{Check, Rule, Severity};
+use crate::rules::Severity;
 use crate::search::{Answer, Found};
 use std::collections::{BTreeSet, HashSet};
 
 /// Lines read back for their further ids and for `--raw`.
 const QUOTED: usize = 512;
 
-/// Follows the `ids` that `found` was searched for. `complete`: nothing follows the log. `raw`: with the lines
+/// Follows the `ids` that `found` was searched for; its calls are judged by `options`. `raw`: with the lines
 /// as they stand.
 ///
 /// # Errors
 /// An input that cannot be read any more.
-pub fn traces(found: &Found, ids: &[String], complete: bool, raw: bool) -> Result<Traces, IngestError> {
+pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool) -> Result<Traces, IngestError> {
+    let complete = options.complete;
     let table = &found.table;
     let end = horizon(table, complete).data_end.max(found.end.unwrap_or(Time(i64::MIN)));
     let calls = settled(table, &Horizon { data_end: end, complete });
@@ -30,7 +31,7 @@ pub fn traces(found: &Found, ids: &[String], complete: bool, raw: bool) -> Resul
     for (id, answer) in ids.iter().zip(&found.answers) {
         match answer {
             Answer::Found { kind, rows } if !rows.is_empty() => {
-                let mut one = follow(id, *kind, rows, &calls, found);
+                let mut one = follow(id, *kind, rows, &calls, found, options);
                 quote(&mut one, found, raw)?;
                 one.support = support::cases(&one);
                 one.same_as = traces.iter().position(|before| is_same(before, &one));
@@ -87,12 +88,12 @@ fn settled<'t>(table: &'t AttemptTable, horizon: &Horizon) -> Vec<Call<'t>> {
     calls
 }
 
-fn follow(id: &str, kind: Kind, rows: &[u32], calls: &[Call<'_>], found: &Found) -> Trace {
+fn follow(id: &str, kind: Kind, rows: &[u32], calls: &[Call<'_>], found: &Found, options: &judge::Options) -> Trace {
     let (kind, rows) = narrow(id, kind, &found.table, rows);
     let meant: Vec<&Call<'_>> = calls.iter().filter(|call| call.rows().iter().any(|row| rows.contains(row))).collect();
-    let fleet = Judged::fleet(calls);
+    let fleet = Judged::fleet(calls, options);
     let mut traced: Vec<(Time, &Call<'_>, TracedCall)> =
-        meant.iter().map(|call| (call.first().sent, *call, call_of(call, &rows, &fleet))).collect();
+        meant.iter().map(|call| (call.first().sent, *call, call_of(call, &rows, &fleet, options))).collect();
     let omitted = traced.len().saturating_sub(CALLS_SHOWN) as u64;
     // Of a large run the calls that went wrong are kept, and then told in time order.
     let order = |(sent, _, call): &(Time, &Call<'_>, TracedCall)| (*sent, call.call_id.clone());
@@ -141,19 +142,11 @@ struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    fn fleet(calls: &[Call<'a>]) -> Judged<'a> {
+    fn fleet(calls: &[Call<'a>], options: &judge::Options) -> Judged<'a> {
         let Some(first) = calls.first() else { return Judged { judgement: None } };
-        let options = judge::Options {
-            rules: judge::Options::default()
-                .rules
-                .into_iter()
-                .filter(|rule| matches!(rule.check, Check::Fleet(_)))
-                .collect(),
-            ..judge::Options::default()
-        };
         let mut judgement = Judgement::new(first.table());
-        calls.iter().for_each(|call| judgement.absorb(call, &[], &options));
-        judgement.judge_fleet(&options);
+        calls.iter().for_each(|call| judgement.absorb(call, &[], options));
+        judgement.judge_fleet(options);
         // What rests on the absence of something cannot be told from a part of the log.
         judgement.folds.values_mut().for_each(|fold| fold.kept.retain(|_, kept| kept.severity > Severity::Info));
         Judged { judgement: Some(judgement) }
@@ -174,14 +167,11 @@ impl<'a> Judged<'a> {
     }
 }
 
-fn call_of(call: &Call<'_>, named: &HashSet<u32>, fleet: &Judged<'_>) -> TracedCall {
+fn call_of(call: &Call<'_>, named: &HashSet<u32>, fleet: &Judged<'_>, options: &judge::Options) -> TracedCall {
     let table = call.table();
     let text = |symbol| table.names.get(symbol).map(masked);
     let mut judgement = Judgement::new(table);
-    let options = judge::Options::default();
-    let rules: Vec<&'static Rule> =
-        options.rules.iter().copied().filter(|rule| matches!(rule.check, Check::Call(_))).collect();
-    judgement.absorb(call, &rules, &options);
+    judgement.absorb(call, &options.rules, options);
     let mut found = findings(table, &judgement);
     found.extend(fleet.of(call));
     found.sort_by_cached_key(finding_order);
@@ -198,6 +188,7 @@ fn call_of(call: &Call<'_>, named: &HashSet<u32>, fleet: &Judged<'_>) -> TracedC
         waited_s: call.waited_us() as f64 / 1e6,
         sends: (0..call.len()).map(|position| send(call, position, named)).collect(),
         findings: found,
+        suppressed: judgement.suppressed,
     }
 }
 

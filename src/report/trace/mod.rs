@@ -108,6 +108,8 @@ pub struct TracedCall {
     pub sends: Vec<TracedSend>,
     /// What the rules say of it, and of what it took part in.
     pub findings: Vec<Finding>,
+    /// Findings that are known and accepted.
+    pub suppressed: u64,
 }
 
 /// One send.

@@ -1,10 +1,12 @@
 //! The fast lane and the strict parser must agree on every line, whole, odd or broken.
 
+#![allow(clippy::unwrap_used)]
+
 mod json;
 
 use super::*;
 use crate::attempt::Zone;
-use crate::ingest::filter::Filter;
+use crate::ingest::dialect::Dialect;
 
 /// Logs of several shapes, to be varied.
 const LINES: &[&str] = &[
@@ -17,24 +19,50 @@ const LINES: &[&str] = &[
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"type":"overloaded_error"},"outcome":"ok"}"#,
 ];
 
-fn read(lines: &[String], mut lane: Lane) -> String {
-    let filter = Filter::default();
+/// The same in words of a logger's own, some of them beside words that are built in.
+const OWN_LINES: &[&str] = &[
+    r#"{"when": "2026-11-29T18:02:26.749891Z", "call_id": "c-1", "upstream": {"request": "req_1", "took": 0.25, "limits": {"left": 49, "all": "50"}, "note": null}, "who.llm": "m", "model": "other", "st": 200, "status": 503, "err": null}"#,
+    r#"{"when":1767607200123,"ts":1,"st":"200","upstream":{"took":1},"upstream.request":"req_2","usage":{"in":5,"output_tokens":7},"who":{"llm":"n"}}"#,
+    r#"{"when":"2026-01-05T10:00:00Z","st":429,"upstream":{"error":{"type":"rate_limit_error"},"request":"r"},"wait":20,"attempt":2}"#,
+    r#"{"when":"2026-01-05T10:00:00Z","st":null,"status":200,"upstream":null,"who":"none"}"#,
+];
+
+const OWN_KEYS: &[(&str, &str)] = &[
+    ("when", "ts"),
+    ("upstream.request", "request_id"),
+    ("upstream.took", "duration_s"),
+    ("upstream.error", "error"),
+    ("upstream.limits.left", "x-ratelimit-remaining-requests"),
+    ("upstream.limits.all", "x-ratelimit-limit-requests"),
+    ("who.llm", "model"),
+    ("st", "status"),
+    ("usage.in", "input_tokens"),
+    ("wait", "retry_after"),
+];
+
+fn own() -> Dialect {
+    Dialect { fields: Mapping::new(OWN_KEYS.iter().copied()).unwrap(), ..Dialect::default() }
+}
+
+fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
     let mut table = AttemptTable::default();
     let mut out = String::new();
-    lane.start_table();
+    lane.start_table(&dialect.fields);
     for (number, line) in lines.iter().enumerate() {
         let place = Place {
             file: 0,
             line: number as u32 + 1,
             stream: "file:x",
             zone: Zone::UTC,
-            filter: &filter,
+            filter: None,
+            dialect,
             keep_ids: false,
         };
         read_line(line, &place, &mut lane, &mut table, |outcome| {
             out += match outcome {
                 Outcome::Taken(Taken::Attempt) => "A",
                 Outcome::Taken(_) => "S",
+                Outcome::Misread(..) => "M",
                 Outcome::Unreadable(..) => "R",
             };
         });
@@ -131,13 +159,13 @@ fn varied(line: &str, state: &mut u64) -> String {
     }
 }
 
-#[test]
-fn lane_and_strict_parser_agree() {
-    for seed in 0..3000u64 {
+/// Lines made of `sample` are read alike by both readers.
+fn assert_agree(sample: &[&str], dialect: &Dialect, seeds: u64) {
+    for seed in 0..seeds {
         let mut state = seed;
         let mut lines = Vec::new();
         for _ in 0..12 {
-            let line = LINES[random(&mut state) as usize % LINES.len()];
+            let line = sample[random(&mut state) as usize % sample.len()];
             lines.push(line.to_owned());
             let mut other = varied(line, &mut state);
             if random(&mut state).is_multiple_of(2) {
@@ -147,23 +175,68 @@ fn lane_and_strict_parser_agree() {
                 lines.push(other);
             }
         }
-        let (lane, strict) = (read(&lines, Lane::default()), read(&lines, Lane::closed()));
+        let (lane, strict) = (read(&lines, dialect, Lane::default()), read(&lines, dialect, Lane::closed()));
         let first = lane.lines().zip(strict.lines()).find(|(a, b)| a != b);
         assert!(lane == strict, "seed {seed}: {first:#?}");
     }
 }
 
 #[test]
+fn lane_and_strict_parser_agree() {
+    assert_agree(LINES, Dialect::PLAIN, 3000);
+}
+
+#[test]
+fn lane_and_strict_parser_agree_on_own_keys() {
+    assert_agree(OWN_LINES, &own(), 3000);
+}
+
+#[test]
+fn own_keys_win_over_those_built_in() {
+    let lines: Vec<String> = OWN_LINES.iter().map(|line| (*line).to_owned()).collect();
+    let read = read(&lines, &own(), Lane::closed());
+    let rows: Vec<&str> = read.lines().collect();
+    assert_eq!(rows[0], "AAAA", "{read}");
+    assert!(rows[1].contains("status: 200") && rows[1].contains("Some(\"m\")"), "{read}");
+    assert!(rows[2].contains("status: 200") && rows[2].contains("input_tokens: 5"), "{read}");
+    assert!(rows[3].contains("class: Some(RateLimited)"), "{read}");
+    assert!(rows[4].contains("status: 200"), "the null of an own key leaves the field to others: {read}");
+}
+
+#[test]
 fn ordinary_lines_do_take_the_lane() {
-    let filter = Filter::default();
-    let mut table = AttemptTable::default();
-    let mut lane = Lane::default();
-    let place = Place { file: 0, line: 1, stream: "file:x", zone: Zone::UTC, filter: &filter, keep_ids: false };
-    for line in &LINES[..4] {
-        read_line(line, &place, &mut lane, &mut table, |_| {});
-        if line.contains('\\') {
-            continue;
+    let own = own();
+    for (sample, dialect) in [(&LINES[..4], Dialect::PLAIN), (&OWN_LINES[..1], &own)] {
+        let mut table = AttemptTable::default();
+        let mut lane = Lane::default();
+        let zone = Zone::UTC;
+        let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
+        lane.start_table(&dialect.fields);
+        for line in sample {
+            read_line(line, &place, &mut lane, &mut table, |_| {});
+            if line.contains('\\') {
+                continue;
+            }
+            assert_eq!(lane.take(line, &place, &mut table), Answer::Taken, "{line}");
         }
-        assert_eq!(lane.take(line, &place, &mut table), Answer::Taken, "{line}");
     }
+}
+
+#[test]
+fn shapes_learnt_with_other_keys_are_forgotten() {
+    let line = r#"{"ts":"2026-01-05T10:00:00Z","status":200,"st":503}"#.to_owned();
+    let mut lane = Lane::default();
+    let mut statuses = Vec::new();
+    for dialect in
+        [Dialect::PLAIN, &Dialect { fields: Mapping::new([("st", "status")]).unwrap(), ..Dialect::default() }]
+    {
+        let mut table = AttemptTable::default();
+        lane.start_table(&dialect.fields);
+        let zone = Zone::UTC;
+        let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
+        read_line(&line, &place, &mut lane, &mut table, |_| {});
+        read_line(&line, &place, &mut lane, &mut table, |_| {});
+        statuses.extend(table.rows.iter().map(|row| row.status));
+    }
+    assert_eq!(statuses, [200, 200, 503, 503]);
 }

@@ -34,8 +34,11 @@ pub(super) fn write(trace: &Trace, nth: usize, told: &mut Told, page: &mut Page<
     page.blank()?;
     timeline::write(trace, call, page)?;
     page.blank()?;
+    if call.suppressed > 0 {
+        page.remark(&format!("{} suppressed", words::counted(call.suppressed, "finding")))?;
+    }
     if call.findings.is_empty() {
-        return page.remark("no finding about this call");
+        return if call.suppressed > 0 { Ok(()) } else { page.remark("no finding about this call") };
     }
     call.findings.iter().try_for_each(|one| finding(one, told, page))
 }

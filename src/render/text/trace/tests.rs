@@ -3,7 +3,7 @@
 use super::super::sample::HOSTILE;
 use super::*;
 use crate::attempt::Zone;
-use crate::ingest::{Filter, Source};
+use crate::ingest::{Dialect, Filter, Source};
 use crate::search::{Query, search};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -30,9 +30,16 @@ fn traced(id: &str, records: &[Value]) -> Traces {
     let path = folder.path().join("log.jsonl");
     let log: String = records.iter().map(|record| format!("{record}\n")).collect();
     std::fs::write(&path, log).unwrap();
-    let query = Query { ids: vec![id.to_owned()], context_us: None, zone: Zone::UTC, filter: Filter::default() };
+    let query = Query {
+        ids: vec![id.to_owned()],
+        context_us: None,
+        zone: Zone::UTC,
+        filter: Filter::default(),
+        dialect: Dialect::default(),
+    };
     let found = search(&[Source::File(path)], &query, &|_| {}).unwrap();
-    crate::report::traces(&found, &query.ids, true, false).unwrap()
+    let judging = crate::judge::Options { complete: true, ..crate::judge::Options::default() };
+    crate::report::traces(&found, &query.ids, &judging, false).unwrap()
 }
 
 fn page(traced: &Traces, options: &TextOptions) -> String {

@@ -1,0 +1,46 @@
+//! `[[classify]]`: what failures of a provider of one's own mean.
+
+use super::mistake::Mistake;
+use super::read::{File, Value};
+use crate::classify::OwnRow;
+
+/// Keys of one row.
+const KEYS: [&str; 6] = ["provider", "status", "type", "code", "message", "class"];
+
+/// Reads all rows.
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<OwnRow>, Mistake> {
+    file.list(value, "classify")?.iter().map(|value| one(file, value)).collect()
+}
+
+fn one(file: &File<'_>, value: &Value<'_>) -> Result<OwnRow, Mistake> {
+    let [mut provider, mut error_type, mut error_code, mut message] = [const { None }; 4];
+    let (mut status, mut class) = (None, None);
+    for (key, value) in file.table(value, "classify")? {
+        match key.get_ref().as_ref() {
+            "provider" => provider = Some(file.pattern(value, "provider")?),
+            "status" => status = Some(status_of(file, value)?),
+            "type" => error_type = Some(file.pattern(value, "type")?),
+            "code" => error_code = Some(file.pattern(value, "code")?),
+            "message" => message = Some(file.pattern(value, "message")?),
+            "class" => class = Some(file.class(value, file.string(value, "class")?)?),
+            other => return Err(file.unknown_key(key.span(), other, &KEYS, "an entry of `classify`")),
+        }
+    }
+    let Some(class) = class else {
+        return Err(file.mistake(value.span(), "this entry of `classify` has no `class`"));
+    };
+    if status.is_none() && error_type.is_none() && error_code.is_none() && message.is_none() {
+        let what = "this entry of `classify` says nothing of a failure: give `status`, `type`, `code` or `message`";
+        return Err(file.mistake(value.span(), what));
+    }
+    let label = format!("[[classify]] of line {}", file.line(value.span()));
+    Ok(OwnRow { provider, status, error_type, error_code, message, class, label })
+}
+
+fn status_of(file: &File<'_>, value: &Value<'_>) -> Result<u16, Mistake> {
+    let status = file.count(value, "status")?;
+    u16::try_from(status)
+        .ok()
+        .filter(|status| (100..600).contains(status))
+        .ok_or_else(|| file.mistake(value.span(), "`status` must be between 100 and 599"))
+}

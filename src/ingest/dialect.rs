@@ -1,0 +1,19 @@
+//! What the words of a log mean beyond what is built in: keys of a logger's own, failures of a provider's own.
+
+use super::native::Mapping;
+use crate::classify::OwnRow;
+
+/// A user's additions to the vocabulary.
+#[derive(Clone, Debug, Default)]
+pub struct Dialect {
+    /// Keys of records.
+    pub fields: Mapping,
+    /// Rows that go before the built-in table of failures, the first that fits first.
+    pub failures: Vec<OwnRow>,
+}
+
+impl Dialect {
+    /// Nothing but what is built in.
+    #[cfg(test)]
+    pub(crate) const PLAIN: &'static Dialect = &Dialect { fields: Mapping::NONE, failures: Vec::new() };
+}

@@ -1,0 +1,52 @@
+//! Values that mean nothing to the field they stand in, counted by field.
+
+use crate::report::{Input, Unreadable};
+use crate::untrusted::mask_keys;
+use std::collections::BTreeMap;
+
+/// Longest example kept, in bytes.
+const LONGEST: usize = 60;
+
+/// Counts by field, each with its first example: file, line and text.
+#[derive(Debug, Default)]
+pub(crate) struct Misread(BTreeMap<&'static str, (u64, (u32, u64, String))>);
+
+impl Misread {
+    /// Counts a value that stands on `line`, counted from the start of the stretch; the file is told when stretches merge.
+    pub(super) fn count(&mut self, field: &'static str, text: &str, line: u32) {
+        let example = || (0, u64::from(line), mask_keys(&text[..text.floor_char_boundary(LONGEST)]).into_owned());
+        self.0.entry(field).or_insert_with(|| (0, example())).0 += 1;
+    }
+
+    /// Moves the lines of the examples to where they stand in their input.
+    pub(super) fn shift_lines(&mut self, before: u64) {
+        self.0.values_mut().for_each(|(_, (_, line, _))| *line += before);
+    }
+
+    /// Takes in what was counted in a stretch of `file`.
+    pub(super) fn merge(&mut self, stretch: Misread, file: u32) {
+        for (field, (count, (_, line, text))) in stretch.0 {
+            let example = (file, line, text);
+            match self.0.entry(field) {
+                std::collections::btree_map::Entry::Vacant(free) => {
+                    free.insert((count, example));
+                }
+                std::collections::btree_map::Entry::Occupied(mut known) => {
+                    let known = known.get_mut();
+                    known.0 += count;
+                    // Inputs may be read by turns.
+                    if example < known.1 {
+                        known.1 = example;
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn finish(self, inputs: &[Input]) -> Vec<Unreadable> {
+        let name = |file: u32| inputs.get(file as usize).map_or_else(String::new, |input| input.path.clone());
+        let each = self.0.into_iter();
+        each.map(|(field, (count, (file, line, example)))| Unreadable { field, count, example, file: name(file), line })
+            .collect()
+    }
+}

@@ -1,0 +1,33 @@
+//! Which calls the user asked for.
+
+use crate::calls::Call;
+use crate::ingest::Filter;
+
+impl Filter {
+    fn wants_any_name(&self) -> bool {
+        self.runs.is_empty() && self.models.is_empty() && self.providers.is_empty()
+    }
+
+    /// Whether a call is wanted: by its first send, and by the names of any one of its attempts. It is taken or left
+    /// as a whole: one that fell back from a model to another is a call of both.
+    #[must_use]
+    pub fn wants_call(&self, call: &Call<'_>) -> bool {
+        let sent = call.first().sent;
+        self.since.is_none_or(|since| sent >= since)
+            && self.until.is_none_or(|until| sent < until)
+            && (self.wants_any_name() || (0..call.len()).any(|position| self.names(call, position)))
+    }
+
+    fn names(&self, call: &Call<'_>, position: usize) -> bool {
+        let (names, origin) = (&call.table().names, call.origin(position));
+        let run = names.text(call.at(position).run);
+        (self.runs.is_empty() || self.runs.iter().any(|wanted| wanted == run))
+            && contains_any(&self.models, names.text(origin.model))
+            && contains_any(&self.providers, names.text(origin.provider))
+    }
+}
+
+fn contains_any(wanted: &[String], name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    wanted.is_empty() || wanted.iter().any(|part| name.contains(&part.to_ascii_lowercase()))
+}

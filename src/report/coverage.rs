@@ -1,0 +1,85 @@
+//! What the judgement does not rest on, and why: fields that are absent, calls that could not be judged, values
+//! that could not be read.
+
+use super::Share;
+use crate::judge::Judgement;
+use crate::measure::Fleet;
+use crate::rules::{Field, Rule};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Rules that could not judge, and what they lack.
+#[derive(Clone, Debug, Serialize)]
+pub struct Coverage {
+    /// Rule codes.
+    pub rules: Vec<&'static str>,
+    /// The field that would enable them.
+    pub field: &'static str,
+    /// Attempts that carry it, of those that should.
+    pub present: Share,
+}
+
+/// Calls that a rule would have had to judge and could not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Undecided {
+    /// Rule code.
+    pub rule: &'static str,
+    /// The field that would have told.
+    pub field: &'static str,
+    /// How many calls.
+    pub calls: u64,
+}
+
+/// Values of a field that mean nothing to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unreadable {
+    /// The field.
+    pub field: &'static str,
+    /// How many values.
+    pub count: u64,
+    /// The first of them, keys masked.
+    pub example: String,
+    /// The input it stands in.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u64,
+}
+
+/// Rules without evidence, gathered by the field they lack.
+pub(super) fn coverage(fleet: &Fleet<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
+    let mut by_field: BTreeMap<Field, Vec<&'static str>> = BTreeMap::new();
+    for rule in rules {
+        for field in rule.needs {
+            by_field.entry(*field).or_default().push(rule.code);
+        }
+    }
+    by_field
+        .into_iter()
+        .filter_map(|(field, rules)| {
+            let present = presence(fleet, field);
+            (present.of > 0 && present.count == 0).then(|| Coverage { rules, field: field.name(), present })
+        })
+        .collect()
+}
+
+/// Calls that could not be judged, by rule.
+pub(super) fn undecided(judgement: &Judgement<'_>) -> Vec<Undecided> {
+    let each = judgement.undecided.iter();
+    each.map(|((rule, field), calls)| Undecided { rule, field: field.name(), calls: *calls }).collect()
+}
+
+fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
+    let tally = &fleet.tally;
+    let (count, of) = match field {
+        Field::CallIdentity => (tally.with_call_identity, tally.sends),
+        Field::RetryAfter => (tally.hinted, tally.rejected),
+        Field::Duration => (tally.with_duration, tally.sends),
+        Field::Counters => (tally.with_counter, tally.sends),
+        Field::DeclaredCap => (tally.with_cap, tally.sends),
+        Field::Headroom => (tally.with_headroom, tally.sends),
+        Field::ShouldRetry => (tally.with_server_word, tally.failures),
+        Field::RequestId => (tally.with_request_id, tally.responses),
+        Field::Outcome => (tally.with_outcome, tally.sends),
+    };
+    Share { count, of }
+}
