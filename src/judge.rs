@@ -155,7 +155,7 @@ impl<'a> Judgement<'a> {
         }
         self.fleet.absorb(call);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
-        if call.len() == 1 && !call.first().failed() {
+        if call.len() == 1 && !call.first().failed() && !call.was_resent_beneath() {
             return;
         }
         let mut wasted: Vec<u32> = Vec::new();

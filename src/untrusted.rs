@@ -181,6 +181,15 @@ fn looks_random(secret: &str) -> bool {
     secret.len() >= 24 || secret.bytes().any(|byte| byte.is_ascii_digit())
 }
 
+/// At most `most` characters of a text from a log, on one line.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -152,6 +152,15 @@ impl<B: Mergeable + Clone> Series<B> {
         self
     }
 
+    /// The same series with buckets of at least `least_us` µs.
+    #[must_use]
+    pub fn no_finer_than(mut self, least_us: i64) -> Series<B> {
+        while self.width_us() < least_us {
+            self.widen();
+        }
+        self
+    }
+
     /// Width of a bucket in µs.
     #[must_use]
     pub fn width_us(&self) -> i64 {

@@ -55,6 +55,10 @@ pub struct Detail {
     pub delivered: u32,
     /// Deadline of the request.
     pub timeout: Span,
+    /// Sends of a gateway on behalf of this attempt beyond its own, as the gateway counts them.
+    pub gateway_retries: u16,
+    /// Resends of the request that the instrumentation of its client counts (`http.request.resend_count`).
+    pub resends: u16,
 }
 
 impl Default for Detail {
@@ -76,6 +80,8 @@ impl Default for Detail {
             max_tokens: 0,
             delivered: 0,
             timeout: Span::UNKNOWN,
+            gateway_retries: 0,
+            resends: 0,
         }
     }
 }

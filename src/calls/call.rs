@@ -179,6 +179,13 @@ impl<'a> Call<'a> {
         self.table.origin(self.at(position))
     }
 
+    /// Whether a gateway or the instrumentation counts more sends than the log shows for one of its attempts.
+    #[must_use]
+    pub fn was_resent_beneath(&self) -> bool {
+        let counts = |detail: &Detail| detail.gateway_retries > 0 || detail.resends > 0;
+        (0..self.len()).any(|position| self.detail(position).is_some_and(counts))
+    }
+
     /// The server's wait after the attempt at `position`, in µs.
     #[must_use]
     pub fn hint_us(&self, position: usize) -> Option<i64> {

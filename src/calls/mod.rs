@@ -6,6 +6,7 @@ mod call;
 mod group;
 mod infer;
 mod quiet;
+mod relation;
 mod reuse;
 mod stream;
 
@@ -14,6 +15,7 @@ pub(crate) use group::group_from;
 pub use group::{Groups, group};
 pub(crate) use quiet::Quiet;
 pub(crate) use stream::Stream;
+pub(crate) use relation::{same_account, same_scope, shows_retry, streaks};
 
 use crate::attempt::{AttemptTable, Time};
 use serde::Serialize;

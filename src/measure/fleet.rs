@@ -2,10 +2,16 @@
 
 use super::backoff::Backoffs;
 use super::cap::{CapKey, CapTally, Holder};
+use super::flow::Flow;
+use super::layers::{self, Layers};
+use super::outbreak::Outbreaks;
+use super::recovery::{self, Recoveries};
 use super::run::RunTally;
 use super::scope::ScopeTally;
+use super::service::Service;
+use super::spot::Spot;
 use super::tally::{ClassTally, Tally};
-use crate::attempt::{AttemptTable, Scope, Symbol};
+use crate::attempt::{AttemptTable, Scope, Series, Symbol};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::report::Outcome;
@@ -39,6 +45,12 @@ pub struct Sums {
     pub classes: HashMap<Class, ClassTally, RandomState>,
     /// The waits of each retry loop.
     pub backoffs: Backoffs,
+    /// What became of retries.
+    pub recoveries: Recoveries,
+    /// Failures over time.
+    pub outbreaks: Outbreaks,
+    /// Loops around loops.
+    pub layers: Layers,
 }
 
 impl Deref for Fleet<'_> {
@@ -63,12 +75,16 @@ impl Sums {
         self.scopes.values_mut().for_each(|scope| scope.each_row(visit));
         self.caps.values_mut().for_each(|cap| cap.each_row(visit));
         self.backoffs.each_row(visit);
+        self.recoveries.values_mut().for_each(|recovery| Spot::each_row(&mut recovery.first, visit));
+        self.outbreaks.each_row(visit);
+        self.layers.values_mut().for_each(|tally| Spot::each_row(&mut tally.first, visit));
     }
 
     /// Takes in one call.
     pub fn absorb(&mut self, call: &Call<'_>) {
         self.tally.absorb(call);
         self.runs.entry(call.first().run).or_default().absorb(call);
+        let layered = layers::absorb(&mut self.layers, call);
         let mut scopes: SmallVec<[Scope; 2]> = SmallVec::new();
         for position in 0..call.len() {
             let scope = call.origin(position).scope();
@@ -78,7 +94,7 @@ impl Sums {
         }
         for (index, scope) in scopes.into_iter().enumerate() {
             let tally = self.scopes.entry(scope).or_default();
-            if index == 0 { tally.absorb(call, scope) } else { tally.absorb_attempts(call, scope) }
+            if index == 0 { tally.absorb(call, scope, layered) } else { tally.absorb_attempts(call, scope) }
         }
         if call.attempts().any(|attempt| attempt.failed()) {
             self.absorb_failures(call);
@@ -87,6 +103,8 @@ impl Sums {
     }
 
     fn absorb_failures(&mut self, call: &Call<'_>) {
+        recovery::absorb(&mut self.recoveries, call);
+        self.outbreaks.absorb(call);
         let mut seen: SmallVec<[Class; 4]> = SmallVec::new();
         for (position, attempt) in call.attempts().enumerate() {
             let Some(class) = attempt.class else { continue };
@@ -138,6 +156,9 @@ impl Sums {
             mine.recovered += theirs.recovered;
         }
         self.backoffs.merge(table, other.backoffs);
+        recovery::merge(&mut self.recoveries, other.recoveries);
+        self.outbreaks.merge(other.outbreaks);
+        layers::merge(&mut self.layers, other.layers);
     }
 
     /// The spent caps in the order in which they were first met.
@@ -146,6 +167,25 @@ impl Sums {
         let mut list: Vec<_> = self.caps.iter().collect();
         list.sort_unstable_by_key(|(key, cap)| (cap.first, cap.last, key.class));
         list
+    }
+}
+
+impl Sums {
+    /// The sends of one service over time, whatever the account.
+    #[must_use]
+    pub fn sends_of(&self, service: Service) -> Series<Flow> {
+        let scopes = self.scopes.iter().filter(|(scope, _)| Service::of(scope) == service);
+        scopes.fold(Series::default(), |mut sum, (_, tally)| {
+            sum.merge(tally.flow.clone().into_series());
+            sum
+        })
+    }
+
+    /// Calls that started with one service, whatever the account.
+    #[must_use]
+    pub fn calls_of(&self, service: Service) -> u64 {
+        let scopes = self.scopes.iter().filter(|(scope, _)| Service::of(scope) == service);
+        scopes.map(|(_, tally)| tally.load.calls).sum()
     }
 }
 

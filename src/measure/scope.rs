@@ -1,9 +1,11 @@
 //! What is known of one rate-limit scope: an account and a model of one provider.
 
+use super::amplification::Spacing;
 use super::burst::{Fanout, FanoutTerms, Met, Starts};
 use super::drain::Traffic;
 use super::flow::{Flow, Flows};
 use super::gate::{Gate, Shut, Standing};
+use super::load::Load;
 use super::spot::Spot;
 use super::starved::Starved;
 use super::tally::{is_overload, is_rate_limit};
@@ -27,6 +29,10 @@ pub struct ScopeTally {
     pub waves: Waves,
     /// Calls that met lack of capacity again and again.
     pub starved: Starved,
+    /// Arrivals, and how many were under way.
+    pub load: Load,
+    /// The waits its callers chose.
+    pub spacing: Spacing,
     /// The latest start of a call that succeeded.
     pub last_success: Option<Time>,
 }
@@ -39,8 +45,11 @@ fn tolerated(hint_us: i64) -> i64 {
 
 impl ScopeTally {
     /// Takes in a call that started on this scope.
-    pub fn absorb(&mut self, call: &Call<'_>, scope: Scope) {
+    pub fn absorb(&mut self, call: &Call<'_>, scope: Scope, layered: bool) {
         self.absorb_attempts(call, scope);
+        self.absorb_start(call, scope, layered);
+        self.load.absorb(call);
+        self.spacing.absorb(call);
         if call.attempts().any(|attempt| !attempt.failed()) {
             self.last_success = self.last_success.max(Some(call.first().sent));
         }
@@ -59,9 +68,16 @@ impl ScopeTally {
             }
         }
         self.waves.absorb(call, scope);
+        self.load.absorb_attempts(call, scope);
         if call.attempts().any(is_rate_limit) {
             self.absorb_refusals(call, scope);
         }
+    }
+
+    fn absorb_start(&mut self, call: &Call<'_>, scope: Scope, layered: bool) {
+        let sends = (0..call.len()).filter(|&position| call.origin(position).scope() == scope).count() as u64;
+        let layered = if layered { sends } else { 0 };
+        self.flow.add(call.first().sent, Flow { calls: 1, sends_of_calls: sends, layered, ..Flow::default() });
     }
 
     fn absorb_refusals(&mut self, call: &Call<'_>, scope: Scope) {
@@ -94,7 +110,9 @@ impl ScopeTally {
             ok: u64::from(!attempt.failed()),
             rejected: u64::from(is_rate_limit(attempt)),
             overloaded: u64::from(is_overload(attempt)),
+            last_ok: (!attempt.failed()).then_some(attempt.sent),
             first: Some(Spot::of(call.table(), call.rows()[position])),
+            ..Flow::default()
         };
         self.flow.add(attempt.sent, flow);
     }
@@ -106,6 +124,8 @@ impl ScopeTally {
         self.starts.merge(table, other.starts);
         self.waves.merge(table, other.waves);
         self.starved.merge(other.starved);
+        self.load.merge(other.load);
+        self.spacing.merge(other.spacing);
         self.last_success = self.last_success.max(other.last_success);
     }
 
@@ -115,6 +135,7 @@ impl ScopeTally {
         self.starts.each_row(visit);
         self.waves.each_row(visit);
         self.starved.each_row(visit);
+        Spot::each_row(&mut self.spacing.example, visit);
     }
 
     /// Whether a request sent between `from` and `until` succeeded.

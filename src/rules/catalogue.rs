@@ -39,6 +39,7 @@ pub static CATALOGUE: &[Rule] = &[
     rl314_retry_storm::RULE,
     rl315_over_wait::RULE,
     rl401_hidden_layered_retries::RULE,
+    rl402_gateway_retries_underneath::RULE,
     rl404_attempts_over_declared_cap::RULE,
     rl406_waits_off_the_declared_schedule::RULE,
     rl407_attempt_over_declared_timeout::RULE,

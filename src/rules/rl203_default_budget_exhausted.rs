@@ -3,10 +3,11 @@
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
 use super::rl304_immediate_retry as rl304;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, loops, sdk, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, sdk, shared};
 use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
+use crate::measure::loops_of;
 use crate::report::Outcome;
 
 const WAITED: Setting = Setting {
@@ -127,5 +128,5 @@ fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
     call.retried().any(ill_timed)
         || rl206::gave_up(call, settings).is_some()
         || rl206::too_long(call, call.len() - 1, settings)
-        || loops::find(call).is_some()
+        || loops_of(call).is_some()
 }

@@ -1,7 +1,8 @@
 //! A loop that nothing seems to bound.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, loops, repeats, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
 use crate::calls::Call;
+use crate::measure::loops_of;
 
 const ATTEMPTS: Setting = Setting {
     name: "attempts",
@@ -92,7 +93,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let capped = streak.clone().any(|p| call.at(p).max_attempts > 0);
     let follow = streak.clone().skip(1).all(|p| repeats::says_repeat(call, p - 1, p));
     // Two loops, each of them capped, are another problem.
-    if capped || !follow || loops::find(call).is_some() {
+    if capped || !follow || loops_of(call).is_some() {
         return None;
     }
     let last = call.at(streak.end - 1);

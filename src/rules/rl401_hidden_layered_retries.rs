@@ -1,9 +1,9 @@
 //! Two retry loops, one around the other: their attempts multiply.
 
-use super::loops::{self, Loops, Sign};
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
 use super::{repeats, shared};
 use crate::calls::{Call, Grouping};
+use crate::measure::{Layering, Loops, Sign, loops_of};
 
 /// What the layer of an SDK is called.
 const SDK: &str = "sdk";
@@ -91,13 +91,14 @@ layer = "sdk"
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    loops::find(call).map_or_else(|| by_policy(call, settings), |loops| by_shape(call, &loops))
+    loops_of(call).map_or_else(|| by_policy(call, settings), |loops| by_shape(call, &loops))
 }
 
 fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
-    let (inner, outer) = loops.names(call);
+    let layering = Layering::of(call, loops);
+    let (inner, outer) = layering.names(&call.table().names);
     let (rounds, sends) = (loops.rounds.len() as u64, u64::from(loops.sends()));
-    let shape = if loops.rounds.iter().all(|&round| round == loops.inner()) {
+    let shape = if loops.are_even() {
         format!("{rounds} x {} sends", loops.inner())
     } else {
         let each: Vec<String> = loops.rounds.iter().map(u32::to_string).collect();
@@ -112,7 +113,7 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
         .text("factorisation", shape)
         .text("inner_layer", inner)
         .text("outer_layer", outer)
-        .word("sign", loops.sign.words());
+        .word("sign", layering.sign());
     hit.rows.extend(loops.positions.iter().map(|&position| call.rows()[position]));
     if loops.sign == Sign::Nested {
         hit.confidence = Confidence::Medium;

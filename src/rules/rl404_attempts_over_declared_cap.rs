@@ -1,8 +1,9 @@
 //! A layer that sends more often than it says it does.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, loops, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::Symbol;
 use crate::calls::{Call, Grouping};
+use crate::measure::loops_of;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -137,7 +138,7 @@ fn by_count(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
         return None;
     }
     let found = shared::streaks(caps.call).find_map(|streak| over_in(caps, streak))?;
-    loops::find(caps.call).is_none().then_some(found)
+    loops_of(caps.call).is_none().then_some(found)
 }
 
 fn over_in(caps: &Caps<'_, '_>, streak: Range<usize>) -> Option<(usize, u64)> {

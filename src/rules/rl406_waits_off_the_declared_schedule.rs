@@ -1,9 +1,10 @@
 //! A loop that waits otherwise than it was configured to.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, loops, repeats, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::policy::Schedule;
+use crate::measure::loops_of;
 
 const SHARE: Setting = Setting {
     name: "tolerance_share",
@@ -113,7 +114,7 @@ impl Compared {
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     // The waits of two loops, one in the other, are on neither schedule.
-    if settings.policies.is_empty() || repeats::guessed(call) || loops::find(call).is_some() {
+    if settings.policies.is_empty() || repeats::guessed(call) || loops_of(call).is_some() {
         return Ok(None);
     }
     let mut judged = 0;

@@ -2,8 +2,10 @@
 
 use super::{Confidence, Hit, Severity};
 use crate::attempt::{Attempt, Flags, Symbol};
-use crate::calls::{Call, Grouping};
+use crate::calls::Call;
+pub(super) use crate::calls::{same_account, same_scope, shows_retry, streaks};
 use crate::classify::Class;
+pub(super) use crate::untrusted::cut;
 use std::ops::Range;
 
 /// A failure of a class that `wanted` accepts was followed by further sends of the same call to the same
@@ -75,22 +77,6 @@ fn refused_for_good(call: &Call<'_>, position: usize) -> bool {
     !invited && !reopened && (shows_retry(call, position) || fails_alike(call, position, position + 1))
 }
 
-/// Whether more than a like request some time later says that the attempt at `position` was sent again.
-pub(super) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
-    let decided = call.at(position).flags.has(Flags::DECIDED_RETRY);
-    let detail = call.detail(position);
-    let hash = detail.map_or(0, |detail| detail.request_hash);
-    let same_body = hash != 0 && call.detail(position + 1).is_some_and(|next| next.request_hash == hash);
-    // Of several open calls a counter may continue another than this one, but it does continue one.
-    let next = call.at(position + 1);
-    let counted = next.number > 1 || next.sdk_count().is_some_and(|count| count > 0);
-    call.grouping != Grouping::Inferred
-        || counted
-        || decided
-        || same_body
-        || detail.is_some_and(|detail| detail.planned_us.is_some())
-}
-
 /// Whether two attempts failed with the same class and words.
 fn fails_alike(call: &Call<'_>, a: usize, b: usize) -> bool {
     let words = |p| call.detail(p).map_or(Symbol::NONE, |detail| detail.message);
@@ -99,38 +85,6 @@ fn fails_alike(call: &Call<'_>, a: usize, b: usize) -> bool {
 
 fn waited_s(call: &Call<'_>, positions: Range<usize>) -> f64 {
     positions.filter_map(|p| call.wait_before(p)).map(|wait| wait.s()).sum()
-}
-
-/// Whether nothing shows that two attempts went to different providers or accounts.
-pub(super) fn same_account(call: &Call<'_>, a: usize, b: usize) -> bool {
-    let (a, b) = (call.origin(a), call.origin(b));
-    ![(a.provider, b.provider), (a.org, b.org), (a.api_key, b.api_key), (a.workspace, b.workspace)]
-        .into_iter()
-        .any(differ)
-}
-
-/// Whether nothing shows that two attempts drew on different rate limits.
-pub(super) fn same_scope(call: &Call<'_>, a: usize, b: usize) -> bool {
-    same_account(call, a, b) && !differ((call.origin(a).model, call.origin(b).model))
-}
-
-fn differ((a, b): (Symbol, Symbol)) -> bool {
-    a.is_some() && b.is_some() && a != b
-}
-
-/// Stretches of attempts that try for one answer: a call id that stands on several requests in a row begins
-/// a new stretch after each success, and after each decision to give up.
-pub(super) fn streaks<'c>(call: &'c Call<'_>) -> impl Iterator<Item = Range<usize>> + 'c {
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let first = start;
-        let last = (first..call.len()).find(|&p| {
-            let attempt = call.at(p);
-            !attempt.failed() || attempt.flags.has(Flags::DECIDED_FAIL) || p + 1 == call.len()
-        })?;
-        start = last + 1;
-        Some(first..start)
-    })
 }
 
 /// How far two send times of the call may be off against each other: some logs keep whole seconds.
@@ -183,15 +137,6 @@ pub(super) fn class_words(class: Option<Class>) -> &'static str {
         Some(Class::UsageWindow) => "a spent usage window",
         Some(Class::Entitlement) => "a plan that does not cover the request",
         _ => "a failure",
-    }
-}
-
-/// At most `most` characters of a text from a log, on one line.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
     }
 }
 

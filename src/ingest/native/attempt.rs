@@ -208,6 +208,8 @@ impl Builder<'_, '_> {
             || row.flags.has(Flags::SIDE_EFFECT)
             || row.flags.has(Flags::TOOL)
             || row.flags.has(Flags::IDEMPOTENT)
+            || self.gateway_retries() > 0
+            || self.resends() > 0
             || self.record.decision.is_some()
     }
 
@@ -240,6 +242,8 @@ impl Builder<'_, '_> {
             max_tokens: count(record.max_tokens.unwrap_or(0)),
             delivered: count(record.delivered),
             timeout: record.timeout_ms.map_or(Span::UNKNOWN, Span::from_ms),
+            gateway_retries: self.gateway_retries(),
+            resends: self.resends(),
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) enum Field {
     MaxRetries,
     Layer,
     SdkRetryCount,
+    /// Resends that the instrumentation of the HTTP client counts.
+    Resends,
     RequestId,
     AwsRequestId,
     Provider,
@@ -118,6 +120,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::MaxRetries, &["max_retries", "maxRetries"]),
     (Field::Layer, &["layer", "component", "source", "retry_layer"]),
     (Field::SdkRetryCount, &["sdk_retry_count"]),
+    (Field::Resends, &["http.request.resend_count", "resend_count"]),
     (Field::RequestId, &["request_id", "request-id", "requestId", "requestID", "x-request-id", "_request_id"]),
     (Field::AwsRequestId, &["aws_request_id"]),
     (Field::Provider, &["provider", "gen_ai.provider.name", "llm_provider", "gen_ai.system", "custom_llm_provider"]),

@@ -21,6 +21,10 @@ pub(crate) struct Headers<'a> {
     pub(crate) request_id: Option<Cow<'a, str>>,
     pub(crate) aws_request_id: bool,
     pub(crate) sdk_retry_count: Option<i64>,
+    /// Sends of a proxy to its upstream, the first included.
+    pub(crate) upstream_attempts: Option<i64>,
+    /// Sends of a gateway beyond its first.
+    pub(crate) gateway_retries: Option<i64>,
     pub(crate) idempotency_key: Option<Cow<'a, str>>,
     pub(crate) user_agent: Option<Cow<'a, str>>,
     pub(crate) package_version: Option<Cow<'a, str>>,
@@ -36,6 +40,11 @@ pub(crate) struct Headers<'a> {
 
 /// Prefix of the headers about a subscription's windows.
 const WINDOW: &str = "anthropic-ratelimit-unified-";
+
+/// How often Envoy sent the request upstream, from 1 (Envoy documentation, HTTP header manipulation).
+pub(super) const ENVOY_ATTEMPTS: &str = "x-envoy-attempt-count";
+/// How often LiteLLM sent it again, from 0.
+pub(super) const LITELLM_RETRIES: &str = "x-litellm-attempted-retries";
 
 /// What a rate-limit header says of its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +155,8 @@ impl<'a> Headers<'a> {
             "x-request-id" | "apim-request-id" if self.request_id.is_none() => self.request_id = value.into_text(),
             "x-amzn-requestid" => self.aws_request_id = true,
             "x-stainless-retry-count" => self.sdk_retry_count = value.integer(),
+            ENVOY_ATTEMPTS => self.upstream_attempts = value.integer(),
+            LITELLM_RETRIES => self.gateway_retries = value.integer(),
             "idempotency-key" => self.idempotency_key = value.into_text(),
             "user-agent" => self.user_agent = value.into_text(),
             "x-stainless-package-version" => self.package_version = value.into_text(),

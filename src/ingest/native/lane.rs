@@ -128,6 +128,12 @@ impl Lane {
         let number = values.optional_integer(Slot::Number)?;
         let sdk = values.optional_integer(Slot::SdkRetryCount)?.or(values.optional_integer(Slot::HeaderSdkRetryCount)?);
         let cap = values.optional_integer(Slot::MaxAttempts)?;
+        let beneath = [(Slot::Resends, 0), (Slot::GatewayRetries, 0), (Slot::UpstreamAttempts, 1)];
+        for (slot, most) in beneath {
+            if values.optional_integer(slot)?.is_some_and(|n| n > most) {
+                return None;
+            }
+        }
         if !(200..300).contains(&status) || !first(number) || sdk.is_some_and(|n| n != 0) {
             return None;
         }

@@ -24,6 +24,7 @@ pub(crate) struct Record<'a> {
     pub(crate) max_attempts: Option<i64>,
     pub(crate) layer: Text<'a>,
     pub(crate) sdk_retry_count: Option<i64>,
+    pub(crate) resends: Option<i64>,
     pub(crate) request_id: Text<'a>,
     pub(crate) aws_request_id: bool,
     pub(crate) provider: Text<'a>,
@@ -214,6 +215,7 @@ impl<'a> Record<'a> {
             }
             Field::Layer => self.layer = value.into_text(),
             Field::SdkRetryCount => self.sdk_retry_count = value.integer(),
+            Field::Resends => self.resends = value.integer(),
             Field::RequestId => self.request_id = value.into_text(),
             Field::AwsRequestId => self.aws_request_id = true,
             Field::Provider => self.provider = value.into_text(),

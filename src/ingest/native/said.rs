@@ -136,6 +136,18 @@ impl Builder<'_, '_> {
         named.or(record.error.request_id.as_deref()).filter(|id| !id.is_empty())
     }
 
+    /// Sends of a gateway beyond the first, by the header of whichever counts them.
+    pub(super) fn gateway_retries(&self) -> u16 {
+        let headers = &self.record.headers;
+        let upstream = headers.upstream_attempts.map_or(0, |sends| sends.saturating_sub(1));
+        few(upstream.max(headers.gateway_retries.unwrap_or(0)))
+    }
+
+    /// Resends that the instrumentation counts.
+    pub(super) fn resends(&self) -> u16 {
+        few(self.record.resends.unwrap_or(0))
+    }
+
     pub(super) fn idempotency_key(&self) -> Option<&str> {
         self.record.idempotency_key.as_deref().or(self.record.headers.idempotency_key.as_deref())
     }
@@ -145,6 +157,11 @@ impl Builder<'_, '_> {
         let named = self.record.call_id.as_deref().filter(|id| !id.is_empty());
         named.or_else(|| self.idempotency_key()).filter(|id| !id.is_empty())
     }
+}
+
+/// A count of sends; a number beyond 65,535 is none.
+fn few(count: i64) -> u16 {
+    u16::try_from(count).unwrap_or(0)
 }
 
 fn read_hint(scalar: &Scalar<'_>, answered: Time, date: Option<Time>) -> Option<Hint> {

@@ -13,6 +13,7 @@ const LINES: &[&str] = &[
     r#"{"ts": "2026-11-29T18:02:26.749891Z", "run_id": "run-1", "call_id": "c-1", "layer": "boundary", "attempt": 1, "sdk_retry_count": 0, "request_id": "req_1", "provider": "anthropic", "model": "m", "status": 200, "error_type": null, "error_message": null, "stream": true, "mid_stream": false, "retry_after": null, "headers": {"anthropic-ratelimit-requests-limit": "50", "anthropic-ratelimit-requests-remaining": "49", "anthropic-ratelimit-requests-reset": "2026-11-29T18:02:29Z", "request-id": "req_2"}, "duration_ms": 41.033, "outcome": "ok", "client": {"name": "Anthropic/Python", "version": "2.14.0"}, "transport": null}"#,
     r#"{"timestamp":1767607200123,"trace_id":"t","run_id":"r","turn_id":"u","status_code":"200","latency_ms":850,"usage":{"input_tokens":12,"output_tokens":7,"other":{"deep":[1,2,"x"]}},"tags":["a","b"],"x-ratelimit-limit-tokens":"1000","x-ratelimit-remaining-tokens":10,"note":"caf\u00e9 \"quoted\""}"#,
     r#"{"@timestamp":"2026-01-05T10:00:00Z","status":200,"success":true,"org":"acme","workspace":"w","ttft_ms":12.5,"cache_read_tokens":5,"x-amzn-requestid":"a","headers":null,"error":null,"max_attempts":3}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","attempt":1,"status":200,"http.request.resend_count":0,"headers":{"x-envoy-attempt-count":"1","x-litellm-attempted-retries":0}}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":529,"error":{"type":"overloaded_error","message":"Overloaded"},"attempt":2,"call_id":"c"}"#,
     r#"{"level":"info","msg":"started"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"type":"overloaded_error"},"outcome":"ok"}"#,
@@ -75,7 +76,8 @@ fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
             .collect();
         let row =
             crate::attempt::Attempt { origin: crate::attempt::OriginId(0), run: crate::attempt::Symbol::NONE, ..*row };
-        out += &format!("\n{row:?} {names:?} {:?}", table.usage(index));
+        let beneath = table.detail(&table.rows[index]).map(|detail| (detail.gateway_retries, detail.resends));
+        out += &format!("\n{row:?} {names:?} {:?} {beneath:?}", table.usage(index));
     }
     let mut gauges: Vec<String> =
         table.gauges.iter().map(|(_, kind, track)| format!("{kind:?} {:?}", track.series.clone().sorted())).collect();
@@ -216,6 +218,14 @@ fn ordinary_lines_do_take_the_lane() {
                 continue;
             }
             assert_eq!(lane.take(line, &place, &mut table), Answer::Taken, "{line}");
+    let filter = Filter::default();
+    let mut table = AttemptTable::default();
+    let mut lane = Lane::default();
+    let place = Place { file: 0, line: 1, stream: "file:x", zone: Zone::UTC, filter: &filter, keep_ids: false };
+    for line in &LINES[..4] {
+        read_line(line, &place, &mut lane, &mut table, |_| {});
+        if line.contains('\\') {
+            continue;
         }
     }
 }

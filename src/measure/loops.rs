@@ -1,14 +1,13 @@
 //! Two retry loops in one call: what shows them, and who runs which.
 
-use super::shared;
 use crate::attempt::{Attempt, Flags};
-use crate::calls::{Call, Grouping};
+use crate::calls::{Call, Grouping, same_scope, shows_retry, streaks};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// What shows the two loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Sign {
     /// The SDK's own counter begins anew.
     SdkCounter,
     /// The layer's numbers begin anew.
@@ -21,7 +20,7 @@ pub(super) enum Sign {
 
 impl Sign {
     /// As written in reports.
-    pub(super) fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Sign::SdkCounter => "the SDK's own retry counter begins again",
             Sign::Numbers => "the attempt numbers begin again",
@@ -32,24 +31,29 @@ impl Sign {
 }
 
 /// Two loops of one call: how often the inner one sent in each round of the outer one.
-pub(super) struct Loops {
+pub(crate) struct Loops {
     /// What shows them.
-    pub(super) sign: Sign,
+    pub(crate) sign: Sign,
     /// Sends of each round.
-    pub(super) rounds: SmallVec<[u32; 8]>,
+    pub(crate) rounds: SmallVec<[u32; 8]>,
     /// Their positions in the call, in order.
-    pub(super) positions: SmallVec<[usize; 16]>,
+    pub(crate) positions: SmallVec<[usize; 16]>,
 }
 
 impl Loops {
     /// Sends of all rounds.
-    pub(super) fn sends(&self) -> u32 {
+    pub(crate) fn sends(&self) -> u32 {
         self.rounds.iter().sum()
     }
 
     /// Sends of the longest round.
-    pub(super) fn inner(&self) -> u32 {
+    pub(crate) fn inner(&self) -> u32 {
         self.rounds.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Whether every round sent as often as the longest.
+    pub(crate) fn are_even(&self) -> bool {
+        self.rounds.iter().all(|&round| round == self.inner())
     }
 
     /// Whether it is more than one call that ran out of attempts, and the next one.
@@ -59,43 +63,12 @@ impl Loops {
 
     /// Whether each new round is shown to be the same request: in an outage, calls that run out of attempts one
     /// after the other look like rounds where the log names no calls.
-    pub(super) fn are_shown(&self, call: &Call<'_>) -> bool {
+    pub(crate) fn are_shown(&self, call: &Call<'_>) -> bool {
         let mut border = 0;
         self.rounds.iter().take(self.rounds.len().saturating_sub(1)).all(|&round| {
             border += round as usize;
-            shared::shows_retry(call, self.positions[border - 1])
+            shows_retry(call, self.positions[border - 1])
         })
-    }
-
-    /// The inner loop and the outer one, as far as the log names them.
-    pub(super) fn names(&self, call: &Call<'_>) -> (String, String) {
-        let names = &call.table().names;
-        let first = self.positions.first().copied().unwrap_or(0);
-        let origin = call.origin(first);
-        let layer = |position: usize| names.get(call.origin(position).layer).map(|name| shared::cut(name, 40));
-        let here = layer(first);
-        match self.sign {
-            Sign::SdkCounter => {
-                let client = names.get(origin.client).map_or_else(String::new, |client| {
-                    format!(" ({})", shared::cut(&format!("{client} {}", names.text(origin.client_version)), 60))
-                });
-                (format!("the SDK's own retries{client}"), "a loop".to_owned())
-            }
-            Sign::Numbers => {
-                let inner =
-                    here.map_or_else(|| "the one that numbers attempts".to_owned(), |here| format!("that of {here}"));
-                (inner, "a second loop".to_owned())
-            }
-            Sign::OneNumber => {
-                let outer = here.map_or_else(|| "a loop".to_owned(), |here| format!("the loop of {here}"));
-                ("retries it does not count".to_owned(), outer)
-            }
-            Sign::Nested => {
-                let outer = (0..call.len()).filter(|&p| call.origin(p).layer != origin.layer).find_map(layer);
-                let inner = format!("the retries of {}", here.unwrap_or_default());
-                (inner, format!("the loop of {}", outer.unwrap_or_default()))
-            }
-        }
     }
 
     fn is_product(&self) -> bool {
@@ -104,11 +77,11 @@ impl Loops {
 }
 
 /// The two loops of a call, if it shows any.
-pub(super) fn find(call: &Call<'_>) -> Option<Loops> {
+pub(crate) fn loops_of(call: &Call<'_>) -> Option<Loops> {
     if call.len() < 3 || call.disordered {
         return None;
     }
-    shared::streaks(call)
+    streaks(call)
         .find_map(|streak| by_sdk_counter(call, streak.clone()).or_else(|| by_numbers(call, streak)))
         .or_else(|| by_nesting(call))
         .filter(|loops| call.grouping != Grouping::Inferred || loops.are_plain())
@@ -217,7 +190,7 @@ fn within(inner: &Attempt, outer: &Attempt) -> bool {
 
 /// Whether two attempts can belong to the same pair of loops: a fallback begins a pair of its own.
 fn same_loop(call: &Call<'_>, a: usize, b: usize) -> bool {
-    shared::same_scope(call, a, b) && call.origin(a).layer == call.origin(b).layer
+    same_scope(call, a, b) && call.origin(a).layer == call.origin(b).layer
 }
 
 /// Whether the later attempt waited for the earlier one to end: hedged requests do not.

@@ -1,0 +1,53 @@
+//! How two attempts of one call stand to one another.
+
+use super::{Call, Grouping};
+use crate::attempt::{Flags, Symbol};
+use std::ops::Range;
+
+/// Whether more than a like request some time later says that the attempt at `position` was sent again.
+pub(crate) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
+    let decided = call.at(position).flags.has(Flags::DECIDED_RETRY);
+    let detail = call.detail(position);
+    let hash = detail.map_or(0, |detail| detail.request_hash);
+    let same_body = hash != 0 && call.detail(position + 1).is_some_and(|next| next.request_hash == hash);
+    // Of several open calls a counter may continue another than this one, but it does continue one.
+    let next = call.at(position + 1);
+    let counted = next.number > 1 || next.sdk_count().is_some_and(|count| count > 0);
+    call.grouping != Grouping::Inferred
+        || counted
+        || decided
+        || same_body
+        || detail.is_some_and(|detail| detail.planned_us.is_some())
+}
+
+/// Whether nothing shows that two attempts went to different providers or accounts.
+pub(crate) fn same_account(call: &Call<'_>, a: usize, b: usize) -> bool {
+    let (a, b) = (call.origin(a), call.origin(b));
+    ![(a.provider, b.provider), (a.org, b.org), (a.api_key, b.api_key), (a.workspace, b.workspace)]
+        .into_iter()
+        .any(differ)
+}
+
+/// Whether nothing shows that two attempts drew on different rate limits.
+pub(crate) fn same_scope(call: &Call<'_>, a: usize, b: usize) -> bool {
+    same_account(call, a, b) && !differ((call.origin(a).model, call.origin(b).model))
+}
+
+fn differ((a, b): (Symbol, Symbol)) -> bool {
+    a.is_some() && b.is_some() && a != b
+}
+
+/// Stretches of attempts that try for one answer: a call id that stands on several requests in a row begins
+/// a new stretch after each success, and after each decision to give up.
+pub(crate) fn streaks<'c>(call: &'c Call<'_>) -> impl Iterator<Item = Range<usize>> + 'c {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let first = start;
+        let last = (first..call.len()).find(|&p| {
+            let attempt = call.at(p);
+            !attempt.failed() || attempt.flags.has(Flags::DECIDED_FAIL) || p + 1 == call.len()
+        })?;
+        start = last + 1;
+        Some(first..start)
+    })
+}

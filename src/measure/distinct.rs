@@ -1,0 +1,78 @@
+//! How many different names, in bounded memory.
+//!
+//! The least hashes of a set, whose merge is that of the union (Bar-Yossef et al., Counting Distinct Elements in a
+//! Data Stream, 2002): exact up to [`Distinct::EXACT`] names, an estimate within some 20% beyond.
+
+use foldhash::fast::FixedState;
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
+
+/// The least hashes of the names seen, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Distinct {
+    least: SmallVec<[u32; 4]>,
+}
+
+impl Distinct {
+    /// Up to so many names the count is exact.
+    pub(super) const EXACT: usize = 32;
+
+    /// One name.
+    #[must_use]
+    pub(super) fn one(name: &str) -> Distinct {
+        let hash = FixedState::with_seed(0).hash_one(name);
+        Distinct { least: SmallVec::from_slice(&[(hash >> 32) as u32]) }
+    }
+
+    pub(super) fn merge(&mut self, other: &Distinct) {
+        for hash in &other.least {
+            if let Err(place) = self.least.binary_search(hash)
+                && place <= Self::EXACT
+            {
+                self.least.insert(place, *hash);
+                self.least.truncate(Self::EXACT + 1);
+            }
+        }
+    }
+
+    /// How many, and whether that is exact.
+    #[must_use]
+    pub(super) fn count(&self) -> (u64, bool) {
+        match self.least.get(Self::EXACT) {
+            None => (self.least.len() as u64, true),
+            Some(last) => {
+                let share = (f64::from(*last) + 1.0) / 2_f64.powi(32);
+                ((Self::EXACT as f64 / share).round() as u64, false)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(names: std::ops::Range<u32>) -> Distinct {
+        let mut set = Distinct::default();
+        names.for_each(|name| set.merge(&Distinct::one(&format!("run-{name}"))));
+        set
+    }
+
+    #[test]
+    fn few_are_counted_exactly() {
+        let mut set = of(0..20);
+        set.merge(&of(10..32));
+        assert_eq!(set.count(), (32, true));
+    }
+
+    #[test]
+    fn many_are_estimated_and_the_order_does_not_matter() {
+        let (mut left, mut right) = (of(0..700), of(600..2000));
+        let apart = right.clone();
+        right.merge(&left);
+        left.merge(&apart);
+        assert_eq!(left, right);
+        let (count, exact) = left.count();
+        assert!(!exact && (1_400..2_800).contains(&count), "{count}");
+    }
+}

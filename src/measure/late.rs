@@ -1,0 +1,47 @@
+//! Calls of a run that a rate limit let through late.
+
+use super::spot::{Spot, earlier};
+use super::tally::is_rate_limit;
+use crate::attempt::Time;
+use crate::calls::{Call, Grouping};
+use crate::report::Outcome;
+
+/// From this attempt on a success counts as late.
+pub const LATE: usize = 3;
+
+/// Calls that succeeded on attempt [`LATE`] or later, after nothing but rate limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Late {
+    /// Calls.
+    pub calls: u64,
+    /// Sends that were refused to them.
+    pub refused: u64,
+    /// Time they waited between attempts, µs.
+    pub waited_us: u64,
+    /// The first attempt of the earliest of them.
+    pub first: Option<Spot>,
+    /// When the latest of them began.
+    pub last: Option<Time>,
+}
+
+impl Late {
+    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        let last = call.len() - 1;
+        let late = call.len() >= LATE && call.outcome == Outcome::Ok && !call.at(last).failed();
+        if late && call.grouping != Grouping::Inferred && (0..last).all(|position| is_rate_limit(call.at(position))) {
+            self.calls += 1;
+            self.refused += last as u64;
+            self.waited_us += call.waited_us().max(0).unsigned_abs();
+            self.first = earlier(self.first, Some(Spot::of(call.table(), call.rows()[0])));
+            self.last = self.last.max(Some(call.first().sent));
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Late) {
+        self.calls += other.calls;
+        self.refused += other.refused;
+        self.waited_us += other.waited_us;
+        self.first = earlier(self.first, other.first);
+        self.last = self.last.max(other.last);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a rate-limit scope was asked to carry: arrivals, time in system, concurrency.
+
+use super::levels::{Levels, Profile};
+use crate::attempt::{Scope, Time};
+use crate::calls::Call;
+
+/// The load on one scope.
+#[derive(Clone, Debug, Default)]
+pub struct Load {
+    /// Calls that started on it.
+    pub calls: u64,
+    /// Time from their first send to their last answer, µs.
+    pub in_system_us: u64,
+    /// Attempts whose duration is known.
+    pub timed: u64,
+    /// How long those lasted together, µs.
+    pub busy_us: u64,
+    /// Attempts on their way.
+    flying: Levels,
+    /// Calls between two attempts.
+    between: Levels,
+}
+
+impl Load {
+    /// Takes in a call that started on the scope.
+    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        self.calls += 1;
+        self.in_system_us += call.ended().us_since(call.first().sent).max(0).unsigned_abs();
+        for position in 1..call.len() {
+            self.between.stay(call.at(position - 1).ended(), call.at(position).sent);
+        }
+    }
+
+    /// Takes in the attempts of `call` that drew on the scope.
+    pub(super) fn absorb_attempts(&mut self, call: &Call<'_>, scope: Scope) {
+        for position in 0..call.len() {
+            let attempt = call.at(position);
+            let Some(us) = attempt.duration.as_us() else { continue };
+            if call.origin(position).scope() == scope {
+                self.timed += 1;
+                self.busy_us += us.unsigned_abs();
+                self.flying.stay(attempt.sent, attempt.ended());
+            }
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Load) {
+        self.calls += other.calls;
+        self.in_system_us += other.in_system_us;
+        self.timed += other.timed;
+        self.busy_us += other.busy_us;
+        self.flying.merge(other.flying);
+        self.between.merge(other.between);
+    }
+
+    /// Mean time from the first send of a call to its last answer, in seconds: W of Little's law.
+    #[must_use]
+    pub fn time_in_system_s(&self) -> Option<f64> {
+        (self.calls > 0).then(|| self.in_system_us as f64 / self.calls as f64 / 1e6)
+    }
+
+    /// Calls a second over the time from `first` to `last`: lambda of Little's law. `None` where that is under a
+    /// second, of which nothing can be said.
+    #[must_use]
+    pub fn arrivals_per_s(&self, first: Time, last: Time) -> Option<f64> {
+        let s = last.s_since(first);
+        (s >= 1.0).then(|| self.calls as f64 / s)
+    }
+
+    /// Attempts on their way, in stretches of at least `least_us` µs.
+    #[must_use]
+    pub fn in_flight(&self, least_us: i64) -> Profile {
+        self.flying.clone().profile(least_us)
+    }
+
+    /// Calls under way, those included that wait for their next attempt.
+    #[must_use]
+    pub fn in_system(&self, least_us: i64) -> Profile {
+        self.flying.clone().and(self.between.clone()).profile(least_us)
+    }
+}

@@ -1,0 +1,207 @@
+//! Failures of one class over time, and the stretches in which they cluster.
+
+use super::distinct::Distinct;
+use super::flow::Flow;
+use super::service::Service;
+use super::spot::Spot;
+use crate::attempt::{AttemptTable, Mergeable, Series, Time};
+use crate::calls::Call;
+use crate::classify::Class;
+use foldhash::fast::RandomState;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// Failing attempts kept as examples of one stretch.
+const EXAMPLES: usize = 3;
+
+/// Attempts that failed with one class in one stretch of time.
+#[derive(Clone, Debug)]
+pub(super) struct Flare {
+    /// Attempts.
+    failed: u64,
+    /// Calls whose first such failure is among them.
+    calls: u64,
+    runs: Distinct,
+    /// When the first and the last of them was sent.
+    seen: (Time, Time),
+    /// The earliest of them, in order.
+    examples: SmallVec<[Spot; EXAMPLES]>,
+}
+
+impl Mergeable for Flare {
+    fn merge(&mut self, other: &Flare) {
+        self.failed += other.failed;
+        self.calls += other.calls;
+        self.runs.merge(&other.runs);
+        self.seen = (self.seen.0.min(other.seen.0), self.seen.1.max(other.seen.1));
+        self.examples.extend_from_slice(&other.examples);
+        self.examples.sort_unstable();
+        self.examples.truncate(EXAMPLES);
+    }
+}
+
+/// By service and class.
+#[derive(Debug, Default)]
+pub struct Outbreaks(HashMap<(Service, Class), Series<Flare>, RandomState>);
+
+/// Whether a failure of the class says something about more than the request that failed.
+fn is_shared(class: Class) -> bool {
+    !matches!(
+        class,
+        Class::InvalidRequest
+            | Class::RequestTooLarge
+            | Class::RequestOverLimit
+            | Class::ContextTooLong
+            | Class::ContentPolicy
+            | Class::SchemaError
+            | Class::Cancelled
+            | Class::Conflict
+            | Class::NotFound
+    )
+}
+
+impl Outbreaks {
+    /// Takes in the failures of one call.
+    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        let mut met: SmallVec<[(Service, Class); 4]> = SmallVec::new();
+        for (position, attempt) in call.attempts().enumerate() {
+            let Some(class) = attempt.class.filter(|class| is_shared(*class)) else { continue };
+            let key = (Service::of(&call.origin(position).scope()), class);
+            let first = !met.contains(&key);
+            if first {
+                met.push(key);
+            }
+            let flare = Flare {
+                failed: 1,
+                calls: u64::from(first),
+                runs: Distinct::one(call.table().names.text(attempt.run)),
+                seen: (attempt.sent, attempt.sent),
+                examples: SmallVec::from_slice(&[Spot::of(call.table(), call.rows()[position])]),
+            };
+            self.0.entry(key).or_default().add(attempt.sent, flare);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Outbreaks) {
+        for (key, series) in other.0 {
+            self.0.entry(key).or_default().merge(series);
+        }
+    }
+
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        let flares = self.0.values_mut().flat_map(|series| series.each_mut());
+        flares.flat_map(|flare| &mut flare.examples).for_each(|spot| visit(&mut spot.row));
+    }
+
+    /// Every service and class with its incidents, in time order, given the sends of each service.
+    pub fn incidents(&self, sends: impl Fn(Service) -> Series<Flow>) -> Vec<(Service, Class, Vec<Incident>)> {
+        let each = self
+            .0
+            .iter()
+            .map(|((service, class), series)| (*service, *class, incidents(series.clone(), sends(*service))));
+        each.collect()
+    }
+}
+
+/// A stretch of time in which failures of one class clustered.
+#[derive(Clone, Debug)]
+pub struct Incident {
+    /// When the first failing attempt was sent, and the last.
+    pub seen: (Time, Time),
+    /// Failing attempts.
+    pub failed: u64,
+    /// Sends to the service in the stretches of time it covers.
+    pub sends: u64,
+    /// Calls that first failed so in it.
+    pub calls: u64,
+    /// Runs hit, and whether the number is exact.
+    pub runs: (u64, bool),
+    /// Failing attempts a minute at its worst.
+    pub peak_per_min: f64,
+    /// The first send afterwards that succeeded.
+    pub recovered: bool,
+    /// The earliest failing attempts.
+    pub examples: Vec<Spot>,
+    hit: Distinct,
+}
+
+/// Stretches of 2^24 µs, some 17 s: an outage that is over sooner is met by one retry.
+const STRETCH_US: i64 = 1 << 24;
+/// Failures this far apart belong to one incident: the longest wait that retry loops choose of themselves.
+const GAP_US: i64 = crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
+/// One send in so many fails, at least.
+const ONE_IN: u64 = 5;
+/// Least failing attempts.
+const LEAST_FAILED: u64 = 5;
+/// Least calls, where they all belong to one run.
+const LEAST_CALLS: u64 = 3;
+
+fn incidents(failures: Series<Flare>, sends: Series<Flow>) -> Vec<Incident> {
+    let width = failures.width_us().max(sends.width_us()).max(STRETCH_US);
+    let (width, failures) = failures.no_finer_than(width).sorted();
+    let flow = sends.no_finer_than(width).sorted().1;
+    let sent = |from: Time, until: Time| -> u64 {
+        let first = flow.partition_point(|(at, _)| *at < from);
+        flow[first..].iter().take_while(|(at, _)| *at < until).map(|(_, flow)| flow.sends).sum()
+    };
+    let mut list: Vec<Incident> = Vec::new();
+    for (at, flare) in failures {
+        let here = sent(at, at.plus_us(width));
+        if flare.failed * ONE_IN < here {
+            continue;
+        }
+        match list.last_mut() {
+            Some(last) if flare.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&flare, here, width),
+            _ => list.push(Incident::of(&flare, here, width)),
+        }
+    }
+    list.retain(|incident| {
+        let cluster = incident.runs.0 >= 2 || incident.calls >= LEAST_CALLS;
+        cluster && incident.failed >= LEAST_FAILED
+    });
+    for incident in &mut list {
+        let ok = flow.iter().filter_map(|(_, flow)| flow.last_ok).max();
+        incident.recovered = ok.is_some_and(|ok| ok > incident.seen.1);
+    }
+    list
+}
+
+impl Incident {
+    fn of(flare: &Flare, sends: u64, width: i64) -> Incident {
+        Incident {
+            seen: flare.seen,
+            failed: flare.failed,
+            sends,
+            calls: flare.calls,
+            runs: flare.runs.count(),
+            peak_per_min: per_min(flare.failed, width),
+            recovered: false,
+            examples: flare.examples.to_vec(),
+            hit: flare.runs.clone(),
+        }
+    }
+
+    fn extend(&mut self, flare: &Flare, sends: u64, width: i64) {
+        self.seen.1 = self.seen.1.max(flare.seen.1);
+        self.failed += flare.failed;
+        self.sends += sends;
+        self.calls += flare.calls;
+        self.hit.merge(&flare.runs);
+        self.runs = self.hit.count();
+        self.peak_per_min = self.peak_per_min.max(per_min(flare.failed, width));
+        self.examples.extend(flare.examples.iter().copied());
+        self.examples.truncate(EXAMPLES);
+    }
+
+    /// The service's id of the earliest failing attempts, where logged.
+    pub fn request_ids<'t>(&self, table: &'t AttemptTable) -> impl Iterator<Item = &'t str> + use<'t, '_> {
+        self.examples.iter().filter_map(|spot| {
+            let detail = table.detail(&table.rows[spot.row as usize])?;
+            table.text(detail.request_id)
+        })
+    }
+}
+
+fn per_min(failed: u64, width: i64) -> f64 {
+    failed as f64 * 60e6 / width as f64
+}

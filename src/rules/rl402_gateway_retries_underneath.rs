@@ -1,0 +1,82 @@
+//! Something beneath the client sends again, and only its own counter shows it.
+
+use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use crate::calls::{Call, Grouping};
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL402",
+    name: "gateway-retries-underneath",
+    severity: Severity::Warning,
+    scope: Scope::Call,
+    summary: "A gateway or an HTTP client beneath this one retried the request, which the log shows as one send.",
+    why: "Its retries multiply with those of the client, and with a gateway's timeout between them the client waits \
+          for sends it cannot see. What is counted as one attempt is several for the provider and its rate limits.",
+    fix: "Let one layer own retries: set num_retries or the route's retry policy in the gateway to zero, or the \
+          client's max_retries; log the gateway's own counter, so that sends are counted where they leave.",
+    remedy: Remedy::Fix,
+    source: "Envoy documentation, x-envoy-attempt-count; LiteLLM response header x-litellm-attempted-retries; \
+             OpenTelemetry semantic conventions for HTTP, http.request.resend_count; AWS Well-Architected Framework, \
+             REL05-BP03",
+    needs: &[],
+    settings: &[],
+    check: Check::Call(check),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"2"}}"#,
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","status":200,"headers":{"x-litellm-attempted-retries":2}}"#,
+        // The span says that it is the third send, and the client counts it as its first.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"http.request.resend_count":2}"#,
+    ],
+    near_misses: &[
+        // The gateway sent each of them once.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"1"}}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"1","x-litellm-attempted-retries":"0"}}"#,
+        // The resends are the client's own, and each has a record.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529,"http.request.resend_count":1}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":200,"http.request.resend_count":2}"#,
+        // The client's own count is not known: the resends may be its own.
+        r#"{"ts":"2026-05-20T10:00:00Z","status":200,"http.request.resend_count":1}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    let beneath = |position: usize| by_gateway(call, position).max(by_instrumentation(call, position));
+    let first = (0..call.len()).find(|&position| beneath(position) > 0)?;
+    let hidden: u64 = (0..call.len()).map(beneath).sum();
+    let (shown, all) = (call.len() as u64, call.len() as u64 + hidden);
+    let who = if by_gateway(call, first) > 0 { "a gateway" } else { "something" };
+    let sends = if shown == 1 { "1 send".to_owned() } else { format!("{shown} sends") };
+    let mut hit = Hit::new(format!(
+        "{who} beneath the client sent the request again {}: the log shows {sends}, the provider saw {all}",
+        shared::times(hidden as usize),
+    ))
+    .about((0..call.len()).find_map(|position| call.at(position).class))
+    .count("sends_shown", shown)
+    .count("sends_hidden", hidden)
+    .count("most_beneath_one_attempt", (0..call.len()).map(beneath).max().unwrap_or(0) + 1);
+    hit.rows.extend((0..call.len()).filter(|&position| beneath(position) > 0).map(|position| call.rows()[position]));
+    if by_gateway(call, first) == 0 {
+        // Some instrumentation counts all resends of a call in one span.
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+fn by_gateway(call: &Call<'_>, position: usize) -> u64 {
+    call.detail(position).map_or(0, |detail| u64::from(detail.gateway_retries))
+}
+
+/// Resends beyond those the client itself counts, where it counts any.
+fn by_instrumentation(call: &Call<'_>, position: usize) -> u64 {
+    let resends = call.detail(position).map_or(0, |detail| u64::from(detail.resends));
+    let attempt = call.at(position);
+    let numbered = (attempt.number > 0).then(|| u64::from(attempt.number) - 1);
+    let counted = attempt.sdk_count().map(u64::from);
+    let placed = (call.grouping == Grouping::Explicit).then_some(position as u64);
+    match numbered.max(counted) {
+        Some(own) => resends.saturating_sub(own.max(placed.unwrap_or(0))),
+        None => 0,
+    }
+}
