@@ -30,7 +30,7 @@ pub struct Origin {
 }
 
 /// What a rate limit holds for: an account and a model class of one provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope {
     /// Provider as logged.
     pub provider: Symbol,

@@ -76,51 +76,105 @@ pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<A
     worst
 }
 
-/// The waits a client chose itself, before the first retry of a call and before later ones.
+/// How many stretches of `span_us`, none of which overlap, have at least `least_calls` starts and more than `ratio`
+/// retries for each.
+#[must_use]
+pub fn spans_over(flows: &Flows, span_us: i64, least_calls: u64, ratio: f64) -> u64 {
+    let (_, flow) = flows.clone().sorted();
+    let mut over = 0;
+    let (mut calls, mut sends, mut begin) = (0, 0, 0);
+    for (place, (at, arrived)) in flow.iter().enumerate() {
+        if place < begin {
+            continue;
+        }
+        calls += arrived.calls;
+        sends += arrived.sends_of_calls;
+        while at.us_since(flow[begin].0) >= span_us {
+            calls -= flow[begin].1.calls;
+            sends -= flow[begin].1.sends_of_calls;
+            begin += 1;
+        }
+        if calls >= least_calls.max(1) && (sends - calls) as f64 > ratio * calls as f64 {
+            over += 1;
+            let end = flow[begin].0.plus_us(span_us);
+            (calls, sends) = (0, 0);
+            begin = flow.partition_point(|(at, _)| *at < end).max(place + 1);
+        }
+    }
+    over
+}
+
+/// How the waits a client chose itself grow, from the first of a call to its last.
+///
+/// Each call is compared with itself, so that clients with policies of their own may share a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spacing {
-    /// Waits before the first retry: how many, and their sum in µs.
-    pub first: (u64, u64),
-    /// Waits before further ones.
-    pub later: (u64, u64),
-    /// The earliest of the further retries.
+    /// Calls with two such waits or more.
+    pub calls: u64,
+    /// Their first waits together, µs.
+    pub first_us: u64,
+    /// Their last waits together, µs.
+    pub last_us: u64,
+    /// Sum of ln(last / first), in thousandths, and of its square.
+    growth: (i64, u64),
+    /// The earliest last retry of them.
     pub example: Option<Spot>,
 }
 
 /// A longer wait counts as one of a minute: one night's sleep says nothing about the others.
 const LONGEST_US: i64 = 60_000_000;
+/// And a shorter one as a millisecond: beneath that, clocks decide.
+const SHORTEST_US: i64 = 1_000;
 
 impl Spacing {
     /// Takes in the waits of one call. Those that a server dictated, or that are not known from the end of one
     /// attempt to the start of the next, say nothing about the client.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
-        if call.grouping == Grouping::Inferred {
+        if call.len() < 3 || call.grouping == Grouping::Inferred {
             return;
         }
-        for position in 1..call.len() {
+        let chosen = |position: usize| {
             let dictated = call.hint_us(position - 1).is_some() || !call.at(position - 1).failed();
-            let Some(wait) = call.wait_before(position).filter(|wait| wait.end_to_start && !dictated) else { continue };
-            let sum = if position == 1 { &mut self.first } else { &mut self.later };
-            sum.0 += 1;
-            sum.1 += wait.us.min(LONGEST_US).unsigned_abs();
-            if position > 1 {
-                self.example = earlier(self.example, Some(Spot::of(call.table(), call.rows()[position])));
-            }
-        }
+            let wait = call.wait_before(position).filter(|wait| wait.end_to_start && !dictated)?;
+            Some(wait.us.clamp(SHORTEST_US, LONGEST_US))
+        };
+        let last = call.len() - 1;
+        let (Some(first_us), Some(last_us)) = (chosen(1), chosen(last)) else { return };
+        let growth = ((last_us as f64 / first_us as f64).ln() * 1000.0).round() as i64;
+        self.calls += 1;
+        self.first_us += first_us.unsigned_abs();
+        self.last_us += last_us.unsigned_abs();
+        self.growth.0 += growth;
+        self.growth.1 += growth.unsigned_abs().pow(2);
+        self.example = earlier(self.example, Some(Spot::of(call.table(), call.rows()[last])));
     }
 
     pub(super) fn merge(&mut self, other: Spacing) {
-        for (mine, theirs) in [(&mut self.first, other.first), (&mut self.later, other.later)] {
-            mine.0 += theirs.0;
-            mine.1 += theirs.1;
-        }
+        self.calls += other.calls;
+        self.first_us += other.first_us;
+        self.last_us += other.last_us;
+        self.growth.0 += other.growth.0;
+        self.growth.1 += other.growth.1;
         self.example = earlier(self.example, other.example);
     }
 
-    /// Mean wait before the first retry and before later ones, in seconds, where at least so many of each are known.
+    /// Mean first and last wait of those calls, in seconds.
     #[must_use]
-    pub fn means_s(&self, least: u64) -> Option<(f64, f64)> {
-        let mean = |(count, us): (u64, u64)| us as f64 / count as f64 / 1e6;
-        (self.first.0 >= least.max(1) && self.later.0 >= least.max(1)).then(|| (mean(self.first), mean(self.later)))
+    pub fn means_s(&self) -> Option<(f64, f64)> {
+        let mean = |us: u64| us as f64 / self.calls as f64 / 1e6;
+        (self.calls > 0).then(|| (mean(self.first_us), mean(self.last_us)))
+    }
+
+    /// By what factor the waits of a call grow at most, from its first to its last: the geometric mean over the
+    /// calls, and three standard errors on top of it. `None` under `least` calls.
+    #[must_use]
+    pub fn growth_at_most(&self, least: u64) -> Option<f64> {
+        if self.calls < least.max(2) {
+            return None;
+        }
+        let n = self.calls as f64;
+        let mean = self.growth.0 as f64 / n / 1000.0;
+        let variance = (self.growth.1 as f64 / n / 1e6 - mean * mean).max(0.0);
+        Some((mean + 3.0 * (variance / n).sqrt()).exp())
     }
 }

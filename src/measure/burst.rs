@@ -119,6 +119,12 @@ impl Starts {
         self.moments.each_mut().flat_map(|burst| &mut burst.example).for_each(visit);
     }
 
+    /// Calls that started between two moments, as far as stretches of some 66 ms tell.
+    pub(super) fn between(&self, table: &AttemptTable) -> impl Fn(Time, Time) -> u64 {
+        let line = Line::of(self.moments.sorted(table));
+        move |from, until| u64::from(line.sum(from.0 >> SHIFT, until.0 >> SHIFT).starts)
+    }
+
     /// Calls that started between two moments and met no limit or overload. Stretches that either moment
     /// cuts are left out.
     pub(super) fn unharmed(&self, table: &AttemptTable) -> impl Fn(Time, Time) -> u64 {

@@ -5,7 +5,7 @@ use super::cap::{CapKey, CapTally, Holder};
 use super::flow::Flow;
 use super::layers::{self, Layers};
 use super::outbreak::Outbreaks;
-use super::recovery::{self, Recoveries};
+use super::recovery::{self, Recoveries, Recovery};
 use super::run::RunTally;
 use super::scope::ScopeTally;
 use super::service::Service;
@@ -181,6 +181,13 @@ impl Sums {
         })
     }
 
+    /// Of the calls that started with one service, those whose first attempt failed.
+    #[must_use]
+    pub fn failed_first(&self, service: Service) -> u64 {
+        let recoveries = self.recoveries.iter().filter(|((other, _), _)| *other == service);
+        recoveries.map(|(_, recovery)| recovery.calls).sum()
+    }
+
     /// Calls that started with one service, whatever the account.
     #[must_use]
     pub fn calls_of(&self, service: Service) -> u64 {
@@ -221,6 +228,15 @@ impl<'a> Fleet<'a> {
         let mut list: Vec<_> =
             self.runs.iter().map(|(run, tally)| (self.table.names.text(*run), *run, tally)).collect();
         list.sort_unstable_by_key(|(name, _, _)| *name);
+        list
+    }
+
+    /// What became of retries, in the order of services and classes.
+    #[must_use]
+    pub fn sorted_recoveries(&self) -> Vec<(Service, Class, &Recovery)> {
+        let each = self.recoveries.iter().map(|((service, class), recovery)| (*service, *class, recovery));
+        let mut list: Vec<_> = each.collect();
+        list.sort_unstable_by_key(|(service, class, _)| (service.names(self.table), *class));
         list
     }
 

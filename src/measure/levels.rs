@@ -33,8 +33,8 @@ pub struct Levels {
 pub struct Profile {
     /// Width of a stretch, µs.
     pub width_us: i64,
-    /// Start of a stretch, and the time spent in it by all that were under way, µs. Stretches without a beginning
-    /// or an end are left out.
+    /// Start of a stretch, and the time spent in it by all that were under way, µs. Of stretches in a row without a
+    /// beginning or an end there is the first.
     pub busy: Vec<(Time, i64)>,
 }
 
@@ -63,14 +63,18 @@ impl Levels {
     pub fn profile(self, least_us: i64) -> Profile {
         let (width_us, steps) = self.steps.no_finer_than(least_us);
         let mut level: i64 = 0;
-        let busy = steps.into_iter().map(|(at, step)| {
+        let mut busy: Vec<(Time, i64)> = Vec::with_capacity(steps.len());
+        for (at, step) in steps {
+            // In a gap nothing begins or ends: one stretch of it speaks for all.
+            if let Some(gap) = busy.last().map(|(before, _)| before.plus_us(width_us)).filter(|gap| *gap < at) {
+                busy.push((gap, level.wrapping_mul(width_us)));
+            }
             let end = at.0.wrapping_add(width_us);
             let within = step.net.wrapping_mul(end).wrapping_sub(step.moment);
-            let busy = level.wrapping_mul(width_us).wrapping_add(within);
+            busy.push((at, level.wrapping_mul(width_us).wrapping_add(within)));
             level = level.wrapping_add(step.net);
-            (at, busy)
-        });
-        Profile { width_us, busy: busy.collect() }
+        }
+        Profile { width_us, busy }
     }
 }
 
@@ -103,6 +107,13 @@ mod tests {
         let shares: Vec<f64> = profile.busy.iter().map(|(_, busy)| *busy as f64 / second as f64).collect();
         assert_eq!(shares, [2.5, 1.0, 0.0]);
         assert_eq!(profile.peak(), Some((Time(second), 2.5)));
+    }
+
+    #[test]
+    fn what_lasts_is_seen_in_the_middle_of_it() {
+        let second = 1 << 20;
+        let stays = [(second / 2, 10 * second), (second / 2, 10 * second)];
+        assert_eq!(levels(&stays).profile(second).peak(), Some((Time(second), 2.0)));
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Load {
 
     /// Calls under way, those included that wait for their next attempt.
     #[must_use]
-    pub fn in_system(&self, least_us: i64) -> Profile {
-        self.flying.clone().and(self.between.clone()).profile(least_us)
+    pub fn in_system(&self) -> Levels {
+        self.flying.clone().and(self.between.clone())
     }
 }

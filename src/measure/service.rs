@@ -18,6 +18,12 @@ impl Service {
         Service { provider: scope.provider, model: scope.model }
     }
 
+    /// The service as a scope that names no account.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        Scope { provider: self.provider, model: self.model, ..Scope::default() }
+    }
+
     /// Provider and model in words.
     #[must_use]
     pub fn names<'t>(&self, table: &'t AttemptTable) -> (Option<&'t str>, Option<&'t str>) {

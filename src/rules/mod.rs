@@ -45,13 +45,20 @@ mod rl314_retry_storm;
 mod rl315_over_wait;
 mod rl401_hidden_layered_retries;
 mod rl402_gateway_retries_underneath;
+mod rl403_retry_amplification;
 mod rl404_attempts_over_declared_cap;
+mod rl405_retry_budget_exceeded;
 mod rl406_waits_off_the_declared_schedule;
 mod rl407_attempt_over_declared_timeout;
 mod rl501_gate_ignored;
+mod rl502_acceleration_limit;
 mod rl503_headroom_drained;
+mod rl504_unnoticed_rate_limit;
+mod rl505_load_over_limit;
 mod rl506_fan_out_burst;
 mod rl507_latency_creep;
+mod rl508_pool_too_small;
+mod rl509_correlated_failures;
 mod rl601_ambiguous_side_effect_resent;
 mod rl602_idempotency_key_changed;
 mod rl603_timeout_too_short;
@@ -76,6 +83,7 @@ mod rl807_no_headroom_headers;
 mod rl808_error_logged_as_success;
 mod sdk;
 pub(crate) mod shared;
+mod storm;
 #[cfg(test)]
 mod tests;
 

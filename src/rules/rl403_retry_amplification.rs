@@ -1,0 +1,151 @@
+//! Calls of a few minutes became a multiple of sends.
+
+use super::storm::storm;
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::Scope as Limits;
+use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified};
+use crate::report::Evidence;
+
+const RATIO: Setting =
+    Setting { name: "ratio", default: 1.5, unit: "", meaning: "sends a call, from which on it is a finding" };
+const ERROR: Setting =
+    Setting { name: "error_ratio", default: 3.0, unit: "", meaning: "sends a call, from which on it is an error" };
+const WINDOW: Setting =
+    Setting { name: "window_s", default: 300.0, unit: "s", meaning: "length of the stretch looked at" };
+const CALLS: Setting =
+    Setting { name: "min_calls", default: 20.0, unit: "", meaning: "calls that must have started in the stretch" };
+
+/// A call of the examples that fails three times and then succeeds: seconds of its sends, and its name.
+macro_rules! retried {
+    ($call:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
+        concat!(
+            sent!($call, $a, r#""status":529"#),
+            sent!($call, $b, r#""status":529"#),
+            sent!($call, $c, r#""status":529"#),
+            sent!($call, $d, r#""status":200"#),
+        )
+    };
+}
+macro_rules! sent {
+    ($call:literal, $second:literal, $rest:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $second,
+            r#"Z","run_id":"r","model":"m","duration_ms":50,"call_id":""#,
+            $call,
+            "\",",
+            $rest,
+            "}\n"
+        )
+    };
+}
+/// As `retried`, half a second between any two sends.
+macro_rules! hurried {
+    ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.10", "01.65")),*) };
+}
+/// As `retried`, with waits that double.
+macro_rules! backed_off {
+    ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.60", "03.65")),*) };
+}
+/// A loop of two rounds around the SDK's own of two sends.
+macro_rules! layered {
+    ($($call:literal),*) => {
+        concat!($(
+            sent!($call, "00.0", r#""status":529,"sdk_retry_count":0"#),
+            sent!($call, "00.5", r#""status":529,"sdk_retry_count":1"#),
+            sent!($call, "02.0", r#""status":529,"sdk_retry_count":0"#),
+            sent!($call, "02.5", r#""status":200,"sdk_retry_count":1"#)
+        ),*)
+    };
+}
+
+/// See the catalogue.
+///
+/// The catalogue's threshold alone would blame every capped client for an outage: four attempts a call are four
+/// sends a call while nothing answers. So the ratio alone is worth knowing, and more than that only where the log
+/// shows that the clients make it worse (see [`super::storm`]).
+// The examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL403",
+    name: "retry-amplification",
+    severity: Severity::Warning,
+    scope: Scope::Fleet,
+    summary: "The calls of some minutes became a multiple of sends, by retries that do not back off or multiply.",
+    why: "A service that is short of capacity gets the load of every call several times over, just then: retries \
+          keep it down that were to wait for it to come back. Info where the waits do grow: then it is the outage.",
+    fix: "Let waits grow exponentially with full jitter, leave retries to one layer, and give the process a retry \
+          budget (about a fifth of its first attempts) that ends retries in an outage, not only attempts of a call.",
+    remedy: Remedy::Fix,
+    source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls; AWS Architecture Blog, \
+             Exponential Backoff And Jitter; Google, Site Reliability Engineering, Addressing Cascading Failures",
+    needs: &[Field::CallIdentity],
+    settings: &[RATIO, ERROR, WINDOW, CALLS],
+    check: Check::Fleet(check),
+    firing: &[
+        hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        layered!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        // Info: an outage that healthy clients meet.
+        backed_off!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+    ],
+    near_misses: &[
+        // Too few calls to say.
+        hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
+        // Three of 23 calls are retried.
+        concat!(
+            hurried!("a", "b", "c"),
+            sent!("d", "00", r#""status":200"#), sent!("e", "01", r#""status":200"#), sent!("f", "02", r#""status":200"#),
+            sent!("g", "03", r#""status":200"#), sent!("h", "04", r#""status":200"#), sent!("i", "05", r#""status":200"#),
+            sent!("j", "06", r#""status":200"#), sent!("k", "07", r#""status":200"#), sent!("l", "08", r#""status":200"#),
+            sent!("m", "09", r#""status":200"#), sent!("n", "10", r#""status":200"#), sent!("o", "11", r#""status":200"#),
+            sent!("p", "12", r#""status":200"#), sent!("q", "13", r#""status":200"#), sent!("r", "14", r#""status":200"#),
+            sent!("s", "15", r#""status":200"#), sent!("t", "16", r#""status":200"#), sent!("u", "17", r#""status":200"#),
+            sent!("v", "18", r#""status":200"#), sent!("w", "19", r#""status":200"#),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let span_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
+    let least = settings.get(RULE.code, &CALLS) as u64;
+    let (ratio, error) = (settings.get(RULE.code, &RATIO), settings.get(RULE.code, &ERROR));
+    let scopes = fleet.sorted_scopes().into_iter();
+    scopes
+        .filter_map(|(scope, tally)| {
+            let worst = most_amplified(&tally.flow, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
+            Some(hit(fleet, scope, tally, &worst, error))
+        })
+        .collect()
+}
+
+fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, error: f64) -> Hit {
+    let storm = storm(tally, worst);
+    let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
+    let mut hit = Hit::new(format!(
+        "{} calls on {} within {} became {} sends, {:.1} a call{why}",
+        worst.calls,
+        fleet.scope_label(&scope),
+        super::shared::seconds(worst.until.s_since(worst.from)),
+        worst.sends,
+        worst.ratio(),
+    ))
+    .count("calls", worst.calls)
+    .count("sends", worst.sends)
+    .number("sends_per_call", worst.ratio())
+    .figure("from", Evidence::At(worst.from))
+    .figure("until", Evidence::At(worst.until));
+    hit.severity = match &storm {
+        None => Some(Severity::Info),
+        Some(_) if worst.ratio() >= error => Some(Severity::Error),
+        Some(_) => None,
+    };
+    match storm {
+        Some(storm) => hit = storm.figures(hit),
+        None => hit.confidence = Confidence::Medium,
+    }
+    hit.rows.extend(worst.first.map(|spot| spot.row));
+    hit.rows.extend(tally.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|spot| spot.row));
+    hit.class = hit.rows.iter().find_map(|row| fleet.table.rows[*row as usize].class);
+    hit.scope = Some(scope);
+    hit
+}

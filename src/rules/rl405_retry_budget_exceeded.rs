@@ -1,0 +1,148 @@
+//! More retries than a retry budget would have allowed.
+
+use super::storm::storm;
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::Scope as Limits;
+use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified, spans_over};
+use crate::report::Evidence;
+
+const RATIO: Setting =
+    Setting { name: "ratio", default: 0.2, unit: "", meaning: "retries for each first attempt that a budget allows" };
+const WINDOW: Setting =
+    Setting { name: "window_s", default: 600.0, unit: "s", meaning: "length of the stretch looked at" };
+const CALLS: Setting =
+    Setting { name: "min_calls", default: 20.0, unit: "", meaning: "calls that must have started in the stretch" };
+const SPANS: Setting = Setting {
+    name: "min_stretches",
+    default: 2.0,
+    unit: "",
+    meaning: "stretches over the budget, from which on it is a finding although the waits do grow: one outage is not",
+};
+
+macro_rules! sent {
+    ($call:literal, $minute:literal, $second:literal, $rest:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            ":",
+            $second,
+            r#"Z","run_id":"r","model":"m","duration_ms":50,"call_id":""#,
+            $minute,
+            $call,
+            "\",",
+            $rest,
+            "}\n"
+        )
+    };
+}
+/// Calls of the examples that are sent three times, half a second apart.
+macro_rules! hurried {
+    ($minute:literal: $($call:literal),*) => {
+        concat!($(
+            sent!($call, $minute, "00.00", r#""status":529"#), sent!($call, $minute, "00.55", r#""status":529"#),
+            sent!($call, $minute, "01.10", r#""status":200"#)
+        ),*)
+    };
+}
+/// Calls that are retried once, after a second.
+macro_rules! once {
+    ($minute:literal: $($call:literal),*) => {
+        concat!($(sent!($call, $minute, "00.0", r#""status":529"#), sent!($call, $minute, "01.5", r#""status":200"#)),*)
+    };
+}
+macro_rules! ok {
+    ($minute:literal: $($call:literal),*) => { concat!($(sent!($call, $minute, "05", r#""status":200"#)),*) };
+}
+
+/// See the catalogue.
+///
+/// In one outage any client without a budget exceeds one, and that alone is no mistake of it. It is worth knowing
+/// where it goes on, and more than that where the clients make it worse (see [`super::storm`]).
+// The examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL405",
+    name: "retry-budget-exceeded",
+    severity: Severity::Warning,
+    scope: Scope::Fleet,
+    summary: "Over ten minutes there were more retries than a fifth of the first attempts.",
+    why: "A retry budget lets the few retries through that heal blips, and stops them when everything fails: then \
+          each retry only adds load. Without one a failing service gets a multiple of its load.",
+    fix: "Give the process, or the service mesh, a retry budget of about 20% of first attempts, shared by all calls; \
+          beyond it, calls fail at once and may be resumed later.",
+    remedy: Remedy::Fix,
+    source: "Finagle, RetryBudget: 20% of requests and 10 a second; Linkerd, retry_ratio 0.2; Envoy, retry budgets",
+    needs: &[Field::CallIdentity],
+    settings: &[RATIO, WINDOW, CALLS, SPANS],
+    check: Check::Fleet(check),
+    firing: &[
+        hurried!("00": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        // Info: four calls in ten are retried, in this quarter of an hour and the next one.
+        concat!(
+            once!("00": "a", "b", "c", "d", "e", "f", "g", "h"),
+            ok!("01": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"),
+            once!("20": "a", "b", "c", "d", "e", "f", "g", "h"),
+            ok!("21": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"),
+        ),
+    ],
+    near_misses: &[
+        // One such quarter of an hour.
+        concat!(
+            once!("00": "a", "b", "c", "d", "e", "f", "g", "h"),
+            ok!("01": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"),
+            ok!("20": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        ),
+        // One retry for ten calls.
+        concat!(
+            hurried!("00": "a"),
+            ok!("01": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let span_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
+    let least = settings.get(RULE.code, &CALLS) as u64;
+    let ratio = settings.get(RULE.code, &RATIO);
+    let least_spans = settings.get(RULE.code, &SPANS) as u64;
+    let scopes = fleet.sorted_scopes().into_iter();
+    scopes
+        .filter_map(|(scope, tally)| {
+            let worst = most_amplified(&tally.flow, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
+            let spans = spans_over(&tally.flow, span_us, least, ratio);
+            let (hit, blamed) = hit(fleet, scope, tally, &worst, ratio);
+            (blamed || spans >= least_spans).then(|| hit.count("stretches_over_budget", spans))
+        })
+        .collect()
+}
+
+/// The finding, and whether it is the clients' doing.
+fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, ratio: f64) -> (Hit, bool) {
+    let storm = storm(tally, worst);
+    let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
+    let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
+    let mut hit = Hit::new(format!(
+        "{retries} retries for {} first attempts on {} within {}, where a budget of {:.0}% allows {allowed}{why}",
+        worst.calls,
+        fleet.scope_label(&scope),
+        super::shared::seconds(worst.until.s_since(worst.from)),
+        ratio * 100.0,
+    ))
+    .count("retries", retries)
+    .count("first_attempts", worst.calls)
+    .count("allowed_retries", allowed)
+    .figure("from", Evidence::At(worst.from))
+    .figure("until", Evidence::At(worst.until));
+    let blamed = storm.is_some();
+    match storm {
+        Some(storm) => hit = storm.figures(hit),
+        None => {
+            hit.severity = Some(Severity::Info);
+            hit.confidence = Confidence::Medium;
+        }
+    }
+    hit.rows.extend(worst.first.map(|spot| spot.row));
+    hit.class = hit.rows.iter().find_map(|row| fleet.table.rows[*row as usize].class);
+    hit.scope = Some(scope);
+    (hit, blamed)
+}

@@ -1,0 +1,162 @@
+//! Refused with quota left, right after the rate had jumped.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::{LimitKind, Scope as Limits, Time};
+use crate::measure::{Fleet, Ramp, RampTerms};
+use crate::report::Evidence;
+
+const RISE: Setting =
+    Setting { name: "rise", default: 5.0, unit: "", meaning: "times the rate of starts in the minute before" };
+const STARTS: Setting =
+    Setting { name: "min_starts", default: 20.0, unit: "", meaning: "starts in the ten seconds before the first 429" };
+const REFUSALS: Setting =
+    Setting { name: "min_429s", default: 3.0, unit: "", meaning: "429s within a minute from the first on" };
+const HEADROOM: Setting = Setting {
+    name: "headroom_share",
+    default: 0.2,
+    unit: "",
+    meaning: "share of every known limit that must have been left",
+};
+
+/// A call of the examples: time within the minute, name, and what else its record holds.
+macro_rules! call {
+    ($minute:literal, $second:literal, $call:literal, $rest:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            ":",
+            $second,
+            r#"Z","model":"m","duration_ms":40,"call_id":""#,
+            $minute,
+            $call,
+            "\",",
+            $rest,
+            "}\n"
+        )
+    };
+}
+/// Six calls in the minute before.
+macro_rules! slow {
+    ($rest:literal) => {
+        concat!(
+            call!("00", "00", "A", $rest),
+            call!("00", "10", "B", $rest),
+            call!("00", "20", "C", $rest),
+            call!("00", "30", "D", $rest),
+            call!("00", "40", "E", $rest),
+            call!("00", "50", "F", $rest),
+        )
+    };
+}
+/// 24 calls within five seconds.
+macro_rules! fast {
+    ($rest:literal: $($second:literal $call:literal),*) => { concat!($(call!("01", $second, $call, $rest)),*) };
+}
+macro_rules! ramp {
+    ($ok:literal, $refused:literal) => {
+        concat!(
+            slow!($ok),
+            fast!($ok: "02.0" "a", "02.2" "b", "02.4" "c", "02.6" "d", "02.8" "e", "03.0" "f", "03.2" "g", "03.4" "h",
+                "03.6" "i", "03.8" "j", "04.0" "k", "04.2" "l", "04.4" "m", "04.6" "n", "04.8" "o", "05.0" "p",
+                "05.2" "q", "05.4" "r", "05.6" "s", "05.8" "t", "06.0" "u"),
+            fast!($refused: "06.2" "v", "06.4" "w", "06.6" "x", "06.8" "y"),
+        )
+    };
+}
+
+/// See the catalogue.
+// The examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL502",
+    name: "acceleration-limit",
+    severity: Severity::Warning,
+    scope: Scope::Fleet,
+    summary: "429s came with plenty of every known limit left, right after the rate of new calls had jumped.",
+    why: "Some providers limit how fast a rate may grow, besides the rate itself: a sharp ramp is refused although \
+          the quota would have carried it. Retries then add to the ramp.",
+    fix: "Ramp up gradually: double the number of workers every minute or so instead of starting all of them, and \
+          warm up before a batch.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: a sharp increase in usage may meet acceleration limits; ramp \
+             up traffic gradually",
+    needs: &[Field::Headroom],
+    settings: &[RISE, STARTS, REFUSALS, HEADROOM],
+    check: Check::Fleet(check),
+    firing: &[
+        ramp!(r#""status":200,"x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3900"#,
+              r#""status":429,"error_type":"rate_limit_error","x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3880"#),
+        ramp!(r#""status":200,"headers":{"anthropic-ratelimit-input-tokens-limit":"800000","anthropic-ratelimit-input-tokens-remaining":"700000"}"#,
+              r#""status":429,"error_type":"rate_limit_error","retry_after":3"#),
+    ],
+    near_misses: &[
+        // The requests were used up: that is the limit itself.
+        ramp!(r#""status":200,"x-ratelimit-limit-requests":30,"x-ratelimit-remaining-requests":12"#,
+              r#""status":429,"error_type":"rate_limit_error","x-ratelimit-limit-requests":30,"x-ratelimit-remaining-requests":0"#),
+        // No header says what was left.
+        ramp!(r#""status":200"#, r#""status":429,"error_type":"rate_limit_error","retry_after":3"#),
+        // Refused by capacity, not by a limit.
+        ramp!(r#""status":200,"x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3900"#,
+              r#""status":529,"error_type":"overloaded_error""#),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let terms = RampTerms {
+        rise: settings.get(RULE.code, &RISE),
+        starts: settings.get(RULE.code, &STARTS) as u64,
+        refusals: settings.get(RULE.code, &REFUSALS) as u64,
+    };
+    let share = settings.get(RULE.code, &HEADROOM);
+    let Some(begin) = fleet.runs.values().map(|run| run.first).min() else { return Vec::new() };
+    let scopes = fleet.sorted_scopes().into_iter();
+    scopes
+        .filter_map(|(scope, tally)| {
+            let ramps = tally.ramps(fleet.table, begin, &terms).into_iter();
+            let with_room = ramps.filter_map(|ramp| {
+                let least = least_headroom(fleet, scope, ramp.at).filter(|(left, _)| *left > share)?;
+                Some((ramp, least))
+            });
+            let found: Vec<(Ramp, (f64, LimitKind))> = with_room.collect();
+            let worst = *found.iter().max_by_key(|(ramp, _)| (ramp.refusals, std::cmp::Reverse(ramp.at)))?;
+            Some(hit(fleet, scope, worst, found.len()))
+        })
+        .collect()
+}
+
+/// The least share of any known limit that was left within a minute of `at`.
+fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time) -> Option<(f64, LimitKind)> {
+    const NEAR_US: i64 = 60_000_000;
+    let tracks = fleet.table.gauges.iter().filter(|(other, _, _)| *other == scope);
+    let near = tracks.flat_map(|(_, kind, track)| {
+        let readings = track.series.clone().sorted().1.into_iter();
+        let near = readings
+            .filter(move |(_, gauge)| gauge.last.0 >= at.plus_us(-NEAR_US) && gauge.first.0 <= at.plus_us(NEAR_US));
+        near.map(move |(_, gauge)| (gauge.min_ratio(), kind))
+    });
+    near.min_by(|a, b| a.0.total_cmp(&b.0).then((a.1 as u8).cmp(&(b.1 as u8))))
+}
+
+fn hit(fleet: &Fleet<'_>, scope: Limits, (ramp, (left, kind)): (Ramp, (f64, LimitKind)), times: usize) -> Hit {
+    let (before, after) = ramp.rates;
+    let mut hit = Hit::new(format!(
+        "new calls on {} rose from {before:.1} to {after:.1} a second within a minute, and {} were refused with 429 \
+         while {:.0}% or more of every known limit was left",
+        fleet.scope_label(&scope),
+        ramp.refusals,
+        (left * 100.0).floor(),
+    ))
+    .number("starts_per_s_before", before)
+    .number("starts_per_s_after", after)
+    .count("refusals_429", ramp.refusals)
+    .number("least_headroom_share", left)
+    .text("of_limit", kind.label())
+    .count("times", times as u64)
+    .figure("at", Evidence::At(ramp.at));
+    hit.rows.push(ramp.row);
+    hit.class = fleet.table.rows[ramp.row as usize].class;
+    hit.scope = Some(scope);
+    // A limit that no header tells of would look the same.
+    hit.confidence = Confidence::Medium;
+    hit
+}

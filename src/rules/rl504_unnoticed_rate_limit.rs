@@ -1,0 +1,122 @@
+//! A run that lives on its retries.
+
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::attempt::Symbol;
+use crate::measure::{Fleet, LATE, RunTally};
+
+const SHARE: Setting =
+    Setting { name: "late_share", default: 0.2, unit: "", meaning: "share of the run's calls that succeed late" };
+const CALLS: Setting = Setting { name: "min_late_calls", default: 10.0, unit: "", meaning: "calls that succeed late" };
+const SPREAD: Setting = Setting {
+    name: "spread",
+    default: 0.5,
+    unit: "",
+    meaning: "share of the run's time between the first and the last of them: what comes once is an incident",
+};
+const WAITING: Setting = Setting {
+    name: "waiting",
+    default: 0.2,
+    unit: "",
+    meaning: "calls that were waiting for the limit at any time of the run, on average",
+};
+
+/// A call of the examples at a minute past nine: two 429s, and a success on the third attempt.
+macro_rules! late {
+    ($class:literal: $($minute:literal),*) => {
+        concat!($(
+            r#"{"ts":"2026-03-10T09:"#, $minute, r#":00Z","run_id":"r","call_id":"l"#, $minute, r#"","duration_ms":100,"#, $class, "}\n",
+            r#"{"ts":"2026-03-10T09:"#, $minute, r#":10.2Z","run_id":"r","call_id":"l"#, $minute, r#"","duration_ms":100,"#, $class, "}\n",
+            r#"{"ts":"2026-03-10T09:"#, $minute, r#":20.4Z","run_id":"r","call_id":"l"#, $minute, r#"","duration_ms":100,"status":200}"#, "\n"
+        ),*)
+    };
+}
+/// A call that succeeds at once.
+macro_rules! ok {
+    ($($minute:literal $second:literal),*) => {
+        concat!($(
+            r#"{"ts":"2026-03-10T09:"#, $minute, ":", $second, r#"Z","run_id":"r","call_id":"o"#, $minute, $second, r#"","status":200}"#, "\n"
+        ),*)
+    };
+}
+
+/// See the catalogue.
+///
+/// Only rate limits count, not overloads: those are everyone's. And what is confined to a part of the run is an
+/// incident that its retries dealt with, which is what they are for.
+// The examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL504",
+    name: "unnoticed-rate-limit",
+    severity: Severity::Warning,
+    scope: Scope::Run,
+    summary: "A good part of the run's calls succeeded only on the third attempt or later, after rate limits, all the time.",
+    why: "Such a run is green and slow: it asks for more than its limit, and what looks like latency is the wait for \
+          the limit. Retries hide it until the load grows a little.",
+    fix: "Put a queue at the limit's rate in front of the calls, lower the number of workers, or ask for a higher \
+          limit; then retries are for what is out of the ordinary.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits: token bucket, refilled continuously; a call that routinely \
+             succeeds on attempt 3 runs at a limit nobody has noticed",
+    needs: &[Field::CallIdentity],
+    settings: &[SHARE, CALLS, SPREAD, WAITING],
+    check: Check::Fleet(check),
+    firing: &[
+        late!(r#""status":429,"error_type":"rate_limit_error","retry_after":10"#:
+            "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10"),
+        concat!(
+            late!(r#""status":429,"error_type":"rate_limit_exceeded""#:
+                "00", "01", "02", "03", "04", "05", "06", "07", "08", "09"),
+            ok!("00" "30", "01" "30", "02" "30", "03" "30", "04" "30", "05" "30", "06" "30", "07" "30", "08" "30"),
+        ),
+    ],
+    near_misses: &[
+        // Overloads, not limits.
+        late!(r#""status":529,"error_type":"overloaded_error""#: "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10"),
+        // All within ten minutes of an hour.
+        concat!(
+            late!(r#""status":429,"error_type":"rate_limit_error""#:
+                "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10"),
+            ok!("20" "00", "25" "00", "30" "00", "35" "00", "40" "00", "45" "00", "50" "00", "55" "00"),
+        ),
+        // Too few to be the rule.
+        late!(r#""status":429,"error_type":"rate_limit_error""#: "00", "05", "10", "15"),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let get = |setting| settings.get(RULE.code, setting);
+    let (share, least, spread, waiting) = (get(&SHARE), get(&CALLS), get(&SPREAD), get(&WAITING));
+    let runs = fleet.sorted_runs().into_iter();
+    runs.filter_map(|(_, run, tally)| {
+        let (late, calls) = (&tally.late, tally.calls());
+        if (late.calls as f64) < least.max(share * calls as f64) {
+            return None;
+        }
+        let span = tally.last.s_since(tally.first);
+        let spread_s = late.last?.s_since(late.first?.sent);
+        let on_average = late.waited_us as f64 / 1e6 / span;
+        (span > 0.0 && spread_s >= spread * span && on_average >= waiting).then(|| hit(fleet, run, tally, on_average))
+    })
+    .collect()
+}
+
+fn hit(fleet: &Fleet<'_>, run: Symbol, tally: &RunTally, waiting: f64) -> Hit {
+    let (late, calls) = (&tally.late, tally.calls());
+    let waited = late.waited_us as f64 / 1e6;
+    let mut hit = Hit::new(format!(
+        "{} of {calls} calls succeeded only on attempt {LATE} or later, after {} rate limits and {} of waiting",
+        late.calls,
+        late.refused,
+        shared::seconds(waited),
+    ))
+    .count("late_calls", late.calls)
+    .count("calls", calls)
+    .count("refusals_429", late.refused)
+    .number("waited_s", waited)
+    .number("calls_waiting_on_average", waiting);
+    hit.rows.extend(late.first.map(|spot| spot.row));
+    hit.class = hit.rows.first().and_then(|row| fleet.table.rows[*row as usize].class);
+    hit.run = Some(run);
+    hit
+}

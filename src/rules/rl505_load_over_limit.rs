@@ -1,0 +1,115 @@
+//! Minute after minute a good part of the sends is refused: the limit, not a transient.
+
+use super::{Check, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::attempt::{LimitKind, Scope as Limits};
+use crate::measure::{Fleet, Pressed, most_pressed};
+use crate::report::Evidence;
+
+const SHARE: Setting =
+    Setting { name: "refused_share", default: 0.2, unit: "", meaning: "share of the sends refused in each minute" };
+const SPAN: Setting = Setting { name: "min_s", default: 300.0, unit: "s", meaning: "how long it must last" };
+const SENDS: Setting = Setting { name: "min_sends", default: 100.0, unit: "", meaning: "sends in that time" };
+
+/// Ten calls of the examples in the same minute, the last three of which are refused.
+macro_rules! minute {
+    ($refused:literal: $($minute:literal),*) => {
+        concat!($(
+            sent!($minute "02", r#""status":200"#), sent!($minute "07", r#""status":200"#), sent!($minute "12", r#""status":200"#),
+            sent!($minute "17", r#""status":200"#), sent!($minute "22", r#""status":200"#), sent!($minute "27", r#""status":200"#),
+            sent!($minute "32", r#""status":200"#), sent!($minute "37", $refused), sent!($minute "42", $refused),
+            sent!($minute "47", $refused)
+        ),*)
+    };
+}
+macro_rules! sent {
+    ($minute:literal $second:literal, $rest:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            ":",
+            $second,
+            r#"Z","model":"m","call_id":""#,
+            $minute,
+            $second,
+            "\",",
+            $rest,
+            "}\n"
+        )
+    };
+}
+
+/// See the catalogue.
+// The examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL505",
+    name: "load-over-limit",
+    severity: Severity::Error,
+    scope: Scope::Fleet,
+    summary: "For five minutes or more, over a fifth of the sends was refused with 429.",
+    why: "This is no blip that a retry heals: more is offered than the limit allows, and every retry is offered on \
+          top of it. Calls wait longer and longer, and the refused sends do nothing.",
+    fix: "Put a queue in front of the calls that releases them at the limit's rate, for all workers of the account \
+          together; shed or postpone what does not fit, use a batch API, or ask for a higher limit.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Rate limits; Little's law: work that arrives faster than it is served \
+             queues without bound",
+    needs: &[],
+    settings: &[SHARE, SPAN, SENDS],
+    check: Check::Fleet(check),
+    firing: &[
+        minute!(r#""status":429,"error_type":"rate_limit_error","retry_after":5"#:
+            "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11"),
+        minute!(r#""status":429,"error_type":"rate_limit_exceeded","x-ratelimit-limit-requests":7,"x-ratelimit-remaining-requests":0"#:
+            "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31"),
+    ],
+    near_misses: &[
+        // Three minutes of it.
+        minute!(r#""status":429,"error_type":"rate_limit_error","retry_after":5"#: "00", "01", "02"),
+        // An overload is not this caller's limit.
+        minute!(r#""status":529,"error_type":"overloaded_error""#:
+            "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11"),
+        // Every fourth minute.
+        minute!(r#""status":429,"error_type":"rate_limit_error","retry_after":5"#:
+            "00", "04", "08", "12", "16", "20", "24", "28", "32", "36", "40", "44"),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let get = |setting| settings.get(RULE.code, setting);
+    let (share, least_s, least) = (get(&SHARE), get(&SPAN), get(&SENDS));
+    let scopes = fleet.sorted_scopes().into_iter();
+    scopes
+        .filter_map(|(scope, tally)| {
+            let pressed = most_pressed(&tally.flow, share)?;
+            let lasts = pressed.seconds() >= least_s && pressed.sends as f64 >= least;
+            lasts.then(|| hit(fleet, scope, &pressed))
+        })
+        .collect()
+}
+
+fn hit(fleet: &Fleet<'_>, scope: Limits, pressed: &Pressed) -> Hit {
+    let mut hit = Hit::new(format!(
+        "{} of {} sends on {} were refused with 429 over {}: {:.0} a minute were offered, {:.0} let through",
+        pressed.rejected,
+        pressed.sends,
+        fleet.scope_label(&scope),
+        shared::seconds(pressed.seconds()),
+        pressed.offered_per_min(),
+        pressed.passed_per_min(),
+    ))
+    .count("refused", pressed.rejected)
+    .count("sends", pressed.sends)
+    .number("offered_per_min", pressed.offered_per_min())
+    .number("let_through_per_min", pressed.passed_per_min())
+    .figure("from", Evidence::At(pressed.from))
+    .figure("until", Evidence::At(pressed.until));
+    let limit = fleet.table.gauges.iter().find(|(other, kind, _)| *other == scope && *kind == LimitKind::Requests);
+    if let Some((_, gauge)) = limit.and_then(|(_, _, track)| track.series.clone().sorted().1.pop()) {
+        hit = hit.count("requests_limit", gauge.min.1.unsigned_abs());
+    }
+    hit.rows.extend(pressed.first.map(|spot| spot.row));
+    hit.class = Some(crate::classify::Class::RateLimited);
+    hit.scope = Some(scope);
+    hit
+}

@@ -1,0 +1,121 @@
+//! More calls under way than the pool was made for.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::attempt::{Scope as Limits, Time};
+use crate::measure::{Fleet, Levels};
+use crate::report::Evidence;
+
+const POOL: Setting = Setting {
+    name: "pool",
+    default: 0.0,
+    unit: "calls",
+    meaning: "calls that may be under way at once, over all workers; 0 for the pool of the declared policy, which is \
+              one client's: it is held against a log of one run",
+};
+/// Concurrency is the mean over a minute: what lasts shorter, a queue in front of the pool absorbs.
+const MINUTE_US: i64 = 60_000_000;
+/// Share of the attempts whose duration must be known.
+const TIMED: f64 = 0.9;
+
+/// A log under a declared pool of two.
+macro_rules! pooled {
+    ($($log:expr),*) => { concat!("[policy]\npool = 2\n---\n", $($log),*) };
+}
+/// Calls of the examples that begin together and last so many ms.
+macro_rules! calls {
+    ($ms:literal: $($call:literal),*) => {
+        concat!($(
+            r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","model":"m","call_id":""#, $call, r#"","status":200,"duration_ms":"#, $ms, "}\n"
+        ),*)
+    };
+}
+
+/// See the catalogue.
+// The examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL508",
+    name: "pool-too-small",
+    severity: Severity::Info,
+    scope: Scope::Fleet,
+    summary: "More calls were under way at once than the declared pool holds.",
+    why: "By Little's law as many calls are under way as arrive a second times the seconds each takes. What exceeds \
+          the pool waits for a slot outside the log, or the pool is not the bound it is taken for.",
+    fix: "Size the pool by arrival rate times time in system, with room for the slow ones; or admit no more than \
+          pool divided by time in system a second.",
+    remedy: Remedy::Fix,
+    source: "Little's law, L = lambda x W: 20 calls a second that take 12 s are 240 at once, which 50 slots do not hold",
+    needs: &[Field::Duration],
+    settings: &[POOL],
+    check: Check::Fleet(check),
+    firing: &[
+        pooled!(calls!("300000": "a", "b", "c")),
+        // The third waits between two attempts: it is under way all the same.
+        pooled!(
+            calls!("300000": "a", "b"),
+            r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","model":"m","call_id":"c","attempt":1,"status":429,"retry_after":280,"duration_ms":1000,"error_type":"rate_limit_error"}
+{"ts":"2026-03-10T09:04:50Z","run_id":"r","model":"m","call_id":"c","attempt":2,"status":200,"duration_ms":10000}"#
+        ),
+    ],
+    near_misses: &[
+        // Two fit.
+        pooled!(calls!("300000": "a", "b")),
+        // Four at once, for a second.
+        pooled!(calls!("1000": "a", "b", "c", "d")),
+        // Nothing says how many the pool holds.
+        calls!("300000": "a", "b", "c"),
+    ],
+};
+
+/// The pool that is set, or the one that is declared of everything the only run of the log called.
+fn pool(fleet: &Fleet<'_>, settings: &Settings) -> Option<f64> {
+    let set = settings.get(RULE.code, &POOL);
+    if set >= 1.0 {
+        return Some(set);
+    }
+    let (only, names) = (fleet.runs.keys().next().filter(|_| fleet.runs.len() == 1)?, &fleet.table.names);
+    let of_scope = |scope: &Limits| {
+        settings.policies.find(names.text(*only), names.text(scope.model), names.text(scope.provider))?.pool
+    };
+    let mut pools = fleet.scopes.keys().map(of_scope);
+    let first = pools.next()??;
+    pools.all(|pool| pool == Some(first)).then_some(f64::from(first))
+}
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let Some(pool) = pool(fleet, settings) else { return Vec::new() };
+    let loads = || fleet.scopes.values().map(|tally| &tally.load);
+    let timed: u64 = loads().map(|load| load.timed).sum();
+    if (timed as f64) < TIMED * fleet.tally.sends as f64 {
+        return Vec::new();
+    }
+    let all = loads().fold(Levels::default(), |sum, load| sum.and(load.in_system()));
+    let profile = all.profile(MINUTE_US);
+    profile
+        .peak()
+        .filter(|(_, peak)| *peak > pool)
+        .map(|peak| hit(fleet, pool, peak, profile.width_us))
+        .into_iter()
+        .collect()
+}
+
+fn hit(fleet: &Fleet<'_>, pool: f64, (at, peak): (Time, f64), width_us: i64) -> Hit {
+    let calls: u64 = fleet.scopes.values().map(|tally| tally.load.calls).sum();
+    let in_system: u64 = fleet.scopes.values().map(|tally| tally.load.in_system_us).sum();
+    let time_in_system_s = in_system as f64 / calls.max(1) as f64 / 1e6;
+    let admits = if time_in_system_s > 0.0 { pool / time_in_system_s } else { f64::INFINITY };
+    let mut hit = Hit::new(format!(
+        "{peak:.1} calls were under way on average over {}, and the pool holds {pool:.0}; at {} a call it can admit \
+         {admits:.2} calls a second",
+        shared::seconds(width_us as f64 / 1e6),
+        shared::seconds(time_in_system_s),
+    ))
+    .number("calls_under_way", peak)
+    .number("pool", pool)
+    .number("time_in_system_s", time_in_system_s)
+    .figure("at", Evidence::At(at));
+    hit.rows.extend(fleet.tally.first.map(|spot| spot.row));
+    hit.scope = Some(Limits::default());
+    hit.confidence = Confidence::Medium;
+    hit
+}

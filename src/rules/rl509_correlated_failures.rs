@@ -1,0 +1,179 @@
+//! Where one send fails, the next one does too: a retry is no new throw of the dice.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::classify::{Bucket, Class};
+use crate::measure::{Fleet, Recovery, Service};
+
+const TIMES: Setting = Setting {
+    name: "times",
+    default: 3.0,
+    unit: "",
+    meaning: "how many times the failure rate of first attempts that of retries must be",
+};
+const CALLS: Setting =
+    Setting { name: "min_calls", default: 100.0, unit: "", meaning: "first attempts at the service" };
+const RETRIES: Setting =
+    Setting { name: "min_retries", default: 20.0, unit: "", meaning: "retries after a failure of the class" };
+/// Calls brought together by guessing, of all: beyond this share nothing is said.
+const GUESSED: f64 = 0.1;
+
+macro_rules! sent {
+    ($minute:literal, $second:literal, $call:literal, $rest:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            ":",
+            $second,
+            r#"Z","model":"m","duration_ms":40,"call_id":""#,
+            $minute,
+            $call,
+            "\",",
+            $rest,
+            "}\n"
+        )
+    };
+}
+/// Ten calls of the examples that succeed at once.
+macro_rules! ten {
+    ($minute:literal) => {
+        concat!(
+            sent!($minute, "30", "0", r#""status":200"#),
+            sent!($minute, "31", "1", r#""status":200"#),
+            sent!($minute, "32", "2", r#""status":200"#),
+            sent!($minute, "33", "3", r#""status":200"#),
+            sent!($minute, "34", "4", r#""status":200"#),
+            sent!($minute, "35", "5", r#""status":200"#),
+            sent!($minute, "36", "6", r#""status":200"#),
+            sent!($minute, "37", "7", r#""status":200"#),
+            sent!($minute, "38", "8", r#""status":200"#),
+            sent!($minute, "39", "9", r#""status":200"#),
+        )
+    };
+}
+macro_rules! tens {
+    ($($minute:literal),*) => { concat!($(ten!($minute)),*) };
+}
+/// Calls whose first four attempts fail.
+macro_rules! stubborn {
+    ($failure:literal: $($call:literal),*) => {
+        concat!($(
+            sent!("59", "00.0", $call, $failure), sent!("59", "01.1", $call, $failure),
+            sent!("59", "03.2", $call, $failure), sent!("59", "07.3", $call, $failure),
+            sent!("59", "15.4", $call, r#""status":200"#)
+        ),*)
+    };
+}
+/// Calls whose first attempt fails, and whose second succeeds.
+macro_rules! healed {
+    ($($call:literal),*) => {
+        concat!($(sent!("58", "00.0", $call, r#""status":529"#), sent!("58", "01.1", $call, r#""status":200"#)),*)
+    };
+}
+
+/// See the catalogue.
+///
+/// An outage makes the failures of any healthy client hang together, so this is never more than worth knowing.
+// The examples read better in rows.
+#[rustfmt::skip]
+pub(super) const RULE: Rule = Rule {
+    code: "RL509",
+    name: "correlated-failures",
+    severity: Severity::Info,
+    scope: Scope::Fleet,
+    summary: "After a failure the next attempt failed far more often than a first attempt does: failures come together.",
+    why: "How many retries are worth it is often worked out as if each were a new throw, 1-(1-p)^k. In an outage it \
+          is not: the first retries fail with the send before them, and only time helps.",
+    fix: "Spread the same number of attempts over a longer time, and put a circuit breaker beside the retries: after \
+          several failures of a service it lets one probe through instead of everyone's retries.",
+    remedy: Remedy::Fix,
+    source: "P(success within k retries) = 1-(1-p)^k holds for independent attempts only; Microsoft Azure \
+             Architecture Center, Circuit Breaker pattern",
+    needs: &[Field::CallIdentity],
+    settings: &[TIMES, CALLS, RETRIES],
+    check: Check::Fleet(check),
+    firing: &[
+        concat!(
+            tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"),
+            stubborn!(r#""status":529"#: "a", "b", "c", "d", "e", "f", "g", "h"),
+        ),
+        concat!(
+            tens!("10", "11", "12", "13", "14", "15", "16", "17", "18", "19"),
+            stubborn!(r#""status":500,"error_type":"api_error""#: "a", "b", "c", "d", "e", "f", "g"),
+        ),
+    ],
+    near_misses: &[
+        // Every retry succeeds.
+        concat!(
+            tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"),
+            healed!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u"),
+        ),
+        // Too few retries to say.
+        concat!(tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"), stubborn!(r#""status":529"#: "a", "b")),
+        // A rate limit holds until it is refilled: that its failures come together is what it is.
+        concat!(
+            tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"),
+            stubborn!(r#""status":429,"error_type":"rate_limit_error""#: "a", "b", "c", "d", "e", "f", "g", "h"),
+        ),
+    ],
+};
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let get = |setting| settings.get(RULE.code, setting);
+    let (times, least_calls, least_retries) = (get(&TIMES), get(&CALLS), get(&RETRIES));
+    let services = fleet.sorted_recoveries().into_iter();
+    services
+        .filter_map(|(service, class, recovery)| {
+            let heals = matches!(class.default_bucket(), Bucket::Capacity | Bucket::Transient);
+            let calls = fleet.calls_of(service);
+            let guessed = recovery.inferred as f64 > GUESSED * recovery.calls as f64;
+            if !heals || guessed || (calls as f64) < least_calls || (recovery.retries as f64) < least_retries {
+                return None;
+            }
+            let first = Rate { failed: fleet.failed_first(service), of: calls };
+            let again = Rate { failed: recovery.retries - recovery.recovered, of: recovery.retries };
+            (again.at_least() >= times * first.share()).then(|| hit(fleet, service, class, recovery, first, again))
+        })
+        .collect()
+}
+
+/// Failures of so many sends.
+#[derive(Clone, Copy)]
+struct Rate {
+    failed: u64,
+    of: u64,
+}
+
+impl Rate {
+    fn share(self) -> f64 {
+        self.failed as f64 / self.of as f64
+    }
+
+    /// The share less three standard errors: what chance does not explain.
+    fn at_least(self) -> f64 {
+        let share = self.share();
+        share - 3.0 * (share * (1.0 - share) / self.of as f64).sqrt()
+    }
+}
+
+fn hit(fleet: &Fleet<'_>, service: Service, class: Class, recovery: &Recovery, first: Rate, again: Rate) -> Hit {
+    let mut hit = Hit::new(format!(
+        "after {} on {}, {:.0}% of the retries failed ({} of {}), and {:.1}% of all first attempts ({} of {})",
+        shared::class_words(Some(class)),
+        service.label(fleet.table),
+        again.share() * 100.0,
+        again.failed,
+        again.of,
+        first.share() * 100.0,
+        first.failed,
+        first.of,
+    ))
+    .about(Some(class))
+    .number("retry_failure_share", again.share())
+    .count("retries", again.of)
+    .number("first_attempt_failure_share", first.share())
+    .count("first_attempts", first.of);
+    hit.rows.extend(recovery.first.map(|spot| spot.row));
+    hit.scope = Some(service.scope());
+    hit.confidence = Confidence::Medium;
+    hit
+}

@@ -1,0 +1,54 @@
+//! What separates a retry storm from healthy clients that meet an outage.
+//!
+//! In an outage every capped client makes all its attempts, so the number of sends a call says nothing about the
+//! client. Two things do: waits that do not grow while calls fail, and loops around loops.
+
+use super::Hit;
+use crate::measure::{Amplified, ScopeTally};
+
+/// Waits grow by less than this from the first to the last of a call: there is no backoff. The gentlest exponential
+/// backoffs in use multiply by 1.5 a step.
+const NO_GROWTH: f64 = 1.3;
+/// Calls that must show it.
+const LEAST_CALLS: u64 = 20;
+/// A fixed wait of so many seconds is gentle enough.
+const GENTLE_S: f64 = 5.0;
+
+/// Why the clients themselves are to blame.
+pub(super) enum Storm {
+    /// Waits do not grow: mean first and last wait of a call, in seconds.
+    NoBackoff(f64, f64),
+    /// So many of the sends come from calls that two loops retried.
+    Layered(u64),
+}
+
+/// What shows that the sends of `amplified` are more than an outage explains.
+pub(super) fn storm(tally: &ScopeTally, amplified: &Amplified) -> Option<Storm> {
+    if amplified.layered * 2 >= amplified.sends {
+        return Some(Storm::Layered(amplified.layered));
+    }
+    let growth = tally.spacing.growth_at_most(LEAST_CALLS)?;
+    let (first, last) = tally.spacing.means_s()?;
+    (growth < NO_GROWTH && last < GENTLE_S).then_some(Storm::NoBackoff(first, last))
+}
+
+impl Storm {
+    /// In words that end a sentence.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Storm::NoBackoff(first, last) => format!(
+                "their waits do not grow ({} at first, {} at last)",
+                super::shared::seconds(*first),
+                super::shared::seconds(*last)
+            ),
+            Storm::Layered(sends) => format!("{sends} of them come from one loop around another"),
+        }
+    }
+
+    pub(super) fn figures(&self, hit: Hit) -> Hit {
+        match self {
+            Storm::NoBackoff(first, last) => hit.number("first_wait_s", *first).number("last_wait_s", *last),
+            Storm::Layered(sends) => hit.count("layered_sends", *sends),
+        }
+    }
+}
