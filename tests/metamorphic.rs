@@ -152,7 +152,18 @@ fn whole_buckets(count: i64) -> TimeDelta {
 /// What a shift by part of a bucket leaves exactly as it was: who is blamed for what, and what it cost. Which attempts
 /// stand as examples of a fleet's trouble, rates over some buckets and the points of a curve may move a little.
 fn verdict_of(report: Value) -> Value {
-    let loose = ["attempts", "request_ids", "headroom", "evidence", "message", "example", "first_seen", "last_seen"];
+    let loose = [
+        "attempts",
+        "request_ids",
+        "headroom",
+        "evidence",
+        "message",
+        "example",
+        "first_seen",
+        "last_seen",
+        "incidents",
+        "load",
+    ];
     without(report, &loose)
 }
 

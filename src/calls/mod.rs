@@ -14,8 +14,8 @@ pub use call::{Call, Wait};
 pub(crate) use group::group_from;
 pub use group::{Groups, group};
 pub(crate) use quiet::Quiet;
-pub(crate) use stream::Stream;
 pub(crate) use relation::{same_account, same_scope, shows_retry, streaks};
+pub(crate) use stream::Stream;
 
 use crate::attempt::{AttemptTable, Time};
 use serde::Serialize;

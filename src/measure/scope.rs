@@ -170,6 +170,13 @@ impl ScopeTally {
         self.starts.worst_fanout(table, active, terms, most_examples)
     }
 
+    /// All sends, and those that a rate limit refused.
+    #[must_use]
+    pub fn sends(&self) -> (u64, u64) {
+        let (_, flow) = self.flow.clone().sorted();
+        flow.iter().fold((0, 0), |(sends, refused), (_, flow)| (sends + flow.sends, refused + flow.rejected))
+    }
+
     /// Its sends and 429s over time, ready to be asked about.
     #[must_use]
     pub fn traffic(&self, table: &AttemptTable) -> Traffic {

@@ -39,6 +39,16 @@ pub(in crate::render) fn times(n: u64) -> String {
     if n == 1 { "once".to_owned() } else { format!("{} times", number(n)) }
 }
 
+/// A rate or a mean: three digits of it, as far as it has them.
+pub(super) fn rate(x: f64) -> String {
+    if x >= 100.0 {
+        // Saturating: `as` clamps a float to the integer's range.
+        return number(x.round() as u64);
+    }
+    let text = if x >= 10.0 { format!("{x:.1}") } else { format!("{x:.2}") };
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// A share as percent: 0% and 100% only where it is exactly that.
 pub(in crate::render) fn percent(ratio: f64) -> String {
     let shown = ratio * 100.0;
@@ -105,6 +115,15 @@ mod tests {
     fn numbers_group_from_five_digits() {
         for (n, shown) in [(0, "0"), (9999, "9999"), (10_000, "10,000"), (1_234_567, "1,234,567")] {
             assert_eq!(number(n), shown);
+        }
+    }
+
+    #[test]
+    fn rates_have_three_digits() {
+        for (x, shown) in
+            [(0.0, "0"), (0.14, "0.14"), (2.0, "2"), (37.54, "37.5"), (412.4, "412"), (12_345.6, "12,346")]
+        {
+            assert_eq!(rate(x), shown);
         }
     }
 

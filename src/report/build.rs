@@ -26,6 +26,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     findings.sort_by_cached_key(finding_order);
     let totals = totals(judgement);
     let kept = findings.len() as u64;
+    let (incidents, incidents_omitted) = incidents::incidents(fleet);
     let all = totals.errors + totals.warnings + totals.infos;
     Report {
         schema_version: SCHEMA_VERSION,
@@ -46,6 +47,12 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         coverage: coverage::coverage(fleet, rules),
         undecided: coverage::undecided(judgement),
         unreadable: ingested.unreadable.clone(),
+        incidents,
+        incidents_omitted,
+        recovery: recovery::recovery(fleet),
+        load: load::load(fleet),
+        layers: layers::layers(fleet),
+        coverage: coverage(fleet, rules),
         inputs: ingested.inputs.clone(),
         rejects: ingested.rejects.clone(),
         totals,

@@ -12,6 +12,10 @@ mod coverage;
 mod finding;
 mod frames;
 mod shown;
+mod incidents;
+mod layers;
+mod load;
+mod recovery;
 mod trace;
 mod verdict;
 
@@ -23,6 +27,10 @@ pub use coverage::{Coverage, Undecided, Unreadable};
 pub(crate) use finding::rounded;
 pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, Sighting};
 pub use frames::{Cells, Frame, frames};
+pub use incidents::{Ending, IncidentRow};
+pub use layers::LayerRow;
+pub use load::{AmplifiedSpan, LoadRow};
+pub use recovery::{RecoveryRow, RecoveryStep};
 pub use trace::{
     Dictator, Failures, HeadroomAround, LimitReading, Reading, SupportCase, Surroundings, TRACE_SCHEMA_VERSION, Trace,
     TracedCall, TracedSend, Traces, Unresolved, traces,
@@ -74,6 +82,16 @@ pub struct Report {
     pub backoff: Vec<Backoff>,
     /// Remaining against limit over time.
     pub headroom: Vec<Headroom>,
+    /// Stretches of time in which failures of one class clustered, in time order.
+    pub incidents: Vec<IncidentRow>,
+    /// Incidents beyond those kept.
+    pub incidents_omitted: u64,
+    /// Do retries help? By service and class of the first failure.
+    pub recovery: Vec<RecoveryRow>,
+    /// The load on each rate-limit scope.
+    pub load: Vec<LoadRow>,
+    /// Loops around loops.
+    pub layers: Vec<LayerRow>,
     /// Rules that had no evidence, and the field they lack.
     pub coverage: Vec<Coverage>,
     /// Calls that single rules could not judge, and the field that would have told.

@@ -13,10 +13,13 @@ mod examples;
 mod explain;
 mod gaps;
 mod headroom;
+mod incidents;
 mod layout;
+mod load;
 mod notices;
 mod page;
 mod problems;
+mod recovery;
 mod retries;
 mod rules;
 mod runs;
@@ -76,10 +79,13 @@ pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io
     advice::write(report, &mut page)?;
     data::write(report, &mut page)?;
     problems::write(report, &mut page)?;
+    incidents::write(report, &mut page)?;
     runs::write(report, &mut page)?;
     retries::write(report, &mut page)?;
     backoff::write(report, &mut page)?;
     classes::write(report, &mut page)?;
+    recovery::write(report, &mut page)?;
+    load::write(report, &mut page)?;
     headroom::write(report, &mut page)?;
     gaps::write(report, &mut page)
 }

@@ -5,7 +5,7 @@ use super::layout::{Fit, Text};
 use super::page::Page;
 use super::table::{Column, Table};
 use super::{style, words};
-use crate::report::{Bar, Report, Share};
+use crate::report::{Bar, LayerRow, Report, Share};
 use std::io;
 
 /// Rows before the tail is summed up.
@@ -13,6 +13,10 @@ const ROWS: usize = 10;
 /// Columns the figures beside the bars take at most.
 const FIGURES: usize = 58;
 
+/// Pairs of loops before `--verbose`.
+const LAYERS: usize = 3;
+/// Columns a further line is indented by.
+const HANG: usize = 2;
 /// Columns before the bars.
 const LEGEND: usize = 10;
 
@@ -52,7 +56,18 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Table::new(&COLUMNS);
     rows.iter().for_each(|row| table.row(cells(row, most, width)));
     page.table(&table)?;
-    page.line(legend(&report.histogram.bars.values().fold(Bar::default(), |sum, bar| add(sum, *bar))))
+    page.line(legend(&report.histogram.bars.values().fold(Bar::default(), |sum, bar| add(sum, *bar))))?;
+    let most = if page.options.verbose { report.layers.len() } else { LAYERS };
+    report.layers.iter().take(most).try_for_each(|layer| page.item(&loops(layer), HANG, 2))
+}
+
+/// One loop around another, and what they make of a call.
+fn loops(layer: &LayerRow) -> Text {
+    let most = if layer.even { "" } else { " at most" };
+    let calls = words::counted(layer.calls, "call");
+    Text::plain(format!("{calls}, {}: ", words::counted(layer.sends, "send")))
+        .and(style::BOLD, format!("{} x {}{most}", layer.rounds, layer.sends_per_round))
+        .then(format!(", {} around {}", layer.outer, layer.inner))
 }
 
 fn rows(report: &Report) -> Vec<Row> {

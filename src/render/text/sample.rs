@@ -8,6 +8,8 @@ use crate::report::{
 use crate::rules::Severity;
 use std::collections::BTreeMap;
 
+mod measures;
+
 /// 2026-03-10T21:04:03Z.
 const START: i64 = 1_773_176_643;
 
@@ -51,6 +53,11 @@ pub(in crate::render) fn clean() -> Report {
         classes: Vec::new(),
         backoff: Vec::new(),
         headroom: vec![drain("anthropic claude-opus-4-1", LimitKind::Requests, 4000, 0.6, 0)],
+        incidents: Vec::new(),
+        incidents_omitted: 0,
+        recovery: Vec::new(),
+        load: measures::load(),
+        layers: Vec::new(),
         coverage: vec![gap(&["RL201", "RL202"], "retry_after", 0, 0)],
         undecided: Vec::new(),
         unreadable: Vec::new(),
@@ -94,6 +101,9 @@ pub(in crate::render) fn night() -> Report {
             drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::OutputTokens, 400_000, 0.21, 7),
             drain("openai gpt-5", LimitKind::Tokens, 1_500_000, 0.45, 0),
         ],
+        incidents: measures::incidents(),
+        recovery: measures::recovery(),
+        layers: measures::layers(),
         coverage: vec![
             gap(&["RL201", "RL202", "RL203"], "retry_after", 3, 180),
             gap(&["RL401"], "max_attempts", 0, 10_000),
@@ -140,6 +150,19 @@ pub(in crate::render) fn hostile() -> Report {
         run.run_id.insert_str(0, HOSTILE);
         run.calls = u64::MAX;
         run.wait_s = f64::MAX;
+    }
+    for incident in &mut report.incidents {
+        incident.model = Some(bad.clone());
+        incident.failed = u64::MAX;
+        incident.peak_per_min = f64::MAX;
+    }
+    for load in &mut report.load {
+        load.scope.push_str(HOSTILE);
+        load.arrivals_per_s = Some(f64::MAX);
+        load.requests_limit = Some(i64::MAX);
+    }
+    for layer in &mut report.layers {
+        layer.inner.push_str(HOSTILE);
     }
     for headroom in &mut report.headroom {
         headroom.scope.push_str(HOSTILE);

@@ -1,0 +1,94 @@
+//! Invented measures: incidents, recovery, load, layers.
+
+use super::at;
+use crate::report::{AmplifiedSpan, Ending, IncidentRow, LayerRow, LoadRow, RecoveryRow, RecoveryStep, Share};
+
+pub(super) fn incidents() -> Vec<IncidentRow> {
+    let incident = |class, from, until, failed, runs, ended| IncidentRow {
+        class,
+        provider: Some("anthropic".to_owned()),
+        model: Some("claude-opus-4-1".to_owned()),
+        first: at(from),
+        last: at(until),
+        failed,
+        sends: failed * 2,
+        calls: failed / 3,
+        runs,
+        runs_exact: runs <= 32,
+        peak_per_min: failed as f64 / 2.5,
+        ended,
+        request_ids: (1..=3).map(|n| format!("req_{class}{n}")).collect(),
+    };
+    vec![
+        incident("overloaded", 31, 44, 512, 48, Ending::Recovered),
+        incident("timeout", 102, 103, 9, 2, Ending::GaveUp),
+        incident("rate_limited", 540, 547, 130, 12, Ending::EndOfData),
+    ]
+}
+
+pub(super) fn recovery() -> Vec<RecoveryRow> {
+    let row = |class, failed, retried, recovered, retries| RecoveryRow {
+        provider: Some("anthropic".to_owned()),
+        model: Some("claude-opus-4-1".to_owned()),
+        class,
+        first_attempts: Share { count: failed, of: 4607 },
+        retried: Share { count: retried, of: failed },
+        recovered: Share { count: recovered, of: retried },
+        one_retry: Share { count: recovered, of: retries },
+        failing_first: Share { count: 484, of: 4607 },
+        failing_again: Share { count: retries - recovered, of: retries },
+        steps: (1..=4)
+            .map(|retry| RecoveryStep {
+                retry,
+                succeeded: Share { count: recovered / 4, of: retries / retry as u64 },
+                observed: 0.2 * retry as f64,
+                predicted: 1.0 - 0.6_f64.powi(retry as i32),
+                expected_attempts: 1.0 + 0.7 * retry as f64,
+            })
+            .collect(),
+        sends_per_recovery: (recovered > 0).then(|| retries as f64 / recovered as f64),
+        seconds_per_recovery: (recovered > 0).then_some(11.4),
+    };
+    vec![row("overloaded", 400, 390, 310, 900), row("spend_cap", 44, 40, 0, 120), row("invalid_request", 40, 0, 0, 0)]
+}
+
+pub(super) fn load() -> Vec<LoadRow> {
+    let span =
+        AmplifiedSpan { from: at(31), until: at(36), calls: 80, sends: 212, sends_per_call: 2.65, retry_ratio: 1.65 };
+    let row = |scope: &str, calls, limit| LoadRow {
+        scope: scope.to_owned(),
+        calls,
+        arrivals_per_s: Some(0.14),
+        time_in_system_s: Some(12.5),
+        concurrency: Some(1.75),
+        in_flight_mean: Some(1.2),
+        in_flight_peak: Some(37.5),
+        in_flight_peak_at: Some(at(33)),
+        resolution_s: 16.777,
+        timed: Share { count: calls, of: calls },
+        offered_per_min: Some(412.0),
+        offered_at: Some(at(33)),
+        requests_limit: limit,
+        refused: Share { count: 130, of: calls },
+        amplified: Some(span),
+        retry_budget: None,
+    };
+    vec![row("anthropic claude-opus-4-1 org-7f3a", 4000, Some(400)), row("openai gpt-5", 607, None)]
+}
+
+pub(super) fn layers() -> Vec<LayerRow> {
+    vec![LayerRow {
+        client: Some("Anthropic/Python".to_owned()),
+        client_version: Some("2.14.0".to_owned()),
+        inner: "the SDK's own retries (Anthropic/Python 2.14.0)".to_owned(),
+        outer: "a loop".to_owned(),
+        rounds: 4,
+        sends_per_round: 3,
+        even: true,
+        bound: 12,
+        sign: "the SDK's own retry counter begins again",
+        calls: 7,
+        sends: 84,
+        request_id: Some("req_1".to_owned()),
+    }]
+}

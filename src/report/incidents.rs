@@ -1,0 +1,94 @@
+//! Stretches of time in which failures of one class clustered.
+
+use super::build::masked;
+use super::finding::rounded;
+use crate::attempt::Time;
+use crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
+use crate::measure::{Fleet, Incident};
+use serde::Serialize;
+
+/// Incidents kept, those with most failing attempts.
+const MOST: usize = 50;
+
+/// One incident.
+#[derive(Clone, Debug, Serialize)]
+pub struct IncidentRow {
+    /// Failure class.
+    pub class: &'static str,
+    /// Provider as logged.
+    pub provider: Option<String>,
+    /// Model as logged.
+    pub model: Option<String>,
+    /// When the first failing attempt was sent.
+    pub first: Time,
+    /// When the last one was.
+    pub last: Time,
+    /// Failing attempts.
+    pub failed: u64,
+    /// Sends to the service in that time, failing or not.
+    pub sends: u64,
+    /// Calls that first failed so in it.
+    pub calls: u64,
+    /// Runs hit.
+    pub runs: u64,
+    /// Whether that number is exact; else it is an estimate within some 20%.
+    pub runs_exact: bool,
+    /// Failing attempts a minute at its worst.
+    pub peak_per_min: f64,
+    /// What ended it.
+    pub ended: Ending,
+    /// Up to three request ids to ask the provider about.
+    pub request_ids: Vec<String>,
+}
+
+/// What ended an incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// A later send to the service succeeded.
+    Recovered,
+    /// No later send succeeded, though the log goes on for longer than any retry loop waits.
+    GaveUp,
+    /// The log ends with it.
+    EndOfData,
+}
+
+/// The worst incidents in time order, and how many there are besides.
+pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
+    let data_end = fleet.runs.values().map(|run| run.last).max().unwrap_or(Time(0));
+    let mut rows: Vec<IncidentRow> = Vec::new();
+    for (service, class, found) in fleet.outbreaks.incidents(|service| fleet.sends_of(service)) {
+        let (provider, model) = service.names(fleet.table);
+        rows.extend(found.iter().map(|incident| IncidentRow {
+            class: class.name(),
+            provider: provider.map(masked),
+            model: model.map(masked),
+            first: incident.seen.0,
+            last: incident.seen.1,
+            failed: incident.failed,
+            sends: incident.sends,
+            calls: incident.calls,
+            runs: incident.runs.0,
+            runs_exact: incident.runs.1,
+            peak_per_min: rounded(incident.peak_per_min),
+            ended: ending(incident, data_end),
+            request_ids: incident.request_ids(fleet.table).map(masked).collect(),
+        }));
+    }
+    let order = |row: &IncidentRow| (row.first, row.class, row.provider.clone(), row.model.clone(), row.last);
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.failed), order(row)));
+    let more = rows.len().saturating_sub(MOST);
+    rows.truncate(MOST);
+    rows.sort_by_key(order);
+    (rows, more as u64)
+}
+
+fn ending(incident: &Incident, data_end: Time) -> Ending {
+    if incident.recovered {
+        Ending::Recovered
+    } else if data_end.us_since(incident.seen.1) > LONGEST_PLAUSIBLE_WAIT_US {
+        Ending::GaveUp
+    } else {
+        Ending::EndOfData
+    }
+}
