@@ -40,7 +40,7 @@ pub(in crate::render) fn times(n: u64) -> String {
 }
 
 /// A rate or a mean: three digits of it, as far as it has them.
-pub(super) fn rate(x: f64) -> String {
+pub(in crate::render) fn rate(x: f64) -> String {
     if x >= 100.0 {
         // Saturating: `as` clamps a float to the integer's range.
         return number(x.round() as u64);
