@@ -3,8 +3,8 @@
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
-use crate::policy::Schedule;
 use crate::measure::loops_of;
+use crate::policy::Schedule;
 
 const SHARE: Setting = Setting {
     name: "tolerance_share",
