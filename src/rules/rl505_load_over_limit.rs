@@ -46,7 +46,7 @@ pub(super) const RULE: Rule = Rule {
     name: "load-over-limit",
     severity: Severity::Error,
     scope: Scope::Fleet,
-    summary: "For five minutes or more, over a fifth of the sends was refused with 429.",
+    summary: "For five minutes or more, over a fifth of the sends of every minute was refused with 429.",
     why: "This is no blip that a retry heals: more is offered than the limit allows, and every retry is offered on \
           top of it. Calls wait longer and longer, and the refused sends do nothing.",
     fix: "Put a queue in front of the calls that releases them at the limit's rate, for all workers of the account \
@@ -82,24 +82,29 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     scopes
         .filter_map(|(scope, tally)| {
             let pressed = most_pressed(&tally.flow, share)?;
-            let lasts = pressed.seconds() >= least_s && pressed.sends as f64 >= least;
-            lasts.then(|| hit(fleet, scope, &pressed))
+            // The stretches are a minute wide: how long it lasted, the refusals themselves say.
+            let refusals = tally.gate.refusals(fleet.table);
+            let within = || refusals.iter().map(|(at, ..)| *at).filter(|at| *at >= pressed.from && *at < pressed.until);
+            let lasted_s = within().max()?.s_since(within().min()?);
+            let lasts = lasted_s >= least_s && pressed.sends as f64 >= least;
+            lasts.then(|| hit(fleet, scope, &pressed, lasted_s))
         })
         .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, pressed: &Pressed) -> Hit {
+fn hit(fleet: &Fleet<'_>, scope: Limits, pressed: &Pressed, lasted_s: f64) -> Hit {
     let mut hit = Hit::new(format!(
         "{} of {} sends on {} were refused with 429 over {}: {:.0} a minute were offered, {:.0} let through",
         pressed.rejected,
         pressed.sends,
         fleet.scope_label(&scope),
-        shared::seconds(pressed.seconds()),
+        shared::seconds(lasted_s),
         pressed.offered_per_min(),
         pressed.passed_per_min(),
     ))
     .count("refused", pressed.rejected)
     .count("sends", pressed.sends)
+    .number("lasted_s", lasted_s)
     .number("offered_per_min", pressed.offered_per_min())
     .number("let_through_per_min", pressed.passed_per_min())
     .figure("from", Evidence::At(pressed.from))
