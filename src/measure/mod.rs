@@ -3,12 +3,12 @@
 //! Every summary is built call by call, and two summaries of disjoint calls merge into the summary of both,
 //! in any order. Nothing here looks back at a table of all attempts.
 
+mod amplification;
 mod backoff;
 mod burst;
 mod cap;
-mod doomed;
-mod amplification;
 mod distinct;
+mod doomed;
 mod drain;
 mod fleet;
 mod flow;
@@ -20,8 +20,8 @@ mod levels;
 mod load;
 mod loops;
 mod moments;
-mod pace;
 mod outbreak;
+mod pace;
 mod pressure;
 mod ramp;
 mod recovery;
@@ -33,12 +33,11 @@ mod starved;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod waves;
 
-pub use backoff::{Backoffs, Jitter, LoopKey, LoopTally, MOST_STEPS, Schedule, Shape, Step, Waits};
-mod timeline;
-
 pub use amplification::{Amplified, Spacing, most_amplified, spans_over};
+pub use backoff::{Backoffs, Jitter, LoopKey, LoopTally, MOST_STEPS, Schedule, Shape, Step, Waits};
 pub use burst::{Fanout, FanoutTerms, Starts};
 pub use cap::{CapKey, CapTally, Capped, Holder};
 pub use doomed::{Alike, Doomed, Refused};
@@ -47,13 +46,13 @@ pub use fleet::{Fleet, Sums};
 pub use flow::{Flow, Flows};
 pub use gate::{Gate, Shut, Standing};
 pub use handling::{Handling, Handlings};
-pub use pace::{Kind, Pace, Paces, Quarter};
 pub use late::{LATE, Late};
 pub use layers::{LayerTally, Layering, Layers, sorted_layers};
 pub use levels::{Levels, Profile};
 pub use load::Load;
 pub(crate) use loops::{Loops, Sign, loops_of};
 pub use outbreak::{Incident, Outbreaks};
+pub use pace::{Kind, Pace, Paces, Quarter};
 pub use pressure::{Pressed, busiest_minute, most_pressed};
 pub use ramp::{Ramp, RampTerms};
 pub use recovery::{MOST_RETRIES, Recoveries, Recovery};
@@ -63,5 +62,5 @@ pub use service::Service;
 pub use spot::Spot;
 pub use starved::{Starved, Starving};
 pub use tally::{ClassTally, Tally};
-pub use waves::{Train, WaveTerms, Waves};
 pub use timeline::Timeline;
+pub use waves::{Train, WaveTerms, Waves};
