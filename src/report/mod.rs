@@ -11,11 +11,11 @@ mod build;
 mod coverage;
 mod finding;
 mod frames;
-mod shown;
 mod incidents;
 mod layers;
 mod load;
 mod recovery;
+mod shown;
 mod trace;
 mod verdict;
 

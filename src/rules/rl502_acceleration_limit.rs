@@ -150,7 +150,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, (ramp, (left, kind)): (Ramp, (f64, Limi
     .number("starts_per_s_after", after)
     .count("refusals_429", ramp.refusals)
     .number("least_headroom_share", left)
-    .text("of_limit", kind.label())
+    .word("of_limit", kind.label())
     .count("times", times as u64)
     .figure("at", Evidence::At(ramp.at));
     hit.rows.push(ramp.row);

@@ -10,6 +10,7 @@
 //! counters, addresses), so a plain hash could be undone by hashing guesses; without the salt that cannot be done.
 
 mod frame;
+mod measures;
 mod report;
 mod trace;
 mod vocabulary;
