@@ -57,7 +57,11 @@ impl CapTally {
     #[must_use]
     pub fn of(call: &Call<'_>, position: usize) -> CapTally {
         let mut opened = Series::default();
-        opened.add(call.first().sent, Capped { calls: 1, sends: call.len() as u64 });
+        let first = call.first();
+        // A record with a higher number has predecessors elsewhere: when its call was opened is not known.
+        if first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0) {
+            opened.add(first.sent, Capped { calls: 1, sends: call.len() as u64 });
+        }
         let spot = Spot::of(call.table(), call.rows()[position]);
         CapTally { opened, first: spot, last: spot }
     }

@@ -105,8 +105,20 @@ impl Traffic {
         &self.refusals[place(from)..place(until.plus_us(1)).max(place(from))]
     }
 
+    /// Whether a send that left before `at` was refused at that moment or soon after.
+    fn was_refusing(&self, at: Time) -> bool {
+        let place = self.refusals.partition_point(|refusal| refusal.sent < at);
+        self.refusals[..place].iter().rev().take(MOST_UNDER_WAY).any(|refusal| refusal.answered >= at)
+    }
+
+    /// Sends a second over all.
+    fn usual(&self) -> Option<f64> {
+        let bucket = |(at, _): &(Time, Flow)| self.bucket(*at);
+        Some(self.rate(bucket(self.flow.first()?), bucket(self.flow.last()?) + 1).0)
+    }
+
     /// Sends a second before and after `crossed`, where they went on until `until` as they had before. A single
-    /// send after the crossing was on its way.
+    /// send after the crossing was on its way, and a few more are chance.
     fn went_on(&self, crossed: Time, until: Time, case: Case, terms: &DrainTerms) -> Option<(f64, f64)> {
         let (first, at) = (self.bucket(self.flow.first()?.0), self.bucket(crossed));
         let span = self.bucket(until) - at;
@@ -120,9 +132,19 @@ impl Traffic {
             let back = span.min(at - first);
             (self.rate(at - back, at), self.rate(at + 1, at + span + 1))
         };
-        (after.1 >= 2 && after.0 >= terms.rate_kept * before.0).then_some((before.0, after.0))
+        // A client that a 429 held back just before had no rate of its own then: its usual one counts.
+        let rate = before.0.max(self.usual()?);
+        let most = terms.rate_kept * rate * after.1 as f64 / after.0.max(f64::MIN_POSITIVE);
+        let too_many = after.1 as f64 >= most + most.sqrt();
+        (after.1 >= 2 && too_many).then_some((rate, after.0))
     }
 }
+
+/// How long after a reading an older one may still come in: answers of some length take that long.
+const STALE_US: i64 = 15_000_000;
+
+/// 429s looked at before a moment: each stands for those of 8 ms, and a 429 takes no longer than a second or two.
+const MOST_UNDER_WAY: usize = 256;
 
 /// Stretches over a second may hold a whole drain and its recovery.
 const COARSE_US: i64 = 1_000_000;
@@ -145,13 +167,13 @@ pub fn drains(
     let low = |gauge: &Gauge| gauge.min_ratio() < terms.under;
     let mut found = Vec::new();
     let mut start = 0;
-    for episode in readings.chunk_by(|(_, a), (_, b)| low(a) == low(b)) {
-        let end = start + episode.len();
-        if low(&episode[0].1) && (start > 0 || episode.len() >= terms.readings) {
+    while let Some(begin) = (start..readings.len()).find(|&at| low(&readings[at].1)) {
+        let end = episode_end(readings, begin, low);
+        if begin > 0 || end >= terms.readings {
             let episode = Episode {
-                readings: episode,
+                readings: &readings[begin..end],
                 recovered: readings.get(end).map(|(_, gauge)| gauge.first.0),
-                from_the_start: start == 0,
+                from_the_start: begin == 0,
                 coarse: *width > COARSE_US,
             };
             found.extend(episode.judge(kind, traffic, terms));
@@ -159,6 +181,20 @@ pub fn drains(
         start = end;
     }
     found
+}
+
+/// Where the limit had recovered that ran low at `begin`. Answers that were long under way tell of the time before:
+/// one of them between two that show little left is no recovery.
+fn episode_end(readings: &[(Time, Gauge)], begin: usize, low: impl Fn(&Gauge) -> bool) -> usize {
+    let mut last = begin;
+    for (at, (_, gauge)) in readings.iter().enumerate().skip(begin + 1) {
+        if low(gauge) {
+            last = at;
+        } else if gauge.first.0.us_since(readings[last].1.last.0) > STALE_US {
+            break;
+        }
+    }
+    last + 1
 }
 
 /// Readings in a row that show a limit running out.
@@ -182,6 +218,10 @@ impl Episode<'_> {
         let open = until.plus_us(terms.follow_us).min(self.recovered.unwrap_or(Time(i64::MAX)));
         let end = used_up.map_or(open, |zero| open.max(zero.plus_us(terms.follow_us)));
         let refusals = traffic.refusals(crossed, end);
+        // A 429 that was under way then is how the client learnt of it: there was no time to slow down.
+        if traffic.was_refusing(crossed) {
+            return None;
+        }
         let hit = used_up.is_some_and(|zero| refusals.iter().any(|refusal| refusal.answered >= zero));
         if !hit && !self.shows_the_course(terms) {
             return None;

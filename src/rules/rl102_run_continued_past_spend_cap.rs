@@ -59,6 +59,9 @@ pub(super) const RULE: Rule = Rule {
         // The log names no account: nothing says that the second run shares the first one's.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"s","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
+        // A call that was under way before; the log has lost its first send.
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
+{"ts":"2026-03-10T09:00:20Z","run_id":"r","attempt":3,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
         // One call, however often it was sent: that is RL101.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:10Z","run_id":"r","call_id":"a","attempt":2,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,

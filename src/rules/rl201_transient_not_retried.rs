@@ -1,6 +1,7 @@
 //! A failure that heals by itself ended the call at once.
 
 use super::rl206_gave_up_on_the_hint as rl206;
+use super::rl704_overload_relabelled as rl704;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping};
@@ -31,6 +32,8 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"connection_error","exception":"httpx.ConnectError","side_effect":true,"idempotency_key":"k1","decision":"fail"}"#,
     ],
     near_misses: &[
+        // Something in between gave the overload a status that no client retries: that is RL704.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error","error_message":"Overloaded","decision":"fail"}"#,
         // The server said no.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false,"decision":"fail"}"#,
         // It may have taken effect: find out first is right.
@@ -55,9 +58,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if !missed || excused(attempt) || rl206::too_long(call, 0, settings) {
         return None;
     }
-    // The more telling rule speaks: RL206, or RL205 where only the server's word says that it heals.
+    // The more telling rule speaks: RL206, RL704, or RL205 where only the server's word says that it heals.
     let invited = attempt.class.is_some_and(Class::is_terminal_by_default);
-    if invited || rl206::gave_up(call, settings).is_some() {
+    if invited || rl206::gave_up(call, settings).is_some() || rl704::misled(call) {
         return None;
     }
     let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };

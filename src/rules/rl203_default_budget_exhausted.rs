@@ -97,8 +97,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if call.attempts().any(|attempt| attempt.class == Some(Class::UnexplainedRateLimit)) {
         hit.confidence = Confidence::Low;
     }
-    // Waits between attempts that were brought together by guess are a guess too.
-    if call.grouping == Grouping::Inferred {
+    // Waits between attempts that were brought together by guess are a guess too. And as many retries as are
+    // advised are no small budget: it is chance if full jitter makes all of them short.
+    if call.grouping == Grouping::Inferred || retries >= sdk::retries_for(fair) {
         hit.severity = Some(Severity::Info);
     }
     Some(hit)

@@ -1,5 +1,6 @@
 //! Nobody knows whether it happened, and it was asked for again.
 
+use super::rl608_tool_replayed as rl608;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
@@ -29,6 +30,9 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:02Z","session_id":"s","turn_id":"t","try":2,"side_effect":true,"status_code":200}"#,
     ],
     near_misses: &[
+        // A tool: that is RL608.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"send_mail","side_effect":true,"kind":"timeout","duration_ms":30000}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"tool":"send_mail","side_effect":true,"outcome":"ok","duration_ms":900}"#,
         // One key for both attempts.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k"}"#,
@@ -72,4 +76,6 @@ fn resent(call: &Call<'_>, position: usize) -> bool {
         && !attempt.flags.has(Flags::DECIDED_OTHER)
         && shared::shows_retry(call, position)
         && !call.body_changed(position, position + 1)
+        // Of tools that rule tells more.
+        && !rl608::ran_again(call, position)
 }

@@ -82,7 +82,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 }
 
 /// Whether the tool execution at `position` may have taken effect, and was repeated without a key.
-fn ran_again(call: &Call<'_>, position: usize) -> bool {
+pub(super) fn ran_again(call: &Call<'_>, position: usize) -> bool {
     let (attempt, next) = (call.at(position), call.at(position + 1));
     let tools = attempt.flags.has(Flags::TOOL) && next.flags.has(Flags::TOOL);
     let tool = |p| call.detail(p).map(|detail| detail.tool);

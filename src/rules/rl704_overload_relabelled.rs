@@ -40,19 +40,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    if !misled(call) {
+        return None;
+    }
     let last = call.last();
-    let relabelled = last.class == Some(Class::Overloaded)
-        && (400..500).contains(&last.status)
-        && !matches!(last.status, 408 | 409 | 429);
-    let going_on = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::DECIDED_OTHER);
-    let spent = last.max_attempts > 1 && last.number >= last.max_attempts;
-    if !relabelled || going_on || spent || call.outcome != Outcome::Failed {
-        return None;
-    }
-    // The client retries this very status: then it is not the label that ended the call.
-    if call.retried().any(|p| call.at(p).status == last.status) {
-        return None;
-    }
     let detail = call.detail(call.len() - 1)?;
     let said = shared::cut(call.table().names.text(detail.message), 80);
     let said = if said.is_empty() { String::new() } else { format!(": {said}") };
@@ -68,4 +59,17 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         hit.confidence = hit.confidence.min(Confidence::Medium);
     }
     Some(hit)
+}
+
+/// Whether an overload ended the call under a status that clients do not retry.
+pub(super) fn misled(call: &Call<'_>) -> bool {
+    let last = call.last();
+    let relabelled = last.class == Some(Class::Overloaded)
+        && (400..500).contains(&last.status)
+        && !matches!(last.status, 408 | 409 | 429);
+    let going_on = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::DECIDED_OTHER);
+    let spent = last.max_attempts > 1 && last.number >= last.max_attempts;
+    // Where the client retries this very status, it is not the label that ended the call.
+    let known = call.retried().any(|p| call.at(p).status == last.status);
+    relabelled && !going_on && !spent && !known && call.outcome == Outcome::Failed
 }
