@@ -3,6 +3,7 @@
 use super::doomed::Doomed;
 use super::handling::Handlings;
 use super::pace::Paces;
+use super::haste::Haste;
 use super::spot::{Spot, earlier};
 use crate::attempt::{Symbol, Time};
 use crate::calls::{Call, Grouping};
@@ -43,6 +44,8 @@ pub struct RunTally {
     pub doomed: Doomed,
     /// How fast its successes were.
     pub paces: Paces,
+    /// Its retries that came at once.
+    pub haste: Haste,
     /// Findings by severity: infos, warnings, errors.
     pub findings: [u64; 3],
 }
@@ -65,6 +68,7 @@ impl Default for RunTally {
             handlings: Handlings::default(),
             doomed: Doomed::default(),
             paces: Paces::default(),
+            haste: Haste::default(),
             findings: [0; 3],
         }
     }
@@ -92,6 +96,7 @@ impl RunTally {
         self.handlings.absorb(call);
         self.doomed.absorb(call);
         self.paces.absorb(call);
+        self.haste.absorb(call);
         self.sends += call.len() as u64;
         self.waited_us += call.waited_us();
         self.first = self.first.min(call.first().sent);
@@ -120,6 +125,7 @@ impl RunTally {
         self.doomed.merge(other.doomed);
         self.paces.merge(other.paces);
         self.guessed_calls += other.guessed_calls;
+        self.haste.merge(other.haste);
         self.sends += other.sends;
         self.waited_us += other.waited_us;
         self.wasted += other.wasted;
@@ -139,6 +145,7 @@ impl RunTally {
         self.handlings.each_row(visit);
         self.doomed.each_row(visit);
         self.paces.each_row(visit);
+        self.haste.each_row(visit);
     }
 
     /// Calls that ended so.

@@ -2,11 +2,11 @@
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
-use super::rl304_immediate_retry as rl304;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, loops, sdk, shared};
 use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
+use crate::measure::OwnWait;
 use crate::report::Outcome;
 
 const WAITED: Setting = Setting {
@@ -123,7 +123,7 @@ fn stopped_short(last: &Attempt) -> bool {
 /// Whether the shape of the waits, not their number, is what was wrong.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
     let ill_timed = |position| {
-        rl301::early(call, position, settings).is_some() || rl304::immediate(call, position, settings).is_some()
+        rl301::early(call, position, settings).is_some() || OwnWait::after(call, position).is_some_and(OwnWait::is_none)
     };
     call.retried().any(ill_timed)
         || rl206::gave_up(call, settings).is_some()

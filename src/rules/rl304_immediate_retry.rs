@@ -1,21 +1,23 @@
 //! No wait at all after the server said it had no room.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Flags;
-use crate::calls::Call;
-use crate::classify::Class;
-use smallvec::SmallVec;
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::Symbol;
+use crate::measure::{Fleet, Haste};
 
-const LEAST: Setting =
-    Setting { name: "least_ms", default: 50.0, unit: "ms", meaning: "a wait shorter than this is none" };
+const SHARE: Setting = Setting {
+    name: "share",
+    default: 0.5,
+    unit: "",
+    meaning: "share of the retries of a run from which on it is said for information that chance may explain",
+};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
     code: "RL304",
     name: "immediate-retry",
     severity: Severity::Error,
-    scope: Scope::Call,
-    summary: "The request was sent again at once after an overload or a rate limit.",
+    scope: Scope::Run,
+    summary: "Requests were sent again at once after overloads or rate limits.",
     why: "Nothing can have changed in a few milliseconds: the send is refused again, and a fleet that does so \
           doubles the load at the very moment there is no room.",
     fix: "Wait before every retry: exponential backoff with full jitter, from half a second upward, and no less \
@@ -24,15 +26,26 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: the first wait \
              is 0.5 s",
     needs: &[Field::CallIdentity],
-    settings: &[LEAST],
-    check: Check::Call(check),
+    settings: &[SHARE],
+    check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.103Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":100}"#,
         r#"{"timestamp":"2026-05-20T10:00:00.000Z","session_id":"s","turn_id":"t","try":1,"status_code":429,"delay_ms":0,"decision":"retry"}
 {"timestamp":"2026-05-20T10:00:00.250Z","session_id":"s","turn_id":"t","try":2,"status_code":200}"#,
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c0","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:00.102Z","run_id":"r","call_id":"c0","attempt":2,"status":200,"duration_ms":100}
+{"ts":"2026-05-20T10:00:01.000Z","run_id":"r","call_id":"c1","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:01.102Z","run_id":"r","call_id":"c1","attempt":2,"status":200,"duration_ms":100}
+{"ts":"2026-05-20T10:00:02.000Z","run_id":"r","call_id":"c2","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:02.102Z","run_id":"r","call_id":"c2","attempt":2,"status":200,"duration_ms":100}"#,
     ],
     near_misses: &[
+        // Full jitter: one wait in some is short.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:00.130Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:00.900Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:02.700Z","run_id":"r","call_id":"c","attempt":4,"status":200,"duration_ms":100}"#,
         // The server said "now".
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":0,"error_type":"rate_limit_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.103Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":100}"#,
@@ -48,45 +61,34 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let all: SmallVec<[(usize, f64); 4]> =
-        call.retried().filter_map(|p| Some((p, immediate(call, p, settings)?))).collect();
-    let &(first, wait) = all.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let what = shared::class_words(call.at(first).class);
-    let mut message = format!("sent again at once ({}) after {what}, with no backoff", shared::seconds(wait));
-    if all.len() > 1 {
-        message.push_str(&format!("; {} sends of this call came at once", all.len()));
-    }
-    let mut hit = Hit::new(message)
-        .on_call(call)
-        .about(call.at(first).class)
-        .number("wait_s", wait)
-        .count("immediate_sends", all.len() as u64);
-    hit.wasted = all
-        .iter()
-        .filter(|(position, _)| call.at(position + 1).failed())
-        .map(|(position, _)| call.rows()[position + 1])
-        .collect();
-    Some(hit)
+/// So unlikely, it is no chance.
+const SURE: f64 = 3e-5;
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let share = settings.get(RULE.code, &SHARE);
+    let runs = fleet.sorted_runs().into_iter();
+    runs.filter_map(|(_, run, tally)| hit(run, &tally.haste, share)).collect()
 }
 
-/// The wait in seconds, if the attempt at `position` met a lack of room and was sent again at once.
-pub(super) fn immediate(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
-    let attempt = call.at(position);
-    let limited = matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit));
-    let refused = (limited || shared::is_capacity(attempt)) && !attempt.flags.has(Flags::SERVER_SAYS_NO);
-    // With a hint, RL301 judges; a hint of zero means "now".
-    if !refused || call.hint_us(position).is_some() || !shared::same_scope(call, position, position + 1) {
+fn hit(run: Symbol, haste: &Haste, share: f64) -> Option<Hit> {
+    let (short, waits) = (haste.short(), haste.waits());
+    let sure = haste.is_meant() || haste.by_chance() < SURE;
+    // A short wait among many is what jitter is for.
+    if short == 0 || (!sure && (short as f64) < share * waits as f64) {
         return None;
     }
-    let wait = call.wait_before(position + 1)?;
-    let coarse = shared::clock_step_us(call);
-    let sure = shared::shows_retry(call, position);
-    if sure && coarse == 0 && (wait.us as f64) < settings.get(RULE.code, &LEAST) * 1e3 {
-        return Some(wait.s());
+    let mut message = format!("{short} of {waits} retries after an overload or a rate limit came at once");
+    if waits == 1 {
+        message = "a retry after an overload or a rate limit came at once".to_owned();
     }
-    // The client says it did not wait, and the log's clock is too coarse to tell: believe it.
-    let planned_none = call.detail(position).and_then(|detail| detail.planned_us) == Some(0);
-    let clock_is_silent = !wait.end_to_start || coarse > 0;
-    (planned_none && clock_is_silent && wait.us <= 1_000_000 + coarse).then_some(0.0)
+    message.push_str(if sure { ", with no backoff" } else { "; jitter may have made so few waits this short" });
+    let mut hit = Hit::new(message).count("immediate_sends", short).count("waits", waits);
+    hit.rows.extend(haste.rows());
+    hit.wasted_more = if sure { haste.refused_again() } else { 0 };
+    hit.run = run.is_some().then_some(run);
+    if !sure {
+        hit.severity = Some(Severity::Info);
+        hit.confidence = Confidence::Low;
+    }
+    Some(hit)
 }
