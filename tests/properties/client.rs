@@ -35,8 +35,6 @@ pub(crate) enum Backoff {
     FullJitter { base_s: f64, cap_s: f64 },
     /// The official SDKs: 0.5 s, doubling to 8 s, less up to a quarter.
     Ladder,
-    /// The nominal wait exactly, doubling to the cap.
-    Exact { base_s: f64, cap_s: f64 },
     /// The same each time, give or take a share of it.
     Constant { wait_s: f64, spread: f64 },
 }
@@ -47,7 +45,6 @@ impl Backoff {
         match self {
             Backoff::FullJitter { base_s, cap_s } => dice.between(0.0, doubled(base_s, cap_s)),
             Backoff::Ladder => doubled(0.5, 8.0) * dice.between(0.75, 1.0),
-            Backoff::Exact { base_s, cap_s } => doubled(base_s, cap_s),
             Backoff::Constant { wait_s, spread } => wait_s * dice.between(1.0 - spread, 1.0 + spread),
         }
     }

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// One attempt.
 #[derive(Clone, Debug)]
@@ -33,10 +32,6 @@ impl Record {
 
     pub(crate) fn text(&self, field: &str) -> Option<&str> {
         self.fields.get(field).and_then(Value::as_str)
-    }
-
-    pub(crate) fn succeeded(&self) -> bool {
-        self.text("outcome") == Some("ok")
     }
 
     pub(crate) fn ended_us(&self) -> i64 {
@@ -75,19 +70,6 @@ impl Log {
 
     pub(crate) fn text(&self) -> String {
         self.lines().iter().flat_map(|line| [line.as_str(), "\n"]).collect()
-    }
-
-    /// The places of the records of each call, in the order of sending.
-    pub(crate) fn calls(&self) -> Vec<Vec<usize>> {
-        let mut calls: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (place, record) in self.records.iter().enumerate() {
-            calls.entry(&record.call).or_default().push(place);
-        }
-        let mut calls: Vec<Vec<usize>> = calls.into_values().collect();
-        for call in &mut calls {
-            call.sort_by_key(|&place| self.records[place].sent_us);
-        }
-        calls
     }
 
     /// Changes every record.

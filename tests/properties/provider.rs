@@ -147,15 +147,6 @@ impl Dialect {
         Failure::answer(401, Kind::Closed, told)
     }
 
-    pub(crate) fn not_found(self) -> Failure {
-        let told = match self {
-            Dialect::Anthropic => json!({ "error_type": "not_found_error", "error_message": "model: none-such" }),
-            Dialect::OpenAi => json!({ "error_type": "invalid_request_error", "error_code": "model_not_found",
-                "error_message": "The model does not exist" }),
-        };
-        Failure::answer(404, Kind::Final, told)
-    }
-
     /// The month's money is spent.
     pub(crate) fn spend_cap(self) -> Failure {
         let told = match self {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 pub(super) const DEFECTS: &[Defect] = &[
     defect("RL101", |dice| in_vain(Scene::at(Dialect::Anthropic, dice), |dialect| dialect.spend_cap())),
-    defect("RL102", goes_on).also(&[("RL112", "the calls of each run fail alike, one after the other")]),
+    defect("RL102", goes_on),
     defect("RL103", |dice| in_vain(Scene::at(Dialect::Anthropic, dice), |_| spend_limit())),
     defect("RL104", |dice| in_vain(Scene::of(dice), |dialect| dialect.invalid_request("messages: field required"))),
     defect("RL105", trims),
