@@ -1,6 +1,6 @@
 //! Many sends of one request in a few seconds.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, loops, shared};
 use crate::calls::Call;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -57,6 +57,19 @@ pub(super) const RULE: Rule = Rule {
 {"time":1779271203,"run":"r","call":"c","status":200,"request_id":"l"}"#,
     ],
     near_misses: &[
+        // A loop around the SDK's own retries: that is RL401, and either loop alone would be none.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:00.500Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":1,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:01.400Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":2,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:02.000Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":0,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:02.500Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":1,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:03.400Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":2,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:04.000Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":0,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:04.500Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":1,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:05.400Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":2,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:06.000Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":0,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:06.500Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":1,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:07.400Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":2,"status":529,"duration_ms":50}"#,
         // Ten attempts, as many as a patient client makes, and it is not over yet.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":529}
@@ -91,6 +104,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let storm = shared::streaks(call).flat_map(|streak| shown(call, streak)).max_by_key(Range::len)?;
     if storm.len() as f64 <= least {
+        return None;
+    }
+    // Two loops that multiply are another problem.
+    if loops::find(call).is_some() {
         return None;
     }
     let first = storm.start;

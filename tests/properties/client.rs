@@ -35,6 +35,8 @@ pub(crate) enum Backoff {
     FullJitter { base_s: f64, cap_s: f64 },
     /// The official SDKs: 0.5 s, doubling to 8 s, less up to a quarter.
     Ladder,
+    /// The nominal wait exactly, doubling to the cap.
+    Exact { base_s: f64, cap_s: f64 },
     /// The same each time, give or take a share of it.
     Constant { wait_s: f64, spread: f64 },
 }
@@ -45,6 +47,7 @@ impl Backoff {
         match self {
             Backoff::FullJitter { base_s, cap_s } => dice.between(0.0, doubled(base_s, cap_s)),
             Backoff::Ladder => doubled(0.5, 8.0) * dice.between(0.75, 1.0),
+            Backoff::Exact { base_s, cap_s } => doubled(base_s, cap_s),
             Backoff::Constant { wait_s, spread } => wait_s * dice.between(1.0 - spread, 1.0 + spread),
         }
     }
@@ -67,7 +70,10 @@ impl Client {
         if !(self.retries)(failure) || step + 1 >= self.attempts {
             return None;
         }
-        let own = self.backoff.wait_s(step, dice);
+        // An inner loop begins its waits anew in every round; the outer one waits between rounds.
+        let rounds = step / self.inner;
+        let place = if (step + 1).is_multiple_of(self.inner) { rounds } else { step % self.inner };
+        let own = self.backoff.wait_s(place, dice);
         let wait = match (self.hints, failure.hint_s) {
             (Hints::Obeys { most_s }, Some(hint)) if hint > most_s => return None,
             (Hints::Obeys { .. }, Some(hint)) => hint * dice.between(1.0, 1.1) + dice.between(0.02, 0.6),

@@ -117,6 +117,7 @@ fn provider(dialect: Dialect, model: usize, latency_s: f64) -> Provider {
         outages: Vec::new(),
         noise: 0.01,
         latency_s,
+        creep: 0.0,
         closed: None,
     }
 }

@@ -22,6 +22,14 @@ impl Record {
         self.fields.insert(field.to_owned(), value.into());
     }
 
+    /// Adds a response header.
+    pub(crate) fn set_header(&mut self, name: &str, value: &str) {
+        let headers = self.fields.entry("headers").or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(headers) = headers {
+            headers.insert(name.to_owned(), value.into());
+        }
+    }
+
     pub(crate) fn drop(&mut self, field: &str) {
         self.fields.remove(field);
     }

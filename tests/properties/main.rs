@@ -47,12 +47,8 @@ fn every_rule_has_its_defect() {
     for rule in CATALOGUE {
         assert!(defects.iter().any(|defect| defect.rule == rule.code), "{} has no defect", rule.code);
     }
-    for defect in &defects {
-        assert!(CATALOGUE.iter().any(|rule| rule.code == defect.rule), "{} is no rule", defect.rule);
-        for (other, reason) in defect.also {
-            assert!(CATALOGUE.iter().any(|rule| rule.code == *other), "{}: {other} is no rule", defect.rule);
-            assert!(!reason.is_empty(), "{}: why {other}?", defect.rule);
-        }
+    for (other, reason) in defects.iter().flat_map(|defect| defect.also) {
+        assert!(!reason.is_empty(), "why {other}?");
     }
 }
 

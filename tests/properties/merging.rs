@@ -56,7 +56,7 @@ fn keeps_its_report(name: &str, log: &Log, mut dice: Dice) {
 
 #[test]
 fn healthy_fleets_keep_their_report() {
-    (0..seeds(12)).into_par_iter().for_each(|seed| {
+    (0..seeds(6)).into_par_iter().for_each(|seed| {
         keeps_its_report(&format!("healthy fleet {seed}"), &Fleet::healthy(seed).play(), Dice::new(seed));
     });
 }

@@ -5,16 +5,17 @@ use super::dice::Dice;
 use super::fleet::Fleet;
 use super::log::Log;
 use rayon::prelude::*;
+use retrylens::config::Config;
 use retrylens::ingest::read_str;
 use retrylens::judge::{Options, judge};
-use retrylens::rules::{CATALOGUE, Rule, Severity};
+use retrylens::rules::{Rule, Settings, Severity, find};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is said of a log: rule, worst severity, and the words of one finding of that severity.
-fn said(log: &Log) -> Vec<(&'static str, Severity, String)> {
+fn said(log: &Log, settings: Settings) -> Vec<(&'static str, Severity, String)> {
     let table = read_str(&log.text());
-    let judgement = judge(&table, &Options { complete: true, ..Options::default() });
+    let judgement = judge(&table, &Options { complete: true, settings, ..Options::default() });
     let mut said: Vec<(&'static str, Severity, String)> = Vec::new();
     for fold in judgement.folds.values() {
         let worst = fold.kept.values().max_by_key(|kept| kept.severity).expect("a problem has a finding");
@@ -37,7 +38,8 @@ fn kept(name: &str, log: &Log) -> PathBuf {
 pub(crate) fn blamed(count: u64) -> Vec<String> {
     let judged = (0..count).into_par_iter().filter_map(|seed| {
         let log = Fleet::healthy(seed).play();
-        let loud: Vec<_> = said(&log).into_iter().filter(|(_, severity, _)| *severity > Severity::Info).collect();
+        let loud: Vec<_> =
+            said(&log, Settings::default()).into_iter().filter(|(_, severity, _)| *severity > Severity::Info).collect();
         (!loud.is_empty()).then(|| {
             let path = kept(&format!("healthy-{seed}"), &log);
             let words: Vec<String> = loud.iter().map(|(code, _, words)| format!("  {code} {words}")).collect();
@@ -73,15 +75,17 @@ impl Score {
 
 /// Judges so many logs of every defect, or of those of one rule.
 pub(crate) fn scores(count: u64, only: Option<&str>) -> Vec<Score> {
-    let defects = defects::all().into_iter().filter(|defect| only.is_none_or(|only| defect.rule == only));
-    let mut scores: Vec<Score> =
-        defects.collect::<Vec<_>>().into_par_iter().map(|defect| score(defect, count)).collect();
+    let defects: Vec<(&'static Rule, Defect)> = defects::all()
+        .into_iter()
+        .filter(|defect| only.is_none_or(|only| defect.rule == only))
+        .filter_map(|defect| Some((find(defect.rule)?, defect)))
+        .collect();
+    let mut scores: Vec<Score> = defects.into_par_iter().map(|(rule, defect)| score(rule, defect, count)).collect();
     scores.sort_by_key(|score| score.rule.code);
     scores
 }
 
-fn score(defect: Defect, count: u64) -> Score {
-    let rule = CATALOGUE.iter().find(|rule| rule.code == defect.rule).expect("a rule of the catalogue");
+fn score(rule: &'static Rule, defect: Defect, count: u64) -> Score {
     let mut score = Score { rule, defect, logs: count, found: 0, alone: 0, wrong: Vec::new() };
     let trials: Vec<(bool, Vec<String>)> =
         (0..count).into_par_iter().map(|seed| try_out(&defect, rule, seed)).collect();
@@ -99,7 +103,7 @@ const NOT_FOUND: &str = "not found";
 fn try_out(defect: &Defect, rule: &Rule, seed: u64) -> (bool, Vec<String>) {
     let number: u64 = defect.rule[2..].parse().expect("a code has a number");
     let log = (defect.log)(Dice::new(seed * 1000 + number));
-    let said = said(&log);
+    let said = said(&log, configured(defect));
     // A rule whose findings are for information is found as that.
     let least = rule.severity.min(Severity::Warning);
     let found = said.iter().any(|(code, severity, _)| *code == rule.code && *severity >= least);
@@ -115,6 +119,11 @@ fn try_out(defect: &Defect, rule: &Rule, seed: u64) -> (bool, Vec<String>) {
         wrong.iter_mut().for_each(|words| words.insert_str(0, &head));
     }
     (found, wrong)
+}
+
+fn configured(defect: &Defect) -> Settings {
+    let config = Config::parse(defect.config, Path::new("retrylens.toml"));
+    config.unwrap_or_else(|mistake| panic!("{}: {mistake}", defect.rule)).settings()
 }
 
 /// The document.

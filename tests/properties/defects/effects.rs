@@ -13,6 +13,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("RL604", pays_for_timeouts),
     defect("RL605", succeeds_twice),
     defect("RL606", falls_back_on_a_limit),
+    defect("RL607", stays_with_an_overloaded_model),
     defect("RL608", runs_a_tool_again),
     defect("RL609", repeats_what_was_handed_on),
     defect("RL610", changes_its_account),
@@ -92,6 +93,22 @@ fn falls_back_on_a_limit(dice: Dice) -> Log {
             record.drop("headers");
         }
     })
+}
+
+/// One model is overloaded for long, and another answers meanwhile.
+fn stays_with_an_overloaded_model(mut dice: Dice) -> Log {
+    let mut scene = loop {
+        let scene = Scene::with(dice.fork(), 8);
+        if scene.fleet.workers.iter().any(|worker| worker.model == 1) {
+            break scene.calm();
+        }
+    };
+    let failure = scene.dialect().overloaded();
+    scene.call = 2;
+    scene.client().attempts = 10;
+    scene.client().budget_s = 800.0;
+    scene.fails_with(failure, 7).succeeds();
+    scene.play()
 }
 
 /// A tool that changes something ends in a timeout, and a retry layer executes it again.

@@ -3,7 +3,7 @@
 use super::super::dice::Dice;
 use super::super::fleet::Fleet;
 use super::super::log::Log;
-use super::super::provider::Bucket;
+use super::super::provider::{Bucket, Kind, Outage};
 use super::{Defect, Scene, defect};
 
 pub(super) const DEFECTS: &[Defect] = &[
@@ -11,8 +11,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         "RL503",
         "a fleet without a gate does not slow down either when the headers say that nothing is left",
     )]),
+    defect("RL502", speeds_up_at_once),
     defect("RL503", drains_its_limit),
+    defect("RL504", succeeds_late),
+    defect("RL505", offers_too_much),
     defect("RL506", fans_out),
+    defect("RL507", slows_down),
+    defect("RL508", overfills_its_pool).given("[rules.RL508]\npool = 2"),
+    defect("RL509", fails_together),
 ];
 
 /// Each worker waits as long as it was told, and no worker tells another.
@@ -35,6 +41,98 @@ fn one_model(fleet: &mut Fleet) {
     let limit = (fleet.demand(0) * 60.0 * 4.0).max(50.0).round();
     fleet.models[0].bucket = Bucket::new(limit);
     fleet.models.truncate(1);
+}
+
+/// Ten times the workers within seconds, and the provider's limit on acceleration.
+fn speeds_up_at_once(mut dice: Dice) -> Log {
+    let few = dice.whole(5, 8);
+    let mut scene = Scene::with(dice, few * 12).calm();
+    let fleet = &mut scene.fleet;
+    one_model(fleet);
+    fleet.models[0].latency_s = fleet.dice.between(0.6, 3.0);
+    fleet.models[0].bucket = Bucket::new(2000.0);
+    for place in 0..fleet.workers.len() {
+        let late_s = 80.0 + (place - place.min(few)) as f64 * 0.12;
+        let worker = &mut fleet.workers[place];
+        (worker.think_s, worker.calls) = if place < few { (6.0, 25) } else { (6.0, 4) };
+        worker.begins_s = if place < few { place as f64 } else { late_s };
+    }
+    let limited = fleet.models[0].dialect.rate_limited(2.0);
+    let outage = Outage { from_s: 87.0, until_s: 91.0, share: 0.6, failures: vec![limited] };
+    fleet.models[0].outages.push(outage);
+    scene.play()
+}
+
+/// A run at a limit nobody has noticed: half its calls succeed on the third attempt.
+fn succeeds_late(dice: Dice) -> Log {
+    let mut scene = Scene::of(dice).alone();
+    let mut limited = scene.dialect().rate_limited(5.0);
+    limited.kind = Kind::Passing;
+    scene.fleet.workers[scene.worker].calls = 30;
+    scene.fleet.workers[scene.worker].think_s = 1.0;
+    for call in (0..30).step_by(2) {
+        scene.call = call;
+        scene.fails([limited.clone(), limited.clone()]).succeeds();
+    }
+    scene.play()
+}
+
+/// A third of the sends is refused, minute after minute.
+fn offers_too_much(mut dice: Dice) -> Log {
+    let workers = dice.whole(6, 12);
+    let mut scene = Scene::with(dice, workers).calm();
+    let fleet = &mut scene.fleet;
+    one_model(fleet);
+    let one_s = fleet.models[0].latency_s + fleet.workers[0].think_s;
+    fleet.workers.iter_mut().for_each(|worker| worker.calls = (420.0 / one_s).ceil().max(16.0) as usize);
+    // Limits of single users, say: no gate of the whole fleet would help.
+    let limited = [2.0, 3.0, 5.0].map(|hint_s| fleet.models[0].dialect.rate_limited(hint_s));
+    let failures = limited.into_iter().map(|mut failure| {
+        failure.kind = Kind::Passing;
+        failure
+    });
+    let outage = Outage { from_s: 0.0, until_s: 1e9, share: 0.4, failures: failures.collect() };
+    fleet.models[0].outages.push(outage);
+    scene.play()
+}
+
+/// A queue without bound: each answer takes longer than the one before, and none fails.
+fn slows_down(mut dice: Dice) -> Log {
+    let workers = dice.whole(1, 4);
+    let mut scene = Scene::with(dice, workers).calm();
+    let fleet = &mut scene.fleet;
+    one_model(fleet);
+    for worker in &mut fleet.workers {
+        worker.calls = 160 / workers;
+        worker.run = "run-of-all".to_owned();
+        worker.client.deadline_s = 600.0;
+    }
+    fleet.models[0].creep = 6.0 / fleet.span_s();
+    scene.play()
+}
+
+/// More calls at once than the pool holds.
+fn overfills_its_pool(mut dice: Dice) -> Log {
+    let workers = dice.whole(10, 30);
+    let mut scene = Scene::with(dice, workers);
+    for worker in &mut scene.fleet.workers {
+        (worker.think_s, worker.calls) = (0.3, 20);
+    }
+    scene.fleet.models.iter_mut().for_each(|model| model.latency_s = 6.0);
+    scene.play()
+}
+
+/// An outage in which every retry fails with the send before it.
+fn fails_together(mut dice: Dice) -> Log {
+    let workers = dice.whole(15, 30);
+    let mut scene = Scene::with(dice, workers).calm();
+    let fleet = &mut scene.fleet;
+    one_model(fleet);
+    fleet.workers.iter_mut().for_each(|worker| worker.calls = 20);
+    let from_s = fleet.span_s() * 0.4;
+    let failures = vec![fleet.models[0].dialect.overloaded()];
+    fleet.models[0].outages.push(Outage { from_s, until_s: from_s + 20.0, share: 1.0, failures });
+    scene.play()
 }
 
 /// The headers say that the limit runs low, and the fleet goes on as before.

@@ -24,15 +24,22 @@ pub(crate) struct Defect {
     pub(crate) log: fn(Dice) -> Log,
     /// Other rules that may speak above info, each with the reason why the defect is theirs too.
     pub(crate) also: &'static [(&'static str, &'static str)],
+    /// What is configured, where a rule compares with that: `retrylens.toml`.
+    pub(crate) config: &'static str,
 }
 
 const fn defect(rule: &'static str, log: fn(Dice) -> Log) -> Defect {
-    Defect { rule, log, also: &[] }
+    Defect { rule, log, also: &[], config: "" }
 }
 
 impl Defect {
     const fn also(mut self, also: &'static [(&'static str, &'static str)]) -> Defect {
         self.also = also;
+        self
+    }
+
+    const fn given(mut self, config: &'static str) -> Defect {
+        self.config = config;
         self
     }
 }
@@ -93,6 +100,31 @@ impl Scene {
                 return scene;
             }
         }
+    }
+
+    /// The call's worker has a run to itself.
+    fn alone(mut self) -> Scene {
+        self.fleet.workers[self.worker].run = "run-alone".to_owned();
+        self
+    }
+
+    /// An ordinary day without any trouble.
+    fn calm(mut self) -> Scene {
+        for model in &mut self.fleet.models {
+            (model.noise, model.outages) = (0.0, Vec::new());
+        }
+        self
+    }
+
+    /// The calls of these numbers, of every worker, meet these failures and then succeed.
+    fn all_fail(&mut self, calls: std::ops::Range<usize>, failures: &[Failure]) -> &mut Scene {
+        for worker in 0..self.fleet.workers.len() {
+            for call in calls.clone() {
+                (self.worker, self.call) = (worker, call);
+                self.fails(failures.iter().cloned()).succeeds();
+            }
+        }
+        self
     }
 
     fn dialect(&self) -> Dialect {

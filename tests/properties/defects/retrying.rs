@@ -9,7 +9,7 @@ use serde_json::json;
 
 pub(super) const DEFECTS: &[Defect] = &[
     defect("RL101", |dice| in_vain(Scene::at(Dialect::Anthropic, dice), |dialect| dialect.spend_cap())),
-    defect("RL102", goes_on),
+    defect("RL102", goes_on).also(&[("RL112", "the calls of each run fail alike, one after the other")]),
     defect("RL103", |dice| in_vain(Scene::at(Dialect::Anthropic, dice), |_| spend_limit())),
     defect("RL104", |dice| in_vain(Scene::of(dice), |dialect| dialect.invalid_request("messages: field required"))),
     defect("RL105", trims),
@@ -19,6 +19,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("RL109", |dice| in_vain(Scene::of(dice), forbidden)),
     defect("RL110", repairs_blindly),
     defect("RL111", |dice| in_vain(Scene::of(dice), |_| cancelled())),
+    defect("RL112", repeats_a_doomed_call),
     defect("RL113", |dice| in_vain(Scene::at(Dialect::OpenAi, dice), |_| spent_window())),
 ];
 
@@ -38,6 +39,19 @@ fn goes_on(dice: Dice) -> Log {
     scene.clients(|client| client.stops = false);
     let closed = scene.dialect().spend_cap();
     scene.fails([closed]);
+    scene.play()
+}
+
+/// Each call gives up as it should; the agent opens the next one with the same request.
+fn repeats_a_doomed_call(dice: Dice) -> Log {
+    let mut scene = Scene::of(dice).alone();
+    let failure = scene.dialect().invalid_request("tools.3.input_schema: field required");
+    let times = scene.dice().whole(3, 6);
+    let first = scene.call.min(3);
+    for call in first..first + times {
+        scene.call = call;
+        scene.fails([failure.clone()]);
+    }
     scene.play()
 }
 

@@ -3,12 +3,16 @@
 use super::super::client::{Backoff, Hints};
 use super::super::dice::Dice;
 use super::super::log::Log;
-use super::super::provider::{Failure, Kind};
+use super::super::provider::{Failure, Kind, Outage};
 use super::{Defect, Scene, defect};
 
 pub(super) const DEFECTS: &[Defect] = &[
     defect("RL301", comes_early),
-    defect("RL304", does_not_wait),
+    defect("RL302", has_no_jitter),
+    defect("RL303", does_not_back_off).also(LOUD_WITHOUT_BACKOFF),
+    defect("RL304", does_not_wait).also(LOUD_WITHOUT_BACKOFF),
+    defect("RL305", jitters_too_little_for_a_fleet),
+    defect("RL306", comes_back_in_waves).also(&[("RL302", "waves last because waits have no jitter")]),
     defect("RL307", waits_beyond_its_cap),
     defect("RL308", |dice| sleeps(dice, 320.0, 850.0)),
     defect("RL309", |dice| sleeps(dice, 320.0, 850.0)).also(&[("RL308", "the wait was the server's")]),
@@ -19,6 +23,63 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("RL314", storms),
     defect("RL315", oversleeps),
 ];
+
+/// What many retries without growing waits add up to.
+const LOUD_WITHOUT_BACKOFF: &[(&str, &str)] = &[
+    ("RL403", "waits that do not grow make a multiple of sends of each call"),
+    ("RL405", "waits that do not grow pass any retry budget"),
+];
+
+/// Doubling waits, each as long as the last time.
+fn has_no_jitter(mut dice: Dice) -> Log {
+    let workers = dice.whole(1, 12);
+    let mut scene = Scene::with(dice, workers);
+    let failure = scene.dialect().overloaded();
+    let base_s = scene.dice().between(0.5, 2.0);
+    scene.clients(|client| client.backoff = Backoff::Exact { base_s, cap_s: 20.0 });
+    scene.all_fail(0..8, &[failure]);
+    scene.play()
+}
+
+/// The same wait, give or take a little, before the first retry and the third.
+fn does_not_back_off(mut dice: Dice) -> Log {
+    let workers = dice.whole(2, 12);
+    let mut scene = Scene::with(dice, workers);
+    let failure = scene.dialect().overloaded();
+    let wait_s = scene.dice().between(0.8, 4.0);
+    scene.clients(|client| client.backoff = Backoff::Constant { wait_s, spread: 0.06 });
+    scene.all_fail(1..5, &[failure.clone(), failure.clone(), failure]);
+    scene.play()
+}
+
+/// The band of the official SDKs, in a fleet that meets an outage.
+fn jitters_too_little_for_a_fleet(mut dice: Dice) -> Log {
+    let workers = dice.whole(20, 40);
+    let mut scene = Scene::with(dice, workers);
+    scene.clients(|client| (client.backoff, client.attempts) = (Backoff::Ladder, 9));
+    for model in &mut scene.fleet.models {
+        let failures = vec![model.dialect.overloaded()];
+        model.outages = vec![Outage { from_s: 20.0, until_s: 40.0, share: 1.0, failures }];
+    }
+    scene.play()
+}
+
+/// Calls that failed together wait alike, and fail together again.
+fn comes_back_in_waves(mut dice: Dice) -> Log {
+    let workers = dice.whole(20, 60);
+    let mut scene = Scene::with(dice, workers);
+    let base_s = scene.dice().between(0.5, 2.0);
+    scene.clients(|client| (client.backoff, client.attempts) = (Backoff::Exact { base_s, cap_s: 20.0 }, 9));
+    for model in &mut scene.fleet.models {
+        let failures = vec![model.dialect.overloaded()];
+        model.outages = vec![Outage { from_s: 0.0, until_s: base_s * 8.0, share: 1.0, failures }];
+    }
+    for worker in 0..workers {
+        scene.fleet.workers[worker].begins_s = scene.fleet.dice.between(1.0, 1.05);
+        scene.fleet.workers[worker].model = 0;
+    }
+    scene.play()
+}
 
 /// Not as long as the server asked.
 fn comes_early(dice: Dice) -> Log {
