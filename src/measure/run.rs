@@ -2,8 +2,8 @@
 
 use super::doomed::Doomed;
 use super::handling::Handlings;
-use super::pace::Paces;
 use super::haste::Haste;
+use super::pace::Paces;
 use super::spot::{Spot, earlier};
 use crate::attempt::{Symbol, Time};
 use crate::calls::{Call, Grouping};

@@ -118,6 +118,7 @@ fn provider(dialect: Dialect, model: usize, latency_s: f64) -> Provider {
         noise: 0.01,
         latency_s,
         creep: 0.0,
+        served: 0.0,
         closed: None,
     }
 }

@@ -242,8 +242,10 @@ pub(crate) struct Provider {
     pub(crate) noise: f64,
     /// Usual time to an answer.
     pub(crate) latency_s: f64,
-    /// How much longer it takes each second, as a share of the usual.
+    /// How much longer each answer takes than the one before, as a share of the usual time.
     pub(crate) creep: f64,
+    /// Answers so far.
+    pub(crate) served: f64,
     /// The account is closed from then on, with this answer.
     pub(crate) closed: Option<(f64, Failure)>,
 }
@@ -269,7 +271,10 @@ impl Provider {
         };
         let lasts_s = match &failure {
             Some(failure) => failure.lasts_s.map(|lasts_s| lasts_s * dice.between(0.8, 1.3)),
-            None => Some(self.latency_s * (1.0 + self.creep * at_s) * dice.between(-0.9, 0.9).exp()),
+            None => {
+                self.served += 1.0;
+                Some(self.latency_s * (1.0 + self.creep * self.served) * dice.between(-0.9, 0.9).exp())
+            }
         };
         let reached = failure.as_ref().is_none_or(|failure| failure.status > 0);
         let headers = if reached { self.bucket.headers(self.dialect) } else { Map::new() };

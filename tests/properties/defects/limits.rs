@@ -1,7 +1,6 @@
 //! The fleet and its rate limits.
 
 use super::super::dice::Dice;
-use super::super::fleet::Fleet;
 use super::super::log::Log;
 use super::super::provider::{Bucket, Kind, Outage};
 use super::{Defect, Scene, defect};
@@ -14,7 +13,10 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("RL502", speeds_up_at_once),
     defect("RL503", drains_its_limit),
     defect("RL504", succeeds_late),
-    defect("RL505", offers_too_much),
+    defect("RL505", offers_too_much).also(&[
+        ("RL501", "nobody queues, so workers run into windows that others were told of"),
+        ("RL504", "a good part of the calls succeeds on the third attempt only"),
+    ]),
     defect("RL506", fans_out),
     defect("RL507", slows_down),
     defect("RL508", overfills_its_pool).given("[rules.RL508]\npool = 2"),
@@ -24,10 +26,9 @@ pub(super) const DEFECTS: &[Defect] = &[
 /// Each worker waits as long as it was told, and no worker tells another.
 fn knocks_at_a_shut_gate(mut dice: Dice) -> Log {
     let workers = dice.whole(6, 40);
-    let mut scene = Scene::with(dice, workers);
+    let mut scene = Scene::with(dice, workers).on_one_model();
     scene.clients(|client| client.gated = false);
     let fleet = &mut scene.fleet;
-    one_model(fleet);
     let span_s = fleet.span_s();
     let from_s = span_s * fleet.dice.between(0.3, 0.6);
     let until_s = from_s + fleet.dice.between(8.0, 40.0);
@@ -35,20 +36,11 @@ fn knocks_at_a_shut_gate(mut dice: Dice) -> Log {
     scene.play()
 }
 
-/// All workers on the first model.
-fn one_model(fleet: &mut Fleet) {
-    fleet.workers.iter_mut().for_each(|worker| worker.model = 0);
-    let limit = (fleet.demand(0) * 60.0 * 4.0).max(50.0).round();
-    fleet.models[0].bucket = Bucket::new(limit);
-    fleet.models.truncate(1);
-}
-
 /// Ten times the workers within seconds, and the provider's limit on acceleration.
 fn speeds_up_at_once(mut dice: Dice) -> Log {
     let few = dice.whole(5, 8);
-    let mut scene = Scene::with(dice, few * 12).calm();
+    let mut scene = Scene::with(dice, few * 12).calm().on_one_model();
     let fleet = &mut scene.fleet;
-    one_model(fleet);
     fleet.models[0].latency_s = fleet.dice.between(0.6, 3.0);
     fleet.models[0].bucket = Bucket::new(2000.0);
     for place in 0..fleet.workers.len() {
@@ -58,7 +50,7 @@ fn speeds_up_at_once(mut dice: Dice) -> Log {
         worker.begins_s = if place < few { place as f64 } else { late_s };
     }
     let limited = fleet.models[0].dialect.rate_limited(2.0);
-    let outage = Outage { from_s: 87.0, until_s: 91.0, share: 0.6, failures: vec![limited] };
+    let outage = Outage { from_s: 84.0, until_s: 115.0, share: 0.7, failures: vec![limited] };
     fleet.models[0].outages.push(outage);
     scene.play()
 }
@@ -80,9 +72,8 @@ fn succeeds_late(dice: Dice) -> Log {
 /// A third of the sends is refused, minute after minute.
 fn offers_too_much(mut dice: Dice) -> Log {
     let workers = dice.whole(6, 12);
-    let mut scene = Scene::with(dice, workers).calm();
+    let mut scene = Scene::with(dice, workers).calm().on_one_model();
     let fleet = &mut scene.fleet;
-    one_model(fleet);
     let one_s = fleet.models[0].latency_s + fleet.workers[0].think_s;
     fleet.workers.iter_mut().for_each(|worker| worker.calls = (420.0 / one_s).ceil().max(16.0) as usize);
     // Limits of single users, say: no gate of the whole fleet would help.
@@ -99,15 +90,14 @@ fn offers_too_much(mut dice: Dice) -> Log {
 /// A queue without bound: each answer takes longer than the one before, and none fails.
 fn slows_down(mut dice: Dice) -> Log {
     let workers = dice.whole(1, 4);
-    let mut scene = Scene::with(dice, workers).calm();
+    let mut scene = Scene::with(dice, workers).calm().on_one_model();
     let fleet = &mut scene.fleet;
-    one_model(fleet);
     for worker in &mut fleet.workers {
-        worker.calls = 160 / workers;
+        worker.calls = 280 / workers;
         worker.run = "run-of-all".to_owned();
         worker.client.deadline_s = 600.0;
     }
-    fleet.models[0].creep = 6.0 / fleet.span_s();
+    fleet.models[0].creep = 12.0 / 280.0;
     scene.play()
 }
 
@@ -125,9 +115,8 @@ fn overfills_its_pool(mut dice: Dice) -> Log {
 /// An outage in which every retry fails with the send before it.
 fn fails_together(mut dice: Dice) -> Log {
     let workers = dice.whole(15, 30);
-    let mut scene = Scene::with(dice, workers).calm();
+    let mut scene = Scene::with(dice, workers).calm().on_one_model();
     let fleet = &mut scene.fleet;
-    one_model(fleet);
     fleet.workers.iter_mut().for_each(|worker| worker.calls = 20);
     let from_s = fleet.span_s() * 0.4;
     let failures = vec![fleet.models[0].dialect.overloaded()];
@@ -138,10 +127,9 @@ fn fails_together(mut dice: Dice) -> Log {
 /// The headers say that the limit runs low, and the fleet goes on as before.
 fn drains_its_limit(mut dice: Dice) -> Log {
     let workers = dice.whole(6, 40);
-    let mut scene = Scene::with(dice, workers);
+    let mut scene = Scene::with(dice, workers).on_one_model();
     scene.clients(|client| client.gated = false);
     let fleet = &mut scene.fleet;
-    one_model(fleet);
     for worker in &mut fleet.workers {
         // The fleet is at its usual rate before, meanwhile and after.
         let one_s = fleet.models[0].latency_s + worker.think_s;
@@ -156,9 +144,8 @@ fn drains_its_limit(mut dice: Dice) -> Log {
 /// Many calls at one moment, against a limit that takes them one by one.
 fn fans_out(mut dice: Dice) -> Log {
     let workers = dice.whole(30, 80);
-    let mut scene = Scene::with(dice, workers);
+    let mut scene = Scene::with(dice, workers).on_one_model();
     let fleet = &mut scene.fleet;
-    one_model(fleet);
     fleet.models[0].outages.clear();
     let limit = workers as f64 * fleet.dice.between(0.3, 0.6);
     fleet.models[0].bucket = Bucket::new(limit.round());

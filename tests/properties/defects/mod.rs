@@ -13,7 +13,7 @@ use super::client::Client;
 use super::dice::Dice;
 use super::fleet::Fleet;
 use super::log::Log;
-use super::provider::{Dialect, Failure, Outage};
+use super::provider::{Bucket, Dialect, Failure, Outage};
 
 /// A way to be wrong.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +105,16 @@ impl Scene {
     /// The call's worker has a run to itself.
     fn alone(mut self) -> Scene {
         self.fleet.workers[self.worker].run = "run-alone".to_owned();
+        self
+    }
+
+    /// All workers call one model, within a limit with room for all.
+    fn on_one_model(mut self) -> Scene {
+        let fleet = &mut self.fleet;
+        fleet.workers.iter_mut().for_each(|worker| worker.model = 0);
+        let limit = (fleet.demand(0) * 60.0 * 4.0).max(50.0).round();
+        fleet.models[0].bucket = Bucket::new(limit);
+        fleet.models.truncate(1);
         self
     }
 
