@@ -93,11 +93,11 @@ fn slows_down(mut dice: Dice) -> Log {
     let mut scene = Scene::with(dice, workers).calm().on_one_model();
     let fleet = &mut scene.fleet;
     for worker in &mut fleet.workers {
-        worker.calls = 280 / workers;
+        worker.calls = 800 / workers;
         worker.run = "run-of-all".to_owned();
         worker.client.deadline_s = 600.0;
     }
-    fleet.models[0].creep = 12.0 / 280.0;
+    fleet.models[0].creep = 12.0 / 800.0;
     scene.play()
 }
 
