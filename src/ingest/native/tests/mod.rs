@@ -218,14 +218,6 @@ fn ordinary_lines_do_take_the_lane() {
                 continue;
             }
             assert_eq!(lane.take(line, &place, &mut table), Answer::Taken, "{line}");
-    let filter = Filter::default();
-    let mut table = AttemptTable::default();
-    let mut lane = Lane::default();
-    let place = Place { file: 0, line: 1, stream: "file:x", zone: Zone::UTC, filter: &filter, keep_ids: false };
-    for line in &LINES[..4] {
-        read_line(line, &place, &mut lane, &mut table, |_| {});
-        if line.contains('\\') {
-            continue;
         }
     }
 }
