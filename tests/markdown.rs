@@ -60,7 +60,7 @@ fn tables(events: &[Event<'_>]) -> Vec<Vec<usize>> {
 #[test]
 fn the_samples_make_a_document_with_its_sections() {
     let samples = common::repo("samples").display().to_string();
-    let ran = common::run_in(&common::repo(""), &["analyze", "--format", "markdown", &samples]);
+    let ran = common::run_in(&common::repo(""), &["analyze", "--complete", "--format", "markdown", &samples]);
     let events = events(&ran.stdout);
     let mut headings = Vec::new();
     let mut open = false;
@@ -76,11 +76,14 @@ fn the_samples_make_a_document_with_its_sections() {
         }
     }
     assert_eq!(&headings[1..], ["What to do", "Problems", "Runs", "Data", "Not judged"]);
-    assert!(headings[0].contains("retrylens: 8 errors, 14 warnings"));
+    let report = common::json(&common::report(&common::samples()));
+    let totals = &report["totals"];
+    assert!(headings[0].ends_with(&format!("retrylens: {} errors, {} warnings", totals["errors"], totals["warnings"])));
     let tables = tables(&events);
     assert_eq!(tables.len(), 2);
-    assert!(tables[0].len() == 13 && tables[0].iter().all(|cells| *cells == 5), "problems: {tables:?}");
-    assert!(tables[1].len() == 10 && tables[1].iter().all(|cells| *cells == 7), "runs: {tables:?}");
+    let rows = |list: &str| report[list].as_array().unwrap().len();
+    assert_eq!(tables[0], vec![5; rows("problems") + 1]);
+    assert_eq!(tables[1], vec![7; rows("runs") + 1]);
 }
 
 #[test]

@@ -8,12 +8,12 @@
 mod case;
 
 use super::words;
-use crate::report::{Finding, Outcome, Report, Run};
+use crate::report::{Finding, Outcome, Problem, Report, Run};
 use crate::rules::Severity;
 use crate::untrusted::safe;
 use case::Subject;
 use quick_junit::{Report as Junit, TestCase, TestSuite};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -30,9 +30,9 @@ const FLEET: &str = "retrylens";
 /// When `out` fails.
 pub fn render(report: &Report, fail_on: Option<Severity>, out: &mut dyn Write) -> io::Result<()> {
     let (mut by_run, fleet, cut) = sort(report);
+    let known: HashSet<_> = report.problems.iter().filter(|problem| problem.known).map(Problem::key).collect();
     let fails = |finding: &Finding| {
-        let known = || report.problems.iter().any(|problem| problem.known && finding.is_of(problem));
-        fail_on.is_some_and(|limit| finding.severity >= limit) && !known()
+        fail_on.is_some_and(|limit| finding.severity >= limit) && !known.contains(&finding.problem_key())
     };
     let mut junit = Junit::new(FLEET);
     let shown = report.runs.len().min(SUITES);

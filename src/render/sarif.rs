@@ -4,11 +4,12 @@
 //! `occurrenceCount`, the attempts of the earliest ones are its related locations. Fingerprints hold no time, id or
 //! line, so that the problem of last night and of tonight are one alert.
 
-use crate::report::{Problem, Report, Sighting};
+use crate::report::{Finding, Problem, ProblemKey, Report, Sighting};
 use crate::rules::{CATALOGUE, Confidence, Rule, Scope, Severity};
 use crate::untrusted::safe;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Results GitHub shows of one run; it takes 25,000.
@@ -27,7 +28,13 @@ const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// # Errors
 /// When `out` fails.
 pub fn render(report: &Report, exit_code: u8, out: &mut dyn Write) -> io::Result<()> {
-    let results: Vec<Value> = report.problems.iter().take(RESULTS).map(|problem| result(report, problem)).collect();
+    let mut findings: HashMap<ProblemKey<'_>, Vec<&Finding>> = HashMap::new();
+    for finding in &report.findings {
+        findings.entry(finding.problem_key()).or_default().push(finding);
+    }
+    let of = |problem: &Problem| findings.get(&problem.key()).map(Vec::as_slice).unwrap_or_default();
+    let problems = report.problems.iter().take(RESULTS);
+    let results: Vec<Value> = problems.map(|problem| result(report, problem, of(problem))).collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -130,9 +137,8 @@ fn notifications(report: &Report) -> Vec<Value> {
     notes
 }
 
-fn result(report: &Report, problem: &Problem) -> Value {
-    let findings = || report.findings.iter().filter(|finding| finding.is_of(problem));
-    let mut places = findings().flat_map(|finding| &finding.attempts);
+fn result(report: &Report, problem: &Problem, findings: &[&Finding]) -> Value {
+    let mut places = findings.iter().flat_map(|finding| &finding.attempts);
     let first = places.next();
     let related: Vec<Value> = places.take(RELATED).enumerate().map(|(nth, at)| related(nth + 1, at)).collect();
     let index = CATALOGUE.iter().position(|rule| rule.code == problem.rule);
@@ -155,7 +161,7 @@ fn result(report: &Report, problem: &Problem) -> Value {
             "runs": problem.runs,
             "cost": problem.cost,
             "requestIds": problem.request_ids.iter().map(|id| safe(id)).collect::<Vec<_>>(),
-            "confidence": findings().map(|finding| finding.confidence).max().map(Confidence::name),
+            "confidence": findings.iter().map(|finding| finding.confidence).max().map(Confidence::name),
         },
     });
     if let Some(index) = index {

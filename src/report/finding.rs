@@ -168,10 +168,20 @@ pub struct Problem {
 }
 
 impl Finding {
-    /// Whether it is one of those `problem` folds.
+    /// The problem it is folded into.
     #[must_use]
-    pub fn is_of(&self, problem: &Problem) -> bool {
-        (self.rule, &self.provider, &self.model, self.class)
-            == (problem.rule, &problem.provider, &problem.model, problem.class)
+    pub fn problem_key(&self) -> ProblemKey<'_> {
+        (self.rule, self.provider.as_deref(), self.model.as_deref(), self.class)
+    }
+}
+
+/// What tells one problem from another: rule, provider, model and class.
+pub type ProblemKey<'r> = (&'static str, Option<&'r str>, Option<&'r str>, Option<&'static str>);
+
+impl Problem {
+    /// What tells it from others.
+    #[must_use]
+    pub fn key(&self) -> ProblemKey<'_> {
+        (self.rule, self.provider.as_deref(), self.model.as_deref(), self.class)
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn write(report: &Report, zone: Zone, page: &mut Page) {
     };
     page.table("### Problems", &HEAD, &rows, &rest);
     for problem in report.problems.iter().filter(|problem| problem.severity > Severity::Info).take(IN_FULL) {
-        let finding = report.findings.iter().find(|finding| finding.is_of(problem));
+        let finding = report.findings.iter().find(|finding| finding.problem_key() == problem.key());
         page.block(&in_full(problem, finding, zone));
     }
 }
