@@ -1,4 +1,5 @@
-//! Charts of a report, as SVG and as PNG: attempts per call, and what was left of each limit.
+//! Charts of a report, as SVG and as PNG: attempts per call, what was left of each limit, incidents, recovery,
+//! waits.
 //!
 //! Both forms are drawn from the same figures with the same embedded font metrics; a PNG looks the
 //! same on every host, an SVG takes the `sans-serif` of its viewer. The same report gives the same
@@ -8,7 +9,9 @@ mod backoff;
 mod canvas;
 mod headroom;
 mod histogram;
+mod incidents;
 mod png;
+mod recovery;
 mod series;
 mod style;
 mod ticks;
@@ -16,7 +19,7 @@ mod trend;
 
 use super::compared;
 use crate::attempt::Zone;
-use crate::report::{Backoff, Headroom, Histogram, Report, Trend};
+use crate::report::{Backoff, Headroom, Histogram, IncidentRow, RecoveryRow, Report, Trend, Window};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
@@ -28,6 +31,8 @@ const NAME_IN_FILE: usize = 48;
 
 /// Retry loops whose waits are drawn, those with most waits.
 const LOOPS: usize = 4;
+/// Charts of recovery, those of most calls.
+const RECOVERIES: usize = 4;
 
 /// Why a chart could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +57,10 @@ pub enum ChartKind {
     Headroom,
     /// Waits of one retry loop against its schedule.
     Backoff,
+    /// When failures clustered.
+    Incidents,
+    /// Calls recovered by number of retries, for one class at one service.
+    Recovery,
     /// Attempts per call of one run.
     Run,
     /// Measures night by night.
@@ -76,12 +85,14 @@ pub struct Chart<'a> {
 enum Data<'a> {
     Histogram(&'a Histogram),
     Headroom(Vec<&'a Headroom>),
+    Incidents(&'a [IncidentRow], Window),
+    Recovery(&'a RecoveryRow),
     Backoff(&'a Backoff),
     Trend(&'a Trend, Vec<String>),
 }
 
-/// All charts of a report: the fleet's attempts per call, each scope's headroom, the waits of retry loops, then run
-/// by run. Nothing is drawn before [`Chart::svg`] or [`Chart::png`] is called.
+/// All charts of a report: the fleet's attempts per call, each scope's headroom, incidents, whether retries help, the
+/// waits of retry loops, then run by run. Nothing is drawn before [`Chart::svg`] or [`Chart::png`] is called.
 #[must_use]
 pub fn charts(report: &Report) -> Vec<Chart<'_>> {
     let mut names = Names::default();
@@ -110,22 +121,47 @@ pub(in crate::render) fn fleet_charts(report: &Report) -> Vec<Chart<'_>> {
 
 fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
     let mut charts = vec![bars(names.name("retries-fleet"), ChartKind::Fleet, "all runs", &report.histogram)];
-    for (scope, limits) in by_scope(&report.headroom) {
-        let title = format!("Headroom: {}", shown(scope));
-        let alt = headroom::alt(&title, &limits);
-        let name = names.name(&format!("headroom-{}", slug(scope)));
-        charts.push(Chart { name, title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) });
-    }
+    let scopes = by_scope(&report.headroom).into_iter();
+    charts.extend(scopes.map(|(scope, limits)| drain(scope, limits, names)));
+    charts.extend(timeline(report, names));
+    let tried = report.recovery.iter().filter(|row| recovery::steps(row).len() > 1);
+    charts.extend(tried.take(RECOVERIES).map(|row| curve(row, names)));
     let mut loops: Vec<&Backoff> = report.backoff.iter().filter(|one| one.schedule != "cannot_tell").collect();
     // The sort keeps the order of names among equals.
     loops.sort_by_key(|one| std::cmp::Reverse(one.waits));
-    for entry in loops.into_iter().filter(|one| one.steps.len() > 1).take(LOOPS) {
-        let title = format!("Backoff: {}", shown(&entry.loop_name()));
-        let alt = backoff::alt(&title, entry);
-        let name = names.name(&format!("backoff-{}", slug(&entry.loop_name())));
-        charts.push(Chart { name, title, alt, kind: ChartKind::Backoff, data: Data::Backoff(entry) });
-    }
+    charts.extend(loops.into_iter().filter(|one| one.steps.len() > 1).take(LOOPS).map(|one| waits(one, names)));
     charts
+}
+
+fn drain<'a>(scope: &str, limits: Vec<&'a Headroom>, names: &mut Names) -> Chart<'a> {
+    let title = format!("Headroom: {}", shown(scope));
+    let alt = headroom::alt(&title, &limits);
+    let name = names.name(&format!("headroom-{}", slug(scope)));
+    Chart { name, title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) }
+}
+
+/// Nothing where nothing clustered.
+fn timeline<'a>(report: &'a Report, names: &mut Names) -> Option<Chart<'a>> {
+    let window = report.window.filter(|_| !report.incidents.is_empty())?;
+    let title = "Incidents: when failures clustered".to_owned();
+    let alt = incidents::alt(&title, &report.incidents);
+    let data = Data::Incidents(&report.incidents, window);
+    Some(Chart { name: names.name("incidents"), title, alt, kind: ChartKind::Incidents, data })
+}
+
+fn curve<'a>(row: &'a RecoveryRow, names: &mut Names) -> Chart<'a> {
+    let place = row.model.as_deref().or(row.provider.as_deref()).unwrap_or("all models");
+    let title = format!("Do retries help? {} at {}", row.class, shown(place));
+    let alt = recovery::alt(&title, row);
+    let name = names.name(&format!("recovery-{}-{}", slug(row.class), slug(place)));
+    Chart { name, title, alt, kind: ChartKind::Recovery, data: Data::Recovery(row) }
+}
+
+fn waits<'a>(entry: &'a Backoff, names: &mut Names) -> Chart<'a> {
+    let title = format!("Backoff: {}", shown(&entry.loop_name()));
+    let alt = backoff::alt(&title, entry);
+    let name = names.name(&format!("backoff-{}", slug(&entry.loop_name())));
+    Chart { name, title, alt, kind: ChartKind::Backoff, data: Data::Backoff(entry) }
 }
 
 /// A name as a title has it.
@@ -190,7 +226,7 @@ fn slug(text: &str) -> String {
 }
 
 impl Chart<'_> {
-    /// The chart as an SVG document of 800 by 450 pixels, without scripts, styles or references.
+    /// The chart as an SVG document 800 pixels wide and up to 450 high, without scripts, styles or references.
     ///
     /// # Errors
     /// When the drawing library fails.
@@ -215,12 +251,22 @@ impl Chart<'_> {
         Ok(png::encode(&pixels, width as usize)?)
     }
 
+    /// Height in logical pixels, without what is left white at the bottom.
+    fn height(&self) -> f64 {
+        match &self.data {
+            Data::Incidents(list, _) => incidents::height(list),
+            Data::Histogram(_) | Data::Headroom(_) | Data::Recovery(_) | Data::Backoff(_) | Data::Trend(..) => style::HEIGHT,
+        }
+    }
+
     fn draw<DB: plotters::prelude::DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), ChartError> {
         match &self.data {
             Data::Histogram(histogram) => histogram::draw(canvas, &self.title, histogram)?,
             Data::Headroom(limits) => headroom::draw(canvas, &self.title, limits)?,
             Data::Backoff(entry) => backoff::draw(canvas, &self.title, entry)?,
             Data::Trend(trend, labels) => trend::draw(canvas, &self.title, trend, labels)?,
+            Data::Incidents(list, window) => incidents::draw(canvas, &self.title, list, *window)?,
+            Data::Recovery(row) => recovery::draw(canvas, &self.title, row)?,
         }
         canvas.finish()
     }
@@ -229,12 +275,14 @@ impl Chart<'_> {
     /// logical size and a description.
     fn with_head(&self, svg: &str) -> String {
         let body = svg.split_once('>').map_or("", |(_, body)| body);
-        let (width, height) = device_size();
+        let (width, _) = device_size();
+        let height = self.height();
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {width} {height}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {width} {}\" \
              role=\"img\" aria-label=\"{}\">\n<title>{}</title>{body}",
             style::WIDTH,
-            style::HEIGHT,
+            height.round(),
+            height.round() * f64::from(SCALE),
             escaped(&self.alt),
             escaped(&self.title),
         )

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::attempt::{LimitKind, Time};
-use crate::report::{Bar, HeadroomPoint};
+use crate::report::{Bar, HeadroomPoint, IncidentRow, RecoveryRow, Window};
 
 const HOSTILE: &str = "</text><script>alert('1')</script> & \"q\" \u{202e}evil\u{1b}[2J\n\u{2066}";
 
@@ -167,4 +167,92 @@ fn scopes_keep_their_order() {
     let limits = [one("b", LimitKind::Requests), one("a", LimitKind::Tokens), one("b", LimitKind::Tokens)];
     let scopes: Vec<(&str, usize)> = by_scope(&limits).into_iter().map(|(scope, all)| (scope, all.len())).collect();
     assert_eq!(scopes, [("b", 2), ("a", 1)]);
+}
+
+fn incident(class: &'static str, place: &str, from: i64, to: i64, failed: u64) -> IncidentRow {
+    IncidentRow {
+        class,
+        provider: None,
+        model: Some(place.to_owned()),
+        first: Time(from),
+        last: Time(to),
+        failed,
+        sends: failed,
+        calls: failed,
+        runs: 1,
+        runs_exact: true,
+        peak_per_min: 1.0,
+        ended: crate::report::Ending::Recovered,
+        request_ids: Vec::new(),
+    }
+}
+
+fn timeline(incidents: &[IncidentRow], from: i64, to: i64) -> Chart<'_> {
+    let window = Window { first: Time(from), last: Time(to) };
+    let title = "Incidents".to_owned();
+    let alt = incidents::alt(&title, incidents);
+    let data = Data::Incidents(incidents, window);
+    Chart { name: "i".to_owned(), title, alt, kind: ChartKind::Incidents, data }
+}
+
+#[test]
+fn incidents_draw_whatever_they_are() -> Result<(), ChartError> {
+    let hour = 3_600_000_000;
+    let many: Vec<IncidentRow> =
+        (0..40).map(|n| incident("overloaded", &format!("model-{n} {HOSTILE}"), n * hour, n * hour + 9, 7)).collect();
+    let wild = [incident("timeout", "m", i64::MIN, i64::MAX, u64::MAX), incident("timeout", "m", 5, 1, 0)];
+    for chart in [timeline(&many, 0, 41 * hour), timeline(&wild, i64::MIN, i64::MAX), timeline(&wild, 0, 0)] {
+        let svg = chart.svg()?;
+        assert!(chart.png()?.starts_with(b"\x89PNG"));
+        assert!(!svg.contains("<script") && !svg.contains('\u{202e}') && !svg.contains("NaN"));
+    }
+    let chart = timeline(&many, 0, 41 * hour);
+    assert!(chart.alt.contains("33 more kinds: 231 failed in 33"), "{}", chart.alt);
+    let few = [incident("overloaded", "m", 0, hour, 7)];
+    let (few, all) = (timeline(&few, 0, hour).svg()?, chart.svg()?);
+    let height = |svg: &str| svg.split("height=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse::<u32>().ok());
+    assert!(height(&few) < height(&all) && height(&all) <= Some(450), "no white below a single lane");
+    Ok(())
+}
+
+#[test]
+fn recovery_is_drawn_as_far_as_it_was_tried() -> Result<(), ChartError> {
+    let share = |count, of| crate::report::Share { count, of };
+    let step = |retry: usize, of: u64| crate::report::RecoveryStep {
+        retry,
+        succeeded: share(of / 2, of),
+        observed: 0.5,
+        predicted: 0.6,
+        expected_attempts: 1.5,
+    };
+    let row = |steps: Vec<crate::report::RecoveryStep>| RecoveryRow {
+        provider: None,
+        model: Some("m".to_owned()),
+        class: "overloaded",
+        first_attempts: share(20, 40),
+        retried: share(20, 20),
+        recovered: share(10, 20),
+        one_retry: share(10, 30),
+        failing_first: share(20, 40),
+        failing_again: share(20, 30),
+        steps,
+        sends_per_recovery: Some(3.0),
+        seconds_per_recovery: None,
+    };
+    let chart = |row: &RecoveryRow| -> Result<(String, String), ChartError> {
+        let (title, alt) = ("t".to_owned(), recovery::alt("t", row));
+        let chart = Chart {
+            name: "r".to_owned(),
+            title,
+            alt: alt.clone(),
+            kind: ChartKind::Recovery,
+            data: Data::Recovery(row),
+        };
+        Ok((draws(&chart)?, alt))
+    };
+    let (_, alt) = chart(&row(vec![step(1, 20), step(2, 10), step(3, 4)]))?;
+    assert!(alt.contains("1: 50%, independent 60%; 2: 50%, independent 60%."), "three were too few tries: {alt}");
+    chart(&row((1..100).map(|n| step(n, 1000)).collect()))?;
+    chart(&row(Vec::new()))?;
+    Ok(())
 }

@@ -1,11 +1,10 @@
 //! How the failures of each class fared.
 
-use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::view::View;
 use crate::render::words;
 use crate::report::{ClassRow, Share};
-use maud::html;
+use maud::{Markup, html};
 
 const COLUMNS: [Column; 5] = [
     Column::text("Class"),
@@ -15,14 +14,14 @@ const COLUMNS: [Column; 5] = [
     Column::number("Calls that succeeded in the end"),
 ];
 
-pub(super) fn section(view: &View<'_>) -> Option<Section> {
+/// The classes as a table; nothing where no attempt failed.
+pub(super) fn table(view: &View<'_>) -> Markup {
     if view.report.classes.is_empty() {
-        return None;
+        return html! {};
     }
     let rows = view.report.classes.iter().map(row).collect();
     let table = Table { id: "class-table", caption: "failure classes", columns: &COLUMNS, rows, facets: Vec::new() };
-    let note = "failures by class, and the calls that succeeded all the same";
-    Some(Section::new("recovery", "Do retries help?", note, table.render()))
+    html! { h3 { "By class, whatever came first" } (table.render()) }
 }
 
 fn row(class: &ClassRow) -> Row {

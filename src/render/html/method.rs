@@ -6,13 +6,17 @@ use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::view::View;
 use crate::render::words::{self, counted, number};
-use crate::report::{Coverage, Input, Reject};
+use crate::report::{Coverage, Input, Reject, Undecided, Unreadable};
 use maud::{Markup, html};
 
 /// Inputs and rejected lines shown.
 const MOST: usize = 100;
 
 const GAPS: [Column; 3] = [Column::text("Field"), Column::text("Present"), Column::text("Rules it would enable")];
+const UNDECIDED: [Column; 3] =
+    [Column::text("Rule"), Column::text("Field that would have told"), Column::number("Calls")];
+const UNREADABLE: [Column; 4] =
+    [Column::text("Field"), Column::text("Such as"), Column::text("First at").minor(), Column::number("Values")];
 const INPUTS: [Column; 5] = [
     Column::text("Input"),
     Column::text("Format").minor(),
@@ -26,6 +30,8 @@ pub(super) fn section(view: &View<'_>) -> Section {
     let body = html! {
         div.parts {
             (gaps(&view.report.coverage))
+            (undecided(&view.report.undecided))
+            (unreadable(&view.report.unreadable))
             (rejects(view))
             (inputs(view))
             (method(view))
@@ -49,6 +55,39 @@ fn gaps(coverage: &[Coverage]) -> Markup {
     let rows = coverage.iter().map(row).collect();
     let table = Table { id: "gap-table", caption: "missing fields", columns: &GAPS, rows, facets: Vec::new() };
     html! { h3 { "Rules without evidence" } (table.render()) }
+}
+
+fn undecided(undecided: &[Undecided]) -> Markup {
+    if undecided.is_empty() {
+        return html! {};
+    }
+    let row = |gap: &Undecided| {
+        Row::plain(vec![
+            Cell::new(html! { (gap.rule) }),
+            Cell::new(html! { code { (gap.field) } }),
+            Cell::count(gap.calls),
+        ])
+    };
+    let rows = undecided.iter().map(row).collect();
+    let table = Table { id: "undecided-table", caption: "calls", columns: &UNDECIDED, rows, facets: Vec::new() };
+    html! { h3 { "Calls that single rules could not judge" } (table.render()) }
+}
+
+fn unreadable(unreadable: &[Unreadable]) -> Markup {
+    if unreadable.is_empty() {
+        return html! {};
+    }
+    let row = |one: &Unreadable| {
+        Row::plain(vec![
+            Cell::new(html! { code { (one.field) } }),
+            Cell::new(html! { code { (name(&one.example)) } }),
+            Cell::new(html! { code { (name(&one.file)) ":" (one.line) } }),
+            Cell::count(one.count),
+        ])
+    };
+    let rows = unreadable.iter().map(row).collect();
+    let table = Table { id: "unreadable-table", caption: "values", columns: &UNREADABLE, rows, facets: Vec::new() };
+    html! { h3 { "Values that mean nothing to their field, judged as if absent" } (table.render()) }
 }
 
 fn rejects(view: &View<'_>) -> Markup {

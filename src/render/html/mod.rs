@@ -10,12 +10,15 @@ mod diff;
 mod evidence;
 mod figure;
 mod headroom;
+mod incidents;
+mod load;
 mod marks;
 mod method;
 mod page;
 mod policy;
 mod problems;
 mod quality;
+mod recovery;
 mod retries;
 mod runs;
 mod summary;
@@ -76,8 +79,10 @@ fn sections(view: &View<'_>) -> Result<Vec<Section>, ChartError> {
         runs::section(view),
         retries::section(view)?,
         headroom::section(view)?,
-        classes::section(view),
+        incidents::section(view)?,
+        recovery::section(view)?,
         backoff::section(view)?,
+        load::section(view),
         Some(method::section(view)),
     ];
     Ok(sections.into_iter().flatten().collect())

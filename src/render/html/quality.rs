@@ -16,6 +16,7 @@ pub(super) fn overview(view: &View<'_>) -> Markup {
             (field("Request id on answers", totals.with_request_id))
             (field("Server hint on 429s", totals.hinted_429))
             (field("Rate-limit headers", totals.with_headroom))
+            (unreadable(report))
             (unjudged(report))
         }
     }
@@ -50,6 +51,21 @@ fn field(name: &str, share: Share) -> Markup {
                 rect.of width="100" height="4" {}
                 rect.part width=(format!("{:.1}", ratio * 100.0)) height="4" {}
             }
+        }
+    }
+}
+
+/// Values that were judged as if they were absent.
+fn unreadable(report: &Report) -> Markup {
+    let values: u64 = report.unreadable.iter().map(|one| one.count).sum();
+    if values == 0 {
+        return html! {};
+    }
+    let fields: Vec<&str> = report.unreadable.iter().map(|one| one.field).collect();
+    html! {
+        div {
+            dt { a href="#method" { (counted(values, "value")) " not understood" } }
+            dd { "of " (fields.join(", ")) }
         }
     }
 }

@@ -178,6 +178,11 @@ impl Table<'_> {
     }
 }
 
+/// The head of a column that does not sort.
+pub(super) fn plain_head(column: Column) -> Markup {
+    html! { th scope="col" class=[class(column)] { span { (column.name) } } }
+}
+
 fn head(column: Column) -> Markup {
     let kind = if column.number { "number" } else { "text" };
     html! { th scope="col" class=[class(column)] data-sort=(kind) { button type="button" { (column.name) } } }
