@@ -24,7 +24,11 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let problems: Vec<&Problem> = new.into_iter().chain(known).collect();
     let shown = if problems.len() > MOST { MOST - 1 } else { problems.len() };
     for problem in &problems[..shown] {
-        writeln!(out, "{}", annotation(problem, report.findings.iter().find(|finding| finding.problem_key() == problem.key())))?;
+        writeln!(
+            out,
+            "{}",
+            annotation(problem, report.findings.iter().find(|finding| finding.problem_key() == problem.key()))
+        )?;
     }
     match problems.len() - shown {
         0 => Ok(()),

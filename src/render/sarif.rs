@@ -4,7 +4,7 @@
 //! `occurrenceCount`, the attempts of the earliest ones are its related locations. Fingerprints hold no time, id or
 //! line, so that the problem of last night and of tonight are one alert.
 
-use crate::report::{Finding, Problem, ProblemKey, Report, Sighting};
+use crate::report::{Finding, Problem, ProblemIdentity, Report, Sighting};
 use crate::rules::{CATALOGUE, Confidence, Rule, Scope, Severity};
 use crate::untrusted::safe;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -28,13 +28,14 @@ const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// # Errors
 /// When `out` fails.
 pub fn render(report: &Report, exit_code: u8, out: &mut dyn Write) -> io::Result<()> {
-    let mut findings: HashMap<ProblemKey<'_>, Vec<&Finding>> = HashMap::new();
+    let mut findings: HashMap<ProblemIdentity<'_>, Vec<&Finding>> = HashMap::new();
     for finding in &report.findings {
         findings.entry(finding.problem_key()).or_default().push(finding);
     }
-    let of = |problem: &Problem| findings.get(&problem.key()).map(Vec::as_slice).unwrap_or_default();
     let problems = report.problems.iter().take(RESULTS);
-    let results: Vec<Value> = problems.map(|problem| result(report, problem, of(problem))).collect();
+    let results: Vec<Value> = problems
+        .map(|problem| result(report, problem, findings.get(&problem.key()).map_or(&[], Vec::as_slice)))
+        .collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

@@ -170,18 +170,18 @@ pub struct Problem {
 impl Finding {
     /// The problem it is folded into.
     #[must_use]
-    pub fn problem_key(&self) -> ProblemKey<'_> {
+    pub fn problem_key(&self) -> ProblemIdentity<'_> {
         (self.rule, self.provider.as_deref(), self.model.as_deref(), self.class)
     }
 }
 
 /// What tells one problem from another: rule, provider, model and class.
-pub type ProblemKey<'r> = (&'static str, Option<&'r str>, Option<&'r str>, Option<&'static str>);
+pub type ProblemIdentity<'r> = (&'static str, Option<&'r str>, Option<&'r str>, Option<&'static str>);
 
 impl Problem {
     /// What tells it from others.
     #[must_use]
-    pub fn key(&self) -> ProblemKey<'_> {
+    pub fn key(&self) -> ProblemIdentity<'_> {
         (self.rule, self.provider.as_deref(), self.model.as_deref(), self.class)
     }
 }

@@ -31,7 +31,7 @@ pub use build::build;
 pub use coverage::{Coverage, Undecided, Unreadable};
 pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
 pub(crate) use finding::rounded;
-pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, ProblemKey, Sighting};
+pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, ProblemIdentity, Sighting};
 pub use frames::{Cells, Frame, frames};
 pub use incidents::{Ending, IncidentRow};
 pub use layers::LayerRow;
