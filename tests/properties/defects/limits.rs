@@ -38,19 +38,19 @@ fn knocks_at_a_shut_gate(mut dice: Dice) -> Log {
 
 /// Ten times the workers within seconds, and the provider's limit on acceleration.
 fn speeds_up_at_once(mut dice: Dice) -> Log {
-    let few = dice.whole(5, 8);
-    let mut scene = Scene::with(dice, few * 12).calm().on_one_model();
+    let few = dice.whole(4, 6);
+    let mut scene = Scene::with(dice, few * 14).calm().on_one_model();
     let fleet = &mut scene.fleet;
     fleet.models[0].latency_s = fleet.dice.between(0.6, 3.0);
     fleet.models[0].bucket = Bucket::new(2000.0);
     for place in 0..fleet.workers.len() {
-        let late_s = 80.0 + (place - place.min(few)) as f64 * 0.12;
+        let late_s = 80.0 + (place - place.min(few)) as f64 * 0.1;
         let worker = &mut fleet.workers[place];
         (worker.think_s, worker.calls) = if place < few { (6.0, 25) } else { (6.0, 4) };
         worker.begins_s = if place < few { place as f64 } else { late_s };
     }
     let limited = fleet.models[0].dialect.rate_limited(2.0);
-    let outage = Outage { from_s: 84.0, until_s: 115.0, share: 0.7, failures: vec![limited] };
+    let outage = Outage { from_s: 86.0, until_s: 104.0, share: 0.6, failures: vec![limited] };
     fleet.models[0].outages.push(outage);
     scene.play()
 }
