@@ -51,7 +51,7 @@ fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, CliEr
     }
     if let Some(filter) = filter(&reading) {
         return Err(CliError::Usage(format!(
-            "{name} is a report: {filter} chooses attempts of logs; give the log, or a report made with {filter}"
+            "{name} is a report: {filter} chooses calls of logs; give the log, or a report made with {filter}"
         )));
     }
     read_report(path)
@@ -82,5 +82,8 @@ fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, Cli
             other => other,
         })?;
     let report = build(&ingested, &judge(&ingested.table, &options), &options.rules);
+    if report.ledger.attempts == 0 {
+        return Err(inputs::nothing_left(&ingested, report.ledger.filtered));
+    }
     Past::of(&report).map_err(|reason| CliError::Usage(format!("{name}: {reason}")))
 }
