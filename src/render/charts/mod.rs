@@ -255,7 +255,9 @@ impl Chart<'_> {
     fn height(&self) -> f64 {
         match &self.data {
             Data::Incidents(list, _) => incidents::height(list),
-            Data::Histogram(_) | Data::Headroom(_) | Data::Recovery(_) | Data::Backoff(_) | Data::Trend(..) => style::HEIGHT,
+            Data::Histogram(_) | Data::Headroom(_) | Data::Recovery(_) | Data::Backoff(_) | Data::Trend(..) => {
+                style::HEIGHT
+            }
         }
     }
 
