@@ -47,6 +47,11 @@ fn every_rule_has_its_defect() {
     for rule in CATALOGUE {
         assert!(defects.iter().any(|defect| defect.rule == rule.code), "{} has no defect", rule.code);
     }
+    let is_known = |code: &str| CATALOGUE.iter().any(|rule| rule.code == code);
+    for defect in &defects {
+        assert!(is_known(defect.rule), "{} is no rule", defect.rule);
+        assert!(defect.also.iter().all(|(other, _)| is_known(other)), "beside {}", defect.rule);
+    }
     for (other, reason) in defects.iter().flat_map(|defect| defect.also) {
         assert!(!reason.is_empty(), "why {other}?");
     }
