@@ -22,9 +22,6 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 
-/// Pieces a log is judged in: enough to keep any machine busy, few enough that merging costs nothing.
-const PIECES: usize = 16;
-
 /// What a set of calls came to.
 #[derive(Debug)]
 pub struct Judgement<'a> {
@@ -71,16 +68,11 @@ pub fn judge_shard<'a>(
 ) -> Judgement<'a> {
     let rules = call_rules(options);
     groups
-        .split(PIECES)
-        .into_par_iter()
+        .pieces()
+        .par_iter()
         .map(|piece| {
             let mut judgement = Judgement::new(groups.table());
-            let mut piece: Vec<_> = piece.chunk_by(|a, b| a.0 == b.0).filter(|group| in_shard(group[0].0)).collect();
-            // In the order of the log rather than of the keys: memory is read front to back.
-            piece.sort_unstable_by_key(|group| group[0].1);
-            for group in piece {
-                groups.calls(group, horizon, |call| judgement.absorb(call, &rules, options));
-            }
+            groups.calls(piece, horizon, &in_shard, |call| judgement.absorb(call, &rules, options));
             judgement
         })
         .reduce(

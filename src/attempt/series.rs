@@ -11,141 +11,51 @@ pub trait Mergeable {
     fn merge(&mut self, other: &Self);
 }
 
-/// Buckets over time, at most [`Series::MOST`] of them.
+/// Buckets over time, at most `MOST` of them; by default two for every pixel of a chart 1,000 px wide.
 #[derive(Clone, Debug)]
-pub struct Series<B> {
+pub struct Series<B, const MOST: usize = 2048> {
     /// A bucket is `2^(FINEST + shift)` µs wide.
     shift: u32,
-    /// In the order of their keys, one a key.
+    /// By key, one a key, in the order in which they were met.
     buckets: Vec<(i64, B)>,
-    /// What was added last, and waits to be put among them.
-    loose: Loose<B>,
+    /// Where a key stands among them, from 1: open addressing by the last bits of the key, so that neighbours in
+    /// time are neighbours here, and never more than half full. Empty while a look at each bucket costs no more.
+    places: Vec<u16>,
+    /// The bucket met last: the next event is nearly always of the same stretch.
+    last: usize,
 }
 
-/// Buckets in no order, some of them twice. Events come nearly in the order of time: most meet a bucket in the
-/// ring, where looking and adding cost next to nothing.
-#[derive(Clone, Debug)]
-struct Loose<B> {
-    /// Buckets by the last bits of their keys; empty until there are enough events to be worth it.
-    ring: Vec<Option<(i64, B)>>,
-    /// Those that others took the place of.
-    rest: Vec<(i64, B)>,
-}
-
-impl<B> Default for Series<B> {
+impl<B, const MOST: usize> Default for Series<B, MOST> {
     fn default() -> Self {
-        Series { shift: 0, buckets: Vec::new(), loose: Loose { ring: Vec::new(), rest: Vec::new() } }
+        Series { shift: 0, buckets: Vec::new(), places: Vec::new(), last: 0 }
     }
 }
 
-impl<B: Mergeable + Clone> Loose<B> {
-    /// Places of the ring: 33 s of the finest buckets, longer than most answers take.
-    const RING: usize = 512;
-    /// Events before there is a ring: summaries of a few events stay small.
-    const FEW: usize = 64;
+/// The finest bucket is 2^16 µs, some 66 ms: no limit is drained faster than that.
+const FINEST: u32 = 16;
+/// So few buckets are looked at one by one.
+const FEW: usize = 8;
 
-    /// Adds one event; says whether so much has piled up that it should be put in order.
-    fn add(&mut self, key: i64, event: B) -> bool {
-        if self.ring.is_empty() {
-            if self.rest.len() < Self::FEW {
-                self.rest.push((key, event));
-                return false;
-            }
-            self.ring.resize(Self::RING, None);
-        }
-        match &mut self.ring[key as usize % Self::RING] {
-            Some((known, bucket)) if *known == key => bucket.merge(&event),
-            place => self.rest.extend(place.replace((key, event))),
-        }
-        self.rest.len() >= Series::<B>::MOST
-    }
-
-    /// Everything, in order, one a key.
-    fn take(&mut self) -> Vec<(i64, B)> {
-        let mut list = std::mem::take(&mut self.rest);
-        list.extend(self.ring.iter_mut().filter_map(Option::take));
-        list.sort_unstable_by_key(|(key, _)| *key);
-        list.dedup_by(|later, kept| {
-            let same = later.0 == kept.0;
-            if same {
-                kept.1.merge(&later.1);
-            }
-            same
-        });
-        list
-    }
-
-    fn is_empty(&self) -> bool {
-        self.rest.is_empty() && self.ring.iter().all(Option::is_none)
-    }
-}
-
-impl<B: Mergeable + Clone> Series<B> {
-    /// Most buckets kept: two for every pixel of a chart 1,000 px wide.
-    pub const MOST: usize = 2048;
-    /// The finest bucket is 2^16 µs, some 66 ms: no limit is drained faster than that.
-    const FINEST: u32 = 16;
-
+impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
     /// Adds one event.
     pub fn add(&mut self, at: Time, event: B) {
-        if self.loose.add(at.0 >> (Self::FINEST + self.shift), event) {
-            self.settle();
-        }
+        self.put(at.0 >> (FINEST + self.shift), event);
     }
 
     /// Takes in every bucket of `other`.
-    pub fn merge(&mut self, mut other: Series<B>) {
-        self.settle();
-        other.settle();
-        self.loose.ring = Vec::new();
+    pub fn merge(&mut self, other: Series<B, MOST>) {
         while self.shift < other.shift {
             self.widen();
         }
-        while other.shift < self.shift {
-            other.widen();
+        for (key, bucket) in other.buckets {
+            // It may grow coarser on the way.
+            self.put(key >> (self.shift - other.shift), bucket);
         }
-        self.put(other.buckets);
-    }
-
-    /// Puts what is loose in its place.
-    fn settle(&mut self) {
-        if !self.loose.is_empty() {
-            let loose = self.loose.take();
-            self.put(loose);
-        }
-    }
-
-    /// Takes in buckets of the same width, in order.
-    fn put(&mut self, list: Vec<(i64, B)>) {
-        // A few buckets are put where they belong; only many are worth passing through all.
-        if list.len() * 8 < self.buckets.len() {
-            for (key, bucket) in list {
-                match self.buckets.binary_search_by_key(&key, |(known, _)| *known) {
-                    Ok(place) => self.buckets[place].1.merge(&bucket),
-                    Err(place) => self.buckets.insert(place, (key, bucket)),
-                }
-            }
-            return self.fit();
-        }
-        if self.buckets.is_empty() {
-            self.buckets = list;
-            return self.fit();
-        }
-        let mine = std::mem::take(&mut self.buckets);
-        self.buckets.reserve(mine.len() + list.len());
-        let (mut left, mut right) = (mine.into_iter().peekable(), list.into_iter().peekable());
-        while let (Some((a, _)), Some((b, _))) = (left.peek(), right.peek()) {
-            let next = if a <= b { left.next() } else { right.next() };
-            next.into_iter().for_each(|bucket| self.append(bucket));
-        }
-        left.chain(right).for_each(|bucket| self.append(bucket));
-        self.fit();
     }
 
     /// The same series with at most `most` buckets.
     #[must_use]
-    pub fn at_most(mut self, most: usize) -> Series<B> {
-        self.settle();
+    pub fn at_most(mut self, most: usize) -> Series<B, MOST> {
         while self.buckets.len() > most.max(1) {
             self.widen();
         }
@@ -154,7 +64,7 @@ impl<B: Mergeable + Clone> Series<B> {
 
     /// The same series with buckets of at least `least_us` µs.
     #[must_use]
-    pub fn no_finer_than(mut self, least_us: i64) -> Series<B> {
+    pub fn no_finer_than(mut self, least_us: i64) -> Series<B, MOST> {
         while self.width_us() < least_us {
             self.widen();
         }
@@ -164,43 +74,92 @@ impl<B: Mergeable + Clone> Series<B> {
     /// Width of a bucket in µs.
     #[must_use]
     pub fn width_us(&self) -> i64 {
-        if self.loose.is_empty() { 1 << (Self::FINEST + self.shift) } else { self.clone().sorted().0 }
+        1 << (FINEST + self.shift)
     }
 
     /// Width of a bucket in µs, and all buckets in time order with the moment each starts.
     #[must_use]
-    pub fn sorted(mut self) -> (i64, Vec<(Time, B)>) {
-        self.settle();
-        let width = 1 << (Self::FINEST + self.shift);
-        let times = self.buckets.into_iter().map(|(key, bucket)| (Time(key.saturating_mul(width)), bucket));
-        (width, times.collect())
+    pub fn sorted(self) -> (i64, Vec<(Time, B)>) {
+        let (width, mut buckets) = (self.width_us(), self.buckets);
+        buckets.sort_unstable_by_key(|(key, _)| *key);
+        (width, buckets.into_iter().map(|(key, bucket)| (Time(key.saturating_mul(width)), bucket)).collect())
     }
 
-    /// What every bucket holds; two may be of one stretch.
+    /// What every bucket holds, in no order.
     pub fn each_mut(&mut self) -> impl Iterator<Item = &mut B> {
-        let loose = self.loose.ring.iter_mut().flatten().chain(&mut self.loose.rest);
-        self.buckets.iter_mut().chain(loose).map(|(_, bucket)| bucket)
+        self.buckets.iter_mut().map(|(_, bucket)| bucket)
     }
 
-    /// Adds a bucket whose key is none before the last one's.
-    fn append(&mut self, (key, bucket): (i64, B)) {
-        match self.buckets.last_mut() {
-            Some((last, known)) if *last == key => known.merge(&bucket),
-            _ => self.buckets.push((key, bucket)),
+    #[inline]
+    fn put(&mut self, key: i64, bucket: B) {
+        match self.buckets.get_mut(self.last) {
+            Some((known, mine)) if *known == key => mine.merge(&bucket),
+            _ => self.put_elsewhere(key, bucket),
         }
     }
 
-    fn fit(&mut self) {
-        while self.buckets.len() > Self::MOST {
+    fn put_elsewhere(&mut self, key: i64, bucket: B) {
+        if let Some(place) = self.find(key) {
+            self.last = place;
+            return self.buckets[place].1.merge(&bucket);
+        }
+        self.insert(key, bucket);
+        while self.buckets.len() > MOST {
             self.widen();
         }
     }
 
-    /// Makes buckets twice as wide; nothing is loose.
+    fn find(&self, key: i64) -> Option<usize> {
+        if self.places.is_empty() {
+            return self.buckets.iter().position(|(known, _)| *known == key);
+        }
+        let mut place = self.home(key);
+        while let Some(index) = usize::from(self.places[place]).checked_sub(1) {
+            if self.buckets[index].0 == key {
+                return Some(index);
+            }
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        None
+    }
+
+    /// Adds a bucket whose key is not known.
+    fn insert(&mut self, key: i64, bucket: B) {
+        self.last = self.buckets.len();
+        self.buckets.push((key, bucket));
+        let count = self.buckets.len();
+        if count > FEW && count * 2 > self.places.len() {
+            self.places.clear();
+            self.places.resize((count * 4).next_power_of_two(), 0);
+            (0..count).for_each(|index| self.note(index));
+        } else if !self.places.is_empty() {
+            self.note(count - 1);
+        }
+    }
+
+    /// Notes where the bucket at `index` stands.
+    fn note(&mut self, index: usize) {
+        let mut place = self.home(self.buckets[index].0);
+        while self.places[place] != 0 {
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        self.places[place] = index as u16 + 1;
+    }
+
+    fn home(&self, key: i64) -> usize {
+        key as usize & (self.places.len() - 1)
+    }
+
+    /// Makes buckets twice as wide.
     fn widen(&mut self) {
         self.shift += 1;
+        self.places.fill(0);
         for (key, bucket) in std::mem::take(&mut self.buckets) {
-            self.append((key >> 1, bucket));
+            let key = key >> 1;
+            match self.find(key) {
+                Some(place) => self.buckets[place].1.merge(&bucket),
+                None => self.insert(key, bucket),
+            }
         }
     }
 }
@@ -227,7 +186,7 @@ mod tests {
     #[test]
     fn widens_instead_of_growing() {
         let (width, buckets) = filled((0..100_000).map(|i| i * 20_000)).sorted();
-        assert!(buckets.len() <= Series::<Count>::MOST);
+        assert!(buckets.len() <= 2048);
         assert!(width > 1 << 14);
         assert_eq!(buckets.iter().map(|(_, count)| count.0).sum::<u64>(), 100_000);
     }

@@ -1,16 +1,31 @@
 //! Brings the rows of a table together by call.
 
 use super::{Call, Grouping, Horizon, Quiet, infer, reuse, stream};
-use crate::attempt::{AttemptTable, Flags};
+use crate::attempt::{Attempt, AttemptTable, Flags};
 use rayon::prelude::*;
 use smallvec::SmallVec;
+
+/// Pieces a table is cut into: enough to keep any machine busy, few enough that merging costs nothing, each small
+/// enough that what finds its groups stays in a processor's cache.
+const PIECES: usize = 16;
+/// Stretches of rows that are shared out at once.
+const STRETCHES: usize = 64;
 
 /// The rows of a table, ordered so that one call's, or one stream's, stand together.
 #[derive(Debug)]
 pub struct Groups<'a> {
     table: &'a AttemptTable,
-    order: Vec<(u64, u32)>,
+    pieces: Vec<Piece>,
 }
+
+/// Rows of some keys, all of each: group by group in the order of their first rows, each in the order of its rows.
+///
+/// Memory is so read from front to back, and summaries over time meet calls nearly in the order of time.
+#[derive(Debug)]
+pub struct Piece(Vec<u32>);
+
+/// A row on its way into a group: part of its key, and its number.
+type Entry = (u32, u32);
 
 /// Groups the rows of `table` by their keys.
 #[must_use]
@@ -21,10 +36,66 @@ pub fn group(table: &AttemptTable) -> Groups<'_> {
 /// Groups the rows of `table` from number `from` on.
 #[must_use]
 pub(crate) fn group_from(table: &AttemptTable, from: usize) -> Groups<'_> {
-    let mut order: Vec<(u64, u32)> =
-        table.rows.iter().enumerate().skip(from).map(|(index, row)| (row.key[0], index as u32)).collect();
-    order.par_sort_unstable();
-    Groups { table, order }
+    let rows = &table.rows[from..];
+    let stretch = rows.len().div_ceil(STRETCHES).max(1);
+    let shared: Vec<[Vec<Entry>; PIECES]> =
+        rows.par_chunks(stretch).enumerate().map(|(n, some)| share_out(some, from + n * stretch)).collect();
+    let pieces = (0..PIECES).into_par_iter().map(|piece| {
+        let entries = shared.iter().flat_map(|lists| &lists[piece]).copied();
+        Piece(grouped(table, entries))
+    });
+    Groups { table, pieces: pieces.collect() }
+}
+
+/// Shares rows out among the pieces. The first is number `from`.
+fn share_out(rows: &[Attempt], from: usize) -> [Vec<Entry>; PIECES] {
+    let mut lists = std::array::from_fn(|_| Vec::with_capacity(rows.len() / PIECES * 5 / 4));
+    for (row, index) in rows.iter().zip(from as u32..) {
+        // The last bits choose the piece, others the place in it: keys are hashes.
+        lists[row.key[0] as usize % PIECES].push(((row.key[0] >> 32) as u32, index));
+    }
+    lists
+}
+
+/// Brings rows with the same key together.
+fn grouped(table: &AttemptTable, entries: impl Iterator<Item = Entry> + Clone) -> Vec<u32> {
+    let same = |a: u32, b: u32| table.rows[a as usize].key == table.rows[b as usize].key;
+    let count = entries.clone().count();
+    // Open addressing, at most half full: the last member of a group, from 1.
+    let mut places: Vec<u32> = vec![0; (count * 2).next_power_of_two()];
+    // The members of a group in a circle: that after the last is the first.
+    let mut members: Vec<(Entry, u32)> = Vec::with_capacity(count);
+    let mut firsts: Vec<u32> = Vec::with_capacity(count);
+    for ((hash, row), index) in entries.zip(0..) {
+        let mut place = hash as usize & (places.len() - 1);
+        let last = loop {
+            let Some(last) = places[place].checked_sub(1) else { break None };
+            let (known, _) = members[last as usize];
+            if known.0 == hash && same(known.1, row) {
+                break Some(last);
+            }
+            place = (place + 1) & (places.len() - 1);
+        };
+        let first = last.map_or(index, |last| std::mem::replace(&mut members[last as usize].1, index));
+        if first == index {
+            firsts.push(index);
+        }
+        members.push(((hash, row), first));
+        places[place] = index + 1;
+    }
+    let mut order = Vec::with_capacity(count);
+    for first in firsts {
+        let mut member = first;
+        loop {
+            let ((_, row), next) = members[member as usize];
+            order.push(row);
+            member = next;
+            if member == first {
+                break;
+            }
+        }
+    }
+    order
 }
 
 impl<'a> Groups<'a> {
@@ -34,49 +105,37 @@ impl<'a> Groups<'a> {
         self.table
     }
 
-    /// Cuts into at most `parts` pieces of similar size, never inside a group.
+    /// Pieces of similar size; no group is in two of them.
     #[must_use]
-    pub fn split(&self, parts: usize) -> Vec<&[(u64, u32)]> {
-        let size = self.order.len().div_ceil(parts.max(1)).max(1);
-        let mut rest = self.order.as_slice();
-        let mut pieces = Vec::new();
-        while rest.len() > size {
-            let key = rest[size].0;
-            let end = size + rest[size..].iter().take_while(|entry| entry.0 == key).count();
-            let (piece, tail) = rest.split_at(end);
-            pieces.push(piece);
-            rest = tail;
-        }
-        if !rest.is_empty() {
-            pieces.push(rest);
-        }
-        pieces
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
-    /// Hands every call of one piece to `settled`.
-    pub fn calls(&self, piece: &[(u64, u32)], horizon: &Horizon, mut settled: impl FnMut(&Call<'a>)) {
-        for group in piece.chunk_by(|a, b| a.0 == b.0) {
-            if let [(_, row)] = group {
-                let rows = SmallVec::from_slice(&[*row]);
-                settled(&Call::settle(self.table, rows, self.grouping_of(*row), horizon));
-            } else {
-                self.group(group, horizon, &mut settled);
-            }
-        }
-    }
-
-    fn group(&self, group: &[(u64, u32)], horizon: &Horizon, settled: &mut impl FnMut(&Call<'a>)) {
+    /// Rows with the same key, one key after the other.
+    fn groups<'p>(&self, piece: &'p Piece) -> impl Iterator<Item = &'p [u32]> {
         let rows = &self.table.rows;
-        let mut members: Vec<u32> = group.iter().map(|entry| entry.1).collect();
-        // Two keys may share their first half: tell them apart by the second.
-        members.sort_by_key(|&index| rows[index as usize].key[1]);
-        for same in members.chunk_by(|&a, &b| rows[a as usize].key[1] == rows[b as usize].key[1]) {
-            if self.grouping_of(same[0]) == Grouping::Explicit {
-                for call in reuse::split(self.table, same) {
+        piece.0.chunk_by(|&a, &b| rows[a as usize].key == rows[b as usize].key)
+    }
+
+    /// Hands every call of one piece whose key `wanted` accepts to `settled`.
+    pub fn calls(
+        &self,
+        piece: &Piece,
+        horizon: &Horizon,
+        wanted: impl Fn(u64) -> bool,
+        mut settled: impl FnMut(&Call<'a>),
+    ) {
+        for group in self.groups(piece).filter(|group| wanted(self.table.rows[group[0] as usize].key[0])) {
+            let grouping = self.grouping_of(group[0]);
+            if let [row] = group {
+                let rows = SmallVec::from_slice(&[*row]);
+                settled(&Call::settle(self.table, rows, grouping, horizon));
+            } else if grouping == Grouping::Explicit {
+                for call in reuse::split(self.table, group) {
                     settled(&Call::settle(self.table, call, Grouping::Explicit, horizon));
                 }
             } else {
-                for (call, grouping) in stream::split(self.table, same) {
+                for (call, grouping) in stream::split(self.table, group) {
                     settled(&Call::settle(self.table, call, grouping, horizon));
                 }
             }
@@ -87,28 +146,23 @@ impl<'a> Groups<'a> {
     /// rows of streams, whose calls are still to be found, go to `streams`.
     pub(crate) fn quiet_calls(
         &self,
-        piece: &[(u64, u32)],
+        piece: &Piece,
         quiet: &Quiet,
         mut settled: impl FnMut(&Call<'a>, &[u32]),
         streams: &mut Vec<u32>,
     ) {
-        let rows = &self.table.rows;
-        for group in piece.chunk_by(|a, b| a.0 == b.0) {
-            let mut members: SmallVec<[u32; 8]> = group.iter().map(|entry| entry.1).collect();
-            members.sort_by_key(|&index| rows[index as usize].key[1]);
-            for same in members.chunk_by(|&a, &b| rows[a as usize].key[1] == rows[b as usize].key[1]) {
-                if self.grouping_of(same[0]) != Grouping::Explicit {
-                    streams.extend_from_slice(same);
-                    continue;
+        for group in self.groups(piece) {
+            if self.grouping_of(group[0]) != Grouping::Explicit {
+                streams.extend_from_slice(group);
+                continue;
+            }
+            // A later call of the same id begins where the one before it ended: they go in their order.
+            for call in reuse::split(self.table, group) {
+                if !quiet.reached(self.table, &call) {
+                    break;
                 }
-                // A later call of the same id begins where the one before it ended: they go in their order.
-                for call in reuse::split(self.table, same) {
-                    if !quiet.reached(self.table, &call) {
-                        break;
-                    }
-                    let all = call.clone();
-                    settled(&Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon), &all);
-                }
+                let all = call.clone();
+                settled(&Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon), &all);
             }
         }
     }

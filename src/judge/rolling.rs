@@ -3,7 +3,7 @@
 //!
 //! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::finish`].
 
-use super::{Judgement, Options, PIECES, Settled, call_rules};
+use super::{Judgement, Options, Settled, call_rules};
 use crate::attempt::{AttemptTable, Time};
 use crate::calls::{Call, Horizon, Quiet, Stream, group_from, order_of};
 use crate::rules::Rule;
@@ -115,8 +115,8 @@ impl<'o> Rolling<'o> {
     ) -> Vec<u32> {
         let groups = group_from(table, self.parked);
         let pieces: Vec<_> = groups
-            .split(PIECES)
-            .into_par_iter()
+            .pieces()
+            .par_iter()
             .map(|piece| {
                 let mut judgement = Judgement::new(table);
                 let (mut gone, mut streamed) = (Vec::new(), Vec::new());

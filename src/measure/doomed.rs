@@ -121,14 +121,13 @@ impl Mergeable for Successes {
 #[derive(Clone, Debug, Default)]
 pub struct Doomed {
     refused: BTreeMap<u64, Refused>,
-    successes: Series<Successes>,
+    successes: Series<Successes, STRETCHES>,
 }
 
 impl Doomed {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         if let Some(attempt) = call.attempts().find(|attempt| !attempt.failed()) {
             self.successes.add(attempt.sent, Successes { first: attempt.sent, last: attempt.sent });
-            self.fit();
         } else if call.outcome == Outcome::Failed && call.last().terminal() {
             for (key, alike) in keys(call) {
                 self.add(key, refused(call, alike));
@@ -151,11 +150,6 @@ impl Doomed {
     pub(super) fn merge(&mut self, other: Doomed) {
         other.refused.into_iter().for_each(|(key, refused)| self.add(key, refused));
         self.successes.merge(other.successes);
-        self.fit();
-    }
-
-    fn fit(&mut self) {
-        self.successes = std::mem::take(&mut self.successes).at_most(STRETCHES);
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {

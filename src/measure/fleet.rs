@@ -176,7 +176,7 @@ impl Sums {
     pub fn sends_of(&self, service: Service) -> Series<Flow> {
         let scopes = self.scopes.iter().filter(|(scope, _)| Service::of(scope) == service);
         scopes.fold(Series::default(), |mut sum, (_, tally)| {
-            sum.merge(tally.flow.clone().into_series());
+            sum.merge(tally.flow.clone());
             sum
         })
     }

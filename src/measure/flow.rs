@@ -1,8 +1,8 @@
 //! What a rate-limit scope was sent, and what it refused, over time.
 
 use super::spot::{Spot, earlier};
-use super::timeline::Timeline;
-use crate::attempt::{Mergeable, Time};
+
+use crate::attempt::{Mergeable, Series, Time};
 
 /// Sends of one stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Mergeable for Flow {
 }
 
 /// The sends of one scope over time.
-pub type Flows = Timeline<Flow>;
+pub type Flows = Series<Flow>;
 
 impl Flows {
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {

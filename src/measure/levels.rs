@@ -3,8 +3,7 @@
 //! A stay is two events, its beginning and its end: so it costs the same however long it lasts, and stays add up
 //! in any order.
 
-use super::timeline::Timeline;
-use crate::attempt::{Mergeable, Time};
+use crate::attempt::{Mergeable, Series, Time};
 
 /// Beginnings and ends in one stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +24,7 @@ impl Mergeable for Step {
 /// What was under way, over time.
 #[derive(Clone, Debug, Default)]
 pub struct Levels {
-    steps: Timeline<Step>,
+    steps: Series<Step>,
 }
 
 /// The mean number under way in each stretch of time, from the first to the last.
@@ -61,7 +60,7 @@ impl Levels {
     /// The mean number under way, in stretches of at least `least_us` µs.
     #[must_use]
     pub fn profile(self, least_us: i64) -> Profile {
-        let (width_us, steps) = self.steps.no_finer_than(least_us);
+        let (width_us, steps) = self.steps.no_finer_than(least_us).sorted();
         let mut level: i64 = 0;
         let mut busy: Vec<(Time, i64)> = Vec::with_capacity(steps.len());
         for (at, step) in steps {

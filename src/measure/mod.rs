@@ -34,7 +34,6 @@ mod starved;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod timeline;
 mod waves;
 
 pub use amplification::{Amplified, Spacing, most_amplified, spans_over};
@@ -65,5 +64,4 @@ pub use service::Service;
 pub use spot::Spot;
 pub use starved::{Starved, Starving};
 pub use tally::{ClassTally, Tally};
-pub use timeline::Timeline;
 pub use waves::{Train, WaveTerms, Waves};

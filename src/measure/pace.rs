@@ -71,16 +71,14 @@ pub struct Pace {
     pub first: Option<Spot>,
     /// The last.
     pub last: Option<Spot>,
-    series: Series<Successes>,
+    series: Series<Successes, STRETCHES>,
 }
 
 impl Pace {
     fn merge(&mut self, other: Pace) {
         self.first = earlier(self.first, other.first);
         self.last = self.last.max(other.last);
-        let mut series = std::mem::take(&mut self.series);
-        series.merge(other.series);
-        self.series = series.at_most(STRETCHES);
+        self.series.merge(other.series);
     }
 
     /// The four quarters of the time in which it was used, where each holds a success.

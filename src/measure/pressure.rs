@@ -50,7 +50,7 @@ const MINUTE_US: i64 = 60_000_000;
 /// most refusals.
 #[must_use]
 pub fn most_pressed(flows: &Flows, share: f64) -> Option<Pressed> {
-    let (width, flow) = flows.clone().no_finer_than(MINUTE_US);
+    let (width, flow) = flows.clone().no_finer_than(MINUTE_US).sorted();
     let mut best: Option<Pressed> = None;
     let mut run: Option<Pressed> = None;
     for (at, flow) in &flow {
@@ -73,7 +73,7 @@ pub fn most_pressed(flows: &Flows, share: f64) -> Option<Pressed> {
 /// The minute in which most was sent.
 #[must_use]
 pub fn busiest_minute(flows: &Flows) -> Option<Pressed> {
-    let (width, flow) = flows.clone().no_finer_than(MINUTE_US);
+    let (width, flow) = flows.clone().no_finer_than(MINUTE_US).sorted();
     let (at, busiest) = flow.iter().max_by_key(|(at, flow)| (flow.sends, std::cmp::Reverse(*at)))?;
     Some(Pressed::of(*at, busiest, width))
 }

@@ -46,8 +46,9 @@ fn tolerated(hint_us: i64) -> i64 {
 impl ScopeTally {
     /// Takes in a call that started on this scope.
     pub fn absorb(&mut self, call: &Call<'_>, scope: Scope, layered: bool) {
-        self.absorb_attempts(call, scope);
-        self.absorb_start(call, scope, layered);
+        let sends = (0..call.len()).filter(|&position| call.origin(position).scope() == scope).count() as u64;
+        let layered = if layered { sends } else { 0 };
+        self.absorb_sends(call, scope, Flow { calls: 1, sends_of_calls: sends, layered, ..Flow::default() });
         self.load.absorb(call);
         self.spacing.absorb(call);
         if call.attempts().any(|attempt| !attempt.failed()) {
@@ -62,9 +63,15 @@ impl ScopeTally {
 
     /// Takes in the attempts of `call` that drew on this scope.
     pub fn absorb_attempts(&mut self, call: &Call<'_>, scope: Scope) {
+        self.absorb_sends(call, scope, Flow::default());
+    }
+
+    /// Takes in the attempts of `call` that drew on this scope, the first of all together with `start`.
+    fn absorb_sends(&mut self, call: &Call<'_>, scope: Scope, start: Flow) {
         for position in 0..call.len() {
             if call.origin(position).scope() == scope {
-                self.absorb_attempt(call, position);
+                let with = if position == 0 { start } else { Flow::default() };
+                self.absorb_attempt(call, position, with);
             }
         }
         self.waves.absorb(call, scope);
@@ -72,12 +79,6 @@ impl ScopeTally {
         if call.attempts().any(is_rate_limit) {
             self.absorb_refusals(call, scope);
         }
-    }
-
-    fn absorb_start(&mut self, call: &Call<'_>, scope: Scope, layered: bool) {
-        let sends = (0..call.len()).filter(|&position| call.origin(position).scope() == scope).count() as u64;
-        let layered = if layered { sends } else { 0 };
-        self.flow.add(call.first().sent, Flow { calls: 1, sends_of_calls: sends, layered, ..Flow::default() });
     }
 
     fn absorb_refusals(&mut self, call: &Call<'_>, scope: Scope) {
@@ -103,7 +104,7 @@ impl ScopeTally {
         }
     }
 
-    fn absorb_attempt(&mut self, call: &Call<'_>, position: usize) {
+    fn absorb_attempt(&mut self, call: &Call<'_>, position: usize, with: Flow) {
         let attempt = call.at(position);
         let flow = Flow {
             sends: 1,
@@ -112,7 +113,7 @@ impl ScopeTally {
             overloaded: u64::from(is_overload(attempt)),
             last_ok: (!attempt.failed()).then_some(attempt.sent),
             first: Some(Spot::of(call.table(), call.rows()[position])),
-            ..Flow::default()
+            ..with
         };
         self.flow.add(attempt.sent, flow);
     }

@@ -2,7 +2,7 @@
 
 use super::{DrainTerms, FanoutTerms, Fleet, Shut, Train, WaveTerms, drains};
 use crate::attempt::{AttemptTable, LimitKind, Time};
-use crate::calls::{Horizon, group};
+use crate::calls::{Call, Horizon, group};
 use crate::ingest::read_str;
 use std::fmt::Write;
 
@@ -60,13 +60,14 @@ fn slow_decline(step: u64) -> Vec<String> {
 fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet<'a> {
     let horizon = Horizon { data_end: Time(i64::MAX), complete: true };
     let (groups, mut fleet, mut place) = (group(table), Fleet::new(table), 0);
-    for piece in groups.split(1) {
-        groups.calls(piece, &horizon, |call| {
-            if wanted(place) {
-                fleet.absorb(call);
-            }
-            place += 1;
-        });
+    let mut take = |call: &Call<'_>| {
+        if wanted(place) {
+            fleet.absorb(call);
+        }
+        place += 1;
+    };
+    for piece in groups.pieces() {
+        groups.calls(piece, &horizon, |_| true, &mut take);
     }
     fleet
 }

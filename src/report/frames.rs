@@ -42,13 +42,14 @@ pub fn frames(
     let (horizon, groups) = (horizon(table, options.complete), group(table));
     let mut rows: Vec<CallRow> = Vec::new();
     let mut wanted: Option<HashSet<u32>> = (!options.filter.is_empty()).then(HashSet::new);
-    for piece in groups.split(1) {
-        groups.calls(piece, &horizon, |call| {
-            if options.filter.wants_call(call) {
-                rows.push(call_row(call));
-                wanted.iter_mut().for_each(|wanted| wanted.extend(call.rows()));
-            }
-        });
+    let mut take = |call: &Call<'_>| {
+        if options.filter.wants_call(call) {
+            rows.push(call_row(call));
+            wanted.iter_mut().for_each(|wanted| wanted.extend(call.rows()));
+        }
+    };
+    for piece in groups.pieces() {
+        groups.calls(piece, &horizon, |_| true, &mut take);
     }
     let shown = |frame: Frame| match anonymizer {
         Some(anonymizer) => anonymizer.frame(frame),

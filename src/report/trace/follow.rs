@@ -82,8 +82,8 @@ fn is_same(a: &Trace, b: &Trace) -> bool {
 fn settled<'t>(table: &'t AttemptTable, horizon: &Horizon) -> Vec<Call<'t>> {
     let groups = group(table);
     let mut calls = Vec::new();
-    for piece in groups.split(1) {
-        groups.calls(piece, horizon, |call| calls.push(call.clone()));
+    for piece in groups.pieces() {
+        groups.calls(piece, horizon, |_| true, |call| calls.push(call.clone()));
     }
     calls
 }
