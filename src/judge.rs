@@ -70,11 +70,14 @@ pub fn judge_shard<'a>(
     groups
         .pieces()
         .par_iter()
-        .map(|piece| {
-            let mut judgement = Judgement::new(groups.table());
-            groups.calls(piece, horizon, &in_shard, |call| judgement.absorb(call, &rules, options));
-            judgement
-        })
+        // Each worker takes in what it can before anything is merged.
+        .fold(
+            || Judgement::new(groups.table()),
+            |mut judgement, piece| {
+                groups.calls(piece, horizon, &in_shard, |call| judgement.absorb(call, &rules, options));
+                judgement
+            },
+        )
         .reduce(
             || Judgement::new(groups.table()),
             |mut left, right| {

@@ -50,7 +50,7 @@ impl Interner {
         }
         let hash = self.hasher.hash_one(value);
         let (text, ends) = (&self.text, &self.ends);
-        if let Some(&index) = self.table.find(hash, |&index| slice(text, ends, index) == value) {
+        if let Some(&index) = self.table.find(hash, |&index| bytes(text, ends, index) == value.as_bytes()) {
             self.last = Some(Symbol(index));
             return Symbol(index);
         }
@@ -97,9 +97,18 @@ impl Interner {
 }
 
 fn slice<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a str {
+    &text[place(ends, index)]
+}
+
+/// The same, for comparing: where a string begins and ends in UTF-8 need not be looked at.
+fn bytes<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a [u8] {
+    &text.as_bytes()[place(ends, index)]
+}
+
+fn place(ends: &[u32], index: u32) -> std::ops::Range<usize> {
     let index = index as usize;
     let start = if index == 0 { 0 } else { ends[index - 1] as usize };
-    &text[start..ends[index] as usize]
+    start..ends[index] as usize
 }
 
 /// The symbol of another interner in this one's numbers, given what [`Interner::absorb`] returned.

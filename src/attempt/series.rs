@@ -110,8 +110,13 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
     }
 
     fn find(&self, key: i64) -> Option<usize> {
+        self.find_among(self.buckets.len(), key)
+    }
+
+    /// Finds a key among the first `count` buckets, the only ones whose places are noted.
+    fn find_among(&self, count: usize, key: i64) -> Option<usize> {
         if self.places.is_empty() {
-            return self.buckets.iter().position(|(known, _)| *known == key);
+            return self.buckets[..count].iter().position(|(known, _)| *known == key);
         }
         let mut place = self.home(key);
         while let Some(index) = usize::from(self.places[place]).checked_sub(1) {
@@ -126,6 +131,10 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
     /// Adds a bucket whose key is not known.
     fn insert(&mut self, key: i64, bucket: B) {
         self.last = self.buckets.len();
+        if self.last == self.buckets.capacity() {
+            // Seldom and far: copying buckets costs more than the room.
+            self.buckets.reserve_exact((self.last * 3 + 4).min((MOST + 1).saturating_sub(self.last).max(1)));
+        }
         self.buckets.push((key, bucket));
         let count = self.buckets.len();
         if count > FEW && count * 2 > self.places.len() {
@@ -150,17 +159,27 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         key as usize & (self.places.len() - 1)
     }
 
-    /// Makes buckets twice as wide.
+    /// Makes buckets twice as wide, where they are.
     fn widen(&mut self) {
         self.shift += 1;
         self.places.fill(0);
-        for (key, bucket) in std::mem::take(&mut self.buckets) {
-            let key = key >> 1;
-            match self.find(key) {
-                Some(place) => self.buckets[place].1.merge(&bucket),
-                None => self.insert(key, bucket),
+        self.last = 0;
+        let mut kept = 0;
+        for index in 0..self.buckets.len() {
+            let key = self.buckets[index].0 >> 1;
+            if let Some(place) = self.find_among(kept, key) {
+                let (mine, theirs) = self.buckets.split_at_mut(index);
+                mine[place].1.merge(&theirs[0].1);
+            } else {
+                self.buckets.swap(kept, index);
+                self.buckets[kept].0 = key;
+                if !self.places.is_empty() {
+                    self.note(kept);
+                }
+                kept += 1;
             }
         }
+        self.buckets.truncate(kept);
     }
 }
 

@@ -93,9 +93,7 @@ impl Chunk {
     /// Reads one line, without what ends it.
     pub(crate) fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>, lane: &mut Lane) {
         let account = &mut self.account;
-        if line.is_empty()
-            || line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty()
-        {
+        if !line.starts_with('{') && is_blank(line) {
             account.ledger.lines += 1;
             account.ledger.blank += 1;
             return;
@@ -152,6 +150,10 @@ impl Account {
             self.rejects.push(Unread { line: u64::from(line), column, reason, text });
         }
     }
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty()
 }
 
 /// Adds the counts of one ledger to another.

@@ -46,6 +46,9 @@ pub(crate) enum Taken {
 /// Longest error message kept, in bytes; the whole text stays in the log.
 const LONGEST_MESSAGE: usize = 240;
 
+/// Longest id kept, in bytes.
+const LONGEST_ID: usize = 200;
+
 /// Longest name of a provider, a model, a client kept, in bytes.
 pub(super) const LONGEST_NAME: usize = 120;
 
@@ -117,12 +120,8 @@ impl Builder<'_, '_> {
             flags,
             status: self.status(),
             number: number_in_call(self.record.number),
-            max_attempts: self.record.max_attempts.map_or(0, |n| n.clamp(0, i64::from(u16::MAX)) as u16),
-            sdk_retry: self
-                .record
-                .sdk_retry_count
-                .or(self.record.headers.sdk_retry_count)
-                .map_or(Attempt::NO_COUNT, |n| n.clamp(0, i64::from(Attempt::NO_COUNT) - 1) as u8),
+            max_attempts: cap_of(self.record.max_attempts),
+            sdk_retry: sdk_count(self.record.sdk_retry_count.or(self.record.headers.sdk_retry_count)),
             class: verdict.map(|verdict| verdict.class),
         };
         let detail = self.wants_detail(&row).then(|| self.detail(hint, verdict.as_ref(), table));
@@ -216,8 +215,8 @@ impl Builder<'_, '_> {
     fn detail(&self, hint: Option<Hint>, verdict: Option<&Verdict>, table: &mut AttemptTable) -> Detail {
         let record = &self.record;
         let hash = |text: Option<&str>| text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1));
-        let request_id = table.keep(self.request_id().map(|id| cut(id, 200)));
-        let call_id = table.keep(self.call_id().map(|id| cut(id, 200)));
+        let request_id = table.keep(self.request_id().map(kept_id));
+        let call_id = table.keep(self.call_id().map(kept_id));
         let names = &mut table.names;
         // Providers quote keys in their messages: none is kept.
         let mut symbol =
@@ -293,8 +292,23 @@ fn user_agent(text: Option<&str>) -> (Option<&str>, Option<&str>) {
 }
 
 /// A number beyond 65,535 is no attempt's: 0, not known.
-fn number_in_call(number: Option<i64>) -> u16 {
+pub(super) fn number_in_call(number: Option<i64>) -> u16 {
     number.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
+}
+
+/// A layer's cap as [`Attempt`] holds it.
+pub(super) fn cap_of(attempts: Option<i64>) -> u16 {
+    attempts.map_or(0, |n| n.clamp(0, i64::from(u16::MAX)) as u16)
+}
+
+/// The SDK's counter as [`Attempt`] holds it.
+pub(super) fn sdk_count(retries: Option<i64>) -> u8 {
+    retries.map_or(Attempt::NO_COUNT, |n| n.clamp(0, i64::from(Attempt::NO_COUNT) - 1) as u8)
+}
+
+/// An id, as far as it is kept.
+pub(super) fn kept_id(id: &str) -> &str {
+    cut(id, LONGEST_ID)
 }
 
 /// Milliseconds to the first token as [`Usage`] holds them.

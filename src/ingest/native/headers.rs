@@ -62,25 +62,20 @@ pub(crate) fn limit_name(name: &str) -> Option<(LimitPart, LimitKind)> {
         .strip_prefix("anthropic-ratelimit-")
         .or_else(|| name.strip_prefix("x-ratelimit-"))
         .or_else(|| name.strip_prefix("ratelimit-"))?;
-    let part = |word: &str| match word {
-        "limit" => Some(LimitPart::Limit),
-        "remaining" => Some(LimitPart::Remaining),
-        "reset" => Some(LimitPart::Other),
-        _ => None,
-    };
-    let (first, last) = rest.split_once('-').unwrap_or((rest, "requests"));
-    let (part, kind) = match part(first) {
-        Some(part) => (part, last),
-        None => {
-            let (kind, word) = rest.rsplit_once('-')?;
-            (part(word)?, kind)
-        }
-    };
-    let kind = match kind {
-        "requests" => LimitKind::Requests,
-        "tokens" => LimitKind::Tokens,
-        "input-tokens" => LimitKind::InputTokens,
-        "output-tokens" => LimitKind::OutputTokens,
+    // Both orders of the words are in use; where no kind is named, requests are meant.
+    let (part, kind) = match rest {
+        "limit" | "requests-limit" | "limit-requests" => (LimitPart::Limit, LimitKind::Requests),
+        "remaining" | "requests-remaining" | "remaining-requests" => (LimitPart::Remaining, LimitKind::Requests),
+        "reset" | "requests-reset" | "reset-requests" => (LimitPart::Other, LimitKind::Requests),
+        "tokens-limit" | "limit-tokens" => (LimitPart::Limit, LimitKind::Tokens),
+        "tokens-remaining" | "remaining-tokens" => (LimitPart::Remaining, LimitKind::Tokens),
+        "tokens-reset" | "reset-tokens" => (LimitPart::Other, LimitKind::Tokens),
+        "input-tokens-limit" | "limit-input-tokens" => (LimitPart::Limit, LimitKind::InputTokens),
+        "input-tokens-remaining" | "remaining-input-tokens" => (LimitPart::Remaining, LimitKind::InputTokens),
+        "input-tokens-reset" | "reset-input-tokens" => (LimitPart::Other, LimitKind::InputTokens),
+        "output-tokens-limit" | "limit-output-tokens" => (LimitPart::Limit, LimitKind::OutputTokens),
+        "output-tokens-remaining" | "remaining-output-tokens" => (LimitPart::Remaining, LimitKind::OutputTokens),
+        "output-tokens-reset" | "reset-output-tokens" => (LimitPart::Other, LimitKind::OutputTokens),
         _ => return None,
     };
     Some((part, kind))
@@ -151,8 +146,8 @@ impl<'a> Headers<'a> {
             "retry-after-ms" => self.retry_after_ms = Some(value.number().unwrap_or(f64::NAN)),
             "x-should-retry" => self.should_retry = value.truth(),
             // A provider's own name for it wins over a proxy's.
-            "request-id" => self.request_id = value.into_text(),
-            "x-request-id" | "apim-request-id" if self.request_id.is_none() => self.request_id = value.into_text(),
+            "request-id" => self.set_request_id(value),
+            "x-request-id" | "apim-request-id" if self.request_id.is_none() => self.set_request_id(value),
             "x-amzn-requestid" => self.aws_request_id = true,
             "x-stainless-retry-count" => self.sdk_retry_count = value.integer(),
             ENVOY_ATTEMPTS => self.upstream_attempts = value.integer(),
@@ -165,6 +160,11 @@ impl<'a> Headers<'a> {
             "date" => self.date = value.into_text(),
             _ => {}
         }
+    }
+
+    fn set_request_id(&mut self, value: Scalar<'a>) {
+        let named = value.into_text().filter(|id| !id.is_empty());
+        self.request_id = named.or(self.request_id.take());
     }
 
     /// Subscription windows: the status of the account, and the reset of the claim that decided it.

@@ -136,11 +136,11 @@ impl<'t> Reader<'t> {
         let Some(end) = scan::number_end(self.text.as_bytes(), start) else { return self.fault("not a number") };
         self.at = end;
         let text = &self.text[start..end];
-        if let Some(whole) = scan::integer(text) {
+        if let Some(whole) = scan::integer(text.as_bytes()) {
             return Ok(Scalar::Int(whole));
         }
         // Integers beyond 64 bits and fractions alike; the grammar was checked.
-        let value = scan::decimal(text).or_else(|| text.parse().ok());
+        let value = scan::decimal(text.as_bytes()).or_else(|| text.parse().ok());
         match value {
             Some(value) if !text.contains(['.', 'e', 'E']) => {
                 Ok(text.parse().map_or(Scalar::Float(value), Scalar::Int))

@@ -132,8 +132,8 @@ impl Builder<'_, '_> {
 
     pub(super) fn request_id(&self) -> Option<&str> {
         let record = &self.record;
-        let named = record.request_id.as_deref().or(record.headers.request_id.as_deref());
-        named.or(record.error.request_id.as_deref()).filter(|id| !id.is_empty())
+        let spellings = [&record.request_id, &record.headers.request_id, &record.error.request_id];
+        spellings.into_iter().filter_map(|id| id.as_deref()).find(|id| !id.is_empty())
     }
 
     /// Sends of a gateway beyond the first, by the header of whichever counts them.

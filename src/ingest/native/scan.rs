@@ -92,10 +92,11 @@ pub(super) fn special(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*chunk);
-        let zero_in = |x: u64| x.wrapping_sub(ONES) & !x & HIGH;
-        let marks = zero_in(word ^ (ONES * u64::from(b'"')))
-            | zero_in(word ^ (ONES * u64::from(b'\\')))
-            | (word.wrapping_sub(ONES * 0x20) & !word & HIGH);
+        // Zero less one borrows from the highest bit of its byte; bytes beyond ASCII have that set before.
+        let quote = (word ^ (ONES * u64::from(b'"'))).wrapping_sub(ONES);
+        let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
+        let control = word.wrapping_sub(ONES * 0x20);
+        let marks = (quote | backslash | control) & !word & HIGH;
         if marks != 0 {
             // Borrows reach upwards only: the lowest mark is true.
             return at + (marks.trailing_zeros() / 8) as usize;
@@ -151,36 +152,46 @@ fn digits_end(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Digits as a number; `None` for anything else or more than 18 of them.
 #[inline]
-pub(super) fn integer(text: &str) -> Option<i64> {
-    let bytes = text.as_bytes();
-    let (negative, digits) = match bytes {
+pub(super) fn integer(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
-        _ => (false, bytes),
+        _ => (false, text),
     };
     if digits.is_empty() || digits.len() > 18 {
         return None;
     }
-    let mut value = 0;
-    for digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
-        value = value * 10 + i64::from(digit - b'0');
+    // Whether all were digits is asked once, at the end: until then the value may be anything.
+    let (mut value, mut strange) = (0_i64, false);
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        strange |= digit > 9;
+        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
     }
-    Some(if negative { -value } else { value })
+    (!strange).then_some(if negative { value.wrapping_neg() } else { value })
 }
 
 /// Digits with a point as a number, exactly as a correctly rounding parser reads them: both parts of the
 /// fraction are whole and below 2^53, and one division rounds once.
 #[inline]
-pub(super) fn decimal(text: &str) -> Option<f64> {
-    let Some((whole, fraction)) = text.split_once('.') else { return integer(text).map(|value| value as f64) };
-    if whole.len() + fraction.len() > 15 || whole.starts_with('-') {
+pub(super) fn decimal(bytes: &[u8]) -> Option<f64> {
+    let Some(point) = bytes.iter().position(|byte| *byte == b'.') else {
+        return integer(bytes).map(|value| value as f64);
+    };
+    let (mut value, decimals) = (0, bytes.len() - point - 1);
+    if point == 0 || decimals == 0 || bytes.len() > 16 {
         return None;
     }
-    let scale = 10i64.pow(fraction.len() as u32);
-    Some((integer(whole)? * scale + integer(fraction)?) as f64 / scale as f64)
+    for digit in bytes[..point].iter().chain(&bytes[point + 1..]) {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value * 10 + i64::from(digit - b'0');
+    }
+    Some(value as f64 / POWERS[decimals])
 }
+
+/// Powers of ten, exact.
+const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 #[cfg(test)]
 mod tests {
@@ -222,10 +233,11 @@ mod tests {
     #[test]
     fn numbers_are_read_as_the_standard_library_reads_them() {
         for text in ["0.1", "41.033", "9.396", "600000", "123456789.123456", "0.000001", "7"] {
-            assert_eq!(decimal(text), text.parse().ok(), "{text}");
+            assert_eq!(decimal(text.as_bytes()), text.parse().ok(), "{text}");
         }
-        assert_eq!(integer("-42"), Some(-42));
-        assert_eq!(integer("4 2"), None);
+        assert_eq!(integer(b"-42"), Some(-42));
+        assert_eq!(integer(b"4 2"), None);
+        assert_eq!(integer(&[0xff; 18]), None);
     }
 
     #[test]

@@ -3,26 +3,19 @@
 //! A [`Shape`] is learnt from a line the strict parser has accepted. Checking another line against it is
 //! comparing constant bytes and finding where scalars end.
 
+use super::layout::Layout;
 use super::mapping::Mapping;
 use super::slot::{Context, Meaning, SLOTS, Slot, meaning};
-
-/// Constant bytes, then a scalar.
-#[derive(Clone, Debug)]
-pub(super) struct Piece {
-    /// What stands before the scalar.
-    pub(super) before: Box<[u8]>,
-    /// What the scalar is.
-    pub(super) slot: Slot,
-}
 
 /// The constant parts of a line, and what stands between them.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
-    pub(super) pieces: Vec<Piece>,
-    /// What stands after the last scalar.
+    /// What stands before each scalar.
+    pub(super) before: Vec<Box<[u8]>>,
+    /// What stands after the last one.
     pub(super) tail: Box<[u8]>,
-    /// Slots spelled twice: the better spelling decides, unless it is null.
-    pub(super) contested: Vec<Slot>,
+    /// What the scalars are.
+    pub(super) layout: Layout,
 }
 
 /// Longest line a shape is learnt from: what is longer is no ordinary line.
@@ -30,26 +23,26 @@ const LONGEST: usize = 16 << 10;
 /// Nesting beyond this is no ordinary line either.
 const DEEPEST: usize = 8;
 
-impl Shape {
-    /// Learns the shape of `line`, which the strict parser has accepted. `None` where the fast lane could not
-    /// stand in for that parser: a field given twice, an escaped key, a header list.
-    pub(super) fn learn(line: &str, own: &Mapping) -> Option<Shape> {
-        if line.len() > LONGEST {
-            return None;
-        }
-        let mut learner = Learner {
-            text: line.as_bytes(),
-            at: 0,
-            start: 0,
-            pieces: Vec::new(),
-            seen: [None; SLOTS],
-            contested: Vec::new(),
-        };
-        learner.object(Context::Record(own), 0)?;
-        let tail = learner.text.get(learner.start..)?.into();
-        let whole = learner.at == line.len();
-        whole.then_some(Shape { pieces: learner.pieces, tail, contested: learner.contested })
+/// Learns the shape of `line`, which the strict parser has accepted. `None` where the fast lane could not
+/// stand in for that parser: a field given twice, an escaped key, a header list.
+pub(super) fn learn(line: &str, own: &Mapping) -> Option<Shape> {
+    if line.len() > LONGEST {
+        return None;
     }
+    let mut learner = Learner {
+        text: line.as_bytes(),
+        at: 0,
+        start: 0,
+        before: Vec::new(),
+        slots: Vec::new(),
+        seen: [None; SLOTS],
+        contested: Vec::new(),
+    };
+    learner.object(Context::Record(own), 0)?;
+    let tail = learner.text.get(learner.start..)?.into();
+    let whole = learner.at == line.len();
+    let Learner { before, slots, contested, .. } = learner;
+    whole.then(|| Shape { before, tail, layout: Layout::new(&slots, contested) })
 }
 
 struct Learner<'l> {
@@ -57,7 +50,9 @@ struct Learner<'l> {
     at: usize,
     /// Where the constant bytes before the next scalar begin.
     start: usize,
-    pieces: Vec<Piece>,
+    before: Vec<Box<[u8]>>,
+    /// What each scalar is.
+    slots: Vec<Slot>,
     /// Where each slot was seen first, and how well it was spelled there.
     seen: [Option<(usize, u8)>; SLOTS],
     contested: Vec<Slot>,
@@ -159,17 +154,18 @@ impl Learner<'_> {
         let slot = self.contest(slot, rank)?;
         let before = self.text.get(self.start..self.at)?.into();
         self.skip_scalar()?;
-        self.pieces.push(Piece { before, slot });
+        self.before.push(before);
+        self.slots.push(slot);
         self.start = self.at;
         Some(())
     }
 
     /// The slot a scalar may fill, when another of the line is spelled better or worse.
     fn contest(&mut self, slot: Slot, rank: u8) -> Option<Slot> {
-        if matches!(slot, Slot::Skip | Slot::Absent | Slot::AwsRequestId) {
+        if matches!(slot, Slot::Skip | Slot::Absent | Slot::OfRetries | Slot::AwsRequestId) {
             return Some(slot);
         }
-        let Some((piece, known)) = self.seen[slot as usize].replace((self.pieces.len(), rank)) else {
+        let Some((place, known)) = self.seen[slot as usize].replace((self.slots.len(), rank)) else {
             return Some(slot);
         };
         self.contested.push(slot);
@@ -177,11 +173,11 @@ impl Learner<'_> {
             // The same key twice.
             std::cmp::Ordering::Equal => None,
             std::cmp::Ordering::Less => {
-                self.seen[slot as usize] = Some((piece, known));
+                self.seen[slot as usize] = Some((place, known));
                 Some(Slot::Skip)
             }
             std::cmp::Ordering::Greater => {
-                self.pieces[piece].slot = Slot::Skip;
+                self.slots[place] = Slot::Skip;
                 Some(slot)
             }
         }

@@ -13,6 +13,8 @@ pub(super) enum Slot {
     Skip,
     /// The line is ordinary only if this is null, false or empty.
     Absent,
+    /// What only a retry keeps.
+    OfRetries,
     Ts,
     DurationMs,
     DurationS,
@@ -60,6 +62,19 @@ pub(super) enum Slot {
 
 /// How many slots there are.
 pub(super) const SLOTS: usize = Slot::OutputTokensRemaining as usize + 1;
+
+/// The slots that make an [`crate::attempt::Origin`], the one that differs most in front.
+pub(super) const ORIGIN: [Slot; 9] = [
+    Slot::Model,
+    Slot::Provider,
+    Slot::Layer,
+    Slot::ClientName,
+    Slot::ClientVersion,
+    Slot::Org,
+    Slot::HeaderOrg,
+    Slot::ApiKey,
+    Slot::Workspace,
+];
 
 impl Slot {
     /// Limit and remaining of one kind.
@@ -171,8 +186,7 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         Field::Usage => return Some(Meaning::Object(Context::Usage)),
         Field::Error | Field::Body => return Some(Meaning::Object(Context::Error)),
         Field::Header => return header_meaning(name),
-        // What a first, successful attempt keeps nothing of.
-        Field::RequestHash | Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::Skip,
+        Field::RequestHash | Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::OfRetries,
         // What is said of failures, of decisions, or in units that need a closer look.
         Field::DurationBare
         | Field::TtftS

@@ -1,0 +1,27 @@
+//! Which scalar of a shape is what.
+
+use super::slot::{SLOTS, Slot};
+
+/// What the scalars of a shape are. Places count from 1; 0 stands for a scalar that is not there.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// The place of each slot's scalar.
+    pub(super) places: [u16; SLOTS],
+    /// Places of what only lines out of the ordinary say something in.
+    pub(super) absent: Box<[u16]>,
+    /// Places of what only a retry keeps.
+    pub(super) of_retries: Box<[u16]>,
+    /// Slots spelled twice: the better spelling decides, unless it is null.
+    pub(super) contested: Box<[Slot]>,
+}
+
+impl Layout {
+    /// The layout of a shape whose scalars are `slots`, fewer than 65,536 of them.
+    pub(super) fn new(slots: &[Slot], contested: Vec<Slot>) -> Layout {
+        let placed = || slots.iter().copied().zip(1..);
+        let of = |wanted: Slot| placed().filter(|(slot, _)| *slot == wanted).map(|(_, place)| place).collect();
+        let mut places = [0; SLOTS];
+        placed().for_each(|(slot, place)| places[slot as usize] = place);
+        Layout { places, absent: of(Slot::Absent), of_retries: of(Slot::OfRetries), contested: contested.into() }
+    }
+}

@@ -1,0 +1,98 @@
+//! Origins of lines shortly before: nearly always that of a line is one of them, which shows by its names alone.
+
+use super::attempt::{LONGEST_NAME, cut};
+use super::scan;
+use super::slot::ORIGIN;
+use crate::attempt::{AttemptTable, Origin, OriginId, Symbol};
+
+/// Origins kept in mind: the models of a fleet come in turns.
+const MOST: usize = 8;
+
+/// The origins met last. They belong to one table.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    known: Vec<KnownOrigin>,
+    /// Which of them the line before had.
+    last: usize,
+    /// Which of them makes way for the next one.
+    oldest: usize,
+}
+
+impl Origins {
+    /// Forgets them all: another table begins.
+    pub(super) fn clear(&mut self) {
+        self.known.clear();
+        (self.last, self.oldest) = (0, 0);
+    }
+
+    /// The origin that `names` make.
+    pub(super) fn of(&mut self, names: &[&str; ORIGIN.len()], table: &mut AttemptTable) -> (Origin, OriginId) {
+        if let Some(known) = self.known.get(self.last).filter(|known| known.has(names)) {
+            return known.origin;
+        }
+        if let Some(place) = self.known.iter().position(|known| known.has(names)) {
+            self.last = place;
+            return self.known[place].origin;
+        }
+        let symbols = names.map(|name| match name {
+            "" => Symbol::NONE,
+            name => table.names.intern(cut(name, LONGEST_NAME)),
+        });
+        let [model, provider, layer, client, client_version, org, header_org, api_key, workspace] = symbols;
+        let org = if org.is_some() { org } else { header_org };
+        let origin = Origin { provider, model, layer, client, client_version, org, api_key, workspace };
+        let origin = (origin, table.origins.intern(origin));
+        self.note(KnownOrigin { names: names.map(LastName::new), origin });
+        origin
+    }
+
+    fn note(&mut self, origin: KnownOrigin) {
+        if self.known.len() < MOST {
+            self.last = self.known.len();
+            self.known.push(origin);
+        } else {
+            self.last = self.oldest;
+            self.known[self.last] = origin;
+            self.oldest = (self.oldest + 1) % MOST;
+        }
+    }
+}
+
+/// An origin and the names it was made of.
+#[derive(Clone, Copy, Debug)]
+struct KnownOrigin {
+    names: [LastName; ORIGIN.len()],
+    origin: (Origin, OriginId),
+}
+
+impl KnownOrigin {
+    fn has(&self, names: &[&str; ORIGIN.len()]) -> bool {
+        self.names.iter().zip(names).all(|(known, name)| known.is(name))
+    }
+}
+
+/// A name held in place, as far as it fits: comparing it asks no table.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastName {
+    bytes: [u8; LastName::ROOM],
+    /// Beyond [`LastName::ROOM`]: it did not fit, and equals nothing.
+    length: u8,
+}
+
+impl LastName {
+    const ROOM: usize = 31;
+
+    fn new(name: &str) -> LastName {
+        let mut last = LastName { bytes: [0; LastName::ROOM], length: u8::MAX };
+        if let Some(place) = last.bytes.get_mut(..name.len()) {
+            place.copy_from_slice(name.as_bytes());
+            last.length = name.len() as u8;
+        }
+        last
+    }
+
+    #[inline]
+    fn is(&self, name: &str) -> bool {
+        self.bytes.get(..usize::from(self.length)).is_some_and(|bytes| scan::same(bytes, name.as_bytes()))
+    }
+}
