@@ -131,6 +131,10 @@ fn ordinary(values: &Values<'_>, place: &Place<'_>, origins: &mut Origins, table
     let answered = sent.plus_us(duration.as_us().unwrap_or(0));
     let usage = values.usage()?;
     let stream = values.truth(Slot::Stream)? == Some(true);
+    let side_effect = values.truth(Slot::SideEffect)?;
+    if side_effect == Some(true) {
+        return None;
+    }
     let named = |text: &&str| !text.is_empty();
     let ids = [values.text(Slot::RequestId)?, values.text(Slot::HeaderRequestId)?, values.text(Slot::ProxyRequestId)?];
     let request_id = ids.into_iter().find(named);
@@ -146,6 +150,7 @@ fn ordinary(values: &Values<'_>, place: &Place<'_>, origins: &mut Origins, table
     let origin = origins.of(&values.names()?, table);
     let mut flags = Flags::default();
     flags.set(Flags::STREAM, stream);
+    flags.set(Flags::NO_SIDE_EFFECT, side_effect == Some(false));
     flags.set(Flags::LOGGED_OK, said_ok || success == Some(true));
     flags.set(Flags::REQUEST_ID, request_id.is_some());
     flags.set(Flags::AWS_ID, values.kind(Slot::AwsRequestId) != scan::Kind::Null);

@@ -9,6 +9,8 @@ pub(super) struct Layout {
     pub(super) places: [u16; SLOTS],
     /// Places of what only lines out of the ordinary say something in.
     pub(super) absent: Box<[u16]>,
+    /// The same, where false says nothing either.
+    pub(super) untrue: Box<[u16]>,
     /// Places of what only a retry keeps.
     pub(super) of_retries: Box<[u16]>,
     /// Slots spelled twice: the better spelling decides, unless it is null.
@@ -22,6 +24,12 @@ impl Layout {
         let of = |wanted: Slot| placed().filter(|(slot, _)| *slot == wanted).map(|(_, place)| place).collect();
         let mut places = [0; SLOTS];
         placed().for_each(|(slot, place)| places[slot as usize] = place);
-        Layout { places, absent: of(Slot::Absent), of_retries: of(Slot::OfRetries), contested: contested.into() }
+        Layout {
+            places,
+            absent: of(Slot::Absent),
+            untrue: of(Slot::Untrue),
+            of_retries: of(Slot::OfRetries),
+            contested: contested.into(),
+        }
     }
 }

@@ -134,7 +134,7 @@ impl Learner<'_> {
             (b'{', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => {
                 self.object(Context::Foreign, depth + 1)
             }
-            (b'{', Meaning::Scalar(Slot::Absent) | Meaning::Ranked(Slot::Absent, _)) => {
+            (b'{', Meaning::Scalar(Slot::Absent | Slot::Untrue) | Meaning::Ranked(Slot::Absent | Slot::Untrue, _)) => {
                 self.object(Context::Error, depth + 1)
             }
             (b'[', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => self.array(meaning, depth + 1),
@@ -162,7 +162,7 @@ impl Learner<'_> {
 
     /// The slot a scalar may fill, when another of the line is spelled better or worse.
     fn contest(&mut self, slot: Slot, rank: u8) -> Option<Slot> {
-        if matches!(slot, Slot::Skip | Slot::Absent | Slot::OfRetries | Slot::AwsRequestId) {
+        if matches!(slot, Slot::Skip | Slot::Absent | Slot::Untrue | Slot::OfRetries | Slot::AwsRequestId) {
             return Some(slot);
         }
         let Some((place, known)) = self.seen[slot as usize].replace((self.slots.len(), rank)) else {

@@ -11,8 +11,10 @@ use crate::attempt::LimitKind;
 pub(super) enum Slot {
     /// No rule needs it.
     Skip,
-    /// The line is ordinary only if this is null, false or empty.
+    /// The line is ordinary only if this is null.
     Absent,
+    /// The line is ordinary only if this is null or false.
+    Untrue,
     /// What only a retry keeps.
     OfRetries,
     Ts,
@@ -37,6 +39,7 @@ pub(super) enum Slot {
     Outcome,
     Success,
     Stream,
+    SideEffect,
     Provider,
     Model,
     Layer,
@@ -171,6 +174,8 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         Field::Outcome => Slot::Outcome,
         Field::Success => Slot::Success,
         Field::Stream => Slot::Stream,
+        Field::SideEffect => Slot::SideEffect,
+        Field::MidStream | Field::Delivered => Slot::Untrue,
         Field::Provider => Slot::Provider,
         Field::Model => Slot::Model,
         Field::Layer => Slot::Layer,
@@ -198,7 +203,6 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         | Field::ErrorMessage
         | Field::Exception
         | Field::Kind
-        | Field::MidStream
         | Field::RetryAfter
         | Field::RetryAfterMs
         | Field::ShouldRetry
@@ -207,9 +211,7 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         | Field::Decision
         | Field::WillRetry
         | Field::Transport
-        | Field::Delivered
         | Field::UserAgent
-        | Field::SideEffect
         | Field::IdempotencyKey
         | Field::CostUsd
         | Field::Tool => Slot::Absent,

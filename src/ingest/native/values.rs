@@ -36,8 +36,8 @@ impl<'l> Values<'l> {
     /// Whether nothing stands where only lines out of the ordinary have something, and what is spelled twice has
     /// a value in its better spelling.
     pub(super) fn is_ordinary(&self) -> bool {
-        let nothing = |place: &u16| matches!(self.at(*place), scan::Kind::Null | scan::Kind::False);
-        self.layout.absent.iter().all(nothing)
+        self.layout.absent.iter().all(|place| self.at(*place) == scan::Kind::Null)
+            && self.layout.untrue.iter().all(|place| matches!(self.at(*place), scan::Kind::Null | scan::Kind::False))
             && self.layout.contested.iter().all(|slot| self.kind(*slot) != scan::Kind::Null)
     }
 

@@ -16,6 +16,7 @@ const LINES: &[&str] = &[
     r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","attempt":1,"status":200,"http.request.resend_count":0,"headers":{"x-envoy-attempt-count":"1","x-litellm-attempted-retries":0}}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":529,"error":{"type":"overloaded_error","message":"Overloaded"},"attempt":2,"call_id":"c"}"#,
     r#"{"level":"info","msg":"started"}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","attempt":1,"status":200,"side_effect":false,"mid_stream":false,"will_retry":null,"should_retry":null,"decision":null,"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":1,"request_id":"req_7","status":200,"max_tokens":null,"timeout_s":null,"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"c","attempt":2,"request_id":"req_7","status":200,"max_tokens":64,"timeout_s":9.5,"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"type":"overloaded_error"},"outcome":"ok"}"#,
