@@ -83,13 +83,13 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Hands every call of one piece that nothing can continue any more to `settled`, with all its rows. The
-    /// rows of streams, whose calls are still to be found, go to `streams`.
+    /// Hands every call of one piece to `found`: one that nothing can continue any more with all its rows, another
+    /// as it was at that time, with none. The rows of streams, whose calls are still to be found, go to `streams`.
     pub(crate) fn quiet_calls(
         &self,
         piece: &[(u64, u32)],
         quiet: &Quiet,
-        mut settled: impl FnMut(&Call<'a>, &[u32]),
+        mut found: impl FnMut(&Call<'a>, Option<&[u32]>),
         streams: &mut Vec<u32>,
     ) {
         let rows = &self.table.rows;
@@ -102,12 +102,15 @@ impl<'a> Groups<'a> {
                     continue;
                 }
                 // A later call of the same id begins where the one before it ended: they go in their order.
-                for call in reuse::split(self.table, same) {
-                    if !quiet.reached(self.table, &call) {
-                        break;
+                let mut over = true;
+                for mut call in reuse::split(self.table, same) {
+                    over &= quiet.reached(self.table, &call);
+                    let all = over.then(|| call.clone());
+                    call.retain(|row| rows[*row as usize].sent < quiet.until);
+                    if !call.is_empty() {
+                        let call = Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon);
+                        found(&call, all.as_deref());
                     }
-                    let all = call.clone();
-                    settled(&Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon), &all);
                 }
             }
         }
