@@ -16,7 +16,7 @@ use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping, Groups, Horizon, group};
 use crate::measure::{Fleet, RunTally, Sums};
 use crate::report::CallFacts;
-use crate::rules::{Check, Confidence, Field, Hit, Rule, Scope, Severity};
+use crate::rules::{self, Check, Confidence, Field, Hit, Rule, Scope, Severity};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -144,11 +144,16 @@ impl<'a> Judgement<'a> {
 
     /// Judges one call and takes in its counts.
     pub fn absorb(&mut self, call: &Call<'a>, rules: &[&'static Rule], options: &Options) {
+        self.absorb_rest(call, Time(i64::MIN), rules, options);
+    }
+
+    /// The same for a call whose attempts sent before `since` were followed already.
+    fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &[&'static Rule], options: &Options) {
         if !options.filter.wants_call(call) {
             self.left_out += call.len() as u64 + u64::from(call.duplicates);
             return;
         }
-        self.fleet.absorb(call);
+        self.fleet.sums.absorb(call, since);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
         if call.len() == 1 && !call.first().failed() && !call.was_resent_beneath() {
             return;
@@ -181,6 +186,7 @@ impl<'a> Judgement<'a> {
 
     /// Judges the fleet by its summaries: once, after everything is merged.
     pub fn judge_fleet(&mut self, options: &Options) {
+        self.fleet.settle(&rules::terms(&options.settings));
         for rule in &options.rules {
             if let Check::Fleet(check) = rule.check {
                 for hit in check(&self.fleet, &options.settings) {

@@ -37,7 +37,14 @@ fn bounded(files: &[PathBuf], options: &judge::Options, window: u64) -> (Report,
 /// Also says how many attempts there are, and how many of them belonged to open calls at most.
 #[track_caller]
 fn assert_equal(files: &[PathBuf], window: u64, what: &str) -> (usize, usize) {
-    let mut figures = (0, 0);
+    let (report, held) = equal_report(files, window, what);
+    (report.totals.sends as usize, held)
+}
+
+/// The report of both ways, and how many attempts belonged to open calls at most.
+#[track_caller]
+fn equal_report(files: &[PathBuf], window: u64, what: &str) -> (Report, usize) {
+    let mut last = None;
     for options in [complete(), judge::Options::default()] {
         let whole = bytes(&report_of(&read(files), &options));
         let (report, late, held) = bounded(files, &options, window);
@@ -48,9 +55,9 @@ fn assert_equal(files: &[PathBuf], window: u64, what: &str) -> (usize, usize) {
             let near = |text: &str| text.lines().skip(line.saturating_sub(12)).take(16).collect::<Vec<_>>().join("\n");
             panic!("{what}: whole\n{}\nbounded\n{}", near(&whole), near(&bounded));
         }
-        figures = (report.totals.sends as usize, held);
+        last = Some((report, held));
     }
-    figures
+    last.unwrap()
 }
 
 #[test]
@@ -76,6 +83,121 @@ fn fifty_random_logs() {
         most += held;
     }
     assert!(most * 2 < attempts, "half of them are settled before the end: {most} of {attempts}");
+}
+
+#[test]
+fn what_happens_within_seconds_is_seen_hours_later() {
+    for seed in 1..=2 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("storms.jsonl");
+        std::fs::write(&path, Storms::of_hours(7, seed).log()).unwrap();
+        for window in [700, 9_000] {
+            let (report, held) = equal_report(std::slice::from_ref(&path), window, &format!("storms {seed}"));
+            for rule in ["RL306", "RL501", "RL502", "RL506"] {
+                assert!(report.findings.iter().any(|finding| finding.rule == rule), "storms {seed}: {rule} fires");
+            }
+            assert!(held * 2 < report.totals.sends as usize, "storms {seed}: {held} are held");
+        }
+    }
+}
+
+/// A log of hours in which a call starts every few seconds, and now and then many start at once, are refused
+/// together, and come back together; some of them much later.
+struct Storms {
+    dice: Maker,
+    calls: u64,
+    /// When it is logged, and the record.
+    lines: Vec<(u64, String)>,
+}
+
+impl Storms {
+    fn of_hours(hours: u64, seed: u64) -> Storms {
+        let mut storms = Storms { dice: Maker::new(seed), calls: 0, lines: Vec::new() };
+        let end = hours * 3_600_000;
+        let mut now = 0;
+        while now < end {
+            let busy = now + 1_500_000 + storms.dice.below(900_000);
+            while now < busy {
+                now += 2_000 + storms.dice.below(4_000);
+                let call = storms.open();
+                storms.send(call, 1, now, None);
+            }
+            match storms.dice.below(3) {
+                0 => storms.ramp(&mut now),
+                _ => storms.burst(&mut now),
+            }
+        }
+        for _ in 0..2 {
+            storms.ramp(&mut now);
+            storms.burst(&mut now);
+        }
+        storms
+    }
+
+    fn open(&mut self) -> u64 {
+        self.calls += 1;
+        self.calls
+    }
+
+    /// Logs one attempt; `hint` is that of a 429, in seconds.
+    fn send(&mut self, call: u64, attempt: u64, sent: u64, hint: Option<u64>) {
+        let outcome = hint.map_or(r#""status":200"#.to_owned(), |hint| {
+            format!(r#""status":429,"retry_after":{hint},"error_type":"rate_limit_error""#)
+        });
+        let line = format!(
+            r#"{{"ts":{},"run_id":"r{}","call_id":"c{call}","attempt":{attempt},"provider":"p","model":"m","duration_ms":120,"x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3900,{outcome}}}"#,
+            1_767_600_000_001 + sent,
+            call % 3,
+        );
+        self.lines.push((sent + 120, line));
+    }
+
+    /// Thirty calls at once, three waves of them, and sometimes others that run into what those were told.
+    fn burst(&mut self, now: &mut u64) {
+        for _ in 0..30 {
+            let call = self.open();
+            let mut at = *now + self.dice.below(40);
+            for attempt in 1..=3 {
+                self.send(call, attempt, at, Some(5));
+                at += 5_120 + self.dice.below(9);
+            }
+            match self.dice.below(4) {
+                // Hours later it is tried once more, or never again.
+                0 => {
+                    at += 600_000 + self.dice.below(3 * 3_600_000);
+                    self.send(call, 4, at, None);
+                }
+                1 => {}
+                _ => self.send(call, 4, at, None),
+            }
+        }
+        let others = if self.dice.chance(50) { 12 } else { 0 };
+        for step in 0..others {
+            let call = self.open();
+            self.send(call, 1, *now + 900 + step * 350, Some(4));
+        }
+        *now += 60_000;
+    }
+
+    /// A call a second for more than a minute, then ten a second until 429s come.
+    fn ramp(&mut self, now: &mut u64) {
+        for _ in 0..80 {
+            *now += 1_000;
+            let call = self.open();
+            self.send(call, 1, *now, None);
+        }
+        for step in 0..150 {
+            *now += 100;
+            let call = self.open();
+            self.send(call, 1, *now, (step > 100).then_some(3));
+        }
+        *now += 60_000;
+    }
+
+    fn log(mut self) -> String {
+        self.lines.sort();
+        self.lines.into_iter().map(|(_, line)| line + "\n").collect()
+    }
 }
 
 /// Makes logs of a day in which much goes wrong: several workers, some of which name no calls, some no numbers;

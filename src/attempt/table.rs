@@ -209,25 +209,30 @@ impl AttemptTable {
         }));
     }
 
-    /// Keeps only the rows of `order`, in that order; the row at `order[n]` becomes row `n`.
+    /// Keeps only the rows of `order`, in that order; the row at `order[n]` becomes row `n`. Room is kept for as
+    /// many as there were: others follow.
     pub(crate) fn retain(&mut self, order: &[u32]) {
-        let rows = order.iter().map(|index| self.rows[*index as usize]).collect();
-        let rows = std::mem::replace(&mut self.rows, rows);
         if !self.usage.is_empty() {
-            self.usage.resize(rows.len(), Usage::default());
-            self.usage = order.iter().map(|index| self.usage[*index as usize]).collect();
+            self.usage.resize(self.rows.len(), Usage::default());
         }
-        let (details, texts) = (std::mem::take(&mut self.details), std::mem::take(&mut self.texts));
+        select(&mut self.usage, order);
+        select(&mut self.rows, order);
+        let texts = &self.texts;
         let text = |reference: TextRef| {
             let start = reference.start as usize;
             texts.get(start..start + reference.len as usize).filter(|text| !text.is_empty())
         };
-        for place in 0..self.rows.len() {
-            let Some(&detail) = details.get(self.rows[place].detail.0 as usize) else { continue };
-            let (request_id, call_id) = (self.keep(text(detail.request_id)), self.keep(text(detail.call_id)));
-            self.rows[place].detail = DetailId(self.details.len() as u32);
-            self.details.push(Detail { request_id, call_id, ..detail });
+        let mut kept = AttemptTable::default();
+        for row in &mut self.rows {
+            let Some(&detail) = self.details.get(row.detail.0 as usize) else { continue };
+            let (request_id, call_id) = (kept.keep(text(detail.request_id)), kept.keep(text(detail.call_id)));
+            row.detail = DetailId(kept.details.len() as u32);
+            kept.details.push(Detail { request_id, call_id, ..detail });
         }
+        self.details.clear();
+        self.details.append(&mut kept.details);
+        self.texts.clear();
+        self.texts.push_str(&kept.texts);
     }
 
     /// Bytes held, without the strings of file names: what a capacity test asserts.
@@ -238,6 +243,13 @@ impl AttemptTable {
             + size_of::<Usage>() * self.usage.capacity()
             + self.texts.capacity()
     }
+}
+
+/// Keeps only what stands at the places of `order`, in that order.
+fn select<T: Copy>(list: &mut Vec<T>, order: &[u32]) {
+    let kept: Vec<T> = order.iter().filter_map(|place| list.get(*place as usize).copied()).collect();
+    list.clear();
+    list.extend(kept);
 }
 
 fn moved(mut detail: Detail, names: &[Symbol], text_base: u64) -> Detail {

@@ -4,6 +4,7 @@ use super::{Grouping, Horizon, order_of, plausible_wait_us};
 use crate::attempt::{Attempt, AttemptTable, Detail, Flags, Origin, Time, Usage};
 use crate::report::Outcome;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// All attempts of one logical request, in order, each counted once.
 #[derive(Clone, Debug)]
@@ -130,6 +131,25 @@ impl<'a> Call<'a> {
     #[expect(clippy::len_without_is_empty, reason = "a call has at least one attempt")]
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The call with its attempts in the order in which they were sent, whatever their numbers say. What is read
+    /// from the front of that does not change when further attempts come.
+    pub(crate) fn as_sent(&self) -> Cow<'_, Call<'a>> {
+        if !self.disordered {
+            return Cow::Borrowed(self);
+        }
+        let mut call = Call { disordered: false, ..self.clone() };
+        call.order();
+        Cow::Owned(call)
+    }
+
+    /// The call as it was when the attempt at `position` was its last.
+    pub(crate) fn up_to(&self, position: usize) -> Cow<'_, Call<'a>> {
+        if position + 1 >= self.len() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Call { rows: SmallVec::from_slice(&self.rows[..=position]), ..self.clone() })
     }
 
     /// Row numbers of its attempts in the table.

@@ -142,27 +142,31 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Hands every call of one piece that nothing can continue any more to `settled`, with all its rows. The
-    /// rows of streams, whose calls are still to be found, go to `streams`.
+    /// Hands every call of one piece to `found`: one that nothing can continue any more with all its rows, another
+    /// as it was at that time, with none. The rows of streams, whose calls are still to be found, go to `streams`.
     pub(crate) fn quiet_calls(
         &self,
         piece: &Piece,
         quiet: &Quiet,
-        mut settled: impl FnMut(&Call<'a>, &[u32]),
+        mut found: impl FnMut(&Call<'a>, Option<&[u32]>),
         streams: &mut Vec<u32>,
     ) {
+        let rows = &self.table.rows;
         for group in self.groups(piece) {
             if self.grouping_of(group[0]) != Grouping::Explicit {
                 streams.extend_from_slice(group);
                 continue;
             }
             // A later call of the same id begins where the one before it ended: they go in their order.
-            for call in reuse::split(self.table, group) {
-                if !quiet.reached(self.table, &call) {
-                    break;
+            let mut over = true;
+            for mut call in reuse::split(self.table, group) {
+                over &= quiet.reached(self.table, &call);
+                let all = over.then(|| call.clone());
+                call.retain(|row| rows[*row as usize].sent < quiet.until);
+                if !call.is_empty() {
+                    let call = Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon);
+                    found(&call, all.as_deref());
                 }
-                let all = call.clone();
-                settled(&Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon), &all);
             }
         }
     }

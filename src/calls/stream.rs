@@ -105,6 +105,13 @@ impl Stream {
         calls.extend(closed.into_iter().map(|series| (series.rows, series.grouping)));
     }
 
+    /// When the first was sent of those it was given and has not handed out.
+    pub(crate) fn begun(&self, table: &AttemptTable) -> Option<Time> {
+        let series = self.counted.open.iter().chain(&self.waiting).chain(&self.joined.open);
+        let rows = series.flat_map(|series| &series.rows).chain(&self.ahead);
+        rows.map(|row| table.rows[*row as usize].sent).min()
+    }
+
     /// Every row number it keeps, to be renewed when rows leave the table.
     pub(crate) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.recent.iter_mut().chain(&mut self.ahead).for_each(&mut *visit);

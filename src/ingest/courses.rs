@@ -140,14 +140,15 @@ impl<'s> Courses<'s> {
             .map(|list| Courses { list, window: options.window.max(1) })
     }
 
-    /// Pieces to read next, in the order of their times as far as that can be told.
+    /// Pieces to read next, in the order of their times as far as that can be told. Half as many as where every
+    /// attempt is kept: here they are most of what is in memory.
     fn next_batch(&mut self) -> Result<Vec<Piece<'s>>, IngestError> {
         let mut streams = self.list.iter().filter(|course| matches!(course.state, State::Stream(_))).count();
         let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
         let mut queue: BinaryHeap<_> = undone.map(|course| Reverse((course.clock, course.file))).collect();
         let alone = queue.len() == 1;
         let (mut pieces, mut bytes) = (Vec::new(), 0);
-        while bytes < BATCH.0 * self.window
+        while bytes < BATCH.0 / 2 * self.window
             && pieces.len() < BATCH.1
             && let Some(Reverse((clock, file))) = queue.pop()
         {

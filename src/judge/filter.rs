@@ -4,6 +4,11 @@ use crate::calls::Call;
 use crate::ingest::Filter;
 
 impl Filter {
+    /// Whether nothing is left out.
+    pub(super) fn wants_all(&self) -> bool {
+        self.since.is_none() && self.until.is_none() && self.wants_any_name()
+    }
+
     fn wants_any_name(&self) -> bool {
         self.runs.is_empty() && self.models.is_empty() && self.providers.is_empty()
     }

@@ -6,7 +6,8 @@
 use super::{Judgement, Options, Settled, call_rules};
 use crate::attempt::{AttemptTable, Time};
 use crate::calls::{Call, Horizon, Quiet, Stream, group_from, order_of};
-use crate::rules::Rule;
+use crate::measure::Terms;
+use crate::rules::{self, Rule};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -24,6 +25,7 @@ const WORTH_IT: usize = 1 << 16;
 pub struct Rolling<'o> {
     options: &'o Options,
     rules: Vec<&'static Rule>,
+    terms: Terms,
     kept: Settled,
     streams: HashMap<[u64; 2], Stream, RandomState>,
     /// So many rows at the front of the table are looked at no more: examples, and rows that streams hold.
@@ -44,6 +46,7 @@ impl<'o> Rolling<'o> {
         Rolling {
             options,
             rules: call_rules(options),
+            terms: rules::terms(&options.settings),
             kept: Settled::default(),
             streams: HashMap::default(),
             parked: 0,
@@ -93,23 +96,41 @@ impl<'o> Rolling<'o> {
     }
 
     fn settle(&mut self, table: &mut AttemptTable, until: Time, pressed: bool) {
-        self.settled = until;
+        let since = std::mem::replace(&mut self.settled, until);
         let horizon = Horizon { data_end: self.data_end, complete: self.options.complete };
         let quiet = Quiet { until, pressed, horizon };
         let mut fate = vec![Fate::Live; table.rows.len()];
         fate[..self.parked].fill(Fate::Gone);
         let mut judgement = std::mem::take(&mut self.kept).attach(table);
-        let streamed = self.settle_calls(table, &quiet, &mut judgement, &mut fate);
+        let streamed = self.settle_calls(table, &quiet, self.followed(since), &mut judgement, &mut fate);
         self.settle_streams(table, &quiet, &mut judgement, streamed, &mut fate);
+        let until = self.complete_until(table, &fate);
+        judgement.fleet.sums.settle(table, until, &self.terms);
         self.kept = judgement.detach();
         self.compact(table, &mut fate);
     }
 
-    /// Judges the calls that the log names, as far as they are over. The rows of streams are left to others.
+    /// What happened within seconds is taken in as soon as the log is read, of calls that are open as well: of a
+    /// named call, everything sent before `settled` was. Whether a filter wants a call shows only when it is over.
+    fn followed(&self, settled: Time) -> Option<Time> {
+        self.options.filter.wants_all().then_some(settled)
+    }
+
+    /// Everything sent before this is taken in.
+    fn complete_until(&self, table: &AttemptTable, fate: &[Fate]) -> Time {
+        let open = table.rows.iter().zip(fate).filter(|(_, fate)| **fate == Fate::Live).map(|(row, _)| row.sent);
+        let open = if self.followed(self.settled).is_some() { None } else { open.min() };
+        let streams = self.streams.values().filter_map(|stream| stream.begun(table));
+        streams.chain(open).fold(self.settled, Time::min)
+    }
+
+    /// Judges the calls that the log names, as far as they are over, and follows the others. The rows of streams
+    /// are left to others.
     fn settle_calls<'t>(
         &self,
         table: &'t AttemptTable,
         quiet: &Quiet,
+        followed: Option<Time>,
         whole: &mut Judgement<'t>,
         fate: &mut [Fate],
     ) -> Vec<u32> {
@@ -120,11 +141,15 @@ impl<'o> Rolling<'o> {
             .map(|piece| {
                 let mut judgement = Judgement::new(table);
                 let (mut gone, mut streamed) = (Vec::new(), Vec::new());
-                let settled = |call: &Call<'t>, rows: &[u32]| {
-                    judgement.absorb(call, &self.rules, self.options);
-                    gone.extend_from_slice(rows);
+                let found = |call: &Call<'t>, rows: Option<&[u32]>| {
+                    if let Some(rows) = rows {
+                        judgement.absorb_rest(call, followed.unwrap_or(Time(i64::MIN)), &self.rules, self.options);
+                        gone.extend_from_slice(rows);
+                    } else if let Some(since) = followed {
+                        judgement.fleet.sums.follow(call, since);
+                    }
                 };
-                groups.quiet_calls(piece, quiet, settled, &mut streamed);
+                groups.quiet_calls(piece, quiet, found, &mut streamed);
                 (judgement, gone, streamed)
             })
             .collect();

@@ -1,8 +1,8 @@
 //! Limits that were running out while sends went on as before.
 
 use super::flow::{Flow, Flows};
-use super::gate::Gate;
-use crate::attempt::{AttemptTable, Gauge, LimitKind, Time};
+use super::refusals::{Refusal, Refusals};
+use crate::attempt::{Gauge, LimitKind, Time};
 
 /// Thresholds of [`drains`].
 #[derive(Clone, Copy, Debug)]
@@ -52,25 +52,13 @@ pub struct Traffic {
     refusals: Vec<Refusal>,
 }
 
-/// 429s sent at about one moment.
-#[derive(Clone, Copy, Debug)]
-struct Refusal {
-    sent: Time,
-    answered: Time,
-    sends: u64,
-    row: u32,
-}
-
 impl Traffic {
     /// Of a scope with this flow and these 429s.
     #[must_use]
-    pub fn of(table: &AttemptTable, flow: &Flows, gate: &Gate) -> Traffic {
+    pub fn of(flow: &Flows, refusals: &Refusals) -> Traffic {
         let (width, flow) = flow.clone().sorted();
-        let refusals = gate.refusals(table).into_iter().map(|(sent, sends, row)| {
-            let answered = table.rows[row as usize].ended();
-            Refusal { sent, answered, sends, row }
-        });
-        Traffic { width, flow, refusals: refusals.collect() }
+        let refusals = refusals.clone().sorted().1.into_iter().map(|(_, refusal)| refusal).collect();
+        Traffic { width, flow, refusals }
     }
 
     /// All sends.
@@ -101,13 +89,13 @@ impl Traffic {
     }
 
     fn refusals(&self, from: Time, until: Time) -> &[Refusal] {
-        let place = |time: Time| self.refusals.partition_point(|refusal| refusal.sent < time);
+        let place = |time: Time| self.refusals.partition_point(|refusal| refusal.first.sent < time);
         &self.refusals[place(from)..place(until.plus_us(1)).max(place(from))]
     }
 
     /// Whether a send that left before `at` was refused at that moment or soon after.
     fn was_refusing(&self, at: Time) -> bool {
-        let place = self.refusals.partition_point(|refusal| refusal.sent < at);
+        let place = self.refusals.partition_point(|refusal| refusal.first.sent < at);
         self.refusals[..place].iter().rev().take(MOST_UNDER_WAY).any(|refusal| refusal.answered >= at)
     }
 
@@ -143,7 +131,8 @@ impl Traffic {
 /// How long after a reading an older one may still come in: answers of some length take that long.
 const STALE_US: i64 = 15_000_000;
 
-/// 429s looked at before a moment: each stands for those of 8 ms, and a 429 takes no longer than a second or two.
+/// 429s looked at before a moment: each stands for those of 66 ms or more, and a 429 takes no longer than
+/// a second or two.
 const MOST_UNDER_WAY: usize = 256;
 
 /// Stretches over a second may hold a whole drain and its recovery.
@@ -226,7 +215,7 @@ impl Episode<'_> {
         if !hit && !self.shows_the_course(terms) {
             return None;
         }
-        let first = refusals.first().map(|refusal| (refusal.sent, refusal.row));
+        let first = refusals.first().map(|refusal| (refusal.first.sent, refusal.first.row));
         // From a 429 on a client no longer chooses its rate.
         let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(LONGEST_LOOK_US));
         let case = Case { low_from_the_start: self.from_the_start, hit };

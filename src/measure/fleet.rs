@@ -3,6 +3,7 @@
 use super::backoff::Backoffs;
 use super::cap::{CapKey, CapTally, Holder};
 use super::flow::Flow;
+use super::instants::{Span, Terms};
 use super::layers::{self, Layers};
 use super::outbreak::Outbreaks;
 use super::recovery::{self, Recoveries, Recovery};
@@ -11,7 +12,7 @@ use super::scope::ScopeTally;
 use super::service::Service;
 use super::spot::Spot;
 use super::tally::{ClassTally, Tally};
-use crate::attempt::{AttemptTable, Scope, Series, Symbol};
+use crate::attempt::{AttemptTable, Scope, Series, Symbol, Time};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::report::Outcome;
@@ -51,6 +52,8 @@ pub struct Sums {
     pub outbreaks: Outbreaks,
     /// Loops around loops.
     pub layers: Layers,
+    /// The first send.
+    pub begun: Option<Time>,
 }
 
 impl Deref for Fleet<'_> {
@@ -80,26 +83,57 @@ impl Sums {
         self.layers.values_mut().for_each(|tally| Spot::each_row(&mut tally.first, visit));
     }
 
-    /// Takes in one call.
-    pub fn absorb(&mut self, call: &Call<'_>) {
+    /// Takes in one call that is over, whose attempts sent before `since` were followed already.
+    pub fn absorb(&mut self, call: &Call<'_>, since: Time) {
         self.tally.absorb(call);
         self.runs.entry(call.first().run).or_default().absorb(call);
         let layered = layers::absorb(&mut self.layers, call);
-        let mut scopes: SmallVec<[Scope; 2]> = SmallVec::new();
-        for position in 0..call.len() {
-            let scope = call.origin(position).scope();
-            if !scopes.contains(&scope) {
-                scopes.push(scope);
-            }
-        }
-        for (index, scope) in scopes.into_iter().enumerate() {
+        let sent = call.as_sent();
+        for (index, scope) in scopes_of(call).into_iter().enumerate() {
             let tally = self.scopes.entry(scope).or_default();
-            if index == 0 { tally.absorb(call, scope, layered) } else { tally.absorb_attempts(call, scope) }
+            if index == 0 {
+                tally.absorb(call, scope, layered)
+            } else {
+                tally.absorb_attempts(call, scope)
+            }
+            tally.instants.follow(&sent, scope, since);
         }
+        self.note(&sent, since);
         if call.attempts().any(|attempt| attempt.failed()) {
             self.absorb_failures(call);
             self.backoffs.absorb(call);
         }
+    }
+
+    /// Takes in what happened within seconds of a call that further attempts may continue: its attempts sent at
+    /// `since` or later.
+    pub fn follow(&mut self, call: &Call<'_>, since: Time) {
+        let sent = call.as_sent();
+        for scope in scopes_of(call) {
+            self.scopes.entry(scope).or_default().instants.follow(&sent, scope, since);
+        }
+        self.note(&sent, since);
+    }
+
+    fn note(&mut self, sent: &Call<'_>, since: Time) {
+        let begun = sent.first().sent;
+        self.begun = Some(self.begun.map_or(begun, |before| before.min(begun)));
+        if sent.len() > 1 {
+            self.backoffs.follow(sent, since);
+        }
+    }
+
+    /// Judges what happened within seconds, as far as it is known in full when nothing can be sent before `until`
+    /// any more.
+    pub fn settle(&mut self, table: &AttemptTable, until: Time, terms: &Terms) {
+        let Some(begin) = self.begun else { return };
+        let last = self.runs.values().map(|run| run.last).max();
+        // While something may follow, the end is not known.
+        let end = last.filter(|_| until == Time(i64::MAX)).unwrap_or(Time(i64::MAX));
+        for scope in self.scopes.values_mut() {
+            scope.instants.settle(table, until, Span { begin, end }, terms);
+        }
+        self.backoffs.settle(table, until);
     }
 
     fn absorb_failures(&mut self, call: &Call<'_>) {
@@ -159,6 +193,7 @@ impl Sums {
         recovery::merge(&mut self.recoveries, other.recoveries);
         self.outbreaks.merge(other.outbreaks);
         layers::merge(&mut self.layers, other.layers);
+        self.begun = [self.begun, other.begun].into_iter().flatten().min();
     }
 
     /// The spent caps in the order in which they were first met.
@@ -196,6 +231,18 @@ impl Sums {
     }
 }
 
+/// The scopes that the attempts of a call drew on, that of the first in front.
+fn scopes_of(call: &Call<'_>) -> SmallVec<[Scope; 2]> {
+    let mut scopes: SmallVec<[Scope; 2]> = SmallVec::new();
+    for position in 0..call.len() {
+        let scope = call.origin(position).scope();
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
+        }
+    }
+    scopes
+}
+
 impl<'a> Fleet<'a> {
     /// The summary of no call.
     #[must_use]
@@ -203,9 +250,14 @@ impl<'a> Fleet<'a> {
         Fleet { table, sums: Sums::default() }
     }
 
-    /// Takes in one call.
+    /// Takes in one call that is over.
     pub fn absorb(&mut self, call: &Call<'_>) {
-        self.sums.absorb(call);
+        self.sums.absorb(call, Time(i64::MIN));
+    }
+
+    /// Judges what happened within seconds: nothing follows.
+    pub fn settle(&mut self, terms: &Terms) {
+        self.sums.settle(self.table, Time(i64::MAX), terms);
     }
 
     /// Takes in the summary of other calls of the same table.

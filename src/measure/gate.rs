@@ -1,22 +1,43 @@
-//! Windows a 429 closes for everyone on its scope, and who ran into them.
+//! What 429s said on one scope, and who was sent there nevertheless.
 
 use super::moments::{Moment, Moments};
 use super::spot::{Spot, earlier_row};
-use crate::attempt::{AttemptTable, Time};
+use super::tally::is_rate_limit;
+use crate::attempt::{AttemptTable, Scope, Time};
+use crate::calls::Call;
+use crate::classify::Class;
+use foldhash::fast::FixedState;
 use std::cmp::Reverse;
+use std::hash::BuildHasher;
 
 /// Stretches of 2^13 µs, some 8 ms: finer than any clock two workers share.
 const SHIFT: u32 = 13;
 
+/// The stretch that holds a moment.
+pub(super) fn stretch(at: Time) -> i64 {
+    at.0 >> SHIFT
+}
+
+/// First and last moment of a stretch.
+pub(super) fn bounds(stretch: i64) -> (Time, Time) {
+    (Time(stretch << SHIFT), Time((stretch + 1) << SHIFT))
+}
+
+/// How far before its hint's end a retry may come without having ignored it: 2%, and 50 ms for clocks.
+/// The same tolerance as rule RL301.
+fn tolerated(hint_us: i64) -> i64 {
+    hint_us / 50 + 50_000
+}
+
 /// The 429s of one scope.
 #[derive(Clone, Debug, Default)]
-pub struct Gate {
+pub(super) struct Gate {
     moments: Moments<Knock>,
 }
 
 /// How a refused send stood to what its own call had been told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub(super) enum Standing {
     /// It had been told nothing: only a shared gate could have held it back.
     Fresh,
     /// It waited as long as it had been told.
@@ -27,37 +48,37 @@ pub enum Standing {
 
 /// What happened at the gate in one stretch.
 #[derive(Clone, Copy, Debug, Default)]
-struct Knock {
+pub(super) struct Knock {
     /// The latest end of a window opened in it, and the row that opened it.
-    closes: Option<(Time, u32)>,
+    pub(super) closes: Option<(Time, u32)>,
     /// All refused sends, and the first of them.
-    refused: u64,
-    first: Option<u32>,
+    pub(super) refused: u64,
+    pub(super) first: Option<u32>,
     /// Those that had been told nothing, those that did not listen, and the first of either.
-    fresh: u64,
-    hurried: u64,
-    example: Option<u32>,
+    pub(super) fresh: u64,
+    pub(super) hurried: u64,
+    pub(super) example: Option<u32>,
     /// The calls that opened a window or did not listen.
-    callers: Callers,
+    pub(super) callers: Callers,
 }
 
 /// Whether one call or several had a part in something: the least and the greatest of their fingerprints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Callers(Option<(u64, u64)>);
+pub(super) struct Callers(Option<(u64, u64)>);
 
 impl Callers {
     fn one(caller: u64) -> Callers {
         Callers(Some((caller, caller)))
     }
 
-    fn and(self, other: Callers) -> Callers {
+    pub(super) fn and(self, other: Callers) -> Callers {
         match (self.0, other.0) {
             (Some(a), Some(b)) => Callers(Some((a.0.min(b.0), a.1.max(b.1)))),
             (a, b) => Callers(a.or(b)),
         }
     }
 
-    fn several(self) -> bool {
+    pub(super) fn several(self) -> bool {
         self.0.is_some_and(|(least, greatest)| least != greatest)
     }
 }
@@ -79,41 +100,43 @@ impl Moment for Knock {
     }
 }
 
-/// A stretch in which the gate was shut, by one 429 or by several whose windows overlap.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shut {
-    /// When everyone could know.
-    pub from: Time,
-    /// Until when everyone was to stay away.
-    pub until: Time,
-    /// The 429 that shut it.
-    pub opened_by: u32,
-    /// Sends that were refused while it was shut, and had been told nothing.
-    pub fresh: u64,
-    /// Retries that were refused while it was shut, and had been told to wait longer.
-    pub hurried: u64,
-    /// Some of both, in time order.
-    pub examples: Vec<u32>,
-    callers: Callers,
-}
-
-impl Shut {
-    /// Sends that ran into what another call had been told. A call that alone ignores its own hint does not.
-    #[must_use]
-    pub fn collisions(&self) -> u64 {
-        if self.callers.several() { self.fresh + self.hurried } else { self.fresh }
-    }
-}
-
 impl Gate {
+    /// Takes in the attempts of `call` on `scope` that were sent at `since` or later.
+    pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time) {
+        let (table, caller) = (call.table(), caller(call));
+        // Until when the call itself was told to wait, and by which attempt last.
+        let mut told: Option<(Time, usize)> = None;
+        for position in 0..call.len() {
+            let attempt = call.at(position);
+            if call.origin(position).scope() != scope || !is_rate_limit(attempt) {
+                continue;
+            }
+            let standing = match told {
+                Some((until, _)) if attempt.sent < until => Standing::Hurried,
+                Some((_, by)) if by + 1 == position => Standing::Obedient,
+                _ => Standing::Fresh,
+            };
+            let (row, new) = (call.rows()[position], attempt.sent >= since);
+            if new {
+                self.refuse(table, row, standing, caller);
+            }
+            if let Some(until) = shut_until(call, position) {
+                if new {
+                    self.close(table, attempt.ended(), until, row, caller);
+                }
+                told = Some((told.map_or(until, |(before, _)| before.max(until)), position));
+            }
+        }
+    }
+
     /// A 429 answered at `answered` asks everyone to stay away until `until`.
-    pub fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32, caller: u64) {
+    fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32, caller: u64) {
         let knock = Knock { closes: Some((until, row)), callers: Callers::one(caller), ..Knock::default() };
-        self.moments.add(table, answered.0 >> SHIFT, knock);
+        self.moments.add(table, stretch(answered), knock);
     }
 
     /// A send was refused.
-    pub fn refuse(&mut self, table: &AttemptTable, row: u32, standing: Standing, caller: u64) {
+    fn refuse(&mut self, table: &AttemptTable, row: u32, standing: Standing, caller: u64) {
         let (fresh, hurried) = (standing == Standing::Fresh, standing == Standing::Hurried);
         let knock = Knock {
             refused: 1,
@@ -124,11 +147,10 @@ impl Gate {
             callers: if hurried { Callers::one(caller) } else { Callers::default() },
             ..Knock::default()
         };
-        self.moments.add(table, table.rows[row as usize].sent.0 >> SHIFT, knock);
+        self.moments.add(table, stretch(table.rows[row as usize].sent), knock);
     }
 
-    /// Takes in another gate of the same scope.
-    pub fn merge(&mut self, table: &AttemptTable, other: Gate) {
+    pub(super) fn merge(&mut self, table: &AttemptTable, other: Gate) {
         self.moments.merge(table, other.moments);
     }
 
@@ -139,70 +161,27 @@ impl Gate {
         }
     }
 
-    /// The refused sends in time order: when the first of a stretch was sent, how many, and its row.
-    #[must_use]
-    pub fn refusals(&self, table: &AttemptTable) -> Vec<(Time, u64, u32)> {
-        let knocks = self.moments.sorted(table).into_iter();
-        knocks
-            .filter_map(|(_, knock)| {
-                let row = knock.first?;
-                Some((table.rows[row as usize].sent, knock.refused, row))
-            })
-            .collect()
+    /// What happened, in time order.
+    pub(super) fn knocks(&mut self, table: &AttemptTable) -> &[(i64, Knock)] {
+        self.moments.in_order(table)
     }
 
-    /// The stretches in which the gate was shut, with the sends refused in them. A send that left less than
-    /// `grace_us` after the answer that shut it was on its way already.
-    #[must_use]
-    pub fn shut(&self, table: &AttemptTable, grace_us: i64, most_examples: usize) -> Vec<Shut> {
-        let knocks = self.moments.sorted(table);
-        let mut list = windows(&knocks, grace_us);
-        let mut at = 0;
-        for (key, knock) in &knocks {
-            let (start, end) = bounds(*key);
-            while list.get(at).is_some_and(|shut| shut.until < end) {
-                at += 1;
-            }
-            if let Some(shut) = list.get_mut(at).filter(|shut| shut.from <= start) {
-                shut.fresh += knock.fresh;
-                shut.hurried += knock.hurried;
-                shut.callers = shut.callers.and(knock.callers);
-                if shut.examples.len() < most_examples {
-                    shut.examples.extend(knock.example);
-                }
-            }
-        }
-        list
+    /// Lets go of what happened before `until`.
+    pub(super) fn forget(&mut self, until: Time) {
+        self.moments.forget_before(stretch(until));
     }
 }
 
-/// First and last moment of a stretch.
-fn bounds(key: i64) -> (Time, Time) {
-    (Time(key << SHIFT), Time((key + 1) << SHIFT))
+/// What tells a call from the others on its scope.
+fn caller(call: &Call<'_>) -> u64 {
+    let first = call.first();
+    FixedState::with_seed(0).hash_one((first.identity, first.sent, first.number))
 }
 
-/// The union of all windows, in time order.
-fn windows(knocks: &[(i64, Knock)], grace_us: i64) -> Vec<Shut> {
-    let mut list: Vec<Shut> = Vec::new();
-    for (key, knock) in knocks {
-        let Some((until, row)) = knock.closes else { continue };
-        let from = bounds(*key).1.plus_us(grace_us);
-        match list.last_mut() {
-            Some(last) if from <= last.until => {
-                last.until = last.until.max(until);
-                last.callers = last.callers.and(knock.callers);
-            }
-            _ if until > from => list.push(Shut {
-                from,
-                until,
-                opened_by: row,
-                fresh: 0,
-                hurried: 0,
-                examples: Vec::new(),
-                callers: knock.callers,
-            }),
-            _ => {}
-        }
-    }
-    list
+/// Until when a 429 asks everyone on its scope to stay away.
+fn shut_until(call: &Call<'_>, position: usize) -> Option<Time> {
+    let attempt = call.at(position);
+    let hint = call.hint_us(position).filter(|hint| *hint > 0)?;
+    let telling = attempt.class == Some(Class::RateLimited);
+    telling.then(|| attempt.ended().plus_us(hint - tolerated(hint)))
 }

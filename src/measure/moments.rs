@@ -1,7 +1,8 @@
-//! Events by short, fixed stretches of time, over a log of any length.
+//! Events by short, fixed stretches of time.
 //!
 //! [`crate::attempt::Series`] grows coarser as a log grows longer, which suits charts; what happens within a
-//! second needs the second. The list holds at most twice as many entries as there are stretches with events.
+//! second needs the second. A list holds at most twice as many entries as there are stretches with events, and
+//! whoever reads it forgets the stretches that nothing can be added to any more.
 
 use crate::attempt::AttemptTable;
 
@@ -41,6 +42,10 @@ impl<T: Moment> Moments<T> {
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Moments<T>) {
+        if self.list.is_empty() {
+            *self = other;
+            return;
+        }
         self.list.extend(other.list);
         self.settle_when_due(table);
     }
@@ -50,28 +55,38 @@ impl<T: Moment> Moments<T> {
     }
 
     /// Every stretch with events, in time order.
-    pub(super) fn sorted(&self, table: &AttemptTable) -> Vec<(i64, T)> {
-        let mut list = self.list.clone();
-        settle(table, &mut list);
-        list
+    pub(super) fn in_order(&mut self, table: &AttemptTable) -> &[(i64, T)] {
+        if self.settled < self.list.len() {
+            self.settle(table);
+        }
+        &self.list
+    }
+
+    /// Lets go of the stretches before `key`. They are in order.
+    pub(super) fn forget_before(&mut self, key: i64) {
+        let gone = self.list[..self.settled].partition_point(|(other, _)| *other < key);
+        self.list.drain(..gone);
+        self.settled -= gone;
+        // Room for twice as much is enough.
+        self.list.shrink_to(2 * self.list.len() + SLACK);
     }
 
     fn settle_when_due(&mut self, table: &AttemptTable) {
         if self.list.len() >= 2 * self.settled + SLACK {
-            settle(table, &mut self.list);
-            self.settled = self.list.len();
+            self.settle(table);
         }
     }
-}
 
-/// Sorts, and makes one entry of those with the same key.
-fn settle<T: Moment>(table: &AttemptTable, list: &mut Vec<(i64, T)>) {
-    list.sort_by_key(|(key, _)| *key);
-    list.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1.merge(table, &later.1);
-        }
-        same
-    });
+    /// Sorts, and makes one entry of those with the same key.
+    fn settle(&mut self, table: &AttemptTable) {
+        self.list.sort_by_key(|(key, _)| *key);
+        self.list.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                kept.1.merge(table, &later.1);
+            }
+            same
+        });
+        self.settled = self.list.len();
+    }
 }

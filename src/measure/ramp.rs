@@ -1,9 +1,10 @@
 //! Calls that began to start much faster than before, and met 429s for it.
 
-use super::scope::ScopeTally;
+use super::burst::Line;
+use super::gate::{Knock, stretch};
 use crate::attempt::{AttemptTable, Time};
 
-/// Thresholds of [`ScopeTally::ramps`].
+/// Thresholds of [`Ramps`].
 #[derive(Clone, Copy, Debug)]
 pub struct RampTerms {
     /// Least ratio of the rate of starts to that of the minute before.
@@ -38,32 +39,77 @@ const LEAST_STARTS_BEFORE: u64 = 5;
 /// So many standard deviations above the rate before, no chance puts it there.
 const BY_CHANCE: f64 = 8.0;
 
-impl ScopeTally {
-    /// Every rise that 429s followed, on a scope whose log begins at `begin`.
-    #[must_use]
-    pub fn ramps(&self, table: &AttemptTable, begin: Time, terms: &RampTerms) -> Vec<Ramp> {
-        let refusals = self.gate.refusals(table);
-        let starts = self.starts.between(table);
-        let mut ramps = Vec::new();
-        let mut quiet_until = Time(i64::MIN);
-        for (place, &(at, _, row)) in refusals.iter().enumerate() {
-            let onset = at >= quiet_until;
-            quiet_until = at.plus_us(BEFORE_US);
-            let covered = at.plus_us(-RISEN_US).us_since(begin).min(BEFORE_US);
-            if !onset || covered < LEAST_BEFORE_US {
-                continue;
-            }
-            let before = starts(at.plus_us(-RISEN_US - covered), at.plus_us(-RISEN_US));
-            let risen = starts(at.plus_us(-RISEN_US), at);
-            let usual = before as f64 * RISEN_US as f64 / covered as f64;
-            let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + BY_CHANCE * usual.sqrt();
-            let end = at.plus_us(BEFORE_US);
-            let followed: u64 = refusals[place..].iter().take_while(|(at, ..)| *at < end).map(|(_, n, _)| n).sum();
-            if rose && before >= LEAST_STARTS_BEFORE && risen >= terms.starts && followed >= terms.refusals {
-                let per_s = |count: f64| count * 1e6 / RISEN_US as f64;
-                ramps.push(Ramp { at, row, rates: (per_s(usual), per_s(risen as f64)), refusals: followed });
+/// The rises of one scope that 429s followed, found while time goes by.
+#[derive(Clone, Debug)]
+pub(super) struct Ramps {
+    /// Refusals before this stretch are looked at.
+    looked: i64,
+    /// A refusal before this follows another.
+    quiet_until: Time,
+    found: Vec<Ramp>,
+}
+
+impl Default for Ramps {
+    fn default() -> Self {
+        Ramps { looked: i64::MIN, quiet_until: Time(i64::MIN), found: Vec::new() }
+    }
+}
+
+impl Ramps {
+    /// Looks at what is known of in full when nothing can happen before `until` any more, in a log that begins
+    /// at `begin`.
+    pub(super) fn settle(
+        &mut self,
+        table: &AttemptTable,
+        (knocks, starts): (&[(i64, Knock)], &Line<'_>),
+        (begin, until): (Time, Time),
+        terms: &RampTerms,
+    ) {
+        let place = |key: i64| knocks.partition_point(|(other, _)| *other < key);
+        let due = stretch(until.plus_us(-BEFORE_US)).max(self.looked);
+        for at in place(self.looked)..place(due) {
+            if let Some(row) = knocks[at].1.first {
+                self.look(table, (row, &knocks[at..]), starts, begin, terms);
             }
         }
-        ramps
+        self.looked = due;
+    }
+
+    /// Those found, in time order.
+    pub(super) fn found(&self) -> &[Ramp] {
+        &self.found
+    }
+
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.found.iter_mut().for_each(|ramp| visit(&mut ramp.row));
+    }
+
+    fn look(
+        &mut self,
+        table: &AttemptTable,
+        (row, knocks): (u32, &[(i64, Knock)]),
+        starts: &Line<'_>,
+        begin: Time,
+        terms: &RampTerms,
+    ) {
+        let sent = |row: u32| table.rows[row as usize].sent;
+        let at = sent(row);
+        let onset = at >= self.quiet_until;
+        self.quiet_until = at.plus_us(BEFORE_US);
+        let covered = at.plus_us(-RISEN_US).us_since(begin).min(BEFORE_US);
+        if !onset || covered < LEAST_BEFORE_US {
+            return;
+        }
+        let before = starts.between(at.plus_us(-RISEN_US - covered), at.plus_us(-RISEN_US));
+        let risen = starts.between(at.plus_us(-RISEN_US), at);
+        let usual = before as f64 * RISEN_US as f64 / covered as f64;
+        let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + BY_CHANCE * usual.sqrt();
+        let end = at.plus_us(BEFORE_US);
+        let refusals = knocks.iter().filter_map(|(_, knock)| Some((sent(knock.first?), knock.refused)));
+        let followed: u64 = refusals.take_while(|(at, _)| *at < end).map(|(_, refused)| refused).sum();
+        if rose && before >= LEAST_STARTS_BEFORE && risen >= terms.starts && followed >= terms.refusals {
+            let per_s = |count: f64| count * 1e6 / RISEN_US as f64;
+            self.found.push(Ramp { at, row, rates: (per_s(usual), per_s(risen as f64)), refusals: followed });
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Summaries merge: any cut and any order of the calls comes to the same.
 
-use super::{DrainTerms, FanoutTerms, Fleet, Shut, Train, WaveTerms, drains};
+use super::{DrainTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, Terms, Train, WaveTerms, drains};
 use crate::attempt::{AttemptTable, LimitKind, Time};
 use crate::calls::{Call, Horizon, group};
 use crate::ingest::read_str;
@@ -76,25 +76,26 @@ const TERMS: FanoutTerms = FanoutTerms { starts: 6, met_share: 0.2, over_normal:
 
 const WAVES: WaveTerms = WaveTerms { calls: 2, share: 0.01, waves: 2 };
 
+const GATE: GateTerms = GateTerms { grace_us: 100_000, sends: 1, share: 0.0 };
+
+const ALL: Terms =
+    Terms { fanout: TERMS, gate: GATE, ramp: RampTerms { rise: 2.0, starts: 5, refusals: 1 }, wave: WAVES };
+
 fn wave<R: std::fmt::Debug>(mut train: Train, row: impl Fn(u32) -> R) -> String {
     let examples: Vec<R> = std::mem::take(&mut train.examples).into_iter().map(row).collect();
     format!("{train:?} {examples:?}")
 }
 
 /// Everything a rule may ask of a summary, in words that do not depend on the order of lines.
-fn told(fleet: &Fleet<'_>) -> String {
+fn told(fleet: &mut Fleet<'_>) -> String {
+    fleet.settle(&ALL);
     let table = fleet.table;
     let row = |row: u32| (table.rows[row as usize].sent, table.rows[row as usize].key);
-    let shut = |(shut, passed): &(Shut, u64)| {
-        let examples: Vec<_> = shut.examples.iter().map(|example| row(*example)).collect();
-        format!(
-            "{:?} {:?} {:?} {:?} {examples:?} {passed}",
-            shut.from,
-            shut.until,
-            row(shut.opened_by),
-            (shut.fresh, shut.hurried, shut.collisions())
-        )
+    let shut = |mut ignored: Ignored| {
+        let rows = (row(std::mem::take(&mut ignored.opened_by)), std::mem::take(&mut ignored.examples));
+        format!("{ignored:?} {:?} {:?}", rows.0, rows.1.into_iter().map(row).collect::<Vec<_>>())
     };
+    let ramp = |ramp: &Ramp| format!("{:?} {:?} {:?} {}", ramp.at, row(ramp.row), ramp.rates, ramp.refusals);
     let mut out = format!("{:?} {:?}\n", fleet.tally.calls, fleet.tally.sends);
     let tally = &fleet.tally;
     for spot in [tally.first, tally.first_without_id] {
@@ -117,13 +118,14 @@ fn told(fleet: &Fleet<'_>) -> String {
         let (width, flow) = scoped.flow.clone().sorted();
         let flow: Vec<_> =
             flow.iter().map(|(at, flow)| (at, flow.sends, flow.ok, flow.rejected, flow.overloaded)).collect();
-        let closed: Vec<String> = scoped.shut(table, 100_000, 4).iter().map(shut).collect();
-        let trains: Vec<_> = scoped.waves.trains(table, &WAVES).into_iter().map(|train| wave(train, row)).collect();
-        let _ = writeln!(out, "{trains:?}");
+        let closed = scoped.instants.ignored().map(|ignored| shut(ignored.clone()));
+        let trains: Vec<_> = scoped.instants.trains(&WAVES).into_iter().map(|train| wave(train, row)).collect();
+        let ramps: Vec<_> = scoped.instants.ramps().iter().map(ramp).collect();
+        let _ = writeln!(out, "{trains:?} {ramps:?}");
         let (starved, earliest) = scoped.starved.at_least(4);
         let earliest: Vec<_> = earliest.iter().map(|one| (row(one.spot.row), one.ended)).collect();
         let _ = writeln!(out, "{starved} starved {earliest:?}");
-        let fanout = scoped.worst_fanout(table, &TERMS, 4).map(|mut fanout| {
+        let fanout = scoped.instants.worst_fanout().map(|mut fanout| {
             let examples: Vec<_> = std::mem::take(&mut fanout.examples).into_iter().map(row).collect();
             format!("{fanout:?} {examples:?}")
         });
@@ -136,7 +138,7 @@ fn told(fleet: &Fleet<'_>) -> String {
             key.names(table),
             backoff.schedule(),
             backoff.dictated,
-            backoff.most_waiting(table)
+            fleet.backoffs.most_waiting(&key)
         );
         for (number, step) in &backoff.steps {
             let examples: Vec<_> = step.rows().map(row).collect();
@@ -153,15 +155,15 @@ fn told(fleet: &Fleet<'_>) -> String {
 #[test]
 fn halves_merge_into_the_whole_in_either_order() {
     let table = read_str(&busy_log().join("\n"));
-    let whole = told(&summary(&table, |_| true));
+    let whole = told(&mut summary(&table, |_| true));
     for modulus in [2, 3, 7] {
         let part = |rest: usize| summary(&table, move |place| place % modulus == rest);
         let mut forward = part(0);
         (1..modulus).for_each(|rest| forward.merge(part(rest)));
         let mut backward = part(modulus - 1);
         (0..modulus - 1).rev().for_each(|rest| backward.merge(part(rest)));
-        assert_eq!(told(&forward), whole, "{modulus} parts");
-        assert_eq!(told(&backward), whole, "{modulus} parts backwards");
+        assert_eq!(told(&mut forward), whole, "{modulus} parts");
+        assert_eq!(told(&mut backward), whole, "{modulus} parts backwards");
     }
     assert!(whole.contains("Fanout"), "the log holds no burst");
     assert!(whole.contains("Train"), "the log holds no waves");
@@ -175,19 +177,19 @@ fn the_order_of_lines_does_not_matter() {
     let mut lines = busy_log();
     let (before, after);
     before = read_str(&lines.join("\n"));
-    let whole = told(&summary(&before, |_| true));
+    let whole = told(&mut summary(&before, |_| true));
     lines.reverse();
     lines.rotate_left(101);
     after = read_str(&lines.join("\n"));
-    assert_eq!(told(&summary(&after, |_| true)), whole);
+    assert_eq!(told(&mut summary(&after, |_| true)), whole);
 }
 
 #[test]
 fn lines_delivered_twice_change_nothing_but_their_count() {
     let lines = busy_log();
     let (once, twice) = (read_str(&lines.join("\n")), read_str(&[lines.join("\n"), lines.join("\n")].join("\n")));
-    let (once, twice) = (summary(&once, |_| true), summary(&twice, |_| true));
-    assert_eq!(told(&once), told(&twice));
+    let (mut once, mut twice) = (summary(&once, |_| true), summary(&twice, |_| true));
+    assert_eq!(told(&mut once), told(&mut twice));
     assert_eq!((once.tally.duplicates, twice.tally.duplicates), (0, lines.len() as u64));
 }
 
@@ -203,17 +205,19 @@ const LIMITED: &str = r#""duration_ms":20,"status":429,"retry_after":4,"error_ty
 const OVERLOADED: &str = r#""duration_ms":20,"status":529,"error_type":"overloaded_error""#;
 const OK: &str = r#""duration_ms":20,"status":200"#;
 
-fn closed(table: &AttemptTable) -> Vec<(u64, u64)> {
-    let fleet = summary(table, |_| true);
+/// Windows that were run into, sends refused in them, calls that passed.
+fn closed(table: &AttemptTable) -> Option<(u64, u64, u64)> {
+    let mut fleet = summary(table, |_| true);
+    fleet.settle(&ALL);
     let (_, scope) = fleet.sorted_scopes()[0];
-    scope.shut(table, 100_000, 8).iter().map(|(shut, passed)| (shut.collisions(), *passed)).collect()
+    scope.instants.ignored().map(|ignored| (ignored.windows, ignored.collisions(), ignored.passed))
 }
 
 #[test]
 fn sends_inside_a_window_are_counted_once_each() {
     let table = log(&[(0, "a", LIMITED), (1_000, "b", LIMITED), (2_000, "c", OVERLOADED), (4_500, "d", LIMITED)]);
     // The window of `b` reaches on to 4.9 s; an overload is no refusal, and a call of its own is not unharmed.
-    assert_eq!(closed(&table), [(2, 0)]);
+    assert_eq!(closed(&table), Some((1, 2, 0)));
 }
 
 #[test]
@@ -225,32 +229,32 @@ fn windows_that_do_not_touch_are_told_apart() {
         (30_000, "d", LIMITED),
         (31_000, "e", LIMITED),
     ]);
-    assert_eq!(closed(&table), [(1, 1), (1, 0)]);
+    assert_eq!(closed(&table), Some((2, 2, 1)));
 }
 
 #[test]
 fn who_was_on_the_way_or_waited_does_not_collide() {
     let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (4_060, "b", LIMITED), (4_070, "a", LIMITED)]);
-    assert!(closed(&table).is_empty());
+    assert_eq!(closed(&table), None);
 }
 
 #[test]
 fn a_call_does_not_collide_with_its_own_window() {
     let table = log(&[(0, "a", LIMITED), (900, "a", OVERLOADED), (1_900, "a", LIMITED)]);
-    assert!(closed(&table).is_empty());
+    assert_eq!(closed(&table), None);
 }
 
 #[test]
 fn a_retry_that_obeys_its_own_hint_does_not_collide() {
     // `b` was told 4 s, came after 4 s, and met the window that `c` had opened meanwhile.
     let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (2_000, "c", LIMITED), (4_200, "b", LIMITED)]);
-    assert_eq!(closed(&table), [(1, 0)]);
+    assert_eq!(closed(&table), Some((1, 1, 0)));
 }
 
 #[test]
 fn hurried_retries_collide_with_what_others_were_told() {
     let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (1_000, "a", LIMITED), (1_050, "b", LIMITED)]);
-    assert_eq!(closed(&table), [(2, 0)]);
+    assert_eq!(closed(&table), Some((1, 2, 0)));
 }
 
 fn burst(starts: u64, met: u64, apart_ms: u64) -> AttemptTable {
@@ -262,10 +266,11 @@ fn burst(starts: u64, met: u64, apart_ms: u64) -> AttemptTable {
 }
 
 fn fanout(table: &AttemptTable) -> Option<(u64, u64, u64)> {
-    let terms = FanoutTerms { starts: 12, met_share: 0.25, over_normal: 3.0 };
-    let fleet = summary(table, |_| true);
+    let fanout = FanoutTerms { starts: 12, met_share: 0.25, over_normal: 3.0 };
+    let mut fleet = summary(table, |_| true);
+    fleet.settle(&Terms { fanout, ..ALL });
     let (_, scope) = fleet.sorted_scopes()[0];
-    scope.worst_fanout(table, &terms, 8).map(|fanout| (fanout.starts, fanout.met, fanout.trains))
+    scope.instants.worst_fanout().map(|fanout| (fanout.starts, fanout.met, fanout.trains))
 }
 
 #[test]
@@ -309,7 +314,7 @@ fn drained(table: &AttemptTable) -> (usize, usize) {
     let terms = DrainTerms { under: 0.1, rate_kept: 0.5, follow_us: 60_000_000, readings: 5 };
     let fleet = summary(table, |_| true);
     let (_, scope) = fleet.sorted_scopes()[0];
-    let traffic = scope.traffic(table);
+    let traffic = scope.traffic();
     let Some((_, _, track)) = table.gauges.iter().next() else { return (0, 0) };
     let found = drains(LimitKind::Requests, &track.series.clone().sorted(), &traffic, &terms);
     (found.len(), found.iter().filter(|drain| drain.hit).count())

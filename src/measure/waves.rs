@@ -6,6 +6,7 @@ use super::spot::earlier_row;
 use super::tally::{is_overload, is_rate_limit};
 use crate::attempt::{AttemptTable, Scope, Time};
 use crate::calls::{Call, Grouping};
+use smallvec::SmallVec;
 
 /// Stretches of 2^16 µs, some 66 ms.
 const SHIFT: u32 = 16;
@@ -13,6 +14,10 @@ const SHIFT: u32 = 16;
 const WIDTH: i64 = 4;
 /// Shorter waits make no wave, µs: a call would be in it twice.
 const SHORT_US: i64 = 250_000;
+/// Longer ones are a timetable of their own, µs: whoever waits an hour is no part of a crowd that waits seconds.
+pub(super) const LONG_US: i64 = 3_600_000_000;
+/// First retries of waves kept as examples of one train.
+const EXAMPLES: usize = 8;
 /// What a wave's refusals may take to come back, before the next wait begins, µs.
 const ANSWER_US: i64 = 30_000_000;
 
@@ -53,13 +58,14 @@ impl Moment for Turn {
     }
 }
 
-/// The waits of one scope's calls over time.
+/// The waits of one scope's calls, and the trains of waves found while time goes by.
 #[derive(Clone, Debug, Default)]
-pub struct Waves {
+pub(super) struct Waves {
     moments: Moments<Turn>,
+    trains: Trains,
 }
 
-/// Thresholds of [`Waves::trains`].
+/// Thresholds of [`Train`].
 #[derive(Clone, Copy, Debug)]
 pub struct WaveTerms {
     /// Least calls that arrive together.
@@ -67,7 +73,7 @@ pub struct WaveTerms {
     /// Least share of those then waiting.
     pub share: f64,
     /// Least waves of a train.
-    pub waves: usize,
+    pub waves: u64,
 }
 
 /// Waves that follow one another, each of calls that were in the one before.
@@ -89,24 +95,27 @@ pub struct Train {
     pub refused: u64,
     /// Those whose wait the server had asked for.
     pub dictated: u64,
-    /// The first retries of each wave.
-    pub examples: Vec<u32>,
+    /// The first retries of the first waves.
+    pub examples: SmallVec<[u32; EXAMPLES]>,
 }
 
 impl Waves {
-    /// Takes in the waits of `call` on `scope`.
-    pub(super) fn absorb(&mut self, call: &Call<'_>, scope: Scope) {
-        // Whole seconds bring together what was apart.
-        if call.len() < 2 || call.grouping == Grouping::Inferred || call.attempts().all(|a| a.sent.0 % 1_000_000 == 0) {
+    /// Takes in the waits of `call` on `scope` that ended at `since` or later.
+    pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time) {
+        if call.len() < 2 || call.grouping == Grouping::Inferred {
             return;
         }
         let mut before = false;
+        let mut coarse = is_coarse(call, 0);
         for position in 1..call.len() {
+            coarse &= is_coarse(call, position);
             let waited = call.at(position - 1).failed()
                 && call.origin(position - 1).scope() == scope
                 && call.origin(position).scope() == scope;
-            let wait = call.wait_before(position).filter(|wait| waited && wait.us >= SHORT_US);
-            if let Some(wait) = wait {
+            let in_bounds = |us| (SHORT_US..=LONG_US).contains(&us);
+            let wait = call.wait_before(position).filter(|wait| waited && in_bounds(wait.us));
+            // Whole seconds bring together what was apart.
+            if let Some(wait) = wait.filter(|_| !coarse && call.at(position).sent >= since) {
                 self.add(call, position, wait.us, before);
             }
             before = wait.is_some();
@@ -121,7 +130,7 @@ impl Waves {
             arrived: 1,
             refused: u32::from(is_rate_limit(attempt) || is_overload(attempt)),
             again: u32::from(again),
-            dictated: u32::from(backoff::is_dictated(call, position)),
+            dictated: u32::from(backoff::is_dictated(&call.up_to(position), position)),
             longest_us: us,
             example: Some(call.rows()[position]),
             ..Turn::default()
@@ -134,22 +143,30 @@ impl Waves {
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        self.moments.each_mut().filter_map(|turn| turn.example.as_mut()).for_each(visit);
+        self.moments.each_mut().filter_map(|turn| turn.example.as_mut()).for_each(&mut *visit);
+        self.trains.each_row(visit);
+    }
+
+    /// Finds the waves that are known of in full when nothing can be sent before `until` any more. Waits that
+    /// began in time may still be under way.
+    pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, terms: &WaveTerms) {
+        let due = (until.plus_us(-LONG_US).0 >> SHIFT) - WIDTH;
+        let line = Line::of(self.moments.in_order(table), self.trains.gone);
+        self.trains.find(&line, due, terms);
+        // Of a wave to come, the longest wait may have begun that long before.
+        let kept = due.saturating_sub((LONG_US >> SHIFT) + 2);
+        self.trains.gone = line.until(kept);
+        self.moments.forget_before(kept);
     }
 
     /// Every train of waves, in time order.
-    #[must_use]
-    pub fn trains(&self, table: &AttemptTable, terms: &WaveTerms) -> Vec<Train> {
-        let line = Line::of(self.moments.sorted(table));
-        let mut trains: Vec<Vec<Wave>> = Vec::new();
-        for wave in line.waves(terms) {
-            match trains.last_mut() {
-                Some(train) if train.last().is_some_and(|last| wave.follows(last, terms)) => train.push(wave),
-                _ => trains.push(vec![wave]),
-            }
-        }
-        trains.iter().filter(|train| train.len() >= terms.waves.max(2)).map(|train| told(train)).collect()
+    pub(super) fn trains(&self, terms: &WaveTerms) -> Vec<Train> {
+        self.trains.all(terms)
     }
+}
+
+fn is_coarse(call: &Call<'_>, position: usize) -> bool {
+    call.at(position).sent.0 % 1_000_000 == 0
 }
 
 /// Retries that arrive together.
@@ -170,47 +187,149 @@ impl Wave {
     }
 }
 
+/// What was found so far.
+#[derive(Clone, Debug)]
+struct Trains {
+    /// Waits begun and ended in the stretches that are forgotten.
+    gone: (u64, u64),
+    /// Waves that begin before this stretch are found.
+    found: i64,
+    /// The largest of the windows that overlap last, and the last of those.
+    wave: Option<(Wave, i64)>,
+    /// The train that the next wave may follow, and its last wave.
+    open: Option<(Train, Wave)>,
+    over: Vec<Train>,
+}
+
+impl Default for Trains {
+    fn default() -> Self {
+        Trains { gone: (0, 0), found: i64::MIN, wave: None, open: None, over: Vec::new() }
+    }
+}
+
+impl Trains {
+    /// Finds the waves that begin before `until`: of windows that overlap, the one in which most arrived.
+    fn find(&mut self, line: &Line<'_>, until: i64, terms: &WaveTerms) {
+        let from = line.place(self.found);
+        let to = line.place(until).max(from);
+        for wave in (from..to).filter_map(|place| line.wave(place, terms)) {
+            match self.wave.take() {
+                Some((best, last)) if wave.key - WIDTH < last => {
+                    let better = wave.sum.arrived > best.sum.arrived;
+                    self.wave = Some((if better { wave } else { best }, wave.key));
+                }
+                over => {
+                    self.open = join(self.open.take(), over.map(|(best, _)| best), terms, &mut self.over);
+                    self.wave = Some((wave, wave.key));
+                }
+            }
+        }
+        self.found = self.found.max(until);
+    }
+
+    fn all(&self, terms: &WaveTerms) -> Vec<Train> {
+        let mut list = self.over.clone();
+        let open = join(self.open.clone(), self.wave.map(|(best, _)| best), terms, &mut list);
+        list.extend(open.map(|(train, _)| train).filter(|train| lasts(train, terms)));
+        list
+    }
+
+    fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        let (wave, last) = (self.wave.iter_mut().map(|(wave, _)| wave), self.open.iter_mut().map(|(_, last)| last));
+        wave.chain(last).filter_map(|wave| wave.example.as_mut()).for_each(&mut *visit);
+        let trains = self.over.iter_mut().chain(self.open.iter_mut().map(|(train, _)| train));
+        trains.flat_map(|train| &mut train.examples).for_each(visit);
+    }
+}
+
+/// Appends `wave` to the open train, or opens another; one that is over goes to `over`.
+fn join(
+    open: Option<(Train, Wave)>,
+    wave: Option<Wave>,
+    terms: &WaveTerms,
+    over: &mut Vec<Train>,
+) -> Option<(Train, Wave)> {
+    let Some(wave) = wave else { return open };
+    match open {
+        Some((mut train, last)) if wave.follows(&last, terms) => {
+            train.extend(&last, &wave);
+            Some((train, wave))
+        }
+        before => {
+            over.extend(before.map(|(train, _)| train).filter(|train| lasts(train, terms)));
+            Some((Train::of(&wave), wave))
+        }
+    }
+}
+
+fn lasts(train: &Train, terms: &WaveTerms) -> bool {
+    train.waves >= terms.waves.max(2)
+}
+
+impl Train {
+    fn of(wave: &Wave) -> Train {
+        let at = Time(wave.key << SHIFT);
+        let mut train = Train {
+            first: at,
+            last: at,
+            waves: 0,
+            periods_s: (f64::INFINITY, 0.0),
+            most: 0,
+            sends: 0,
+            refused: 0,
+            dictated: 0,
+            examples: SmallVec::new(),
+        };
+        train.take(wave);
+        train
+    }
+
+    fn extend(&mut self, last: &Wave, wave: &Wave) {
+        let period_s = ((wave.key - last.key) << SHIFT) as f64 / 1e6;
+        self.periods_s = (self.periods_s.0.min(period_s), self.periods_s.1.max(period_s));
+        self.last = Time(wave.key << SHIFT);
+        self.take(wave);
+    }
+
+    fn take(&mut self, wave: &Wave) {
+        self.waves += 1;
+        self.most = self.most.max(wave.sum.arrived.into());
+        self.sends += u64::from(wave.sum.arrived);
+        self.refused += u64::from(wave.sum.refused);
+        self.dictated += u64::from(wave.sum.dictated);
+        if self.examples.len() < EXAMPLES {
+            self.examples.extend(wave.example);
+        }
+    }
+}
+
 /// Stretches in order, with running sums.
-struct Line {
-    list: Vec<(i64, Turn)>,
+struct Line<'l> {
+    list: &'l [(i64, Turn)],
     /// Waits begun and ended before each stretch; one more entry than the list.
     before: Vec<(u64, u64)>,
 }
 
-impl Line {
-    fn of(list: Vec<(i64, Turn)>) -> Line {
+impl<'l> Line<'l> {
+    /// `gone` were begun and ended before.
+    fn of(list: &'l [(i64, Turn)], gone: (u64, u64)) -> Line<'l> {
         let mut before = Vec::with_capacity(list.len() + 1);
-        let mut sum = (0, 0);
+        let mut sum = gone;
         before.push(sum);
-        for (_, turn) in &list {
+        for (_, turn) in list {
             sum = (sum.0 + u64::from(turn.began), sum.1 + u64::from(turn.arrived));
             before.push(sum);
         }
         Line { list, before }
     }
 
-    /// Waits begun and ended before the stretch `key`.
-    fn until(&self, key: i64) -> (u64, u64) {
-        self.before[self.list.partition_point(|(other, _)| *other < key)]
+    fn place(&self, key: i64) -> usize {
+        self.list.partition_point(|(other, _)| *other < key)
     }
 
-    /// Of windows that overlap, the one in which most arrived.
-    fn waves(&self, terms: &WaveTerms) -> Vec<Wave> {
-        let mut waves: Vec<Wave> = Vec::new();
-        let mut last = i64::MIN;
-        for wave in (0..self.list.len()).filter_map(|place| self.wave(place, terms)) {
-            let joined = wave.key - WIDTH < last;
-            last = wave.key;
-            match waves.last_mut() {
-                Some(best) if joined => {
-                    if wave.sum.arrived > best.sum.arrived {
-                        *best = wave;
-                    }
-                }
-                _ => waves.push(wave),
-            }
-        }
-        waves
+    /// Waits begun and ended before the stretch `key`.
+    fn until(&self, key: i64) -> (u64, u64) {
+        self.before[self.place(key)]
     }
 
     /// The window that begins with a stretch, where it holds a wave.
@@ -229,22 +348,5 @@ impl Line {
         let waiting = at.0.saturating_sub(since.1);
         let share = arrived as f64 / waiting.max(arrived) as f64;
         (share >= terms.share).then_some(Wave { key: *key, sum, example: first.example })
-    }
-}
-
-fn told(train: &[Wave]) -> Train {
-    let time = |wave: Option<&Wave>| Time(wave.map_or(0, |wave| wave.key) << SHIFT);
-    let periods = train.windows(2).map(|pair| ((pair[1].key - pair[0].key) << SHIFT) as f64 / 1e6);
-    let sum = |of: fn(&Turn) -> u32| train.iter().map(|wave| u64::from(of(&wave.sum))).sum();
-    Train {
-        first: time(train.first()),
-        last: time(train.last()),
-        waves: train.len() as u64,
-        periods_s: (periods.clone().fold(f64::INFINITY, f64::min), periods.fold(0.0, f64::max)),
-        most: train.iter().map(|wave| u64::from(wave.sum.arrived)).max().unwrap_or(0),
-        sends: sum(|turn| turn.arrived),
-        refused: sum(|turn| turn.refused),
-        dictated: sum(|turn| turn.dictated),
-        examples: train.iter().filter_map(|wave| wave.example).collect(),
     }
 }

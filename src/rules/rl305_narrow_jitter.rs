@@ -93,7 +93,7 @@ fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64) -> Opti
     if schedule.jitter != Some(Jitter::Narrow) {
         return None;
     }
-    let waiting = tally.most_waiting(fleet.table);
+    let waiting = fleet.backoffs.most_waiting(&key);
     if waiting < least.max(2) {
         return None;
     }

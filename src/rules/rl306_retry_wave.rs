@@ -19,8 +19,6 @@ const WAVES: Setting = Setting {
     unit: "",
     meaning: "least waves of a train: two or more, each of calls that were in the one before",
 };
-/// Retries shown of one finding.
-const EXAMPLES: usize = 8;
 /// Waves that no jitter worth the name lets happen: each one draws its calls further apart.
 const LASTING: u64 = 3;
 
@@ -123,15 +121,20 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let terms = WaveTerms {
+/// What counts as a train of waves.
+pub(super) fn terms(settings: &Settings) -> WaveTerms {
+    WaveTerms {
         calls: settings.get(RULE.code, &CALLS).max(2.0) as u64,
         share: settings.get(RULE.code, &SHARE),
-        waves: settings.get(RULE.code, &WAVES) as usize,
-    };
+        waves: settings.get(RULE.code, &WAVES) as u64,
+    }
+}
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let terms = terms(settings);
     let mut hits = Vec::new();
     for (scope, tally) in fleet.sorted_scopes() {
-        let trains = tally.waves.trains(fleet.table, &terms);
+        let trains = tally.instants.trains(&terms);
         hits.extend(trains.iter().filter_map(|train| judge(fleet, scope, train)));
     }
     hits
@@ -181,7 +184,7 @@ fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train) -> Option<Hit> {
     if matches!(cause, Cause::Unknown) {
         hit.confidence = Confidence::Low;
     }
-    hit.rows.extend(train.examples.iter().take(EXAMPLES).copied());
+    hit.rows.extend_from_slice(&train.examples);
     hit.class = hit.rows.first().and_then(|row| fleet.table.rows[*row as usize].class);
     hit.scope = Some(scope);
     Some(hit)

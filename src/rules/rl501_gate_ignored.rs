@@ -2,7 +2,7 @@
 
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
 use crate::attempt::Scope as Limits;
-use crate::measure::{Fleet, Shut};
+use crate::measure::{Fleet, GateTerms, Ignored};
 use crate::report::Evidence;
 
 const SENDS: Setting = Setting {
@@ -24,9 +24,6 @@ const SHARE: Setting = Setting {
     meaning: "share of the sends inside a window that must have been refused: where most get through, the 429 \
               was not about the scope",
 };
-/// Sends shown of one finding.
-const EXAMPLES: usize = 8;
-
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
     code: "RL501",
@@ -92,29 +89,24 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let least = settings.get(RULE.code, &SENDS).max(1.0) as u64;
-    let grace_us = (settings.get(RULE.code, &GRACE) * 1e6) as i64;
-    let share = settings.get(RULE.code, &SHARE);
-    let scopes = fleet.sorted_scopes().into_iter();
-    scopes
-        .filter_map(|(scope, tally)| {
-            let ignored = tally.shut(fleet.table, grace_us, EXAMPLES).into_iter().filter(|(shut, passed)| {
-                let refused = shut.collisions();
-                refused >= least && refused as f64 >= share * (refused + passed) as f64
-            });
-            let ignored: Vec<(Shut, u64)> = ignored.collect();
-            (!ignored.is_empty()).then(|| hit(fleet, scope, &ignored))
-        })
-        .collect()
+/// What counts as an ignored gate.
+pub(super) fn terms(settings: &Settings) -> GateTerms {
+    GateTerms {
+        grace_us: (settings.get(RULE.code, &GRACE) * 1e6) as i64,
+        sends: settings.get(RULE.code, &SENDS).max(1.0) as u64,
+        share: settings.get(RULE.code, &SHARE),
+    }
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &[(Shut, u64)]) -> Hit {
-    let refused: u64 = ignored.iter().map(|(shut, _)| shut.collisions()).sum();
-    let fresh: u64 = ignored.iter().map(|(shut, _)| shut.fresh).sum();
-    let passed: u64 = ignored.iter().map(|(_, passed)| passed).sum();
-    let closed: f64 = ignored.iter().map(|(shut, _)| shut.until.s_since(shut.from)).sum();
-    let windows = match ignored.len() {
+fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
+    let scopes = fleet.sorted_scopes().into_iter();
+    scopes.filter_map(|(scope, tally)| Some(hit(fleet, scope, tally.instants.ignored()?))).collect()
+}
+
+fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &Ignored) -> Hit {
+    let refused = ignored.collisions();
+    let closed = ignored.closed_us as f64 / 1e6;
+    let windows = match ignored.windows {
         1 => "one window".to_owned(),
         n => format!("{n} windows"),
     };
@@ -125,19 +117,16 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &[(Shut, u64)]) -> Hit {
         super::shared::seconds(closed),
     ))
     .count("sends_refused_inside", refused)
-    .count("hurried_retries_of_them", refused - fresh)
-    .count("calls_passed_inside", passed)
-    .count("windows", ignored.len() as u64)
-    .number("closed_s", closed);
-    if let Some((first, _)) = ignored.first() {
-        hit = hit.figure("first_closed_at", Evidence::At(first.from));
-        hit.rows.push(first.opened_by);
-        hit.class = fleet.table.rows[first.opened_by as usize].class;
-    }
-    let examples = ignored.iter().flat_map(|(shut, _)| &shut.examples);
-    hit.rows.extend(examples.copied().take(EXAMPLES));
+    .count("hurried_retries_of_them", ignored.hurried)
+    .count("calls_passed_inside", ignored.passed)
+    .count("windows", ignored.windows)
+    .number("closed_s", closed)
+    .figure("first_closed_at", Evidence::At(ignored.first));
+    hit.rows.push(ignored.opened_by);
+    hit.class = fleet.table.rows[ignored.opened_by as usize].class;
+    hit.rows.extend_from_slice(&ignored.examples);
     // Retries that ignored their own hint are counted by the rules about calls.
-    hit.wasted_more = fresh;
+    hit.wasted_more = ignored.fresh;
     hit.scope = Some(scope);
     if !scope.names_account() {
         // Workers with keys of different accounts would not share the window.

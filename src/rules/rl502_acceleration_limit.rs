@@ -101,18 +101,21 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let terms = RampTerms {
+/// What counts as a ramp.
+pub(super) fn terms(settings: &Settings) -> RampTerms {
+    RampTerms {
         rise: settings.get(RULE.code, &RISE),
         starts: settings.get(RULE.code, &STARTS) as u64,
         refusals: settings.get(RULE.code, &REFUSALS) as u64,
-    };
+    }
+}
+
+fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let share = settings.get(RULE.code, &HEADROOM);
-    let Some(begin) = fleet.runs.values().map(|run| run.first).min() else { return Vec::new() };
     let scopes = fleet.sorted_scopes().into_iter();
     scopes
         .filter_map(|(scope, tally)| {
-            let ramps = tally.ramps(fleet.table, begin, &terms).into_iter();
+            let ramps = tally.instants.ramps().iter().copied();
             let with_room = ramps.filter_map(|ramp| {
                 let least = least_headroom(fleet, scope, ramp.at).filter(|(left, _)| *left > share)?;
                 Some((ramp, least))

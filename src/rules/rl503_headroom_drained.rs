@@ -146,7 +146,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
             if !readings.iter().any(low) {
                 return None;
             }
-            let traffic = tally.traffic(fleet.table);
+            let traffic = tally.traffic();
             if traffic.sends() < least_sends {
                 return None;
             }

@@ -83,9 +83,11 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .filter_map(|(scope, tally)| {
             let pressed = most_pressed(&tally.flow, share)?;
             // The stretches are a minute wide: how long it lasted, the refusals themselves say.
-            let refusals = tally.gate.refusals(fleet.table);
-            let within = || refusals.iter().map(|(at, ..)| *at).filter(|at| *at >= pressed.from && *at < pressed.until);
-            let lasted_s = within().max()?.s_since(within().min()?);
+            let (_, refusals) = tally.refusals.clone().sorted();
+            let mut within = refusals.iter().filter(|(at, _)| *at >= pressed.from && *at < pressed.until);
+            let first = within.next()?;
+            let last = within.next_back().unwrap_or(first);
+            let lasted_s = last.1.last.s_since(first.1.first.sent);
             let lasts = lasted_s >= least_s && pressed.sends as f64 >= least;
             lasts.then(|| hit(fleet, scope, &pressed, lasted_s))
         })

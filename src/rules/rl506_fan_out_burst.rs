@@ -19,8 +19,6 @@ const NORMAL: Setting = Setting {
     unit: "",
     meaning: "how many times the usual rate of starts, over the minute around it, makes a burst",
 };
-/// First attempts shown of one finding.
-const EXAMPLES: usize = 8;
 
 /// A call of the examples at 09:00: second, call, and what else its record holds.
 macro_rules! call {
@@ -128,19 +126,18 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let terms = FanoutTerms {
+/// What counts as a burst.
+pub(super) fn terms(settings: &Settings) -> FanoutTerms {
+    FanoutTerms {
         starts: settings.get(RULE.code, &STARTS) as u64,
         met_share: settings.get(RULE.code, &MET),
         over_normal: settings.get(RULE.code, &NORMAL),
-    };
+    }
+}
+
+fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     let scopes = fleet.sorted_scopes().into_iter();
-    scopes
-        .filter_map(|(scope, tally)| {
-            let fanout = tally.worst_fanout(fleet.table, &terms, EXAMPLES)?;
-            Some(hit(fleet, scope, &fanout))
-        })
-        .collect()
+    scopes.filter_map(|(scope, tally)| Some(hit(fleet, scope, &tally.instants.worst_fanout()?))).collect()
 }
 
 fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {

@@ -11,7 +11,7 @@ pub use schedule::{Jitter, Schedule, Shape};
 pub use waits::{Step, Waits};
 
 use super::spot::Spot;
-use crate::attempt::{AttemptTable, Symbol};
+use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::Call;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
@@ -53,7 +53,6 @@ pub struct LoopTally {
     pub dictated: u64,
     /// Waits whose length the log does not show.
     pub unmeasured: u64,
-    waiting: Waiting,
 }
 
 impl LoopTally {
@@ -69,19 +68,12 @@ impl LoopTally {
         schedule::read(self)
     }
 
-    /// Most calls that waited by the loop's own schedule at the same time.
-    #[must_use]
-    pub fn most_waiting(&self, table: &AttemptTable) -> u64 {
-        self.waiting.most(table)
-    }
-
-    fn merge(&mut self, table: &AttemptTable, other: LoopTally) {
+    fn merge(&mut self, other: LoopTally) {
         for (number, step) in other.steps {
             self.steps.entry(number).or_default().merge(step);
         }
         self.dictated += other.dictated;
         self.unmeasured += other.unmeasured;
-        self.waiting.merge(table, other.waiting);
     }
 }
 
@@ -92,7 +84,13 @@ pub(super) fn is_dictated(call: &Call<'_>, position: usize) -> bool {
 
 /// The waits of every loop.
 #[derive(Clone, Debug, Default)]
-pub struct Backoffs(HashMap<LoopKey, LoopTally, RandomState>);
+pub struct Backoffs {
+    loops: Loops<LoopTally>,
+    /// Who waited at the same time.
+    waiting: Loops<Waiting>,
+}
+
+type Loops<T> = HashMap<LoopKey, T, RandomState>;
 
 impl Backoffs {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
@@ -103,50 +101,56 @@ impl Backoffs {
         }
     }
 
+    /// Takes in the waits of one call that ended at `since` or later, by the clock.
+    pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
+        for position in (1..call.len()).filter(|position| call.at(*position).sent >= since) {
+            let Some(Which { outer, length: Length::Own(us), .. }) = which::of(&call.up_to(position), position) else {
+                continue;
+            };
+            let waiting = self.waiting.entry(key_of(call, position, outer)).or_default();
+            waiting.add(call.table(), call.at(position).sent, us);
+            fit(&mut self.waiting, call.table());
+        }
+    }
+
+    /// Counts who waited at the same time, as far as that is known when nothing can be sent before `until` any more.
+    pub(super) fn settle(&mut self, table: &AttemptTable, until: Time) {
+        self.waiting.values_mut().for_each(|waiting| waiting.settle(table, until));
+    }
+
     fn add(&mut self, call: &Call<'_>, position: usize, which: Which) {
-        let origin = call.origin(position);
         let Which { outer, step, length } = which;
-        let key = LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer };
-        let tally = self.0.entry(key).or_default();
+        let tally = self.loops.entry(key_of(call, position, outer)).or_default();
         match length {
             Length::Own(us) => {
                 let spot = Spot::of(call.table(), call.rows()[position]);
-                tally.waiting.add(call.table(), call.at(position).sent, us);
                 tally.steps.entry(step.min(MOST_STEPS)).or_default().add(us, spot);
             }
             Length::Dictated => tally.dictated += 1,
             Length::Unknown => tally.unmeasured += 1,
         }
-        self.fit(call.table(), 2 * MOST_LOOPS);
+        fit(&mut self.loops, call.table());
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Backoffs) {
-        for (key, tally) in other.0 {
-            self.0.entry(key).or_default().merge(table, tally);
+        for (key, tally) in other.loops {
+            self.loops.entry(key).or_default().merge(tally);
         }
-        self.fit(table, 2 * MOST_LOOPS);
+        for (key, waiting) in other.waiting {
+            self.waiting.entry(key).or_default().merge(table, waiting);
+        }
+        fit(&mut self.loops, table);
+        fit(&mut self.waiting, table);
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        self.0.values_mut().flat_map(|tally| tally.steps.values_mut()).for_each(|step| step.each_row(visit));
-    }
-
-    /// Beyond `most` loops, those with the first names stay. One that is among the first of all is among the
-    /// first of any part, so none of those ever loses a wait, whatever the order.
-    fn fit(&mut self, table: &AttemptTable, most: usize) {
-        if self.0.len() > most {
-            let mut keys: Vec<LoopKey> = self.0.keys().copied().collect();
-            keys.sort_unstable_by_key(|key| (key.names(table), key.outer));
-            keys.drain(MOST_LOOPS..).for_each(|key| {
-                self.0.remove(&key);
-            });
-        }
+        self.loops.values_mut().flat_map(|tally| tally.steps.values_mut()).for_each(|step| step.each_row(visit));
     }
 
     /// The loops in the order of their names.
     #[must_use]
     pub fn sorted(&self, table: &AttemptTable) -> Vec<(LoopKey, &LoopTally)> {
-        let mut list: Vec<_> = self.0.iter().map(|(key, tally)| (*key, tally)).collect();
+        let mut list: Vec<_> = self.loops.iter().map(|(key, tally)| (*key, tally)).collect();
         list.sort_unstable_by_key(|(key, _)| (key.names(table), key.outer));
         list.truncate(MOST_LOOPS);
         list
@@ -155,6 +159,29 @@ impl Backoffs {
     /// The waits of one loop.
     #[must_use]
     pub fn of(&self, key: &LoopKey) -> Option<&LoopTally> {
-        self.0.get(key)
+        self.loops.get(key)
+    }
+
+    /// Most calls of one loop that waited by its own schedule at the same time, by the clock.
+    #[must_use]
+    pub fn most_waiting(&self, key: &LoopKey) -> u64 {
+        self.waiting.get(key).map_or(0, Waiting::most)
+    }
+}
+
+fn key_of(call: &Call<'_>, position: usize, outer: bool) -> LoopKey {
+    let origin = call.origin(position);
+    LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer }
+}
+
+/// Beyond twice [`MOST_LOOPS`], those with the first names stay. One that is among the first of all is among the
+/// first of any part, so none of those ever loses a wait, whatever the order.
+fn fit<T>(loops: &mut Loops<T>, table: &AttemptTable) {
+    if loops.len() > 2 * MOST_LOOPS {
+        let mut keys: Vec<LoopKey> = loops.keys().copied().collect();
+        keys.sort_unstable_by_key(|key| (key.names(table), key.outer));
+        keys.drain(MOST_LOOPS..).for_each(|key| {
+            loops.remove(&key);
+        });
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::attempt::{AttemptTable, Time};
 use crate::measure::moments::{Moment, Moments};
+use crate::measure::waves::LONG_US;
 
 /// Stretches of 2^16 µs, some 66 ms.
 const SHIFT: u32 = 16;
@@ -20,28 +21,40 @@ impl Moment for Turn {
     }
 }
 
-/// The waits of a loop over time.
+/// The waits of a loop, counted while time goes by.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting(Moments<Turn>);
+pub(super) struct Waiting {
+    moments: Moments<Turn>,
+    /// How many waited at the end of the last stretch that is counted, and the most at the end of any.
+    now: i64,
+    most: i64,
+}
 
 impl Waiting {
-    /// A wait of `us` that the retry sent at `sent` ended.
+    /// A wait of `us` that the retry sent at `sent` ended. One of more than an hour is not counted.
     pub(super) fn add(&mut self, table: &AttemptTable, sent: Time, us: i64) {
-        self.0.add(table, sent.plus_us(-us).0 >> SHIFT, Turn { began: 1, ended: 0 });
-        self.0.add(table, sent.0 >> SHIFT, Turn { began: 0, ended: 1 });
+        if us <= LONG_US {
+            self.moments.add(table, sent.plus_us(-us).0 >> SHIFT, Turn { began: 1, ended: 0 });
+            self.moments.add(table, sent.0 >> SHIFT, Turn { began: 0, ended: 1 });
+        }
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Waiting) {
-        self.0.merge(table, other.0);
+        self.moments.merge(table, other.moments);
+    }
+
+    /// Counts the stretches in which no wait can have begun any more when nothing can be sent before `until`.
+    pub(super) fn settle(&mut self, table: &AttemptTable, until: Time) {
+        let due = until.plus_us(-LONG_US).0 >> SHIFT;
+        for (_, turn) in self.moments.in_order(table).iter().take_while(|(key, _)| *key < due) {
+            self.now += i64::from(turn.began) - i64::from(turn.ended);
+            self.most = self.most.max(self.now);
+        }
+        self.moments.forget_before(due);
     }
 
     /// The most that waited at the end of any stretch.
-    pub(super) fn most(&self, table: &AttemptTable) -> u64 {
-        let (mut now, mut most) = (0_i64, 0);
-        for (_, turn) in self.0.sorted(table) {
-            now += i64::from(turn.began) - i64::from(turn.ended);
-            most = most.max(now);
-        }
-        most.unsigned_abs()
+    pub(super) fn most(&self) -> u64 {
+        self.most.unsigned_abs()
     }
 }

@@ -1,0 +1,230 @@
+//! Calls that started together, and ran into what starting together brings.
+
+use super::burst::{Burst, Line, Sum, begin_of, seconds, stretch, stretches};
+use crate::attempt::Time;
+use smallvec::SmallVec;
+
+/// Stretches in a window: whatever fits into one second fits into it, and little more.
+const WINDOW: i64 = 16;
+/// So far on either side it is looked for what is usual.
+const SIDE: i64 = stretches(30);
+/// So far on either side it is looked for the same trouble.
+const NEAR: i64 = stretches(10);
+/// First attempts kept as examples of one train.
+const EXAMPLES: usize = 8;
+/// So many standard deviations above the usual number of starts, no chance puts them there: a long log has
+/// many seconds, and in one of them nearly everything happens.
+const BY_CHANCE: f64 = 8.0;
+
+/// Thresholds of [`Fanouts`].
+#[derive(Clone, Copy, Debug)]
+pub struct FanoutTerms {
+    /// Least starts within a second.
+    pub starts: u64,
+    /// Least share of them that met a limit or an overload.
+    pub met_share: f64,
+    /// Least ratio to the rate of starts around it.
+    pub over_normal: f64,
+}
+
+/// Calls that started together, and ran into what starting together brings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fanout {
+    /// When.
+    pub at: Time,
+    /// Calls that started within a second.
+    pub starts: u64,
+    /// Of them, calls whose first attempt met a rate limit or an overload.
+    pub met: u64,
+    /// At least one met a rate limit, which is the caller's own.
+    pub rate_limited: bool,
+    /// The calls belong to many runs.
+    pub many_runs: bool,
+    /// Starts a second in the minute around it.
+    pub normal_per_s: f64,
+    /// Trains of that kind on the scope.
+    pub trains: u64,
+    /// Some of the first attempts that met something, in time order.
+    pub examples: Vec<u32>,
+}
+
+/// The trains of one scope, found while time goes by. A train is a crowd, or several that overlap.
+#[derive(Clone, Debug)]
+pub(super) struct Fanouts {
+    /// The first stretch in which a call started.
+    begin: Option<i64>,
+    /// Crowds before this stretch are found.
+    found: i64,
+    /// Crowds before this one are judged.
+    judged: i64,
+    /// Those found that are not judged yet, or near to such.
+    crowds: Vec<Crowd>,
+    /// The train that may still go on, and its latest crowd.
+    open: Option<(Crowd, i64)>,
+    /// The worst of those that are over, and how many those are.
+    worst: Option<Crowd>,
+    trains: u64,
+}
+
+impl Default for Fanouts {
+    fn default() -> Self {
+        Fanouts {
+            begin: None,
+            found: i64::MIN,
+            judged: i64::MIN,
+            crowds: Vec::new(),
+            open: None,
+            worst: None,
+            trains: 0,
+        }
+    }
+}
+
+impl Fanouts {
+    /// Judges what is known of in full when nothing can start before `until` any more. Of what starts after
+    /// `end` the log cannot tell.
+    pub(super) fn settle(&mut self, line: &Line<'_>, until: Time, end: Time, terms: &FanoutTerms) {
+        let until = stretch(until);
+        let first = line.list.first().map(|(key, _)| *key).filter(|key| *key < until);
+        self.begin = self.begin.or(first);
+        let found = until - WINDOW - SIDE;
+        self.find(line, found, stretch(end).saturating_add(1), terms);
+        self.judge(line, found - WINDOW - NEAR);
+    }
+
+    /// The train in which most calls met something.
+    pub(super) fn worst(&self) -> Option<Fanout> {
+        let open = self.open.as_ref().map(|(crowd, _)| crowd);
+        let worst = open.into_iter().chain(&self.worst).max_by_key(|crowd| crowd.rank())?;
+        Some(Fanout {
+            at: begin_of(worst.key),
+            starts: u64::from(worst.sum.starts),
+            met: u64::from(worst.sum.met),
+            rate_limited: worst.sum.limited(),
+            many_runs: worst.sum.runs() * 2.0 >= f64::from(worst.sum.starts.min(32)),
+            normal_per_s: worst.normal_per_s,
+            trains: self.trains + u64::from(open.is_some()),
+            examples: worst.examples.to_vec(),
+        })
+    }
+
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        let open = self.open.iter_mut().map(|(crowd, _)| crowd);
+        let crowds = self.crowds.iter_mut().chain(open).chain(&mut self.worst);
+        crowds.flat_map(|crowd| &mut crowd.examples).for_each(visit);
+    }
+
+    /// Finds the crowds before `until`.
+    fn find(&mut self, line: &Line<'_>, until: i64, end: i64, terms: &FanoutTerms) {
+        let Some(begin) = self.begin else { return };
+        let keys = line.span(self.found, until).iter().map(|(key, _)| *key);
+        self.crowds.extend(keys.filter_map(|key| Crowd::at(line, key, (begin, end), terms)));
+        self.found = self.found.max(until);
+    }
+
+    /// Judges the crowds before `until`.
+    fn judge(&mut self, line: &Line<'_>, until: i64) {
+        let crowded = crowded(&self.crowds);
+        let due = |crowd: &&Crowd| crowd.key >= self.judged && crowd.key < until;
+        let blamed = |crowd: &&Crowd| !crowd.shares_trouble(line, &crowded);
+        let blamed: Vec<Crowd> = self.crowds.iter().filter(due).filter(blamed).cloned().collect();
+        blamed.into_iter().for_each(|crowd| self.blame(crowd));
+        self.judged = self.judged.max(until);
+        self.crowds.retain(|crowd| crowd.key >= until - NEAR - WINDOW);
+    }
+
+    /// Of windows that overlap, the one in which most calls met something stands for all.
+    fn blame(&mut self, crowd: Crowd) {
+        let key = crowd.key;
+        match self.open.take() {
+            Some((best, last)) if key - WINDOW < last => {
+                let better = (crowd.sum.met, crowd.sum.starts) > (best.sum.met, best.sum.starts);
+                self.open = Some((if better { crowd } else { best }, key));
+            }
+            over => {
+                if let Some((over, _)) = over {
+                    self.trains += 1;
+                    self.worst = [self.worst.take(), Some(over)].into_iter().flatten().max_by_key(Crowd::rank);
+                }
+                self.open = Some((crowd, key));
+            }
+        }
+    }
+}
+
+/// A second in which more calls started than usual.
+#[derive(Clone, Debug)]
+struct Crowd {
+    key: i64,
+    sum: Burst,
+    normal_per_s: f64,
+    examples: SmallVec<[u32; EXAMPLES]>,
+}
+
+impl Crowd {
+    /// The second that begins with a stretch, where it holds enough starts, enough of them met something, and it
+    /// stands out from the half minute on either side of it. Where the log ends earlier, nothing is known of what
+    /// started beyond.
+    fn at(line: &Line<'_>, key: i64, (begin, end): (i64, i64), terms: &FanoutTerms) -> Option<Crowd> {
+        let (inside, past) = (line.sum(key, key + WINDOW), key + WINDOW);
+        let starts = f64::from(inside.starts);
+        if u64::from(inside.starts) < terms.starts.max(1) || f64::from(inside.met) < terms.met_share * starts {
+            return None;
+        }
+        let around = line.sum(key - SIDE, key).starts + line.sum(past, past + SIDE).starts;
+        let covered = (key - (key - SIDE).max(begin)).max(0) + ((past + SIDE).min(end) - past).max(0);
+        // Half a second of log says nothing about what is usual.
+        let normal_per_s = f64::from(around) / seconds(covered).max(1.0);
+        let usual = normal_per_s * seconds(WINDOW);
+        let stands_out = starts >= terms.over_normal * usual && starts >= usual + BY_CHANCE * usual.sqrt();
+        stands_out.then(|| {
+            let (mut sum, span) = (Burst::default(), line.span(key, past));
+            span.iter().for_each(|(_, burst)| sum.add(burst));
+            let examples = span.iter().filter_map(|(_, burst)| burst.example).take(EXAMPLES).collect();
+            Crowd { key, sum, normal_per_s, examples }
+        })
+    }
+
+    /// What makes one worse than another.
+    fn rank(&self) -> impl Ord + use<> {
+        (self.sum.met, self.sum.starts, -self.key)
+    }
+
+    /// Whether calls that started alone, shortly before or after, fared about as badly: then something else
+    /// is wrong, and the crowd is not to blame.
+    fn shares_trouble(&self, line: &Line<'_>, crowded: &[(i64, i64)]) -> bool {
+        let around = outside(line, crowded, self.key - NEAR, self.key + WINDOW + NEAR);
+        if u64::from(around.starts) < (u64::from(self.sum.starts) / 4).max(5) {
+            return false;
+        }
+        let (met, starts) = (f64::from(self.sum.met), f64::from(self.sum.starts));
+        let share = f64::from(around.met) / f64::from(around.starts);
+        let expected = starts * share;
+        // Twice as many as elsewhere, and more than chance makes of as many calls.
+        met < 2.0 * expected || met < expected + 3.0 * (expected * (1.0 - share)).sqrt()
+    }
+}
+
+/// The stretches that crowds cover, from and to.
+fn crowded(crowds: &[Crowd]) -> Vec<(i64, i64)> {
+    let mut list: Vec<(i64, i64)> = Vec::new();
+    for crowd in crowds {
+        match list.last_mut() {
+            Some((_, end)) if crowd.key <= *end => *end = crowd.key + WINDOW,
+            _ => list.push((crowd.key, crowd.key + WINDOW)),
+        }
+    }
+    list
+}
+
+/// What started in the stretches `from..to` outside of crowds.
+fn outside(line: &Line<'_>, crowded: &[(i64, i64)], from: i64, to: i64) -> Sum {
+    let mut sum = line.sum(from, to);
+    let first = crowded.partition_point(|(_, end)| *end <= from);
+    for (begin, end) in crowded[first..].iter().take_while(|(begin, _)| *begin < to) {
+        let inside = line.sum(from.max(*begin), to.min(*end));
+        sum.starts -= inside.starts;
+        sum.met -= inside.met;
+    }
+    sum
+}

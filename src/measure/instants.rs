@@ -1,0 +1,114 @@
+//! What happens within seconds on one rate-limit scope: judged while time goes by, and then forgotten, so that
+//! it costs the same however long the log is.
+
+use super::burst::Starts;
+use super::fanout::{Fanout, FanoutTerms, Fanouts};
+use super::gate::Gate;
+use super::ramp::{Ramp, RampTerms, Ramps};
+use super::shut::{GateTerms, Ignored, Shuts};
+use super::tally::is_rate_limit;
+use super::waves::{Train, WaveTerms, Waves};
+use crate::attempt::{AttemptTable, Scope, Time};
+use crate::calls::Call;
+
+/// Starts are looked back at for so long, and refusals, µs: the minute before a rise and the minute after it,
+/// and some.
+const KEPT_US: i64 = 150_000_000;
+
+/// By what [`Instants`] are judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Calls started together.
+    pub fanout: FanoutTerms,
+    /// Sends into a closed gate.
+    pub gate: GateTerms,
+    /// Rates that rose too fast.
+    pub ramp: RampTerms,
+    /// Retries that arrive together.
+    pub wave: WaveTerms,
+}
+
+/// What a log covers: its first send, and the last moment it speaks of where that is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) begin: Time,
+    pub(super) end: Time,
+}
+
+/// The last seconds of one scope, and what the seconds before them came to.
+///
+/// Several may be merged before anything is settled. Afterwards, only further ones may be merged into it of which
+/// nothing is settled.
+#[derive(Clone, Debug, Default)]
+pub struct Instants {
+    starts: Starts,
+    gate: Gate,
+    waves: Waves,
+    fanouts: Fanouts,
+    shuts: Shuts,
+    ramps: Ramps,
+}
+
+impl Instants {
+    /// Takes in the attempts of `call` on `scope` that were sent at `since` or later. They are in the order of
+    /// time, and some may be still to come.
+    pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time) {
+        if call.first().sent >= since && call.origin(0).scope() == scope {
+            self.starts.add(call);
+        }
+        self.waves.follow(call, scope, since);
+        if call.attempts().any(is_rate_limit) {
+            self.gate.follow(call, scope, since);
+        }
+    }
+
+    pub(super) fn merge(&mut self, table: &AttemptTable, other: Instants) {
+        self.starts.merge(table, other.starts);
+        self.gate.merge(table, other.gate);
+        self.waves.merge(table, other.waves);
+    }
+
+    /// Judges what is known of in full when nothing can be sent before `until` any more.
+    pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, log: Span, terms: &Terms) {
+        let (starts, knocks) = (self.starts.line(table), self.gate.knocks(table));
+        self.fanouts.settle(&starts, until, log.end, &terms.fanout);
+        self.shuts.settle(knocks, &starts, until, &terms.gate);
+        self.ramps.settle(table, (knocks, &starts), (log.begin, until), &terms.ramp);
+        self.waves.settle(table, until, &terms.wave);
+        self.starts.forget(until.plus_us(-KEPT_US));
+        self.gate.forget(until.plus_us(-KEPT_US));
+    }
+
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.starts.each_row(visit);
+        self.gate.each_row(visit);
+        self.waves.each_row(visit);
+        self.fanouts.each_row(visit);
+        self.shuts.each_row(visit);
+        self.ramps.each_row(visit);
+    }
+
+    /// The train of calls started together that ran into most limits and overloads.
+    #[must_use]
+    pub fn worst_fanout(&self) -> Option<Fanout> {
+        self.fanouts.worst()
+    }
+
+    /// The windows that a 429 had closed for everyone and that enough sends ignored.
+    #[must_use]
+    pub fn ignored(&self) -> Option<&Ignored> {
+        self.shuts.ignored()
+    }
+
+    /// Every rise in the rate of starts that 429s followed, in time order.
+    #[must_use]
+    pub fn ramps(&self) -> &[Ramp] {
+        self.ramps.found()
+    }
+
+    /// Every train of retry waves, in time order.
+    #[must_use]
+    pub fn trains(&self, terms: &WaveTerms) -> Vec<Train> {
+        self.waves.trains(terms)
+    }
+}
