@@ -129,10 +129,13 @@ impl Lane {
         let sdk = values.optional_integer(Slot::SdkRetryCount)?.or(values.optional_integer(Slot::HeaderSdkRetryCount)?);
         let cap = values.optional_integer(Slot::MaxAttempts)?;
         let beneath = [(Slot::Resends, 0), (Slot::GatewayRetries, 0), (Slot::UpstreamAttempts, 1)];
+        let mut counts_beneath = false;
         for (slot, most) in beneath {
-            if values.optional_integer(slot)?.is_some_and(|n| n > most) {
+            let count = values.optional_integer(slot)?;
+            if count.is_some_and(|n| n > most) {
                 return None;
             }
+            counts_beneath |= count.is_some();
         }
         if !(200..300).contains(&status) || !first(number) || sdk.is_some_and(|n| n != 0) {
             return None;
@@ -175,6 +178,7 @@ impl Lane {
         flags.set(Flags::REQUEST_ID, request_id.is_some());
         flags.set(Flags::AWS_ID, values.kind(Slot::AwsRequestId) != scan::Kind::Null);
         flags.set(Flags::NO_CALL_ID, call.is_none());
+        flags.set(Flags::COUNTS_BENEATH, counts_beneath);
         for reading in readings.into_iter().flatten() {
             table.gauges.add(origin.1, origin.0.scope(), answered, reading);
             flags.set(Flags::HEADROOM, true);
