@@ -14,7 +14,7 @@ pub use rolling::Rolling;
 
 use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping, Groups, Horizon, group};
-use crate::measure::{Fleet, RunTally, Sums};
+use crate::measure::{Fleet, RunTally, Service, Sums};
 use crate::report::CallFacts;
 use crate::rules::{self, Check, Confidence, Field, Hit, Rule, Scope, Severity};
 use foldhash::fast::RandomState;
@@ -175,7 +175,7 @@ impl<'a> Judgement<'a> {
     /// What a call rule says; that it cannot tell is counted.
     fn ask(&mut self, rule: &'static Rule, call: &Call<'a>, options: &Options) -> Option<Hit> {
         match rule.check {
-            Check::Call(check) => check(call, &options.settings),
+            Check::Call(check) | Check::CallOfAll(check, _) => check(call, &options.settings),
             Check::CallIfTold(check) => check(call, &options.settings).unwrap_or_else(|field| {
                 *self.undecided.entry((rule.code, field)).or_default() += 1;
                 None
@@ -187,6 +187,7 @@ impl<'a> Judgement<'a> {
     /// Judges the fleet by its summaries: once, after everything is merged.
     pub fn judge_fleet(&mut self, options: &Options) {
         self.fleet.settle(&rules::terms(&options.settings));
+        self.tell_of_all();
         for rule in &options.rules {
             if let Check::Fleet(check) = rule.check {
                 for hit in check(&self.fleet, &options.settings) {
@@ -196,6 +197,17 @@ impl<'a> Judgement<'a> {
                         self.note_waste(run, waste);
                     }
                 }
+            }
+        }
+    }
+
+    /// Tells findings about calls, of rules that ask for it, what share of all calls they are about.
+    fn tell_of_all(&mut self) {
+        for (key, fold) in &mut self.folds {
+            if let Check::CallOfAll(_, tell) = fold.rule.check {
+                let service = Service { provider: key.provider, model: key.model };
+                let found = fold.total();
+                fold.kept.values_mut().for_each(|kept| tell(&self.fleet, service, found, &mut kept.hit));
             }
         }
     }

@@ -218,6 +218,36 @@ fn traces_hold_none_of_it_either() {
     assert_eq!(ids, 12);
 }
 
+#[test]
+fn comparisons_hold_none_of_it_either() {
+    let folder = folder();
+    let night = "json=plantedfile-night.json";
+    run(folder.path(), &["analyze", "plantedfile.jsonl", "--complete", "--quiet", "--output", night]);
+    std::fs::write(
+        folder.path().join("plantedfile-calm.jsonl"),
+        "{\"ts\":\"2026-01-06T10:00:00Z\",\"run_id\":\"plantedrun-2\",\"call_id\":\"c\",\"model\":\"plantedmodel\",\"status\":200}\n",
+    )
+    .unwrap();
+    let calm = "json=plantedfile-calm.json";
+    run(folder.path(), &["analyze", "plantedfile-calm.jsonl", "--complete", "--quiet", "--output", calm]);
+    let anonymize = format!("--anonymize={SALT}");
+    for format in ["text", "json", "markdown", "html"] {
+        for compared in [
+            &["diff", "plantedfile-calm.jsonl", "plantedfile.jsonl"][..],
+            &["diff", "plantedfile-night.json", "plantedfile-calm.json"],
+            &["trend", "plantedfile-night.json", "plantedfile-calm.json"],
+        ] {
+            let open = run(folder.path(), &[compared, &["--verbose", "--format", format]].concat());
+            assert!(open.stdout.contains("planted"), "{compared:?} in {format}: nothing to hide: {open:#?}");
+            let shut = run(folder.path(), &[compared, &["--verbose", "--format", format, &anonymize]].concat());
+            assert!(shut.code <= 1 && shut.stdout.contains("RL104"), "{compared:?} in {format}: {shut:#?}");
+            for word in PLANTED {
+                assert!(!shut.stdout.contains(word), "{word} in {compared:?} in {format}: {}", shut.stdout);
+            }
+        }
+    }
+}
+
 /// All ids of real logs, in every form.
 #[test]
 fn no_id_of_a_real_log_is_left() {

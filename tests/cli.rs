@@ -167,7 +167,7 @@ fn exit_3_when_nothing_is_there() {
         (&["nothing.jsonl"], "0 lines read"),
         (&["words.log"], "An attempt is a JSON object with a time"),
         (&["binary.dat"], "no attempt found in binary.dat"),
-        (&["--run", "r-none", "ok.jsonl"], "1 attempts were left out by"),
+        (&["--run", "r-none", "ok.jsonl"], "1 attempt was left out by"),
         (&["--since", "2027-01-01", "ok.jsonl"], "left out by --since"),
     ] {
         assert_ends(&analyze(folder.path(), arguments), 3, complaint);
@@ -561,7 +561,7 @@ fn the_words_of_a_mistake_stay_as_they_are() {
     let folder = folder();
     let complaint = |arguments: &[&str]| run_in(folder.path(), arguments).stderr;
     insta::assert_snapshot!(complaint(&["analyze", "missing.jsonl"]), @"retrylens: cannot read missing.jsonl: No such file or directory (os error 2)");
-    insta::assert_snapshot!(complaint(&["analyze", "--run", "r-none", "ok.jsonl"]), @"retrylens: no attempt found in ok.jsonl: 1 lines read, 0 skipped as no attempts, 0 unreadable, 0 blank; 1 attempts were left out by --since, --until, --run, --model or --provider");
+    insta::assert_snapshot!(complaint(&["analyze", "--run", "r-none", "ok.jsonl"]), @"retrylens: no attempt found in ok.jsonl: 1 line read, 0 skipped as no attempts, 0 unreadable, 0 blank; 1 attempt was left out by --since, --until, --run, --model or --provider");
     insta::assert_snapshot!(complaint(&["trace", "re", "ok.jsonl"]), @"retrylens: `re` is too short for an id: give at least 3 characters");
 }
 

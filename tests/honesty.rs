@@ -72,6 +72,31 @@ fn calls_that_a_rule_could_not_judge_are_counted_with_the_field_that_would_have_
     assert_eq!(report["undecided"], json!([{ "rule": "RL307", "field": "duration_ms", "calls": 2 }]));
     let told = "RL307 cannot tell of 2 calls that lack duration_ms where it would have told";
     assert!(flat(&text).contains(told), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), &log).unwrap();
+    for format in ["markdown", "sarif", "junit"] {
+        let ran = run_in(folder.path(), &["analyze", "a.jsonl", "--format", format]);
+        // Markdown escapes what it could take for its own marks.
+        assert!(ran.stdout.replace('\\', "").contains(told), "{format}: {}", ran.stdout);
+    }
+    let ran = run_in(folder.path(), &["analyze", "a.jsonl", "--format", "ndjson"]);
+    assert!(ran.stderr.contains(told) && !ran.stdout.contains(told), "{}", ran.stderr);
+}
+
+#[test]
+fn values_that_mean_nothing_are_told_in_every_form() {
+    let log = r#"{"ts":"2026-01-05T10:00:00Z","status":429,"retry_after":"soonish"}"#;
+    let told = "1 value of retry_after could not be read, so not used, such as \"soonish\" (a.jsonl:1)";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), log).unwrap();
+    for (format, shown) in
+        [("markdown", told.to_owned()), ("sarif", told.replace('"', "\\\"")), ("junit", told.replace('"', "&quot;"))]
+    {
+        let ran = run_in(folder.path(), &["analyze", "a.jsonl", "--format", format]);
+        let stdout = if format == "markdown" { ran.stdout.replace('\\', "") } else { ran.stdout };
+        assert!(stdout.contains(&shown), "{format}: {stdout}");
+    }
+    assert!(run_in(folder.path(), &["analyze", "a.jsonl", "--format", "ndjson"]).stderr.contains(told));
 }
 
 #[test]

@@ -75,15 +75,22 @@ fn the_samples_make_a_document_with_its_sections() {
             _ => {}
         }
     }
-    assert_eq!(&headings[1..], ["What to do", "Problems", "Runs", "Data", "Not judged"]);
+    let measures = ["Incidents", "Do retries help?", "Load", "Loops around loops"];
+    let sections = [&["What to do", "Problems", "Runs"][..], &measures, &["Data", "Not judged"]].concat();
+    assert_eq!(&headings[1..], sections);
     let report = common::json(&common::report(&common::samples()));
     let totals = &report["totals"];
     assert!(headings[0].ends_with(&format!("retrylens: {} errors, {} warnings", totals["errors"], totals["warnings"])));
     let tables = tables(&events);
-    assert_eq!(tables.len(), 2);
+    assert_eq!(tables.len(), 6);
     let rows = |list: &str| report[list].as_array().unwrap().len();
     assert_eq!(tables[0], vec![5; rows("problems") + 1]);
     assert_eq!(tables[1], vec![7; rows("runs") + 1]);
+    let retried = report["recovery"].as_array().unwrap().iter().filter(|row| row["retried"]["count"] != 0).count();
+    assert_eq!(tables[2], vec![7; rows("incidents").min(10) + 1]);
+    assert_eq!(tables[3], vec![6; retried.min(10) + 1]);
+    assert_eq!(tables[4], vec![6; rows("load").min(10) + 1]);
+    assert_eq!(tables[5], vec![5; rows("layers").min(10) + 1]);
 }
 
 #[test]

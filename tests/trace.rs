@@ -218,7 +218,7 @@ fn an_id_that_is_the_name_of_a_file() {
         (&["trace", "ab", "log.jsonl"], 2, "`ab` is too short"),
         (&["trace", "run-7", "log.jsonl", "--context", "soon"], 2, "--context soon: give a number and its unit"),
         (&["trace", "run-7", "log.jsonl", "--output", "json=log.jsonl"], 2, "it would be overwritten"),
-        (&["trace", "run-7", "log.jsonl", "--since", "2030-01-01"], 3, "leaves its attempts out"),
+        (&["trace", "run-7", "log.jsonl", "--since", "2030-01-01"], 3, "leaves its call out"),
     ] {
         let ran = run_in(folder.path(), arguments);
         assert!(ran.code == code && ran.stderr.contains(words) && ran.stdout.is_empty(), "{arguments:?}: {ran:#?}");
@@ -424,4 +424,93 @@ fn the_answer_does_not_depend_on_threads_files_or_packing() {
     assert_eq!(json(&packed, &["--threads", "3"]), one);
     let sent = |json: &str| json.matches("\"request_id\"").count();
     assert!(sent(&one) >= 2);
+}
+
+#[test]
+fn filters_choose_whole_calls() {
+    let line = |minute: u32, number: u32, model: &str, status: u32| {
+        format!(
+            "{{\"ts\":\"2026-05-20T10:{minute:02}:00Z\",\"run_id\":\"r\",\"call_id\":\"fell-back\",\"attempt\":{number},\
+             \"request_id\":\"req_fb_{number}\",\"model\":\"{model}\",\"status\":{status}}}\n"
+        )
+    };
+    let folder = folder("log.jsonl", (line(0, 1, "large", 529) + &line(2, 2, "small", 200)).as_bytes());
+    let sends = |id: &str, filters: &[&str]| {
+        let ran =
+            run_in(folder.path(), &[&["trace", id, "log.jsonl", "--tz", "utc", "--format", "json"], filters].concat());
+        if ran.code == 3 {
+            assert!(ran.stderr.contains("another filter leaves its call out"), "{ran:#?}");
+            return 0;
+        }
+        ran.json()["traces"][0]["calls"][0]["sends"].as_array().unwrap().len()
+    };
+    for id in ["fell-back", "req_fb_1", "req_fb_2"] {
+        assert_eq!(sends(id, &["--model", "small"]), 2, "{id}: the model of any send will do");
+        assert_eq!(sends(id, &["--until", "2026-05-20T10:01:00Z"]), 2, "{id}: it began before");
+        assert_eq!(sends(id, &["--since", "2026-05-20T10:01:00Z"]), 0, "{id}: it began before");
+        assert_eq!(sends(id, &["--run", "other"]), 0, "{id}");
+    }
+}
+
+#[test]
+fn ids_in_fields_of_ones_own_are_ids() {
+    let log = "{\"when\":\"2026-05-20T10:00:00Z\",\"job\":\"nightly-7\",\"upstream\":{\"request\":\"req-own-1\"},\"step\":\"s-1\",\
+               \"status\":529,\"note\":{\"request\":\"req-own-9\"}}\n\
+               {\"when\":\"2026-05-20T10:00:02Z\",\"job\":\"nightly-7\",\"upstream\":{\"request\":\"req-own-2\"},\"step\":\"s-1\",\
+               \"status\":200}\n";
+    let folder = folder("log.jsonl", log.as_bytes());
+    let fields =
+        "[fields]\nwhen = \"ts\"\njob = \"run_id\"\nstep = \"call_id\"\n\"upstream.request\" = \"request_id\"\n";
+    std::fs::write(folder.path().join("retrylens.toml"), fields).unwrap();
+    for (id, kind) in [
+        ("req-own-1", "request"),
+        ("req-own-2", "request"),
+        ("nightly-7", "run"),
+        ("nightly-", "run"),
+        ("s-1", "call"),
+        // The same key elsewhere is not the field.
+        ("req-own-9", "mention"),
+    ] {
+        let json = run_in(folder.path(), &["trace", id, "log.jsonl", "--format", "json"]).json();
+        assert_eq!(json["traces"][0]["matched"], kind, "{id}: {json}");
+        assert_eq!(json["traces"][0]["calls"][0]["sends"].as_array().unwrap().len(), 2, "{id}: {json}");
+    }
+    let miss = run_in(folder.path(), &["trace", "req-own-3", "log.jsonl"]);
+    assert!(miss.stderr.contains("near to it:\n  request req-own-1"), "{miss:#?}");
+}
+
+#[test]
+fn later_attempts_are_found_however_much_later() {
+    let line = |hour: u32, call: &str, number: &str| {
+        format!(
+            "{{\"ts\":\"2026-05-20T{hour:02}:00:00Z\",\"call_id\":\"{call}\",\"request_id\":\"req_{call}_{hour}\",\
+             {number}\"status\":529,\"padding\":\"{}\"}}\n",
+            "x".repeat(2000)
+        )
+    };
+    let filler = |hour: u32| (0..600).map(|nth| line(hour, &format!("f{nth}"), "")).collect::<String>();
+    let slow = |hour: u32, nth: u32| line(hour, "slow", &format!("\"attempt\":{nth},")) + &line(hour, "again", "");
+    let early = filler(1) + &slow(2, 1) + &filler(3);
+    let late = filler(8) + &slow(9, 2) + &filler(10) + &slow(20, 3);
+    // In one file, and in two of which the later comes first.
+    let one = folder("log.jsonl", (early.clone() + &late).as_bytes());
+    let two = folder("b.jsonl", early.as_bytes());
+    std::fs::write(two.path().join("a.jsonl"), late).unwrap();
+    for (folder, files) in [(&one, &["log.jsonl"][..]), (&two, &["a.jsonl", "b.jsonl"])] {
+        let ran = run_in(folder.path(), &[&["trace", "req_slow_2"], files].concat());
+        assert!(flat(&ran).starts_with("Request req_slow_2 is send 1 of 3 of call slow"), "{ran:#?}");
+        // Without numbers nothing ties hours together but the id.
+        let ran = run_in(folder.path(), &[&["trace", "req_again_2"], files].concat());
+        assert!(flat(&ran).starts_with("Request req_again_2 is the only send of call again"), "{ran:#?}");
+        // Of a log that names no runs, a file is one.
+        assert_eq!(flat(&ran).contains("2 other calls carry the same id"), files.len() == 1, "{ran:#?}");
+    }
+}
+
+#[test]
+fn an_id_on_a_line_that_is_no_attempt_is_told_as_that() {
+    let folder =
+        folder("log.jsonl", format!("{LOG}{{\"event\":\"deploy\",\"request_id\":\"req_deploy_1\"}}\n").as_bytes());
+    let ran = run_in(folder.path(), &["trace", "req_deploy_1", "log.jsonl"]);
+    assert!(ran.code == 3 && ran.stderr.contains("only on lines that are no attempts"), "{ran:#?}");
 }

@@ -1,19 +1,17 @@
 #!/bin/sh
-# The three questions, asked of jq: a stream of small records, then one pass that holds the last attempt of each call.
+# The three questions, asked of jq: the log as a list of small records, grouped by call.
 # Usage: ask_jq.sh LOG
 exec jq -n -c '
     def us: (.ts[0:19] + "Z" | fromdate) * 1000000 + ((.ts[20:-1] + "000000")[0:6] | tonumber);
-    reduce inputs as $a ({calls: {}, in_vain: 0, early: 0};
-        ($a.run_id + "/" + $a.call_id) as $key | ($a | us) as $at | .calls[$key] as $before
-        | if $before == null then . else
-            (if $before.vain then .in_vain += 1 else . end)
-            | (if $before.until != null and $at < $before.until then .early += 1 else . end)
-          end
-        | .calls[$key] = {
-            n: (($before.n // 0) + 1),
-            vain: ($a.status == 400 or $a.error_code == "enforced_spend_limit_reached"),
-            until: (if ($a.retry_after // 0) > 0
-                    then $at + $a.duration_ms * 1000 + $a.retry_after * 980000 - 50000 else null end)
-          })
-    | {histogram: (reduce .calls[].n as $n ({}; .[$n | tostring] += 1)), in_vain, early}
+    def in_vain: .status == 400 or .code == "enforced_spend_limit_reached";
+    def allowed: .hint * 1000000 - ([.hint * 20000, 50000] | max);
+    def any_step(test): [.[:-1], .[1:]] | transpose | any(test);
+    [inputs | {call: (.run_id + "/" + .call_id), at: us, attempt, status, code: .error_code,
+               hint: (.retry_after // 0), ended: (us + .duration_ms * 1000)}]
+    | group_by(.call) | map(sort_by(.at, .attempt))
+    | {
+        histogram: (reduce (.[] | length | tostring) as $n ({}; .[$n] += 1)),
+        in_vain: (map(select(any_step(.[0] | in_vain))) | length),
+        early: (map(select(any_step(.[0].hint > 0 and .[1].at - .[0].ended < (.[0] | allowed)))) | length)
+      }
 ' "$1"

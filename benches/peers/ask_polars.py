@@ -1,4 +1,5 @@
 """The three questions, asked of polars. Usage: ask_polars.py LOG"""
+import json
 import sys
 
 import polars as pl
@@ -13,7 +14,7 @@ attempts = (
     .collect()
 )
 call = ["run_id", "call_id"]
-print(attempts.group_by(call).len().group_by("len").len(name="calls").sort("len").rows())
+sizes = attempts.group_by(call).len().group_by("len").len(name="calls").sort("len").rows()
 steps = attempts.sort(*call, "ts", "attempt").with_columns(
     pl.col("status").shift(1).over(call).alias("status_before"),
     pl.col("error_code").shift(1).over(call).alias("code_before"),
@@ -21,5 +22,15 @@ steps = attempts.sort(*call, "ts", "attempt").with_columns(
     (pl.col("ts").dt.epoch("us") + pl.col("duration_ms") * 1000).shift(1).over(call).alias("ended_before"),
 )
 in_vain = (pl.col("status_before") == 400) | (pl.col("code_before") == "enforced_spend_limit_reached")
-early = (pl.col("hint") > 0) & (pl.col("ts").dt.epoch("us") - pl.col("ended_before") < pl.col("hint") * 980000 - 50000)
-print(steps.select(in_vain.sum().alias("retried_in_vain"), early.sum().alias("too_early")).rows())
+forgiven = pl.max_horizontal(pl.col("hint") * 20_000, pl.lit(50_000.0))
+waited = pl.col("ts").dt.epoch("us") - pl.col("ended_before")
+early = (pl.col("hint") > 0) & (waited < pl.col("hint") * 1_000_000 - forgiven)
+
+
+def calls(which):
+    """Calls with a step of that kind."""
+    return steps.filter(which).select(call).n_unique()
+
+
+histogram = {str(attempts): number for attempts, number in sizes}
+print(json.dumps({"histogram": histogram, "in_vain": calls(in_vain), "early": calls(early)}))

@@ -157,6 +157,8 @@ impl Flags {
     pub const DELIVERED: u32 = 1 << 19;
     /// The log says that the attempt changes nothing outside.
     pub const NO_SIDE_EFFECT: u32 = 1 << 20;
+    /// Whatever sends again beneath the client says how often it sent.
+    pub const COUNTS_BENEATH: u32 = 1 << 21;
 
     /// Where the two bits of the failure's bucket stand.
     const BUCKET_SHIFT: u32 = 30;

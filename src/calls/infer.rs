@@ -13,12 +13,13 @@ pub(super) fn alone(row: &Attempt) -> Grouping {
 }
 
 /// The series whose counter `start` continues. Of several, the one whose wait was over first: clients that
-/// wait as they should then never look early, whoever of them sent. Which of them it was is a guess.
+/// wait as they should then never look early, whoever of them sent. Which of them it was is a guess, and so is
+/// what comes later than a client waits of itself.
 pub(super) fn first_due(table: &AttemptTable, open: &[Series], start: &Attempt) -> Option<(usize, Grouping)> {
     let rank = |series: &Series| {
         let before = last(table, series);
         let due = due(table, before);
-        (before.terminal(), due > start.sent, due)
+        (before.terminal(), is_late(table, before, start), due > start.sent, due)
     };
     let fits = |series: &&Series| {
         let before = last(table, series);
@@ -26,8 +27,9 @@ pub(super) fn first_due(table: &AttemptTable, open: &[Series], start: &Attempt) 
     };
     let best = open.iter().filter(fits).map(rank).min()?;
     let position = open.iter().position(|series| fits(&series) && rank(series) == best)?;
-    let rivals = open.iter().filter(fits).map(rank).filter(|rank| (rank.0, rank.1) == (best.0, best.1)).count();
-    Some((position, if rivals > 1 { Grouping::Inferred } else { Grouping::Counter }))
+    let alike = |rank: &(bool, bool, bool, Time)| (rank.0, rank.1, rank.2) == (best.0, best.1, best.2);
+    let rivals = open.iter().filter(fits).map(rank).filter(alike).count();
+    Some((position, if rivals > 1 || best.1 { Grouping::Inferred } else { Grouping::Counter }))
 }
 
 /// Numbers, or the SDK's own counter, say what follows what.
@@ -92,11 +94,18 @@ pub(super) fn overlaps(table: &AttemptTable, sends: &[u32]) -> bool {
     [first, second, third].into_iter().all(answered) && !copied && row(last).sent.us_since(row(first).sent) <= 1_000_000
 }
 
-/// Whether something sent with `row` or later may continue `series`.
-pub(super) fn may_go_on(table: &AttemptTable, series: &Series, row: &Attempt, crowded: bool) -> bool {
+/// Whether something sent with `row` or later may continue `series`. What has a counter may do so up to `gate_us`
+/// after its end.
+pub(super) fn may_go_on(table: &AttemptTable, series: &Series, row: &Attempt, gate_us: i64, crowded: bool) -> bool {
     let before = last(table, series);
-    let in_time = row.sent.us_since(before.ended()) <= patience(table, before);
+    let gate_us = if alone(before) == Grouping::Counter { gate_us } else { 0 };
+    let in_time = row.sent.us_since(before.ended()) <= patience(table, before).max(gate_us);
     (can_continue(before) && in_time && !crowded) || before.sent == row.sent
+}
+
+/// Whether `next` was sent later than a client waits of itself, or as a hint or its plan has it.
+fn is_late(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
+    next.sent.us_since(before.ended()) > patience(table, before)
 }
 
 fn patience(table: &AttemptTable, row: &Attempt) -> i64 {

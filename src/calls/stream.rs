@@ -13,6 +13,11 @@ use std::collections::VecDeque;
 
 /// How many unfinished series of one stream are kept in mind: more than any client has in flight at once.
 const MOST_OPEN: usize = 4096;
+/// How long a client may stand before a gate that other calls' rate limits keep shut, µs: a wait of more than
+/// five minutes should end the call, as rule RL308 has it.
+const LONGEST_AT_A_GATE_US: i64 = 300_000_000;
+/// Beside so many unfinished series nobody can say which of them was at a gate.
+const MOST_AT_A_GATE: usize = 256;
 /// A stream that shows only so much later that its requests overlap is read in that light from here on, µs.
 const FORESIGHT_US: i64 = 10 * 60 * 1_000_000;
 
@@ -27,7 +32,7 @@ pub(super) struct Series {
 }
 
 /// The records of one run, or of one file where no run is named.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Stream {
     /// The rows looked at last, up to four.
     recent: SmallVec<[u32; 4]>,
@@ -51,6 +56,19 @@ pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<(Rows, Grouping)>
     stream.push(table, &rows);
     stream.advance(table, Time(i64::MAX), &mut calls);
     calls
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        Stream {
+            recent: SmallVec::new(),
+            overlap: None,
+            ahead: VecDeque::new(),
+            counted: Joint { open: Vec::new(), gate_us: LONGEST_AT_A_GATE_US },
+            waiting: Vec::new(),
+            joined: Joint { open: Vec::new(), gate_us: 0 },
+        }
+    }
 }
 
 impl Stream {
@@ -127,9 +145,11 @@ impl Stream {
 }
 
 /// Series that something may still continue.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Joint {
     open: Vec<Series>,
+    /// How long a counter may stand still and still go on, where that is longer than a client waits of itself, µs.
+    gate_us: i64,
 }
 
 impl Joint {
@@ -143,7 +163,8 @@ impl Joint {
     ) {
         let start = first(table, &next);
         let crowded = self.open.len() >= MOST_OPEN;
-        closed.extend(self.open.extract_if(.., |series| !may_go_on(table, series, start, crowded)));
+        let gate_us = if self.open.len() > MOST_AT_A_GATE { 0 } else { self.gate_us };
+        closed.extend(self.open.extract_if(.., |series| !may_go_on(table, series, start, gate_us, crowded)));
         let copied = self.open.iter().rposition(|earlier| is_copy(last(table, earlier), start));
         let found = copied.map(|position| (position, self.open[position].grouping)).or_else(|| pick(&self.open, start));
         match found {
@@ -188,6 +209,27 @@ mod tests {
 {"ts":"2026-05-20T10:00:03.6Z","attempt":2,"status":200,"duration_ms":10}"#;
         let expected = vec![(vec![1, 3], Grouping::Counter), (vec![2, 4], Grouping::Counter)];
         assert_eq!(calls(log), expected);
+    }
+
+    #[test]
+    fn a_counter_may_go_on_after_minutes_and_that_is_a_guess() {
+        let log = |again: &str| {
+            format!(
+                r#"{{"ts":"2026-05-20T10:00:00Z","attempt":1,"status":529,"duration_ms":10}}
+{{"ts":"2026-05-20T10:{again}Z","attempt":2,"status":200,"duration_ms":10}}"#
+            )
+        };
+        assert_eq!(calls(&log("01:00")), vec![(vec![1, 2], Grouping::Counter)]);
+        assert_eq!(calls(&log("04:00")), vec![(vec![1, 2], Grouping::Inferred)]);
+        assert_eq!(calls(&log("06:00")).len(), 2);
+    }
+
+    #[test]
+    fn a_counter_goes_on_with_what_failed_within_reach_before_what_failed_long_ago() {
+        let log = r#"{"ts":"2026-05-20T10:00:00Z","attempt":1,"status":529,"duration_ms":10}
+{"ts":"2026-05-20T10:02:00Z","attempt":1,"status":529,"duration_ms":10}
+{"ts":"2026-05-20T10:02:02Z","attempt":2,"status":200,"duration_ms":10}"#;
+        assert_eq!(calls(log), vec![(vec![1], Grouping::Counter), (vec![2, 3], Grouping::Counter)]);
     }
 
     #[test]

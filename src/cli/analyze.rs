@@ -3,10 +3,11 @@
 use super::anonymize::anonymizer;
 use super::args::AnalyzeArgs;
 use super::error::CliError;
-use super::forms::Ending;
+use super::forms::{Ending, Form};
 use super::judging::{Judged, judged};
 use super::outputs::Outputs;
 use super::{config, inputs, output};
+use crate::render::untold;
 use crate::report::{Baseline, Report, build};
 use std::path::Path;
 
@@ -40,6 +41,10 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     }
     outputs.write(&ingested, &report, &options, args, ending, anonymizer.as_ref())?;
     complain_of_rejects(&report, args);
+    if outputs.writes(Form::Ndjson) {
+        // Its lines are findings, and this is none.
+        untold::sentences(&report).iter().for_each(|sentence| output::warn(sentence));
+    }
     Ok(ending.exit_code)
 }
 

@@ -1,5 +1,6 @@
 //! `retrylens diff`: two reports, or logs judged on the spot, side by side.
 
+use super::anonymize::anonymizer;
 use super::args::{DiffArgs, InputArgs, PageForm, ReadingArgs};
 use super::error::CliError;
 use super::pages::{PageRequest, Pages, read_report};
@@ -19,11 +20,16 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
         return Err(CliError::Usage("standard input can be one of the two sides only".to_owned()));
     }
     let pages = Pages::parse(&args.page, args.reading.tz, &files([&args.old, &args.new]))?;
+    let anonymizer = anonymizer(&args.page.anonymize)?;
     let config = config::load(&args.config)?;
     let old = side(&args.old, args.reading.clone(), &config)?;
     // The threads are set up once.
     let new = side(&args.new, ReadingArgs { threads: None, ..args.reading.clone() }, &config)?;
-    let (old_name, new_name) = (safe(&args.old), safe(&args.new));
+    let named = |past: Past, name: &str| match &anonymizer {
+        Some(anonymizer) => anonymizer.past(past, name),
+        None => (past, safe(name).into_owned()),
+    };
+    let ((old, old_name), (new, new_name)) = (named(old, &args.old), named(new, &args.new));
     let mut diff = diff((&old_name, &old), (&new_name, &new));
     let fails = matches!((diff.worst(), args.fail_on.severity()), (Some(worst), Some(limit)) if worst >= limit);
     diff.show_from(args.page.min_severity.severity());

@@ -104,8 +104,9 @@ fn nothing_found(ingested: &Ingested) -> String {
 /// Says that the filters left nothing.
 pub(super) fn nothing_left(ingested: &Ingested, left_out: u64) -> CliError {
     CliError::NoAttempts(format!(
-        "{}; {left_out} attempts were left out by --since, --until, --run, --model or --provider",
-        searched(ingested)
+        "{}; {} left out by --since, --until, --run, --model or --provider",
+        searched(ingested),
+        if left_out == 1 { "1 attempt was".to_owned() } else { format!("{left_out} attempts were") }
     ))
 }
 
@@ -115,9 +116,9 @@ fn searched(ingested: &Ingested) -> String {
     let names: Vec<&str> = ingested.inputs.iter().take(3).map(|input| input.path.as_str()).collect();
     let more = if files > names.len() { format!(" and {} more", files - names.len()) } else { String::new() };
     format!(
-        "no attempt found in {}{more}: {} lines read, {} skipped as no attempts, {} unreadable, {} blank",
+        "no attempt found in {}{more}: {} read, {} skipped as no attempts, {} unreadable, {} blank",
         names.join(", "),
-        ledger.lines,
+        if ledger.lines == 1 { "1 line".to_owned() } else { format!("{} lines", ledger.lines) },
         ledger.skipped,
         ledger.rejected,
         ledger.blank

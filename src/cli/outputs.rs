@@ -46,6 +46,11 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
+    /// Whether the report is written in this form.
+    pub(super) fn writes(&self, form: Form) -> bool {
+        self.printed == Some(form) || self.reports.iter().any(|(other, _)| *other == form)
+    }
+
     pub(super) fn parse(args: &AnalyzeArgs) -> Result<Outputs, CliError> {
         if args.anonymize.anonymize.is_some() && args.rejects.is_some() {
             return Err(CliError::Usage(

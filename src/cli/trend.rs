@@ -1,5 +1,6 @@
 //! `retrylens trend`: many reports in the order of their time.
 
+use super::anonymize::anonymizer;
 use super::args::{PageForm, TrendArgs};
 use super::error::CliError;
 use super::output;
@@ -18,14 +19,25 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
     if let Some(twice) = (0..inputs.len()).find(|at| is_again(*at)).map(|at| &inputs[at]) {
         return Err(CliError::Usage(format!("{} is given twice: a night counts once", twice.display())));
     }
-    let reports = inputs.iter().map(|path| Ok(NightReport { file: shown(path), past: read_report(path)? }));
+    let anonymizer = anonymizer(&args.page.anonymize)?;
+    let night = |path: &PathBuf| {
+        let past = read_report(path)?;
+        let (past, file) = match &anonymizer {
+            Some(anonymizer) => anonymizer.past(past, &shown(path)),
+            None => (past, shown(path)),
+        };
+        Ok(NightReport { file, past })
+    };
+    let reports = inputs.iter().map(night);
     let mut trend = trend(reports.collect::<Result<Vec<_>, CliError>>()?);
     if trend.nights.is_empty() {
         return Err(CliError::NoAttempts("no report covers any time: there is nothing to compare".to_owned()));
     }
     trend.show_from(args.page.min_severity.severity());
+    // A link would name the file.
+    let linked = if anonymizer.is_some() { &[] } else { inputs };
     let beside: HashMap<String, PathBuf> =
-        inputs.iter().filter_map(|path| Some((shown(path), page_beside(path)?))).collect();
+        linked.iter().filter_map(|path| Some((shown(path), page_beside(path)?))).collect();
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
         PageForm::Text => text::trend(&trend, &request.text, out),
         PageForm::Json => json::pretty(&trend, out),

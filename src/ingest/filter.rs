@@ -19,6 +19,10 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Filters nothing.
+    pub(crate) const EVERYTHING: &'static Filter =
+        &Filter { since: None, until: None, runs: Vec::new(), models: Vec::new(), providers: Vec::new() };
+
     /// Whether nothing is filtered.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -99,12 +99,18 @@ pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<
 
 /// Reads the lines that begin in `start..end` of a plain file, whole; says where in `buffer` they stand.
 pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
-    let mut file = File::open(path)?;
+    window_of(&mut File::open(path)?, start, end, buffer)
+}
+
+/// The same of a file that is open.
+pub(crate) fn window_of(file: &mut File, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
     // The byte before tells whether a line begins at `start`.
     let from = start.saturating_sub(1);
-    buffer.clear();
     file.seek(SeekFrom::Start(from))?;
-    file.by_ref().take(end - from).read_to_end(buffer)?;
+    // In one piece into what is there already: a buffer that is used again need not be cleared first.
+    buffer.resize((end - from) as usize, 0);
+    let filled = read_full(file, buffer)?;
+    buffer.truncate(filled);
     let mut first = 0;
     if start > 0 {
         // What stands before the first newline belongs to the window before.
@@ -113,7 +119,7 @@ pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) ->
             return Ok(0..0);
         }
     }
-    read_on(&mut file, buffer)?;
+    read_on(file, buffer)?;
     Ok(first..buffer.len())
 }
 

@@ -40,7 +40,7 @@ pub struct Fanout {
     pub rate_limited: bool,
     /// The calls belong to many runs.
     pub many_runs: bool,
-    /// Starts a second in the minute around it.
+    /// Starts a second in the half minute before it or the one after, whichever is busier.
     pub normal_per_s: f64,
     /// Trains of that kind on the scope.
     pub trains: u64,
@@ -171,10 +171,7 @@ impl Crowd {
         if u64::from(inside.starts) < terms.starts.max(1) || f64::from(inside.met) < terms.met_share * starts {
             return None;
         }
-        let around = line.sum(key - SIDE, key).starts + line.sum(past, past + SIDE).starts;
-        let covered = (key - (key - SIDE).max(begin)).max(0) + ((past + SIDE).min(end) - past).max(0);
-        // Half a second of log says nothing about what is usual.
-        let normal_per_s = f64::from(around) / seconds(covered).max(1.0);
+        let normal_per_s = normal_per_s(line, key, (begin, end));
         let usual = normal_per_s * seconds(WINDOW);
         let stands_out = starts >= terms.over_normal * usual && starts >= usual + BY_CHANCE * usual.sqrt();
         stands_out.then(|| {
@@ -203,6 +200,15 @@ impl Crowd {
         // Twice as many as elsewhere, and more than chance makes of as many calls.
         met < 2.0 * expected || met < expected + 3.0 * (expected * (1.0 - share)).sqrt()
     }
+}
+
+/// Starts a second around the window at `key`: of the half minute before it and the one after, the busier. Calls
+/// that were refused wait, and start none meanwhile: after them it is quiet whatever was usual.
+fn normal_per_s(line: &Line<'_>, key: i64, (begin, end): (i64, i64)) -> f64 {
+    // Half a second of log says nothing about what is usual.
+    let rate = |from: i64, to: i64| f64::from(line.sum(from, to).starts) / seconds((to - from).max(0)).max(1.0);
+    let past = key + WINDOW;
+    rate((key - SIDE).max(begin), key).max(rate(past, (past + SIDE).min(end)))
 }
 
 /// The stretches that crowds cover, from and to.

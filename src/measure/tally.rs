@@ -54,6 +54,8 @@ pub struct Tally {
     pub with_server_word: u64,
     /// Attempts with an outcome as the logger saw it.
     pub with_outcome: u64,
+    /// Attempts that say how often something beneath the client sent them.
+    pub with_sends_beneath: u64,
     /// Failures.
     pub failures: u64,
     /// The first attempt of all.
@@ -118,6 +120,7 @@ impl Tally {
         self.with_call_identity += u64::from(counted || !attempt.flags.has(Flags::NO_CALL_ID));
         self.with_cap += u64::from(attempt.max_attempts > 0);
         self.with_server_word += u64::from(attempt.should_retry().is_some());
+        self.with_sends_beneath += flag(Flags::COUNTS_BENEATH);
         self.with_outcome += flag(Flags::LOGGED_OK).max(flag(Flags::LOGGED_ERROR));
         self.failures += u64::from(attempt.failed());
     }
@@ -144,6 +147,7 @@ impl Tally {
             (&mut self.with_cap, other.with_cap),
             (&mut self.with_server_word, other.with_server_word),
             (&mut self.with_outcome, other.with_outcome),
+            (&mut self.with_sends_beneath, other.with_sends_beneath),
             (&mut self.failures, other.failures),
         ] {
             *mine += theirs;

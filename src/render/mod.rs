@@ -17,4 +17,5 @@ pub mod rules_page;
 pub mod sarif;
 pub mod schema;
 pub mod text;
+pub mod untold;
 mod words;

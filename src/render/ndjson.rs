@@ -1,4 +1,5 @@
-//! One finding a line, as it stands in the JSON report, in the order of the report.
+//! One finding a line, as it stands in the JSON report, in the order of the report. What could not be judged is no
+//! finding: the program says it on standard error ([`super::untold`]).
 
 use crate::report::Report;
 use std::io::{self, Write};

@@ -135,6 +135,7 @@ fn notifications(report: &Report) -> Vec<Value> {
         let (rejected, lines) = (report.ledger.rejected, report.ledger.lines);
         notes.push(note("warning", format!("{rejected} of {lines} lines could not be read")));
     }
+    notes.extend(super::untold::sentences(report).iter().map(|sentence| note("note", shown(sentence))));
     notes
 }
 

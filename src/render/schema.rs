@@ -4,16 +4,14 @@ use super::json;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
-/// The schema of the JSON report, as it stands in `docs/`.
-const REPORT: &str = include_str!("../../docs/report.schema.json");
-
-/// Writes the schema of a report.
-///
-/// # Errors
-/// When `out` fails.
-pub fn report(out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(REPORT.as_bytes())
-}
+/// The schema of a report.
+pub const REPORT: &str = include_str!("../../docs/report.schema.json");
+/// The schema of a trace.
+pub const TRACE: &str = include_str!("../../docs/trace.schema.json");
+/// The schema of a comparison of two reports.
+pub const DIFF: &str = include_str!("../../docs/diff.schema.json");
+/// The schema of many reports in a row.
+pub const TREND: &str = include_str!("../../docs/trend.schema.json");
 
 /// Writes the schema of one line of NDJSON: a finding as it stands in a report.
 ///

@@ -80,6 +80,7 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::ShouldRetry => (tally.with_server_word, tally.failures),
         Field::RequestId => (tally.with_request_id, tally.responses),
         Field::Outcome => (tally.with_outcome, tally.sends),
+        Field::SendsBeneath => (tally.with_sends_beneath, tally.sends),
     };
     Share { count, of }
 }

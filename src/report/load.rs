@@ -6,6 +6,7 @@ use super::{LimitKind, Share};
 use crate::attempt::{Scope, Time};
 use crate::measure::{Amplified, Fleet, ScopeTally, busiest_minute, most_amplified};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The load on one scope.
 #[derive(Clone, Debug, Serialize)]
@@ -42,6 +43,30 @@ pub struct LoadRow {
     pub amplified: Option<AmplifiedSpan>,
     /// The ten minutes with most retries for each first attempt, likewise.
     pub retry_budget: Option<AmplifiedSpan>,
+    /// Sends and concurrency over time; of the busiest scopes alone.
+    pub course: Option<LoadCourse>,
+}
+
+/// The load on a scope, stretch by stretch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadCourse {
+    /// How long a stretch is, in seconds.
+    pub resolution_s: f64,
+    /// Stretches in time order; those in which nothing was sent and nothing changed are left out.
+    pub points: Vec<LoadPoint>,
+}
+
+/// One stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LoadPoint {
+    /// Its start.
+    pub at: Time,
+    /// Attempts sent in it.
+    pub sends: u64,
+    /// Of them, those that a rate limit refused.
+    pub refused: u64,
+    /// Attempts on their way at once, on average; 0 where the log tells no durations.
+    pub in_flight: f64,
 }
 
 /// Some minutes, and what the calls that started in them became.
@@ -65,6 +90,10 @@ pub struct AmplifiedSpan {
 const SECOND_US: i64 = 1_000_000;
 const FIVE_MINUTES_US: i64 = 300_000_000;
 const TEN_MINUTES_US: i64 = 600_000_000;
+/// Stretches of a course: what a chart can show.
+const STRETCHES: i64 = 120;
+/// Scopes whose course is told, the busiest.
+const COURSES: usize = 6;
 /// Calls under which a ratio says nothing.
 const LEAST_CALLS: u64 = 20;
 
@@ -74,9 +103,34 @@ pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
     let last = fleet.runs.values().map(|run| run.last).max();
     let Some(window) = first.zip(last) else { return Vec::new() };
     let scopes = fleet.sorted_scopes().into_iter();
-    let mut rows: Vec<LoadRow> = scopes.map(|(scope, tally)| row(fleet, scope, tally, window)).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.calls));
-    rows
+    let mut rows: Vec<(LoadRow, &ScopeTally)> =
+        scopes.map(|(scope, tally)| (row(fleet, scope, tally, window), tally)).collect();
+    rows.sort_by_key(|(row, _)| std::cmp::Reverse(row.calls));
+    rows.iter_mut().take(COURSES).for_each(|(row, tally)| row.course = course(tally, window));
+    rows.into_iter().map(|(row, _)| row).collect()
+}
+
+/// Both series on one grid: what was sent, and what was on its way.
+fn course(tally: &ScopeTally, (first, last): (Time, Time)) -> Option<LoadCourse> {
+    let least = (last.us_since(first) / STRETCHES).max(SECOND_US);
+    let width_us = tally.flow.clone().no_finer_than(least).width_us();
+    let flying = tally.load.in_flight(width_us);
+    // Whichever is coarser decides.
+    let (width_us, flow) = tally.flow.clone().no_finer_than(flying.width_us.max(width_us)).sorted();
+    let sent: BTreeMap<Time, (u64, u64)> = flow.iter().map(|(at, flow)| (*at, (flow.sends, flow.rejected))).collect();
+    let times: BTreeSet<Time> = sent.keys().copied().chain(flying.busy.iter().map(|(at, _)| *at)).collect();
+    let mut busy = flying.busy.iter().peekable();
+    let mut level = 0.0;
+    let mut points: Vec<LoadPoint> = Vec::new();
+    for at in times {
+        // In a gap the level stays what it was.
+        while let Some((_, us)) = busy.next_if(|(from, _)| *from <= at) {
+            level = rounded(*us as f64 / flying.width_us.max(1) as f64);
+        }
+        let (sends, refused) = sent.get(&at).copied().unwrap_or_default();
+        points.push(LoadPoint { at, sends, refused, in_flight: level });
+    }
+    (points.len() > 1).then(|| LoadCourse { resolution_s: rounded(width_us as f64 / 1e6), points })
 }
 
 fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, (first, last): (Time, Time)) -> LoadRow {
@@ -104,6 +158,7 @@ fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, (first, last): (Time
         refused: Share { count: refused, of: sends },
         amplified: most_amplified(&tally.flow, FIVE_MINUTES_US, LEAST_CALLS).map(span),
         retry_budget: most_amplified(&tally.flow, TEN_MINUTES_US, LEAST_CALLS).map(span),
+        course: None,
     }
 }
 

@@ -35,7 +35,7 @@ pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, ProblemIdentity, 
 pub use frames::{Cells, Frame, frames};
 pub use incidents::{Ending, IncidentRow};
 pub use layers::LayerRow;
-pub use load::{AmplifiedSpan, LoadRow};
+pub use load::{AmplifiedSpan, LoadCourse, LoadPoint, LoadRow};
 pub use past::{Past, PastProblem, PastTotals, ProblemKey};
 pub use rate::{Measure, Rate, per_thousand};
 pub use recovery::{RecoveryRow, RecoveryStep};

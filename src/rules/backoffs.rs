@@ -2,7 +2,7 @@
 
 use super::Hit;
 use crate::attempt::{Scope, Symbol};
-use crate::measure::{Fleet, LoopKey, Step};
+use crate::measure::{Fleet, LoopKey, LoopTally, Step};
 use crate::rules::shared::cut;
 
 /// A loop in words: what a person would look for in the code.
@@ -15,6 +15,11 @@ pub(super) fn label(fleet: &Fleet<'_>, key: LoopKey) -> String {
         (None, false) => "the retries".to_owned(),
         (None, true) => "the loop around the client".to_owned(),
     }
+}
+
+/// What `judge` finds in each retry loop, in the order of their names.
+pub(super) fn each(fleet: &Fleet<'_>, judge: impl Fn(LoopKey, &LoopTally) -> Option<Hit>) -> Vec<Hit> {
+    fleet.backoffs.sorted(fleet.table).into_iter().filter_map(|(key, tally)| judge(key, tally)).collect()
 }
 
 /// A finding about a loop, on the earliest retries of some of its steps.

@@ -2,7 +2,7 @@
 
 use super::Hit;
 use crate::calls::Call;
-use crate::measure::Fleet;
+use crate::measure::{Fleet, Service};
 use crate::policy::{Policies, Policy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -93,6 +93,9 @@ pub enum Field {
     RequestId,
     /// `outcome` as the logger saw it.
     Outcome,
+    /// The counter of whatever sends again beneath the client: `x-envoy-attempt-count`,
+    /// `x-litellm-attempted-retries`, `http.request.resend_count`.
+    SendsBeneath,
 }
 
 impl Field {
@@ -109,6 +112,7 @@ impl Field {
             Field::ShouldRetry => "x-should-retry",
             Field::RequestId => "request_id",
             Field::Outcome => "outcome",
+            Field::SendsBeneath => "gateway retry counters",
         }
     }
 }
@@ -133,6 +137,9 @@ pub enum Check {
     Call(fn(&Call<'_>, &Settings) -> Option<Hit>),
     /// The same, for rules that may lack evidence: the error names the field that would have told.
     CallIfTold(fn(&Call<'_>, &Settings) -> Result<Option<Hit>, Field>),
+    /// As [`Check::Call`]. When all calls are judged, the second function tells each finding of a service what
+    /// share of its calls such findings are about; it gets their number.
+    CallOfAll(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, Service, u64, &mut Hit)),
     /// The merged summaries of everything.
     Fleet(fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
 }

@@ -45,6 +45,13 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:01.390Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
         r#"{"time":1779271200.10,"run":"r","call":"c","attempt":1,"max_retries":1,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}
 {"time":1779271201.30,"run":"r","call":"c","attempt":2,"max_retries":1,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}"#,
+        // As many retries as are advised, all of them short by chance: an info.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.3Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.8Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:01.9Z","run_id":"r","call_id":"c","attempt":4,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:03.6Z","run_id":"r","call_id":"c","attempt":5,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:06.5Z","run_id":"r","call_id":"c","attempt":6,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
     ],
     near_misses: &[
         // Six attempts and 15 s of waiting are a fair budget: the outage was longer.
@@ -57,6 +64,12 @@ pub(super) const RULE: Rule = Rule {
         // The waits ignored the server's hint: that is RL301, not a small budget.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":65,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":64,"error_type":"rate_limit_error"}"#,
+        // Three of its five attempts were left: something else ended it.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":5,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":5,"status":529,"error_type":"overloaded_error"}"#,
+        // It did not wait at all: that is RL304.
+        r#"{"ts":"2026-05-20T10:00:00.00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.03Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
         // A used-up quota: no budget is enough.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_code":"insufficient_quota"}"#,

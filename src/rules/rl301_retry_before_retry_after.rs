@@ -1,6 +1,6 @@
 //! The server's wait is a floor, and the client came back before it was over.
 
-use super::sdk::{self, LongHint};
+use super::sdk;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::calls::{Call, Wait};
 use smallvec::SmallVec;
@@ -163,11 +163,15 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     }
     let on_ladder = (0.3..=sdk::LADDER_CAP_S + 0.5).contains(&wait);
     let cut_to_60 = (58.0..=66.0).contains(&wait);
-    if early.hint_us <= 60_000_000 || !(on_ladder || cut_to_60) {
+    if early.hint_us < MINUTE_US || !(on_ladder || cut_to_60) {
         return None;
     }
     if on_ladder {
         return discarded(call, early);
+    }
+    // A minute that ended a little early was not cut.
+    if early.hint_us == MINUTE_US {
+        return None;
     }
     Some((
         "the wait looks cut to a cap of 60 s".to_owned(),
@@ -176,16 +180,20 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     ))
 }
 
-/// A hint over a minute and a wait on the SDKs' own ladder: some versions discard long hints.
+/// Some versions of clients discard hints from here on, others above it.
+const MINUTE_US: i64 = 60_000_000;
+
+/// A hint of a minute or more and a wait on the SDKs' own ladder: some versions discard long hints.
 fn discarded(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     let origin = call.origin(early.position);
     let names = &call.table().names;
     let (client, version) = (names.text(origin.client), names.text(origin.client_version));
     let cause = match sdk::long_hint(client, version) {
-        Some(LongHint::Discarded(over)) if early.hint_us > i64::from(over) * 1_000_000 => {
-            format!("{client} {version} discards a hint over {over} s and falls back to its own 0.5 to 8 s")
+        Some(long) => {
+            let bound = long.discards(early.hint_us)?;
+            format!("{client} {version} discards a hint {bound} and falls back to its own 0.5 to 8 s")
         }
-        Some(_) => return None,
+        None if early.hint_us == MINUTE_US => return None,
         None => "the wait fits clients that discard a hint over 60 s and fall back to their own 0.5 to 8 s".to_owned(),
     };
     Some((

@@ -1,5 +1,6 @@
 //! Waits of one step that are all alike: whoever fails together comes back together.
 
+use super::scripted::{attempts, retried};
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
 use crate::measure::{Fleet, LoopKey, LoopTally, Step, Waits};
 
@@ -18,26 +19,7 @@ const SPREAD: Setting = Setting {
 /// Shorter waits are none, which is what RL304 is about.
 const NO_WAIT_S: f64 = 0.05;
 
-/// A call of the examples that failed at second `$at` of the minute and was sent again at `$again`.
-macro_rules! retried {
-    ($call:literal, $at:literal, $again:literal) => {
-        concat!(
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $at,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $again,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":2,"status":200,"duration_ms":900}"#,
-            "\n"
-        )
-    };
-}
-/// The same, with the wait as the client logged it, and no durations.
+/// A call of the examples with the wait as the client logged it, and no durations.
 macro_rules! planned {
     ($call:literal, $at:literal, $wait:literal, $again:literal) => {
         concat!(
@@ -57,23 +39,10 @@ macro_rules! planned {
         )
     };
 }
-/// The same, with a hint of the server.
+/// A call of the examples with a hint of the server.
 macro_rules! hinted {
     ($call:literal, $at:literal, $again:literal) => {
-        concat!(
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $at,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":2,"duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $again,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":2,"status":200,"duration_ms":900}"#,
-            "\n"
-        )
+        attempts!($call: 1 limited $at, 2 ok $again)
     };
 }
 
@@ -144,8 +113,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &WAITS) as u64;
     let spread = settings.get(RULE.code, &SPREAD);
-    let loops = fleet.backoffs.sorted(fleet.table).into_iter();
-    loops.filter_map(|(key, tally)| judge(fleet, key, tally, least, spread)).collect()
+    backoffs::each(fleet, |key, tally| judge(fleet, key, tally, least, spread))
 }
 
 fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64, spread: f64) -> Option<Hit> {

@@ -1,5 +1,6 @@
 //! The same wait before every retry: no backoff.
 
+use super::scripted::attempts;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
 use crate::measure::{Fleet, LoopKey, LoopTally, Shape};
 
@@ -15,63 +16,13 @@ const STEPS: [u8; 3] = [1, 2, 3];
 /// A call of the examples that is sent four times, at these seconds of the minute.
 macro_rules! call {
     ($call:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
-        concat!(
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $a,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $b,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $c,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $d,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":4,"status":200,"duration_ms":900}"#,
-            "\n"
-        )
+        attempts!($call: 1 overloaded $a, 2 overloaded $b, 3 overloaded $c, 4 ok $d)
     };
 }
 /// The same, with hints of the server.
 macro_rules! hinted {
     ($call:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
-        concat!(
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $a,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":2,"duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $b,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":2,"status":429,"error_type":"rate_limit_error","retry_after":2,"duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $c,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":3,"status":429,"error_type":"rate_limit_error","retry_after":2,"duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $d,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":4,"status":200,"duration_ms":900}"#,
-            "\n"
-        )
+        attempts!($call: 1 limited $a, 2 limited $b, 3 limited $c, 4 ok $d)
     };
 }
 
@@ -127,8 +78,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let long_s = settings.get(RULE.code, &LONG);
-    let loops = fleet.backoffs.sorted(fleet.table).into_iter();
-    loops.filter_map(|(key, tally)| judge(fleet, key, tally, long_s)).collect()
+    backoffs::each(fleet, |key, tally| judge(fleet, key, tally, long_s))
 }
 
 fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {

@@ -1,5 +1,6 @@
 //! Jitter over a quarter of the wait, in a fleet: enough for one worker, not for many.
 
+use super::scripted::retried;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs};
 use crate::measure::{Fleet, Jitter, LoopKey, LoopTally, Shape};
 
@@ -9,26 +10,6 @@ const WORKERS: Setting = Setting {
     unit: "",
     meaning: "calls that waited for a retry at the same time, at the most",
 };
-
-/// A call of the examples that failed at second `$at` of the minute and was sent again at `$again`.
-macro_rules! retried {
-    ($call:literal, $at:literal, $again:literal) => {
-        concat!(
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $at,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}"#,
-            "\n",
-            r#"{"ts":"2026-03-10T09:00:"#,
-            $again,
-            r#"Z","call_id":""#,
-            $call,
-            r#"","attempt":2,"status":200,"duration_ms":900}"#,
-            "\n"
-        )
-    };
-}
 
 /// See the catalogue.
 // The calls of the examples read better in rows.
@@ -84,8 +65,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &WORKERS) as u64;
-    let loops = fleet.backoffs.sorted(fleet.table).into_iter();
-    loops.filter_map(|(key, tally)| judge(fleet, key, tally, least)).collect()
+    backoffs::each(fleet, |key, tally| judge(fleet, key, tally, least))
 }
 
 fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64) -> Option<Hit> {

@@ -27,6 +27,11 @@ pub(super) const RULE: Rule = Rule {
     settings: &[CAP, SHARE],
     check: Check::CallIfTold(check),
     firing: &[
+        // 64 s, then 128: it doubles.
+        r#"{"ts":"2026-05-20T09:58:56Z","run_id":"r","call_id":"c","attempt":6,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
+        // Nothing tells why it waited, so this is an info.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"delay_ms":300000,"decision":"retry"}
@@ -65,21 +70,28 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
         return Ok(None);
     }
     let over = || call.retried().filter_map(|p| Some((p, too_long(call, p, settings)?)));
-    let known = over().filter(|(_, wait)| wait.known).map(|(p, wait)| (p, wait.s));
-    match known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
-        Some((position, wait)) => Ok(Some(hit(call, position, wait, settings))),
+    let known = over().filter(|(_, wait)| wait.known);
+    let worst = known
+        .max_by(|(p, a), (q, b)| a.reason.is_some().cmp(&b.reason.is_some()).then(a.s.total_cmp(&b.s)).then(q.cmp(p)));
+    match worst {
+        Some((position, wait)) => Ok(Some(hit(call, position, &wait, settings))),
         // It may have been the attempt itself that took the time.
         None if over().next().is_some() => Err(Field::Duration),
         None => Ok(None),
     }
 }
 
-fn hit(call: &Call<'_>, position: usize, wait: f64, settings: &Settings) -> Hit {
+fn hit(call: &Call<'_>, position: usize, wait: &Long, settings: &Settings) -> Hit {
     let (cap, declared) = cap_s(call, position, settings);
-    let planned = call.detail(position).and_then(|detail| detail.planned_us);
+    let doubt = match wait.reason {
+        Some(_) => "",
+        None => {
+            "; a gate that another call's 429 had shut, or a queue, looks the same where no planned_wait_s is logged"
+        }
+    };
     let mut hit = Hit::new(format!(
-        "waited {} after {}, over {} of {}, and no retry-after had asked for it",
-        shared::seconds(wait),
+        "waited {} after {}, over {} of {}, and no retry-after had asked for it{doubt}",
+        shared::seconds(wait.s),
         shared::class_words(call.at(position).class),
         if declared { "the declared cap" } else { "a cap" },
         shared::seconds(cap),
@@ -87,14 +99,17 @@ fn hit(call: &Call<'_>, position: usize, wait: f64, settings: &Settings) -> Hit 
     .on(call, position)
     .on(call, position + 1)
     .about(call.at(position).class)
-    .number("wait_s", wait)
+    .number("wait_s", wait.s)
     .number("cap_s", cap);
-    hit.wait_s = wait - cap;
-    if let Some(planned) = planned {
-        hit = hit.number("planned_wait_s", planned as f64 / 1e6);
-    } else {
-        // A queue in front of the send, or a machine asleep, looks the same.
-        hit.confidence = Confidence::Medium;
+    hit.wait_s = wait.s - cap;
+    match wait.reason {
+        Some(Reason::Planned(planned)) => hit = hit.number("planned_wait_s", planned),
+        // A machine asleep is still possible.
+        Some(Reason::Schedule) => hit.confidence = Confidence::Medium,
+        None => {
+            hit.severity = Some(Severity::Info);
+            hit.confidence = Confidence::Low;
+        }
     }
     hit
 }
@@ -104,6 +119,17 @@ struct Long {
     s: f64,
     /// It is a wait beyond doubt: its beginning or the client's plan is known.
     known: bool,
+    /// What shows that the client chose it.
+    reason: Option<Reason>,
+}
+
+/// What shows that a wait is the client's own backoff, and no gate or queue that it stood before.
+#[derive(Clone, Copy)]
+enum Reason {
+    /// The log has the wait that the client planned, in seconds.
+    Planned(f64),
+    /// The waits before it lead up to it.
+    Schedule,
 }
 
 /// The longest wait in order after the attempt at `position`, and whether the policy declares it.
@@ -129,5 +155,18 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
     let wait = call.wait_before(position + 1)?;
     let measured = wait.s() - shared::clock_step_us(call) as f64 / 1e6;
     let known = wait.end_to_start || planned.is_some();
-    (measured > most && planned.is_none_or(|planned| planned > most)).then(|| Long { s: wait.s(), known })
+    let reason =
+        planned.map(Reason::Planned).or_else(|| leads_up(call, position, measured).then_some(Reason::Schedule));
+    (measured > most && planned.is_none_or(|planned| planned > most)).then(|| Long { s: wait.s(), known, reason })
+}
+
+/// Least share of a wait that the one before it has on a schedule that doubles and jitters over a quarter.
+const STEP: f64 = 0.375;
+
+/// Whether the wait before the attempt at `position`, the client's own as well, was of the same order as the one
+/// of `wait_s` after it.
+fn leads_up(call: &Call<'_>, position: usize, wait_s: f64) -> bool {
+    let Some(before) = position.checked_sub(1) else { return false };
+    let own = call.at(before).failed() && call.hint_us(before).is_none();
+    own && call.wait_before(position).is_some_and(|wait| wait.end_to_start && wait.s() >= STEP * wait_s)
 }

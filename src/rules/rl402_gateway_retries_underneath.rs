@@ -1,6 +1,6 @@
 //! Something beneath the client sends again, and only its own counter shows it.
 
-use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::calls::{Call, Grouping};
 
 /// See the catalogue.
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Envoy documentation, x-envoy-attempt-count; LiteLLM response header x-litellm-attempted-retries; \
              OpenTelemetry semantic conventions for HTTP, http.request.resend_count; AWS Well-Architected Framework, \
              REL05-BP03",
-    needs: &[],
+    needs: &[Field::SendsBeneath],
     settings: &[],
     check: Check::Call(check),
     firing: &[

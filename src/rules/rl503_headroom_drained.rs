@@ -101,6 +101,12 @@ pub(super) const RULE: Rule = Rule {
             tokens!("06", "g", "7000"), tokens!("07", "h", "5000"), tokens!("08", "i", "3000"),
             tokens!("09", "j", "2000"), tokens!("10", "k", "1000"),
         ),
+        // Low from the first reading on, and no slower in the second half than in the first.
+        concat!(
+            ok!("00", "a", "4"), ok!("01", "b", "4"), ok!("02", "c", "3"), ok!("03", "d", "3"),
+            ok!("04", "e", "3"), ok!("05", "f", "2"), ok!("06", "g", "2"), ok!("07", "h", "2"),
+            ok!("08", "i", "1"), ok!("09", "j", "1"), ok!("10", "k", "1"), ok!("11", "l", "1"),
+        ),
     ],
     near_misses: &[
         // Sends slow down to a third of their rate when little is left.
@@ -108,6 +114,12 @@ pub(super) const RULE: Rule = Rule {
             ok!("00", "a", "40"), ok!("01", "b", "32"), ok!("02", "c", "24"), ok!("03", "d", "18"),
             ok!("04", "e", "12"), ok!("05", "f", "8"), ok!("06", "g", "4"), ok!("10", "h", "4"),
             ok!("14", "i", "4"), ok!("18", "j", "4"), ok!("22", "k", "4"), ok!("26", "l", "4"),
+        ),
+        // The one send after the first low reading was on its way.
+        concat!(
+            ok!("00", "a", "46"), ok!("01", "b", "44"), ok!("02", "c", "40"), ok!("03", "d", "32"),
+            ok!("04", "e", "24"), ok!("05", "f", "18"), ok!("06", "g", "12"), ok!("07", "h", "4"),
+            ok!("08", "i", "3"), ok!("30", "j", "20"), ok!("31", "k", "20"),
         ),
         // Plenty is left all the time.
         concat!(

@@ -17,7 +17,8 @@ const NORMAL: Setting = Setting {
     name: "over_normal",
     default: 3.0,
     unit: "",
-    meaning: "how many times the usual rate of starts, over the minute around it, makes a burst",
+    meaning: "how many times the usual rate of starts, over the half minute before it or the one after, whichever is \
+              busier, makes a burst",
 };
 
 /// A call of the examples at 09:00: second, call, and what else its record holds.

@@ -4,6 +4,8 @@ use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Setting
 use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::measure::{Fleet, Service};
+use crate::report::Evidence;
 use smallvec::SmallVec;
 
 const FIRST_TOKEN: Setting =
@@ -30,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
              max_tokens; Anthropic API documentation, Errors, long requests",
     needs: &[Field::Duration],
     settings: &[FIRST_TOKEN, SPEED, MARGIN, MARGIN_SHARE],
-    check: Check::Call(check),
+    check: Check::CallOfAll(check, tell_share),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}"#,
@@ -78,6 +80,21 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
+}
+
+/// Says how many of the calls to the model, `killed` of them, such a deadline met.
+fn tell_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
+    let calls = fleet.calls_of(service).max(killed);
+    let share = killed as f64 / calls as f64;
+    if calls > 1 {
+        let of = format!("; a deadline killed {killed} of the {calls} calls to this model ({:.0}%)", share * 100.0);
+        hit.message.push_str(&of);
+    }
+    hit.evidence.extend([
+        ("calls_killed", Evidence::Count(killed)),
+        ("calls", Evidence::Count(calls)),
+        ("killed_share", Evidence::Number(share)),
+    ]);
 }
 
 /// The deadline the attempt at `position` met and the one it should have had, in seconds.

@@ -1,16 +1,37 @@
 //! What official SDKs do with a server's wait, by client and version, and the ladder of their own waits.
 //!
 //! The facts were read in the sources of the versions named and, where it says so, measured.
+//!
+//! What else these clients do alike, and no row needs: they obey `x-should-retry` first, then retry 408, 409, 429,
+//! 500 and above, lost connections and timeouts, twice by default. None of them looks into the body, so a used-up
+//! quota is retried as well (RL107), and a stream that fails after its 200 is not. `retry-after-ms` wins over
+//! `retry-after`, which may be seconds, fractions of them, or an HTTP date: that is read where logs are read. A hint
+//! of 0 is obeyed by the TypeScript clients and passed over by the Python ones. Retries of other kinds have no hint
+//! in them: one 401 after a new token (anthropic for TypeScript), a body that was cut off (openai for Node 7).
 
 /// What a client does with a long `retry-after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LongHint {
     /// Forgotten over so many seconds: the client's own short backoff takes its place.
     Discarded(u32),
+    /// The same from so many seconds on.
+    DiscardedFrom(u32),
     /// Over so many seconds the call ends.
     Refused(u32),
     /// Obeyed, however long.
     Obeyed,
+}
+
+impl LongHint {
+    /// Which hints are forgotten, in words, where one of so many µs is among them.
+    pub(super) fn discards(self, hint_us: i64) -> Option<String> {
+        let us = |seconds: u32| i64::from(seconds) * 1_000_000;
+        match self {
+            LongHint::Discarded(over) if hint_us > us(over) => Some(format!("over {over} s")),
+            LongHint::DiscardedFrom(least) if hint_us >= us(least) => Some(format!("of {least} s or more")),
+            _ => None,
+        }
+    }
 }
 
 type Version = (u32, u32, u32);
@@ -44,17 +65,17 @@ const fn row(
 const ROWS: &[Row] = &[
     // _base_client.py up to 0.121.0: `0 < retry_after <= 60`; the same measured with 0.125.0
     row("anthropic", PYTHON, FIRST, (0, 126, 0), LongHint::Discarded(60)),
-    // measured with 2.14.0
+    // measured with 2.14.0: 150 s slept as asked; its own bound of 4294967 s is 49 days, which nobody asks for
     row("anthropic", PYTHON, (2, 14, 0), LATEST, LongHint::Obeyed),
     // client.ts before 0.79.0: `0 <= timeoutMillis < 60 * 1000`
-    row("anthropic", NODE, FIRST, (0, 79, 0), LongHint::Discarded(60)),
-    // client.ts since commit af66c809
+    row("anthropic", NODE, FIRST, (0, 79, 0), LongHint::DiscardedFrom(60)),
+    // client.ts since commit af66c809: its own backoff only where the header is absent
     row("anthropic", NODE, (0, 79, 0), LATEST, LongHint::Obeyed),
     // _base_client.py before 2.52.0; the same measured with 1.109.1
     row("openai", PYTHON, FIRST, (2, 52, 0), LongHint::Discarded(60)),
-    // _base_client.py since 2.52.0: no retry at all over 120 s
+    // _base_client.py since 2.52.0: no retry at all over 120 s, whatever x-should-retry says
     row("openai", PYTHON, (2, 52, 0), LATEST, LongHint::Refused(120)),
-    // client.ts of 7.5.0
+    // client.ts of 7.5.0: `0 <= timeoutMillis <= 60 * 1000`
     row("openai", NODE, (7, 5, 0), (7, 6, 0), LongHint::Discarded(60)),
 ];
 
@@ -109,10 +130,33 @@ mod tests {
         assert_eq!(long_hint("Anthropic/Python", "0.40.1"), Some(LongHint::Discarded(60)));
         assert_eq!(long_hint("AsyncAnthropic/Python", "2.14.0"), Some(LongHint::Obeyed));
         assert_eq!(long_hint("Anthropic/Python", "1.0.0"), None);
-        assert_eq!(long_hint("Anthropic/JS", "0.78.9"), Some(LongHint::Discarded(60)));
-        assert_eq!(long_hint("OpenAI/Python", "2.52.0"), Some(LongHint::Refused(120)));
-        assert_eq!(long_hint("OpenAI/JS", "6.0.0"), None);
         assert_eq!(long_hint("litellm", "1.2.3"), None);
         assert_eq!(long_hint("Anthropic/Python", "latest"), None);
+    }
+
+    #[test]
+    fn each_row_holds_from_its_first_version_to_its_last() {
+        for (client, last_before, first, known_from) in [
+            ("Anthropic/Python", "0.125.0", "0.126.0", (Some(LongHint::Discarded(60)), None)),
+            ("Anthropic/Python", "2.13.9", "2.14.0", (None, Some(LongHint::Obeyed))),
+            ("Anthropic/JS", "0.78.9", "0.79.0", (Some(LongHint::DiscardedFrom(60)), Some(LongHint::Obeyed))),
+            ("OpenAI/Python", "2.51.9", "2.52.0", (Some(LongHint::Discarded(60)), Some(LongHint::Refused(120)))),
+            ("OpenAI/JS", "7.4.9", "7.5.0", (None, Some(LongHint::Discarded(60)))),
+            ("OpenAI/JS", "7.5.9", "7.6.0", (Some(LongHint::Discarded(60)), None)),
+        ] {
+            let found = (long_hint(client, last_before), long_hint(client, first));
+            assert_eq!(found, known_from, "{client} {last_before} and {first}");
+        }
+    }
+
+    #[test]
+    fn a_minute_exactly_is_long_to_some() {
+        const MINUTE_US: i64 = 60_000_000;
+        assert_eq!(LongHint::Discarded(60).discards(MINUTE_US), None);
+        assert_eq!(LongHint::Discarded(60).discards(MINUTE_US + 1).as_deref(), Some("over 60 s"));
+        assert_eq!(LongHint::DiscardedFrom(60).discards(MINUTE_US - 1), None);
+        assert_eq!(LongHint::DiscardedFrom(60).discards(MINUTE_US).as_deref(), Some("of 60 s or more"));
+        assert_eq!(LongHint::Refused(120).discards(i64::MAX), None);
+        assert_eq!(LongHint::Obeyed.discards(i64::MAX), None);
     }
 }

@@ -1,13 +1,13 @@
 //! Lines that hold what is looked for, page by page, and what else a pass learns of a page.
 
-use super::needles::Needles;
+use super::needles::{Needles, Stand};
 use super::pages::At;
 use super::token;
 use crate::attempt::{Time, Zone};
 use crate::ingest::{IdField, Mapping, time_of};
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 
 /// Bytes of lines with hits that are kept in memory; the pages of further ones are read again.
@@ -57,6 +57,8 @@ pub(super) struct PageInfo {
     pub(super) bytes: u32,
     /// Times of the first and of the last line that tell one, the earlier first.
     pub(super) times: Option<(i64, i64)>,
+    /// How many of the calls followed it was searched for, counted from the first.
+    pub(super) followed: u8,
 }
 
 /// Ids that begin with a text: the first ones in the order of their letters, so that the choice does not
@@ -101,7 +103,7 @@ pub(super) fn fingerprint(value: &str) -> u64 {
 }
 
 /// Counts the lines of a page and asks its ends for their times.
-pub(super) fn survey(bytes: &[u8], zone: Zone, own: &Mapping) -> PageInfo {
+pub(super) fn survey(bytes: &[u8], zone: Zone, own: &Mapping, followed: usize) -> PageInfo {
     let time = |line: &[u8]| {
         let line = line.trim_ascii();
         (!line.is_empty() && line.len() <= TRIED).then(|| time_of(std::str::from_utf8(line).ok()?, zone, own))?
@@ -112,42 +114,50 @@ pub(super) fn survey(bytes: &[u8], zone: Zone, own: &Mapping) -> PageInfo {
         newlines: u32::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(u32::MAX),
         bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
         times: first.zip(last).map(|(first, last)| (first.min(last).0, first.max(last).0)),
+        followed: u8::try_from(followed).unwrap_or(u8::MAX),
     }
 }
 
 /// The lines of a page that hold one of `texts`, which are what `needles` looks for, and the ids they begin.
-pub(super) fn find(bytes: &[u8], needles: &Needles, texts: &[String]) -> (Vec<HitLine>, Vec<Candidates>) {
+pub(super) fn find(
+    bytes: &[u8],
+    needles: &Needles,
+    texts: &[String],
+    own: &Mapping,
+) -> (Vec<HitLine>, Vec<Candidates>) {
     let mut hits = Vec::new();
     let mut begun = vec![Candidates::default(); texts.len()];
-    let (mut from, mut counted, mut line) = (0, 0, 1);
-    while let Some(at) = needles.next(bytes, from) {
-        let start = memchr::memrchr(b'\n', &bytes[from..at]).map_or(from, |newline| from + newline + 1);
-        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
+    let (mut counted, mut line) = (0, 1);
+    let stands = needles.stands(bytes);
+    let mut stands = stands.as_slice();
+    while let Some(first) = stands.first() {
+        let start = memchr::memrchr(b'\n', &bytes[counted..first.start]).map_or(counted, |it| counted + it + 1);
+        let end = memchr::memchr(b'\n', &bytes[first.start..]).map_or(bytes.len(), |it| first.start + it);
         line += memchr::memchr_iter(b'\n', &bytes[counted..start]).count() as u32;
         counted = start;
+        let inside = stands.partition_point(|stand| stand.start < end);
         let text = &bytes[start..end];
-        hits.push(HitLine { line, marks: marks(text, needles, texts, &mut begun), text: Some(text.into()) });
-        from = end;
+        let marks = stands[..inside].iter().map(|stand| mark(text, start, stand, texts, own, &mut begun));
+        hits.push(HitLine { line, marks: marks.collect(), text: Some(text.into()) });
+        stands = &stands[inside..];
     }
     (hits, begun)
 }
 
-fn marks(line: &[u8], needles: &Needles, texts: &[String], begun: &mut [Candidates]) -> SmallVec<[Mark; 2]> {
-    let mut marks: SmallVec<[Mark; 2]> = SmallVec::new();
-    for (needle, start, end) in needles.all(line) {
-        let token = token::around(line, start, end);
-        let asked = texts[needle].as_str();
-        let fit = match token.field {
-            Some(_) if token.value == asked => Fit::Whole,
-            Some(field) if token.value.starts_with(asked) => {
-                begun[needle].add(&token.value, field, 1);
-                Fit::Begun
-            }
-            _ => Fit::Mentioned,
-        };
-        marks.push(Mark { needle, fit, field: token.field, value: fingerprint(&token.value) });
-    }
-    marks
+/// How the line that begins at `start` fits the text that stands in it.
+fn mark(line: &[u8], start: usize, stand: &Stand, texts: &[String], own: &Mapping, begun: &mut [Candidates]) -> Mark {
+    let needle = stand.needle;
+    let token = token::around(line, stand.start - start, stand.end - start, own);
+    let asked = texts[needle].as_str();
+    let fit = match token.field {
+        Some(_) if token.value == asked => Fit::Whole,
+        Some(field) if token.value.starts_with(asked) => {
+            begun[needle].add(&token.value, field, 1);
+            Fit::Begun
+        }
+        _ => Fit::Mentioned,
+    };
+    Mark { needle, fit, field: token.field, value: fingerprint(&token.value) }
 }
 
 /// All hits so far, in the order of the pages.
@@ -180,6 +190,13 @@ impl Hits {
             }
             same
         });
+    }
+
+    /// Takes in the lines of `others` that stand on one of `pages` and that `wants` wants.
+    pub(super) fn adopt(&mut self, others: &Hits, pages: &BTreeSet<At>, wants: impl Fn(&HitLine) -> bool) {
+        for (at, lines) in others.pages.iter().filter(|(at, _)| pages.contains(at)) {
+            self.take(*at, lines.iter().filter(|line| wants(line)).cloned().collect());
+        }
     }
 
     pub(super) fn lines(&self) -> impl Iterator<Item = (At, &HitLine)> {

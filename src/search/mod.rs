@@ -1,9 +1,11 @@
 //! Finds ids in logs by their bytes, before anything is parsed, and reads only what belongs to them.
 //!
-//! One pass at the speed of memory finds the lines that hold an id and learns when each page was written; a
-//! second finds the other attempts of their calls; then the stretch of time around them is read. See
-//! [`pages`] for how a pass works, [`resolve`] for what an id names, [`survey`] for what is known of a page.
+//! One pass at the speed of memory finds the lines that hold an id, and from there on the other attempts of their
+//! calls, and learns when each page was written; a second looks for attempts before; then the stretch of time
+//! around them is read. See [`pages`] for how a pass works, [`chase`] for how calls are followed, [`resolve`] for
+//! what an id names, [`survey`] for what is known of a page.
 
+mod chase;
 mod hits;
 mod inputs;
 mod near;
@@ -19,14 +21,15 @@ pub use near::Near;
 pub use quote::Place;
 
 use crate::attempt::{AttemptTable, Flags, Time, Zone};
-use crate::ingest::{Dialect, Filter, IdField, IngestError, Source};
-use hits::{Candidates, Fit, Hits};
+use crate::ingest::{Dialect, IdField, IngestError, Mapping, Source, ids_of};
+use chase::Chase;
+use hits::{Candidates, Hits};
 use inputs::Opened;
-use needles::Needles;
-use pages::{Progress, Wanted, pass};
+use pages::{At, Progress, Wanted, pass};
 use resolve::{Resolved, narrow, resolve};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{PoisonError, RwLock};
 use survey::Survey;
 
 /// Ids looked for at once, at most.
@@ -35,8 +38,8 @@ pub const MOST_IDS: usize = 32;
 const MOST_CALLS: usize = 256;
 /// Bytes read around what was found, unless the user names the stretch himself.
 const SURROUNDINGS: u64 = 256 << 20;
-/// How far around its known ones the other attempts of a call are looked for at first, µs: an hour, beyond what a
-/// server asked for. Where their numbers have holes, everything is searched.
+/// How far before its known ones the other attempts of a call are looked for at first, µs: an hour. What comes
+/// after them is searched to the end, and where their numbers have holes, everything is.
 const ATTEMPTS_REACH_US: i64 = 60 * 60 * 1_000_000;
 /// How far around a record without a call id its other attempts are looked for, µs: longer than the waits that
 /// clients choose (60 s) and than the hints they obey.
@@ -51,8 +54,6 @@ pub struct Query {
     pub context_us: Option<i64>,
     /// Zone of times that name none.
     pub zone: Zone,
-    /// Attempts wanted.
-    pub filter: Filter,
     /// What the logs' own words mean.
     pub dialect: Dialect,
 }
@@ -104,11 +105,11 @@ pub struct Candidate {
 /// What one id led to.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Rows of the table whose line holds it; none where the filters left them all out.
+    /// Rows of the table whose line holds it.
     Found {
         /// What it names.
         kind: Kind,
-        /// Rows, in order.
+        /// Rows, in order; none where the lines hold no attempt.
         rows: Vec<u32>,
     },
     /// The beginning of several ids.
@@ -150,8 +151,12 @@ pub struct Found {
     pub searched: Vec<Searched>,
     /// Bytes of the lines that were parsed.
     pub bytes_parsed: u64,
+    /// Bytes looked through for ids that look like one that is nowhere.
+    pub bytes_compared: u64,
     opened: Vec<Opened>,
     survey: Survey,
+    /// The logger's own keys.
+    own: Mapping,
 }
 
 /// Looks for the ids of `query` in `sources`, and reads what belongs to them.
@@ -161,9 +166,10 @@ pub struct Found {
 pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Result<Found, IngestError> {
     let opened = sources.iter().map(Opened::new).collect::<Result<Vec<_>, _>>()?;
     let mut survey = Survey::new(opened.len());
-    let (mut hits, begun) = first_pass(&opened, query, &mut survey, progress)?;
-    let resolved: Vec<Resolved> = (0..query.ids.len()).map(|nth| resolve(nth, &hits, &begun[nth])).collect();
-    let mut near = near::misses(&opened, query, &resolved, progress)?;
+    let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut survey, progress)?;
+    let of = |nth: usize| resolve(nth, &hits, &begun[nth], &query.dialect.fields);
+    let resolved: Vec<Resolved> = (0..query.ids.len()).map(of).collect();
+    let (mut near, bytes_compared) = near::misses(&opened, &survey, query, &resolved, progress)?;
     narrow(&mut hits, &resolved);
     let bytes = opened.iter().enumerate().map(|(nth, opened)| Searched {
         path: opened.name.clone(),
@@ -178,11 +184,14 @@ pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Resu
         too_much: false,
         searched: bytes.collect(),
         bytes_parsed: 0,
+        bytes_compared,
         opened,
         survey,
+        own: query.dialect.fields.clone(),
     };
+    let first = First { hits, begun, followed, calls };
     let rows =
-        if hits.pages.is_empty() { BTreeMap::new() } else { found.gather(&mut hits, query, &resolved, progress)? };
+        if first.hits.pages.is_empty() { BTreeMap::new() } else { found.gather(first, query, &resolved, progress)? };
     found.answers = resolved
         .into_iter()
         .enumerate()
@@ -195,46 +204,73 @@ pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Resu
     Ok(found)
 }
 
-/// Every line that holds one of the ids, the ids that begin so, and what the pages are.
+/// What the first pass gives.
+struct First {
+    /// Every line that holds one of the ids.
+    hits: Hits,
+    /// The ids that begin with them.
+    begun: Vec<Candidates>,
+    /// Lines of the calls that were followed.
+    followed: Hits,
+    /// Those calls.
+    calls: Vec<String>,
+}
+
 fn first_pass(
     opened: &[Opened],
     query: &Query,
     survey: &mut Survey,
     progress: Progress<'_>,
-) -> Result<(Hits, Vec<Candidates>), IngestError> {
-    let needles = Needles::new(query.ids.iter().map(String::as_str));
-    let mut hits = Hits::default();
+) -> Result<First, IngestError> {
+    let own = &query.dialect.fields;
+    let chase = RwLock::new(Chase::new(&query.ids));
+    let (mut hits, mut followed) = (Hits::default(), Hits::default());
     let mut begun = vec![Candidates::default(); query.ids.len()];
     pass(
         opened,
         &Wanted::All,
-        &|_, bytes| (hits::survey(bytes, query.zone, &query.dialect.fields), hits::find(bytes, &needles, &query.ids)),
+        &|_, bytes| {
+            let chase = chase.read().unwrap_or_else(PoisonError::into_inner);
+            let info = hits::survey(bytes, query.zone, own, chase.calls().len());
+            (info, hits::find(bytes, &chase.needles, &chase.texts, own))
+        },
         &mut |at, (info, (lines, candidates))| {
             survey.take(at, info);
-            hits.take(at, lines);
             begun.iter_mut().zip(&candidates).for_each(|(all, some)| all.merge(some));
+            if !lines.is_empty() {
+                let mut chase = chase.write().unwrap_or_else(PoisonError::into_inner);
+                chase.follow(&lines, own);
+                let (asked, others) = chase.part(lines);
+                hits.take(at, asked);
+                followed.take(at, others);
+            }
         },
         progress,
     )?;
-    Ok((hits, begun))
+    let chase = chase.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(First { hits, begun, followed, calls: chase.calls().to_vec() })
 }
 
 impl Found {
+    /// Every id in a line of the inputs, with what it names.
+    pub(crate) fn ids_of(&self, line: &str) -> Vec<(IdField, String)> {
+        ids_of(line, &self.own)
+    }
+
     /// Reads the lines with hits, the other attempts of their calls, and what was sent around them. Gives the
     /// rows that each id names.
     fn gather(
         &mut self,
-        hits: &mut Hits,
+        mut first: First,
         query: &Query,
         resolved: &[Resolved],
         progress: Progress<'_>,
     ) -> Result<BTreeMap<usize, Vec<u32>>, IngestError> {
-        let mut read = self.read(hits, &BTreeSet::new(), query, None, progress)?;
+        let mut read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
         let named = |nth: &usize| matches!(resolved[*nth], Resolved::Id { kind: Kind::Call | Kind::Run, .. });
         let mut wanted = BTreeSet::new();
         let mut is_nameless = false;
-        for (nth, rows) in read.rows.iter().filter(|(nth, _)| !named(nth)) {
-            debug_assert!(*nth < resolved.len());
+        for (_, rows) in read.rows.iter().filter(|(nth, _)| !named(nth)) {
             for row in rows.iter().map(|row| &read.table.rows[*row as usize]) {
                 let call = read.table.detail(row).and_then(|detail| read.table.text(detail.call_id));
                 wanted.extend(call.map(str::to_owned));
@@ -242,57 +278,60 @@ impl Found {
             }
         }
         let everything = wanted.len() > MOST_CALLS;
-        if !wanted.is_empty() && !everything {
+        if let Some(sent) = read.table.rows.iter().map(|row| row.sent).min()
+            && !wanted.is_empty()
+            && !everything
+        {
             let calls: Vec<String> = wanted.into_iter().collect();
-            let near = self.survey.around_rows(&read.table, ATTEMPTS_REACH_US);
-            self.other_attempts(hits, &calls, &Wanted::These(near), query, progress)?;
-            read = self.read(hits, &BTreeSet::new(), query, None, progress)?;
+            let (pages, _) = self.survey.around(sent.plus_us(-ATTEMPTS_REACH_US), Time(i64::MAX));
+            self.other_attempts(&mut first, &calls, &pages, query, progress)?;
+            read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
             if has_holes(&read.table) {
-                self.other_attempts(hits, &calls, &Wanted::All, query, progress)?;
-                read = self.read(hits, &BTreeSet::new(), query, None, progress)?;
+                let rest = self.survey.pages().filter(|at| !pages.contains(at)).collect();
+                self.other_attempts(&mut first, &calls, &rest, query, progress)?;
+                read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
             }
         }
         let spans = read.table.rows.iter().map(|row| (row.sent, row.ended()));
-        let Some((first, last)) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return Ok(read.rows) };
+        let Some((start, end)) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return Ok(read.rows) };
         let context = query.context_us.unwrap_or(CONTEXT_US);
         let reach = if is_nameless { context.max(CALL_REACH_US) } else { context };
         let window =
-            if everything { (Time(i64::MIN), Time(i64::MAX)) } else { (first.plus_us(-reach), last.plus_us(reach)) };
+            if everything { (Time(i64::MIN), Time(i64::MAX)) } else { (start.plus_us(-reach), end.plus_us(reach)) };
         let (pages, bytes) = self.survey.around(window.0, window.1);
         self.too_much = bytes > SURROUNDINGS && query.context_us.is_none() && !everything && !is_nameless;
         if !self.too_much {
-            self.window = Some((first.plus_us(-context), last.plus_us(context)));
-            read = self.read(hits, &pages, query, Some(window), progress)?;
+            self.window = Some((start.plus_us(-context), end.plus_us(context)));
+            read = self.read(&first.hits, &pages, query, Some(window), progress)?;
         }
         self.table = read.table;
         self.bytes_parsed = read.bytes;
         Ok(read.rows)
     }
 
-    /// Adds the lines of the calls named `calls` to the hits.
+    /// Adds the lines of `pages` that are of `calls` to the hits: those met already, and the others.
     fn other_attempts(
         &self,
-        hits: &mut Hits,
+        first: &mut First,
         calls: &[String],
-        wanted: &Wanted,
+        pages: &BTreeSet<At>,
         query: &Query,
         progress: Progress<'_>,
     ) -> Result<(), IngestError> {
-        let needles = Needles::new(calls.iter().map(String::as_str));
-        let none = query.ids.len();
+        let fingerprints = Chase::fingerprints(calls);
+        first.hits.adopt(&first.followed, pages, |line| Chase::is_of(line, &fingerprints));
+        let needed = Chase::needed(calls, &first.calls);
+        let unread = pages.iter().copied().filter(|at| !self.survey.was_searched(*at, needed)).collect();
+        let mut chase = Chase::new(&[]);
+        chase.add(calls);
         pass(
             &self.opened,
-            wanted,
-            &|_, bytes| {
-                let (mut lines, _) = hits::find(bytes, &needles, calls);
-                for line in &mut lines {
-                    line.marks.retain(|mark| mark.fit == Fit::Whole && mark.field == Some(IdField::Call));
-                    line.marks.iter_mut().for_each(|mark| mark.needle = none);
-                }
-                lines.retain(|line| !line.marks.is_empty());
-                lines
+            &Wanted::These(unread),
+            &|_, bytes| chase.part(hits::find(bytes, &chase.needles, &chase.texts, &query.dialect.fields).0).1,
+            &mut |at, mut lines| {
+                lines.iter_mut().flat_map(|line| &mut line.marks).for_each(|mark| mark.needle = query.ids.len());
+                first.hits.take(at, lines);
             },
-            &mut |at, lines| hits.take(at, lines),
             progress,
         )?;
         Ok(())

@@ -4,6 +4,7 @@ use super::inputs::Opened;
 use super::needles::Needles;
 use super::pages::{At, Progress, Wanted, pass};
 use super::resolve::Resolved;
+use super::survey::Survey;
 use super::token::{self, Token};
 use super::{Kind, Query};
 use crate::ingest::IngestError;
@@ -16,8 +17,13 @@ const SHOWN: usize = 5;
 const KEPT: usize = 64;
 /// Letters that may be wrong, missing or too many.
 const WRONG: usize = 2;
-/// The shortest piece of an id that is searched for; shorter ones stand in every line.
-const SHORTEST: usize = 3;
+/// The shortest and the longest piece of an id that is searched for: shorter ones stand in every line, longer
+/// ones find no less.
+const PIECE: (usize, usize) = (3, 8);
+/// Bytes of the log looked through, the latest: a slip of the pen is worth no second reading of everything.
+const LOOKED_THROUGH: u64 = 256 << 20;
+/// Places of a page looked at: a piece that stands in every line tells nothing.
+const LOOKED_AT: usize = 1024;
 
 /// An id that looks like one that was not found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,50 +39,54 @@ pub struct Near {
 /// Rank of a near miss: how near, then its letters.
 type Found = BTreeMap<(usize, String), Kind>;
 
-/// The near misses of every id that was not found.
+/// The near misses of every id that was not found, and how many bytes were looked through for them.
 pub(super) fn misses(
     opened: &[Opened],
+    survey: &Survey,
     query: &Query,
     resolved: &[Resolved],
     progress: Progress<'_>,
-) -> Result<Vec<Vec<Near>>, IngestError> {
-    let mut all = vec![Vec::new(); query.ids.len()];
-    for (nth, id) in query.ids.iter().enumerate().filter(|(nth, _)| matches!(resolved[*nth], Resolved::Nowhere)) {
-        all[nth] = of(opened, id, progress)?;
-    }
-    Ok(all)
-}
-
-fn of(opened: &[Opened], id: &str, progress: Progress<'_>) -> Result<Vec<Near>, IngestError> {
-    let pieces = pieces(id);
+) -> Result<(Vec<Vec<Near>>, u64), IngestError> {
+    let mut all = vec![Found::new(); query.ids.len()];
+    let missed = resolved.iter().enumerate().filter(|(_, resolved)| matches!(resolved, Resolved::Nowhere));
+    // Each piece with the id it is of.
+    let pieces: Vec<(usize, String)> =
+        missed.flat_map(|(nth, _)| pieces(&query.ids[nth]).into_iter().map(move |piece| (nth, piece))).collect();
     if pieces.is_empty() {
-        return Ok(Vec::new());
+        return Ok((vec![Vec::new(); query.ids.len()], 0));
     }
-    let needles = Needles::new(pieces.iter().map(String::as_str));
-    let mut found = Found::new();
+    let needles = Needles::new(pieces.iter().map(|(_, piece)| piece.as_str()));
     let search = |_: At, bytes: &[u8]| {
-        let mut found = Found::new();
-        let mut from = 0;
-        while let Some(at) = needles.next(bytes, from) {
+        let mut found = vec![Found::new(); query.ids.len()];
+        for stand in needles.stands(bytes).into_iter().take(LOOKED_AT) {
+            let at = stand.start;
             let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
             let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
+            let own = &query.dialect.fields;
             // The piece may have more than one spelling; what matters is the value around it.
-            let token = token::around(&bytes[start..end], at - start, at - start + 1);
-            if let Some((rank, kind)) = nearness(id, &token) {
-                found.insert((rank, token.value.into_owned()), kind);
-                trim(&mut found);
+            let token = token::around(&bytes[start..end], at - start, at - start + 1, own);
+            let nth = pieces[stand.needle].0;
+            if let Some((rank, kind)) = nearness(&query.ids[nth], &token) {
+                found[nth].insert((rank, token.value.into_owned()), kind);
+                trim(&mut found[nth]);
             }
-            from = at + 1;
         }
         found
     };
-    let mut take = |_: At, some: Found| {
-        found.extend(some);
-        trim(&mut found);
+    let mut take = |_: At, some: Vec<Found>| {
+        for (all, some) in all.iter_mut().zip(some) {
+            all.extend(some);
+            trim(all);
+        }
     };
-    pass(opened, &Wanted::All, &search, &mut take, progress)?;
+    let (pages, bytes) = survey.latest(LOOKED_THROUGH);
+    pass(opened, &Wanted::These(pages), &search, &mut take, progress)?;
+    Ok((all.into_iter().map(best).collect(), bytes))
+}
+
+fn best(found: Found) -> Vec<Near> {
     let near = found.into_iter().take(SHOWN);
-    Ok(near.map(|((rank, id), kind)| Near { id, kind, distance: (rank <= WRONG).then_some(rank) }).collect())
+    near.map(|((rank, id), kind)| Near { id, kind, distance: (rank <= WRONG).then_some(rank) }).collect()
 }
 
 fn trim(found: &mut Found) {
@@ -85,15 +95,15 @@ fn trim(found: &mut Found) {
     }
 }
 
-/// Texts of which at least one stands in whatever looks like `id`: with two letters wrong, one of three thirds
-/// is whole; and the id in the other case.
+/// Texts of which at least one stands in whatever looks like `id`: with two letters wrong, one of three pieces
+/// is whole; and the id in the other case. The pieces are cut from the end: ids of a kind begin alike.
 fn pieces(id: &str) -> Vec<String> {
     let letters: Vec<char> = id.chars().collect();
-    let third = letters.len().div_ceil(WRONG + 1);
-    let mut pieces: Vec<String> = letters.chunks(third.max(1)).map(|piece| piece.iter().collect()).collect();
-    pieces.retain(|piece: &String| piece.len() >= SHORTEST);
+    let length = (letters.len() / (WRONG + 2)).clamp(PIECE.0, PIECE.1);
+    let mut pieces: Vec<String> = letters.rchunks(length).take(WRONG + 1).map(|piece| piece.iter().collect()).collect();
+    pieces.retain(|piece: &String| piece.len() >= PIECE.0);
     pieces.extend(
-        [id.to_lowercase(), id.to_uppercase()].into_iter().filter(|other| other.len() >= SHORTEST && other != id),
+        [id.to_lowercase(), id.to_uppercase()].into_iter().filter(|other| other.len() >= PIECE.0 && other != id),
     );
     pieces.dedup();
     pieces

@@ -6,13 +6,14 @@ use crate::ingest::reader::{self, Blocks, Bytes};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io;
 
 /// Bytes of a page, the unit of work: small enough to stay in a core's own cache between the copy out of the
 /// system's and the search, large enough that opening and aligning cost nothing (half a usual L2 of 1 MiB).
 pub(super) const PAGE: u64 = 512 << 10;
-/// Pages between two hand-overs: bounds what is in memory.
-const BATCH: usize = 256;
+/// Pages between two hand-overs, whatever the threads: what one gave may change what the next is searched for.
+const BATCH: usize = 32;
 
 /// Where a page stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +88,9 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The file a worker reads pages of, by the place of its input: pages of one file come one after the other.
+type Current = Option<(usize, File)>;
+
 fn side_by_side<T: Send>(
     inputs: &[Opened],
     pages: &mut Vec<At>,
@@ -94,24 +98,33 @@ fn side_by_side<T: Send>(
     take: &mut dyn FnMut(At, T),
     progress: Progress<'_>,
 ) -> Result<u64, IngestError> {
-    let one = |at: &At| {
+    let one = |current: &mut Current, at: &At| {
         let opened = &inputs[at.input];
+        let named = |source| IngestError::Io { name: opened.name.clone(), source };
         let start = at.page as u64 * PAGE;
         let end = (start + PAGE).min(opened.length.unwrap_or(u64::MAX));
         BUFFER.with_borrow_mut(|buffer| {
-            let lines = reader::window(opened.path(), start, end, buffer)
-                .map_err(|source| IngestError::Io { name: opened.name.clone(), source })?;
+            let file = file_of(current, at.input, opened).map_err(named)?;
+            let lines = reader::window_of(file, start, end, buffer).map_err(named)?;
             progress(end - start);
             Ok((lines.len() as u64, work(*at, &buffer[lines])))
         })
     };
-    let done: Vec<(u64, T)> = pages.par_iter().map(one).collect::<Result<_, IngestError>>()?;
+    let done: Vec<(u64, T)> = pages.par_iter().map_init(|| None, one).collect::<Result<_, IngestError>>()?;
     let mut bytes = 0;
     for (at, (size, done)) in pages.drain(..).zip(done) {
         bytes += size;
         take(at, done);
     }
     Ok(bytes)
+}
+
+fn file_of<'c>(current: &'c mut Current, input: usize, opened: &Opened) -> io::Result<&'c mut File> {
+    let file = match current.take() {
+        Some((known, file)) if known == input => file,
+        _ => File::open(opened.path())?,
+    };
+    Ok(&mut current.insert((input, file)).1)
 }
 
 /// A packed input is unpacked from its front, as far as the last page wanted.
@@ -129,7 +142,7 @@ fn front_to_back<T: Send>(
     loop {
         let mut batch = Vec::new();
         let mut is_over = false;
-        while batch.len() < rayon::current_num_threads() * 4 {
+        while batch.len() < BATCH {
             let at = At { input, page };
             let block = if wanted.goes_on(at) { blocks.next_block()? } else { None };
             let Some(block) = block else {

@@ -36,7 +36,7 @@ impl Found {
         window: Option<(Time, Time)>,
         progress: Progress<'_>,
     ) -> Result<Rows, IngestError> {
-        let window = window.map(|window| within(&query.filter, window));
+        let window = window.map(within);
         let reading = Reading { query, opened: &self.opened, window: window.as_ref() };
         let unkept = |lines: &[HitLine]| lines.iter().any(|line| line.text.is_none());
         let again = hits.pages.iter().filter(|(_, lines)| unkept(lines)).map(|(at, _)| *at);
@@ -71,7 +71,7 @@ impl Reading<'_> {
     fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);
         let stream = &self.opened[at.input].stream;
-        let mut excerpt = Excerpt::new(file, stream, self.query.zone, &self.query.filter, &self.query.dialect);
+        let mut excerpt = Excerpt::new(file, stream, self.query.zone, Filter::EVERYTHING, &self.query.dialect);
         let mut hits = hits.iter().peekable();
         let mut part = Rows::default();
         for (line, number) in lines {
@@ -104,10 +104,8 @@ impl Rows {
     }
 }
 
-/// What the user wants, as far as it was sent within a stretch of time.
-fn within(filter: &Filter, (from, until): (Time, Time)) -> Filter {
-    let since = filter.since.map_or(from, |since| since.max(from));
+/// Everything sent within a stretch of time.
+fn within((from, until): (Time, Time)) -> Filter {
     // The end of a filter is not within it.
-    let end = until.plus_us(1);
-    Filter { since: Some(since), until: Some(filter.until.map_or(end, |until| until.min(end))), ..filter.clone() }
+    Filter { since: Some(from), until: Some(until.plus_us(1)), ..Filter::default() }
 }

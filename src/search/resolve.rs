@@ -2,7 +2,7 @@
 
 use super::hits::{Candidates, Fit, HitLine, Hits, Mark, fingerprint};
 use super::{Candidate, Kind};
-use crate::ingest::{IdField, ids_of};
+use crate::ingest::{IdField, Mapping, ids_of};
 use std::collections::BTreeSet;
 
 /// Lines looked into to tell whether several ids are of one call.
@@ -20,7 +20,7 @@ pub(super) enum Resolved {
 }
 
 /// Decides for the text numbered `needle`: a whole id before the beginning of one before a mere mention.
-pub(super) fn resolve(needle: usize, hits: &Hits, begun: &Candidates) -> Resolved {
+pub(super) fn resolve(needle: usize, hits: &Hits, begun: &Candidates, own: &Mapping) -> Resolved {
     let marks = || hits.lines().flat_map(|(_, line)| &line.marks).filter(|mark| mark.needle == needle);
     if let Some(field) = marks().filter(|mark| mark.fit == Fit::Whole).filter_map(|mark| mark.field).min() {
         return Resolved::Id { kind: field.into(), value: marks().find(|it| it.fit == Fit::Whole).map(|it| it.value) };
@@ -32,7 +32,7 @@ pub(super) fn resolve(needle: usize, hits: &Hits, begun: &Candidates) -> Resolve
         let any = marks().next().is_some();
         return if any { Resolved::Id { kind: Kind::Mention, value: None } } else { Resolved::Nowhere };
     }
-    if !begun.more && is_one_call(needle, hits) {
+    if !begun.more && is_one_call(needle, hits, own) {
         let field = begun.ids.values().map(|(field, _)| *field).min();
         return Resolved::Id { kind: field.map_or(Kind::Mention, Kind::from), value: None };
     }
@@ -54,12 +54,12 @@ fn only_one(begun: &Candidates) -> Option<(&str, IdField)> {
 }
 
 /// Whether all lines with an id that begins so are of one call, by the ids in them.
-fn is_one_call(needle: usize, hits: &Hits) -> bool {
+fn is_one_call(needle: usize, hits: &Hits, own: &Mapping) -> bool {
     let mut calls = BTreeSet::new();
     let begun = hits.lines().filter(|(_, line)| fits(line, needle, Fit::Begun));
     for (nth, (_, line)) in begun.enumerate() {
         let Some(text) = line.text.as_deref().filter(|_| nth < LOOKED_INTO) else { return false };
-        let ids = ids_of(&String::from_utf8_lossy(text));
+        let ids = ids_of(&String::from_utf8_lossy(text), own);
         let of = |wanted| ids.iter().find(|(field, _)| *field == wanted).map(|(_, id)| id.clone());
         let Some(call) = of(IdField::Call) else { return false };
         calls.insert((of(IdField::Run), call));

@@ -2,7 +2,7 @@
 
 use super::hits::PageInfo;
 use super::pages::At;
-use crate::attempt::{AttemptTable, Time};
+use crate::attempt::Time;
 use std::collections::BTreeSet;
 
 /// How far a log may be out of order and still be read in full around a moment, µs: a record is written when
@@ -53,17 +53,32 @@ impl Survey {
         self.inputs.iter().flatten().filter_map(|page| page.times).map(|(_, last)| Time(last)).max()
     }
 
-    /// Pages that may hold attempts of the calls that rows of `table` are of: as far as the server asked any to
-    /// wait, and `reach` µs beyond.
-    pub(super) fn around_rows(&self, table: &AttemptTable, reach: i64) -> BTreeSet<At> {
-        let mut pages = BTreeSet::new();
-        for row in &table.rows {
-            let detail = table.detail(row);
-            let asked = detail.map_or(0, |detail| detail.hint_us.max(detail.planned_us).unwrap_or(0));
-            let reach = reach.saturating_add(asked);
-            pages.append(&mut self.around(row.sent.plus_us(-reach), row.ended().plus_us(reach)).0);
+    /// All pages.
+    pub(super) fn pages(&self) -> impl Iterator<Item = At> + '_ {
+        let of = |(input, infos): (usize, &Vec<PageInfo>)| (0..infos.len()).map(move |page| At { input, page });
+        self.inputs.iter().enumerate().flat_map(of)
+    }
+
+    /// Whether a page was searched for the first `needed` of the calls followed.
+    pub(super) fn was_searched(&self, at: At, needed: Option<usize>) -> bool {
+        needed.is_some_and(|needed| usize::from(self.inputs[at.input][at.page].followed) >= needed)
+    }
+
+    /// The pages written last, as many as fit into `bytes`, and their bytes.
+    pub(super) fn latest(&self, bytes: u64) -> (BTreeSet<At>, u64) {
+        let info = |at: At| self.inputs[at.input][at.page];
+        let mut pages: Vec<At> = self.pages().collect();
+        pages.sort_by_key(|at| std::cmp::Reverse((info(*at).times.map(|(_, last)| last), *at)));
+        let (mut chosen, mut sum) = (BTreeSet::new(), 0);
+        for at in pages {
+            let size = u64::from(info(at).bytes);
+            if sum + size > bytes && !chosen.is_empty() {
+                break;
+            }
+            sum += size;
+            chosen.insert(at);
         }
-        pages
+        (chosen, sum)
     }
 
     /// Pages that may hold attempts sent between two moments, and their bytes. A page without a time of its

@@ -1,6 +1,6 @@
 //! The value that a hit stands in, and the key in front of it: told from the bytes around, without a parse.
 
-use crate::ingest::{IdField, id_field};
+use crate::ingest::{IdField, Mapping, id_field, ids_of};
 use std::borrow::Cow;
 
 /// Bytes looked at in either direction; no id is longer.
@@ -15,8 +15,8 @@ pub(super) struct Token<'l> {
     pub(super) field: Option<IdField>,
 }
 
-/// The value around `start..end` of a line.
-pub(super) fn around(line: &[u8], start: usize, end: usize) -> Token<'_> {
+/// The value around `start..end` of a line. `own`: the logger's own keys.
+pub(super) fn around<'l>(line: &'l [u8], start: usize, end: usize, own: &Mapping) -> Token<'l> {
     let near = start.saturating_sub(REACH);
     let from = line[near..start].iter().rposition(|byte| ends_a_value(*byte)).map_or(near, |at| near + at + 1);
     // A number without quotes follows its colon, and that the quote of its key.
@@ -25,7 +25,16 @@ pub(super) fn around(line: &[u8], start: usize, end: usize) -> Token<'_> {
     let from = from + usize::from(is_bare);
     let far = (end + REACH).min(line.len());
     let to = end + stretch(&line[end..far], is_quoted);
-    Token { value: unescaped(&line[from..to]), field: key_before(line, from).and_then(id_field) }
+    let value = unescaped(&line[from..to]);
+    let field = key_before(line, from).and_then(|key| own_field(line, key, &value, own).or_else(|| id_field(key)));
+    Token { value, field }
+}
+
+/// What an own key names. Where it must stand in a record, only a parse can tell.
+fn own_field(line: &[u8], key: &str, value: &str, own: &Mapping) -> Option<IdField> {
+    let field = own.id_field_anywhere(key)?;
+    let is_there = |(of, id): &(IdField, String)| *of == field && id == value;
+    ids_of(&String::from_utf8_lossy(line), own).iter().any(is_there).then_some(field)
 }
 
 /// What an id does not hold in a log: quotes, and what separates values.
@@ -80,7 +89,7 @@ mod tests {
 
     fn token<'l>(line: &'l str, hit: &str) -> Token<'l> {
         let start = line.find(hit).unwrap_or_default();
-        around(line.as_bytes(), start, start + hit.len())
+        around(line.as_bytes(), start, start + hit.len(), &Mapping::NONE)
     }
 
     #[test]

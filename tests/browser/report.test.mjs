@@ -1,8 +1,8 @@
-// The HTML report in a real browser, opened from disk: what it shows, does and never does.
+// The HTML pages of `analyze` and `trace` in a real browser, opened from disk: what they show, do and never do.
 //
 // Started by ./run, which sets RETRYLENS (the program) and CHROMIUM (the browser).
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,8 @@ const HEAVIEST_BYTES = 3_000_000;
 const SLOWEST_MS = 1_000;
 /** WCAG 2.2, success criterion 1.4.3. */
 const LEAST_CONTRAST = 4.5;
+/** A call of twelve sends, three in each of four rounds. */
+const TRACED = "run-5414c7497c-c001";
 const HOSTILE = `</script><script>document.title = "owned"</script><img src=x onerror="document.title='owned'"> "'\u202etxt.exe\u2028`;
 
 let browser;
@@ -28,6 +30,16 @@ function report(name, inputs) {
   const path = join(folder, `${name}.html`);
   const args = ["analyze", "--quiet", "--no-config", "--fail-on", "never", "--output", `html=${path}`, ...inputs];
   execFileSync(process.env.RETRYLENS, args, { stdio: ["ignore", "ignore", "inherit"] });
+  reports[name] = { path, url: pathToFileURL(path).href };
+}
+
+/** What an id led to in some logs, as the URL of a file. */
+function trace(name, id, inputs) {
+  const path = join(folder, `${name}.html`);
+  const args = ["trace", "--quiet", "--no-config", "--raw", "--output", `html=${path}`, "--id", id, ...inputs];
+  // 1 is the verdict on the call, not a failure.
+  const { status } = spawnSync(process.env.RETRYLENS, args, { stdio: ["ignore", "ignore", "inherit"] });
+  assert.ok(status === 0 || status === 1, `trace ended with ${status}`);
   reports[name] = { path, url: pathToFileURL(path).href };
 }
 
@@ -58,6 +70,8 @@ before(async () => {
   const hostile = join(folder, "hostile.jsonl");
   writeFileSync(hostile, hostileLog(HOSTILE));
   report("hostile", [hostile]);
+  trace("trace", TRACED, [SAMPLES]);
+  trace("trace-hostile", "req ", [hostile]);
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
     args: [
@@ -285,6 +299,51 @@ describe("the report of a hostile log", () => {
     const { page, done } = await open("hostile", { hash: "#RL104" });
     await page.locator("#RL104 a[href^='#run=']").first().click();
     await page.locator("#run-table tr.more").first().waitFor({ state: "visible" });
+    assert.ok((await sideways(page)) <= 0);
+    await done();
+  });
+});
+
+describe("the page of a trace", () => {
+  test("shows every send, in a picture and in a table", async () => {
+    const { page, done } = await open("trace");
+    assert.match(await page.locator("h1").innerText(), /failed after 12 sends/);
+    assert.equal(await page.locator("#calls svg[role='img']").count(), 1);
+    assert.match(await page.locator("#calls svg[role='img']").getAttribute("aria-label"), /\w/);
+    const sends = await page.locator("#calls table").first().innerText();
+    assert.match(sends, /529/);
+    assert.match(await page.locator("#calls").innerText(), /RL401/);
+    assert.match(await page.locator("#support").innerText(), /req_\w+/);
+    assert.equal(await page.locator("#raw code").count(), 12);
+    await done();
+  });
+
+  test("fits a phone, and is read in light and dark", async () => {
+    for (const colorScheme of ["light", "dark"]) {
+      for (const width of [360, 1200]) {
+        const { page, done } = await open("trace", { colorScheme, viewport: { width, height: 740 } });
+        assert.ok((await sideways(page)) <= 0, `${width}: scrolls sideways by ${await sideways(page)}`);
+        assert.deepEqual(await page.evaluate(poorContrast, LEAST_CONTRAST), [], colorScheme);
+        await done();
+      }
+    }
+  });
+
+  test("works without scripts, and prints light", async () => {
+    const { page, done } = await open("trace", { javaScriptEnabled: false, colorScheme: "dark" });
+    assert.ok(await page.locator("#calls table").first().isVisible());
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+    await done();
+  });
+
+  test("shows markup and hidden characters as text", async () => {
+    const { page, done } = await open("trace-hostile");
+    assert.notEqual(await page.title(), "owned");
+    assert.equal(await page.locator("main img, main script").count(), 0);
+    const text = await page.locator("main").innerText();
+    assert.match(text, /<script>document\.title = "owned"<\/script>/);
+    assert.doesNotMatch(text, /[\u202a-\u202e\u2066-\u2069\u2028]/);
     assert.ok((await sideways(page)) <= 0);
     await done();
   });

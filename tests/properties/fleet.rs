@@ -49,8 +49,6 @@ struct Gate {
     shut_until_s: f64,
     slow_until_s: f64,
     next_s: f64,
-    /// The same for what was sent before, which goes before what was not.
-    again_s: f64,
     /// When the last send left, and how long after the one before, on average of late.
     last_s: f64,
     apart_s: f64,
@@ -61,25 +59,23 @@ impl Gate {
         at_s < self.shut_until_s || at_s < self.slow_until_s
     }
 
-    /// When a send may go that would like to go at `at_s`. While the limit runs low sends keep a distance: three
-    /// times what it was of late, or is by nature, or what the limit takes.
-    fn slot_s(&mut self, at_s: f64, again: bool, least_s: f64, dice: &mut Dice) -> f64 {
+    /// When a send may go that would like to go at `at_s`. While the limit runs low sends keep a distance, whether
+    /// they are the first of their call or not: three times what it was of late, or is by nature, or what the limit
+    /// takes.
+    fn slot_s(&mut self, at_s: f64, least_s: f64, dice: &mut Dice) -> f64 {
         if !self.is_slow(at_s) {
             return at_s;
         }
-        let open = at_s.max(self.shut_until_s);
-        let (next, apart_s) = match again {
-            true => (&mut self.again_s, 1.5 * least_s),
-            false => (&mut self.next_s, 3.0 * self.apart_s.max(least_s)),
-        };
-        let slot = open.max(*next);
-        *next = slot + apart_s * dice.between(0.6, 1.4);
+        let slot = at_s.max(self.shut_until_s).max(self.next_s);
+        self.next_s = slot + 3.0 * self.apart_s.max(least_s) * dice.between(0.6, 1.4);
         slot
     }
 
-    fn leave(&mut self, at_s: f64) {
+    /// Takes note of a send. While all workers wait for an answer nothing is sent: that tells nothing of the rate.
+    fn leave(&mut self, at_s: f64, least_s: f64) {
         if !self.is_slow(at_s) {
-            self.apart_s += 0.1 * (at_s - self.last_s - self.apart_s);
+            let apart_s = (at_s - self.last_s).min(5.0 * least_s);
+            self.apart_s += 0.1 * (apart_s - self.apart_s);
         }
         self.last_s = at_s;
     }
@@ -203,14 +199,14 @@ impl Play {
         let gate = &mut self.gates[its.model];
         let least_s = self.least_s[its.model];
         if client.gated && (!place.has_slot || now_s < gate.shut_until_s) {
-            let slot_us = us(gate.slot_s(now_s, place.sent > 0, least_s, &mut self.fleet.dice));
+            let slot_us = us(gate.slot_s(now_s, least_s, &mut self.fleet.dice));
             place.has_slot = true;
             if slot_us > now_us {
                 self.agenda.add(slot_us, worker, Event::Send);
                 return;
             }
         }
-        gate.leave(now_s);
+        gate.leave(now_s, least_s);
         if place.sent == 0 {
             place.began_s = now_s;
         }

@@ -1,6 +1,6 @@
 //! Arguments of the commands that compare reports.
 
-use super::{Color, ConfigFile, FailOn, Level, ReadingArgs};
+use super::{AnonymizeArgs, Color, ConfigFile, FailOn, Level, ReadingArgs};
 use crate::attempt::Zone;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -57,6 +57,9 @@ pub(in crate::cli) struct PageOutput {
     /// Also write text=FILE, json=FILE, markdown=FILE or html=FILE (repeatable)
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(in crate::cli) output: Vec<String>,
+
+    #[command(flatten)]
+    pub(in crate::cli) anonymize: AnonymizeArgs,
 
     /// Show only problems at or above this severity
     #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Output")]

@@ -11,8 +11,14 @@ pub(in crate::cli) struct SchemaArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum SchemaOf {
-    /// What --format json writes
+    /// What analyze --format json writes
     Report,
-    /// One line of what --format ndjson writes
+    /// One line of what analyze --format ndjson writes
     Finding,
+    /// What trace --format json writes
+    Trace,
+    /// What diff --format json writes
+    Diff,
+    /// What trend --format json writes
+    Trend,
 }

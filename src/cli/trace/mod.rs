@@ -7,8 +7,7 @@ use super::anonymize::anonymizer;
 use super::args::{TraceArgs, age_us};
 use super::error::CliError;
 use super::{config, inputs, interrupt, output};
-use crate::ingest::{self, Filter};
-use crate::judge::Options;
+use crate::ingest;
 use crate::render::text;
 use crate::report::{Traces, traces};
 use crate::rules::Severity;
@@ -29,12 +28,10 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     interrupt::watch();
     inputs::set_threads(&args.input)?;
     let sources = ingest::resolve(&asked.inputs)?;
-    let filter = inputs::filter(&args.input)?;
     let config = config::load(&args.config)?;
     let rules = config::select(&config, &[], &[])?;
-    // What is searched for was chosen while it was read.
-    let judging = Options { filter: Filter::default(), ..config::options(&config, rules, &args.input)? };
-    let query = Query { ids: asked.ids.clone(), context_us, zone: args.input.tz, filter, dialect: config.dialect() };
+    let judging = config::options(&config, rules, &args.input)?;
+    let query = Query { ids: asked.ids.clone(), context_us, zone: args.input.tz, dialect: config.dialect() };
     let bar = inputs::progress(&sources, args.input.quiet);
     let found = search(&sources, &query, &|bytes| {
         interrupt::note_read(bytes);

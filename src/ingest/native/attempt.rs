@@ -156,6 +156,7 @@ impl Builder<'_, '_> {
             (Flags::LOW_CONFIDENCE, verdict.is_some_and(|verdict| verdict.low_confidence)),
             (Flags::FOREIGN_ENVELOPE, verdict.is_some() && self.foreign_envelope()),
             (Flags::DELIVERED, record.delivered > 0),
+            (Flags::COUNTS_BENEATH, self.counts_beneath()),
         ] {
             flags.set(mask, on);
         }

@@ -1,6 +1,7 @@
 //! What a record is known by: the keys of ids, and the ids of one record as they stand in it.
 
 use super::fields::{Field, lookup};
+use super::mapping::Mapping;
 use serde_json::Value;
 
 /// What an id names.
@@ -43,46 +44,48 @@ pub(crate) fn id_field(key: &str) -> Option<IdField> {
     }
 }
 
-/// Every id in a record with what it names, in the order of the record, each once.
-pub(crate) fn ids_of(line: &str) -> Vec<(IdField, String)> {
+/// Every id in a record with what it names, in the order of the record, each once. `own`: the logger's own keys.
+pub(crate) fn ids_of(line: &str, own: &Mapping) -> Vec<(IdField, String)> {
     let mut ids = Vec::new();
     if let Ok(record) = serde_json::from_str(line) {
-        walk(&record, &mut ids);
+        walk(&record, own, &mut ids);
     }
     ids
 }
 
-fn walk(value: &Value, ids: &mut Vec<(IdField, String)>) {
+/// `own`: the logger's own keys of this level.
+fn walk(value: &Value, own: &Mapping, ids: &mut Vec<(IdField, String)>) {
     match value {
         Value::Object(map) => {
             // `{"name": "x-amzn-requestid", "value": "…"}`, as some loggers write headers.
             if let (Some(Value::String(name)), Some(value)) = (map.get("name"), map.get("value")) {
-                note(name, value, ids);
+                note(id_field(name), value, ids);
             }
             for (key, value) in map {
-                if !note(key, value, ids) {
-                    walk(value, ids);
+                let field = own.id_field(key).or_else(|| id_field(key));
+                if !note(field, value, ids) {
+                    walk(value, own.below(key), ids);
                 }
             }
         }
         Value::Array(list) => {
             if let [Value::String(name), value] = list.as_slice() {
-                note(name, value, ids);
+                note(id_field(name), value, ids);
             }
-            list.iter().for_each(|value| walk(value, ids));
+            list.iter().for_each(|value| walk(value, &Mapping::NONE, ids));
         }
         _ => {}
     }
 }
 
 /// Takes in the value of a key, where that is an id.
-fn note(key: &str, value: &Value, ids: &mut Vec<(IdField, String)>) -> bool {
+fn note(field: Option<IdField>, value: &Value, ids: &mut Vec<(IdField, String)>) -> bool {
     let text = match value {
         Value::String(text) if !text.is_empty() => text.clone(),
         Value::Number(number) => number.to_string(),
         _ => return false,
     };
-    let Some(field) = id_field(key) else { return false };
+    let Some(field) = field else { return false };
     if !ids.contains(&(field, text.clone())) {
         ids.push((field, text));
     }
@@ -118,8 +121,15 @@ mod tests {
             r#"[{"name":"x-amzn-requestid","value":"p-1"}]"#,
         ] {
             let line = format!(r#"{{"request_id":"r-1","headers":{headers}}}"#);
-            assert!(ids_of(&line).contains(&platform), "{headers}");
-            assert!(ids_of(&line).contains(&(IdField::Request, "r-1".to_owned())), "{headers}");
+            assert!(ids_of(&line, &Mapping::NONE).contains(&platform), "{headers}");
+            assert!(ids_of(&line, &Mapping::NONE).contains(&(IdField::Request, "r-1".to_owned())), "{headers}");
         }
+    }
+
+    #[test]
+    fn own_keys_count_where_the_mapping_has_them() {
+        let own = Mapping::new([("upstream.request", "request_id"), ("job", "run_id")]).unwrap_or_default();
+        let line = r#"{"upstream":{"request":"r-1"},"job":7,"downstream":{"request":"r-2","job":8}}"#;
+        assert_eq!(ids_of(line, &own), [(IdField::Run, "7".to_owned()), (IdField::Request, "r-1".to_owned())]);
     }
 }

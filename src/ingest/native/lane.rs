@@ -103,10 +103,13 @@ fn ordinary(values: &Values<'_>, place: &Place<'_>, origins: &mut Origins, table
     let sdk = values.optional_integer(Slot::SdkRetryCount)?.or(values.optional_integer(Slot::HeaderSdkRetryCount)?);
     let cap = values.optional_integer(Slot::MaxAttempts)?;
     let beneath = [(Slot::Resends, 0), (Slot::GatewayRetries, 0), (Slot::UpstreamAttempts, 1)];
+    let mut counts_beneath = false;
     for (slot, most) in beneath {
-        if values.optional_integer(slot)?.is_some_and(|n| n > most) {
+        let count = values.optional_integer(slot)?;
+        if count.is_some_and(|n| n > most) {
             return None;
         }
+        counts_beneath |= count.is_some();
     }
     let (number, sdk_retry) = (number_in_call(number), sdk_count(sdk));
     let retry = number > 1 || (sdk_retry > 0 && sdk_retry != Attempt::NO_COUNT);
@@ -155,6 +158,7 @@ fn ordinary(values: &Values<'_>, place: &Place<'_>, origins: &mut Origins, table
     flags.set(Flags::REQUEST_ID, request_id.is_some());
     flags.set(Flags::AWS_ID, values.kind(Slot::AwsRequestId) != scan::Kind::Null);
     flags.set(Flags::NO_CALL_ID, call.is_none());
+    flags.set(Flags::COUNTS_BENEATH, counts_beneath);
     for reading in readings.into_iter().flatten() {
         table.gauges.add(origin.1, origin.0.scope(), answered, reading);
         flags.set(Flags::HEADROOM, true);

@@ -2,6 +2,7 @@
 
 use super::attempt::FINGERPRINT;
 use super::fields::{Field, lookup};
+use super::ids::{IdField, id_field};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
@@ -31,6 +32,8 @@ pub(super) struct Target {
 }
 
 impl Mapping {
+    /// The same, to be lent.
+    pub(crate) const EMPTY: &'static Mapping = &Mapping::NONE;
     /// No own key.
     pub(crate) const NONE: Mapping = Mapping { keys: BTreeMap::new(), fingerprint: 0 };
 
@@ -64,6 +67,22 @@ impl Mapping {
 
     pub(super) fn is_empty(&self) -> bool {
         self.keys.is_empty()
+    }
+
+    /// What the value of an own key of this level names, if it is an id.
+    pub(super) fn id_field(&self, key: &str) -> Option<IdField> {
+        id_field(&self.get(key)?.target.as_ref()?.name)
+    }
+
+    /// The own keys inside the value of `key`.
+    pub(super) fn below(&self, key: &str) -> &Mapping {
+        self.get(key).map_or(Mapping::EMPTY, |own| &own.below)
+    }
+
+    /// What the value of an own key names that stands at whatever depth, if it may be an id.
+    pub(crate) fn id_field_anywhere(&self, key: &str) -> Option<IdField> {
+        let below = || self.keys.values().find_map(|own| own.below.id_field_anywhere(key));
+        self.id_field(key).or_else(below)
     }
 
     pub(super) fn fingerprint(&self) -> u64 {

@@ -143,6 +143,12 @@ impl Builder<'_, '_> {
         few(upstream.max(headers.gateway_retries.unwrap_or(0)))
     }
 
+    /// Whether something beneath the client says how often it sent, be it once.
+    pub(super) fn counts_beneath(&self) -> bool {
+        let headers = &self.record.headers;
+        headers.upstream_attempts.is_some() || headers.gateway_retries.is_some() || self.record.resends.is_some()
+    }
+
     /// Resends that the instrumentation counts.
     pub(super) fn resends(&self) -> u16 {
         few(self.record.resends.unwrap_or(0))

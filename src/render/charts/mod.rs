@@ -10,6 +10,7 @@ mod canvas;
 mod headroom;
 mod histogram;
 mod incidents;
+mod load;
 mod png;
 mod recovery;
 mod series;
@@ -19,7 +20,7 @@ mod trend;
 
 use super::compared;
 use crate::attempt::Zone;
-use crate::report::{Backoff, Headroom, Histogram, IncidentRow, RecoveryRow, Report, Trend, Window};
+use crate::report::{Backoff, Headroom, Histogram, IncidentRow, LoadCourse, RecoveryRow, Report, Trend, Window};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
@@ -59,6 +60,8 @@ pub enum ChartKind {
     Backoff,
     /// When failures clustered.
     Incidents,
+    /// Sends and concurrency over time, on one scope.
+    Load,
     /// Calls recovered by number of retries, for one class at one service.
     Recovery,
     /// Attempts per call of one run.
@@ -87,12 +90,13 @@ enum Data<'a> {
     Headroom(Vec<&'a Headroom>),
     Incidents(&'a [IncidentRow], Window),
     Recovery(&'a RecoveryRow),
+    Load(&'a LoadCourse),
     Backoff(&'a Backoff),
     Trend(&'a Trend, Vec<String>),
 }
 
-/// All charts of a report: the fleet's attempts per call, each scope's headroom, incidents, whether retries help, the
-/// waits of retry loops, then run by run. Nothing is drawn before [`Chart::svg`] or [`Chart::png`] is called.
+/// All charts of a report: the fleet's attempts per call, each scope's headroom and load, incidents, whether retries
+/// help, the waits of retry loops, then run by run. Nothing is drawn before [`Chart::svg`] or [`Chart::png`] is called.
 #[must_use]
 pub fn charts(report: &Report) -> Vec<Chart<'_>> {
     let mut names = Names::default();
@@ -123,6 +127,8 @@ fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
     let mut charts = vec![bars(names.name("retries-fleet"), ChartKind::Fleet, "all runs", &report.histogram)];
     let scopes = by_scope(&report.headroom).into_iter();
     charts.extend(scopes.map(|(scope, limits)| drain(scope, limits, names)));
+    let courses = report.load.iter().filter_map(|row| Some((row.scope.as_str(), row.course.as_ref()?)));
+    charts.extend(courses.filter(|(_, course)| load::is_worth_it(course)).map(|(scope, one)| flow(scope, one, names)));
     charts.extend(timeline(report, names));
     let tried = report.recovery.iter().filter(|row| recovery::steps(row).len() > 1);
     charts.extend(tried.take(RECOVERIES).map(|row| curve(row, names)));
@@ -138,6 +144,13 @@ fn drain<'a>(scope: &str, limits: Vec<&'a Headroom>, names: &mut Names) -> Chart
     let alt = headroom::alt(&title, &limits);
     let name = names.name(&format!("headroom-{}", slug(scope)));
     Chart { name, title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) }
+}
+
+fn flow<'a>(scope: &str, course: &'a LoadCourse, names: &mut Names) -> Chart<'a> {
+    let title = format!("Load: {}", shown(scope));
+    let alt = load::alt(&title, course);
+    let name = names.name(&format!("load-{}", slug(scope)));
+    Chart { name, title, alt, kind: ChartKind::Load, data: Data::Load(course) }
 }
 
 /// Nothing where nothing clustered.
@@ -255,9 +268,12 @@ impl Chart<'_> {
     fn height(&self) -> f64 {
         match &self.data {
             Data::Incidents(list, _) => incidents::height(list),
-            Data::Histogram(_) | Data::Headroom(_) | Data::Recovery(_) | Data::Backoff(_) | Data::Trend(..) => {
-                style::HEIGHT
-            }
+            Data::Histogram(_)
+            | Data::Headroom(_)
+            | Data::Load(_)
+            | Data::Recovery(_)
+            | Data::Backoff(_)
+            | Data::Trend(..) => style::HEIGHT,
         }
     }
 
@@ -268,6 +284,7 @@ impl Chart<'_> {
             Data::Backoff(entry) => backoff::draw(canvas, &self.title, entry)?,
             Data::Trend(trend, labels) => trend::draw(canvas, &self.title, trend, labels)?,
             Data::Incidents(list, window) => incidents::draw(canvas, &self.title, list, *window)?,
+            Data::Load(course) => load::draw(canvas, &self.title, course)?,
             Data::Recovery(row) => recovery::draw(canvas, &self.title, row)?,
         }
         canvas.finish()

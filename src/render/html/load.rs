@@ -1,9 +1,11 @@
 //! The load on each rate-limit scope, and loops around loops.
 
+use super::figure::figures;
 use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::name;
 use super::view::View;
+use crate::render::charts::{ChartError, ChartKind};
 use crate::render::words::{self, counted, number};
 use crate::report::{AmplifiedSpan, LayerRow, LoadRow};
 use crate::rules::shared::seconds;
@@ -30,14 +32,15 @@ const LAYERS: [Column; 5] = [
     Column::number("Sends"),
 ];
 
-pub(super) fn section(view: &View<'_>) -> Option<Section> {
+pub(super) fn section(view: &View<'_>) -> Result<Option<Section>, ChartError> {
     let load = &view.report.load;
     if load.is_empty() {
-        return None;
+        return Ok(None);
     }
     let rows = load.iter().take(MOST).map(|one| row(view, one)).collect();
     let table = Table { id: "load-table", caption: "load by scope", columns: &COLUMNS, rows, facets: Vec::new() };
     let body = html! {
+        (figures(view.report, ChartKind::Load)?)
         (table.render())
         @if load.len() > MOST { p.note { "The busiest " (MOST) " of " (counted(load.len() as u64, "scope")) "." } }
         p.note {
@@ -46,7 +49,7 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
         }
         (layers(&view.report.layers))
     };
-    Some(Section::new("load", "Load", "what was offered to each rate-limit scope, and what it allowed", body))
+    Ok(Some(Section::new("load", "Load", "what was offered to each rate-limit scope, and what it allowed", body)))
 }
 
 fn row(view: &View<'_>, load: &LoadRow) -> Row {

@@ -82,7 +82,7 @@ fn sections(view: &View<'_>) -> Result<Vec<Section>, ChartError> {
         incidents::section(view)?,
         recovery::section(view)?,
         backoff::section(view)?,
-        load::section(view),
+        load::section(view)?,
         Some(method::section(view)),
     ];
     Ok(sections.into_iter().flatten().collect())

@@ -1,9 +1,9 @@
 //! What was read, and what could not be judged.
 
-use super::NAME;
 use super::escape::inline;
+use super::{NAME, SENTENCE};
 use crate::attempt::Zone;
-use crate::render::words;
+use crate::render::{untold, words};
 use crate::report::{Ledger, Report};
 
 /// Rejected lines shown.
@@ -25,7 +25,9 @@ pub(super) fn sections(report: &Report, zone: Zone) -> String {
         let lacks = share.map_or_else(|| "nothing to read it from".to_owned(), |share| format!("present on {share}"));
         format!("{} {verb} `{}`: {lacks}", gap.rules.join(", "), gap.field)
     });
-    let (data, coverage) = (list("### Data", items), list("### Not judged", coverage.collect()));
+    let untold = untold::sentences(report).into_iter().map(|sentence| inline(&sentence, SENTENCE).to_string());
+    let coverage = coverage.chain(untold).collect();
+    let (data, coverage) = (list("### Data", items), list("### Not judged", coverage));
     [data, coverage, rejects(report), format!("_{}_\n", report.generator)].concat()
 }
 

@@ -6,6 +6,7 @@
 mod data;
 mod diff;
 mod escape;
+mod measures;
 mod page;
 mod problems;
 mod runs;
@@ -49,6 +50,7 @@ pub fn render(report: &Report, zone: Zone, out: &mut dyn Write) -> io::Result<()
     steps::write(report, zone, &mut page);
     problems::write(report, zone, &mut page);
     runs::write(report, &mut page);
+    measures::write(report, zone, &mut page);
     out.write_all(page.finish().as_bytes())?;
     write!(out, "\n{last}")
 }

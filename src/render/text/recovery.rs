@@ -14,7 +14,7 @@ const LEAST_RETRIED: u64 = 5;
 const LEAST_TRIED: u64 = 5;
 
 const COLUMNS: [Column; 9] = [
-    Column::new("first failure", Fit::Words).cut_to(10),
+    Column::new("class", Fit::Words).cut_to(10),
     Column::new("retried", Fit::Number),
     Column::new("recovered", Fit::Number),
     Column::new("1st retry", Fit::Number).spare(3),
@@ -31,7 +31,7 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if retried.is_empty() || (super::is_calm(report) && !page.options.verbose) {
         return Ok(());
     }
-    page.heading("DO RETRIES HELP?", "calls whose first attempt failed: how many recover within so many retries")?;
+    page.heading("DO RETRIES HELP?", "calls whose first attempt failed, and how many recover")?;
     let most = if page.options.verbose { retried.len() } else { SHOWN };
     let mut table = Table::new(&COLUMNS);
     retried.iter().take(most).for_each(|one| table.row(row(one)));

@@ -86,6 +86,7 @@ impl Anonymizer {
             refused,
             amplified,
             retry_budget,
+            course,
         } = load;
         LoadRow {
             scope: self.label(&scope),
@@ -104,6 +105,7 @@ impl Anonymizer {
             refused,
             amplified,
             retry_budget,
+            course,
         }
     }
 

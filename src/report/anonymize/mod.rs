@@ -11,6 +11,7 @@
 
 mod frame;
 mod measures;
+mod past;
 mod report;
 mod trace;
 mod vocabulary;

@@ -275,11 +275,11 @@ fn advised(advice: Advice) -> Advice {
 }
 
 /// What a rule means, in its own words: a finding's may quote the log.
-fn summary(rule: &str) -> String {
+pub(super) fn summary(rule: &str) -> String {
     find(rule).map(|rule| rule.summary.to_owned()).unwrap_or_default()
 }
 
-fn fix(rule: &str) -> String {
+pub(super) fn fix(rule: &str) -> String {
     find(rule).map(|rule| rule.fix.to_owned()).unwrap_or_default()
 }
 

@@ -22,14 +22,14 @@ impl Anonymizer {
     pub fn traces(&self, traces: Traces) -> Traces {
         // No `..` in this file, as in that of reports.
         let Traces { schema_version, generator, traces, unresolved, searched } = traces;
-        let Reading { inputs, bytes, bytes_parsed, attempts } = searched;
+        let Reading { inputs, bytes, bytes_parsed, bytes_compared, attempts } = searched;
         let inputs = inputs.into_iter().map(|input| self.searched(input)).collect();
         Traces {
             schema_version,
             generator,
             traces: traces.into_iter().map(|trace| self.trace(trace)).collect(),
             unresolved: unresolved.into_iter().map(|one| self.unresolved(one)).collect(),
-            searched: Reading { inputs, bytes, bytes_parsed, attempts },
+            searched: Reading { inputs, bytes, bytes_parsed, bytes_compared, attempts },
         }
     }
 
@@ -39,7 +39,7 @@ impl Anonymizer {
     }
 
     fn unresolved(&self, one: Unresolved) -> Unresolved {
-        let Unresolved { id, candidates, more, near, filtered } = one;
+        let Unresolved { id, candidates, more, near, filtered, is_no_attempt } = one;
         let candidate = |Candidate { id, kind, lines }| Candidate { id: self.name(Kind::from(kind), &id), kind, lines };
         let miss = |Near { id, kind, distance }| Near { id: self.name(Kind::from(kind), &id), kind, distance };
         Unresolved {
@@ -48,6 +48,7 @@ impl Anonymizer {
             more,
             near: near.into_iter().map(miss).collect(),
             filtered,
+            is_no_attempt,
         }
     }
 
@@ -88,6 +89,7 @@ impl Anonymizer {
             account,
             client,
             grouping,
+            namesakes,
             outcome,
             waited_s,
             sends,
@@ -102,6 +104,7 @@ impl Anonymizer {
             account: self.optional(Kind::Word, account),
             client: self.optional(Kind::Client, client),
             grouping,
+            namesakes,
             outcome,
             waited_s,
             sends: sends.into_iter().map(|send| self.send(send)).collect(),

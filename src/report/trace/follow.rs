@@ -6,12 +6,12 @@ use super::*;
 use crate::attempt::{AttemptTable, Flags, Origin, Symbol, Time};
 use crate::calls::{Call, Horizon, group};
 use crate::classify;
-use crate::ingest::{IdField, IngestError, ids_of};
-use crate::judge::{self, Judgement, horizon};
+use crate::ingest::{IdField, IngestError};
+use crate::judge::{self, Judgement, Kept, horizon};
 use crate::report::build::{finding_order, findings, masked, sighting};
 use crate::rules::Severity;
 use crate::search::{Answer, Found};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Lines read back for their further ids and for `--raw`.
 const QUOTED: usize = 512;
@@ -25,19 +25,24 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
     let complete = options.complete;
     let table = &found.table;
     let end = horizon(table, complete).data_end.max(found.end.unwrap_or(Time(i64::MIN)));
-    let calls = settled(table, &Horizon { data_end: end, complete });
+    let mut calls = settled(table, &Horizon { data_end: end, complete });
+    calls.retain(|call| options.filter.wants_call(call));
+    let fleet = Judged::fleet(&calls, options);
     let mut traces: Vec<Trace> = Vec::new();
     let mut unresolved = Vec::new();
     for (id, answer) in ids.iter().zip(&found.answers) {
-        match answer {
-            Answer::Found { kind, rows } if !rows.is_empty() => {
-                let mut one = follow(id, *kind, rows, &calls, found, options);
+        let one = match answer {
+            Answer::Found { kind, rows } => follow(id, *kind, rows, &calls, found, &fleet, options),
+            _ => None,
+        };
+        match one {
+            Some(mut one) => {
                 quote(&mut one, found, raw)?;
                 one.support = support::cases(&one);
                 one.same_as = traces.iter().position(|before| is_same(before, &one));
                 traces.push(one);
             }
-            other => unresolved.push(dead_end(id, other)),
+            None => unresolved.push(dead_end(id, answer)),
         }
     }
     Ok(Traces {
@@ -49,15 +54,16 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
             inputs: found.searched.clone(),
             bytes: found.searched.iter().map(|input| input.bytes).sum(),
             bytes_parsed: found.bytes_parsed,
+            bytes_compared: found.bytes_compared,
             attempts: table.rows.len() as u64,
         },
     })
 }
 
 fn dead_end(id: &str, answer: &Answer) -> Unresolved {
-    let mut one = Unresolved { id: masked(id), candidates: Vec::new(), more: false, near: Vec::new(), filtered: false };
+    let mut one = Unresolved { id: masked(id), ..Unresolved::default() };
     match answer {
-        Answer::Found { .. } => one.filtered = true,
+        Answer::Found { rows, .. } => (one.filtered, one.is_no_attempt) = (!rows.is_empty(), rows.is_empty()),
         Answer::Ambiguous { candidates, more } => {
             one.candidates.clone_from(candidates);
             one.candidates.iter_mut().for_each(|candidate| candidate.id = masked(&candidate.id));
@@ -88,28 +94,41 @@ fn settled<'t>(table: &'t AttemptTable, horizon: &Horizon) -> Vec<Call<'t>> {
     calls
 }
 
-fn follow(id: &str, kind: Kind, rows: &[u32], calls: &[Call<'_>], found: &Found, options: &judge::Options) -> Trace {
+/// `None` where no call holds any of the rows.
+fn follow(
+    id: &str,
+    kind: Kind,
+    rows: &[u32],
+    calls: &[Call<'_>],
+    found: &Found,
+    fleet: &Judged<'_>,
+    options: &judge::Options,
+) -> Option<Trace> {
     let (kind, rows) = narrow(id, kind, &found.table, rows);
     let meant: Vec<&Call<'_>> = calls.iter().filter(|call| call.rows().iter().any(|row| rows.contains(row))).collect();
-    let fleet = Judged::fleet(calls, options);
-    let mut traced: Vec<(Time, &Call<'_>, TracedCall)> =
-        meant.iter().map(|call| (call.first().sent, *call, call_of(call, &rows, &fleet, options))).collect();
-    let omitted = traced.len().saturating_sub(CALLS_SHOWN) as u64;
-    // Of a large run the calls that went wrong are kept, and then told in time order.
-    let order = |(sent, _, call): &(Time, &Call<'_>, TracedCall)| (*sent, call.call_id.clone());
-    traced.sort_by_cached_key(|call| (std::cmp::Reverse(trouble(&call.2)), order(call)));
-    traced.truncate(CALLS_SHOWN);
-    traced.sort_by_cached_key(order);
-    let shown: Vec<&Call<'_>> = traced.iter().map(|(_, call, _)| *call).collect();
-    Trace {
+    let shown = worst(&meant, fleet, options);
+    (!shown.is_empty()).then(|| Trace {
         id: masked(id),
         matched: kind,
         same_as: None,
         surroundings: found.window.and_then(|window| Around::new(calls, &meant, &shown, window).tell()),
-        calls: traced.into_iter().map(|(.., call)| call).collect(),
-        calls_omitted: omitted,
+        calls: shown.iter().map(|call| call_of(call, namesakes(call, calls), &rows, fleet, options)).collect(),
+        calls_omitted: (meant.len() - shown.len()) as u64,
         support: Vec::new(),
+    })
+}
+
+/// Of a large run the calls that went wrong, in time order.
+fn worst<'c, 'a>(meant: &[&'c Call<'a>], fleet: &Judged<'a>, options: &judge::Options) -> Vec<&'c Call<'a>> {
+    let order = |call: &&Call<'_>| (call.first().sent, call.id().map(str::to_owned));
+    let mut shown = meant.to_vec();
+    if meant.len() > CALLS_SHOWN {
+        let trouble = |call: &Call<'a>| (fleet.worst(call, options), call.outcome != Outcome::Ok, call.len());
+        shown.sort_by_cached_key(|call| (std::cmp::Reverse(trouble(call)), order(call)));
+        shown.truncate(CALLS_SHOWN);
     }
+    shown.sort_by_cached_key(order);
+    shown
 }
 
 /// What a search takes for a mention may be an id in a place that only a parse finds.
@@ -130,44 +149,66 @@ fn narrow(id: &str, kind: Kind, table: &AttemptTable, rows: &[u32]) -> (Kind, Ha
     (kind, rows.iter().copied().collect())
 }
 
-/// How much a call has to tell.
-fn trouble(call: &TracedCall) -> impl Ord + use<> {
-    let worst = call.findings.iter().map(|finding| finding.severity).max();
-    (worst, call.outcome != Outcome::Ok, call.sends.len())
-}
-
 /// What rules about runs and the fleet say of everything that was read.
 struct Judged<'a> {
     judgement: Option<Judgement<'a>>,
+    /// The worst that rests on a row.
+    by_row: HashMap<u32, Severity>,
 }
 
 impl<'a> Judged<'a> {
     fn fleet(calls: &[Call<'a>], options: &judge::Options) -> Judged<'a> {
-        let Some(first) = calls.first() else { return Judged { judgement: None } };
+        let mut by_row = HashMap::new();
+        let Some(first) = calls.first() else { return Judged { judgement: None, by_row } };
         let mut judgement = Judgement::new(first.table());
         calls.iter().for_each(|call| judgement.absorb(call, &[], options));
         judgement.judge_fleet(options);
         // What rests on the absence of something cannot be told from a part of the log.
         judgement.folds.values_mut().for_each(|fold| fold.kept.retain(|_, kept| kept.severity > Severity::Info));
-        Judged { judgement: Some(judgement) }
+        for kept in judgement.folds.values().flat_map(|fold| fold.kept.values()) {
+            for row in &kept.hit.rows {
+                by_row.entry(*row).and_modify(|worst| *worst = kept.severity.max(*worst)).or_insert(kept.severity);
+            }
+        }
+        Judged { judgement: Some(judgement), by_row }
+    }
+
+    /// The worst finding of `call`, its own or of what it took part in.
+    fn worst(&self, call: &Call<'a>, options: &judge::Options) -> Option<Severity> {
+        let mut judgement = Judgement::new(call.table());
+        judgement.absorb(call, &options.rules, options);
+        let own = judgement.folds.values().map(|fold| fold.severity);
+        own.chain(call.rows().iter().filter_map(|row| self.by_row.get(row).copied())).max()
     }
 
     /// The findings that rest on a send of `call`.
     fn of(&self, call: &Call<'_>) -> Vec<Finding> {
         let Some(judgement) = &self.judgement else { return Vec::new() };
         let mut mine = Judgement::new(call.table());
-        for (key, fold) in &judgement.folds {
+        let is_mine = |kept: &Kept| kept.hit.rows.iter().any(|row| call.rows().contains(row));
+        for (key, fold) in judgement.folds.iter().filter(|(_, fold)| fold.kept.values().any(is_mine)) {
             let mut fold = fold.clone();
-            fold.kept.retain(|_, kept| kept.hit.rows.iter().any(|row| call.rows().contains(row)));
-            if !fold.kept.is_empty() {
-                mine.folds.insert(*key, fold);
-            }
+            fold.kept.retain(|_, kept| is_mine(kept));
+            mine.folds.insert(*key, fold);
         }
         findings(call.table(), &mine)
     }
 }
 
-fn call_of(call: &Call<'_>, named: &HashSet<u32>, fleet: &Judged<'_>, options: &judge::Options) -> TracedCall {
+/// Other calls with the id of `call`, in its run.
+fn namesakes(call: &Call<'_>, calls: &[Call<'_>]) -> u64 {
+    let Some(id) = call.id() else { return 0 };
+    let is_like = |other: &&Call<'_>| other.first().run == call.first().run && other.id() == Some(id);
+    calls.iter().filter(is_like).count().saturating_sub(1) as u64
+}
+
+fn call_of(
+    call: &Call<'_>,
+    namesakes: u64,
+    named: &HashSet<u32>,
+    fleet: &Judged<'_>,
+    options: &judge::Options,
+) -> TracedCall {
     let table = call.table();
     let text = |symbol| table.names.get(symbol).map(masked);
     let mut judgement = Judgement::new(table);
@@ -184,6 +225,7 @@ fn call_of(call: &Call<'_>, named: &HashSet<u32>, fleet: &Judged<'_>, options: &
         account: joined(table, &account(origin)),
         client: joined(table, &[origin.client, origin.client_version]),
         grouping: call.grouping.name(),
+        namesakes,
         outcome: call.outcome,
         waited_s: call.waited_us() as f64 / 1e6,
         sends: (0..call.len()).map(|position| send(call, position, named)).collect(),
@@ -241,14 +283,12 @@ fn quote(trace: &mut Trace, found: &Found, raw: bool) -> Result<(), IngestError>
     let lines = found.quote(&places)?;
     for send in trace.calls.iter_mut().flat_map(|call| &mut call.sends) {
         let Some(line) = lines.get(&send.place) else { continue };
-        let mut ids = ids_of(line).into_iter();
-        send.platform_id = ids.find(|(field, _)| *field == IdField::Platform).map(|(_, id)| masked(&id));
+        let ids = found.ids_of(line);
+        let of = |wanted| ids.iter().find(|(field, _)| *field == wanted).map(|(_, id)| masked(id));
+        send.platform_id = of(IdField::Platform);
         send.raw = raw.then(|| masked(line));
         // A log may give the platform's id alone.
-        if send.sighting.request_id.is_none() {
-            let mut ids = ids_of(line).into_iter();
-            send.sighting.request_id = ids.find(|(field, _)| *field == IdField::Request).map(|(_, id)| masked(&id));
-        }
+        send.sighting.request_id = send.sighting.request_id.take().or_else(|| of(IdField::Request));
     }
     Ok(())
 }

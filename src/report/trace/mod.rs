@@ -45,12 +45,14 @@ pub struct Reading {
     pub bytes: u64,
     /// Bytes of the lines that were parsed: those found, the rest of their calls, and what was sent around them.
     pub bytes_parsed: u64,
-    /// Attempts in them.
+    /// Bytes looked through for ids that look like one that is nowhere: the latest.
+    pub bytes_compared: u64,
+    /// Attempts in what was parsed.
     pub attempts: u64,
 }
 
 /// An id that leads nowhere.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Unresolved {
     /// As given.
     pub id: String,
@@ -60,8 +62,10 @@ pub struct Unresolved {
     pub more: bool,
     /// Ids that look like it, where it stands nowhere.
     pub near: Vec<Near>,
-    /// It was found, on attempts that the filters leave out.
+    /// It was found, on attempts of calls that the filters leave out.
     pub filtered: bool,
+    /// It was found, but only on lines that are no attempts.
+    pub is_no_attempt: bool,
 }
 
 /// What an id led to.
@@ -100,6 +104,8 @@ pub struct TracedCall {
     pub client: Option<String>,
     /// How its attempts were brought together.
     pub grouping: &'static str,
+    /// Other calls of its run that carry the same id: sends too far off to be retries of this one.
+    pub namesakes: u64,
     /// How it ended.
     pub outcome: Outcome,
     /// Seconds between its attempts.

@@ -10,12 +10,16 @@ pub(super) const DEFECTS: &[Defect] = &[
         "RL503",
         "a fleet without a gate does not slow down either when the headers say that nothing is left",
     )]),
-    defect("RL502", speeds_up_at_once),
+    defect("RL502", speeds_up_at_once).also(&[(
+        "RL312",
+        "the limit asks for the same two seconds however long it lasts, and a call may spend all its attempts on that",
+    )]),
     defect("RL503", drains_its_limit),
     defect("RL504", succeeds_late),
     defect("RL505", offers_too_much).also(&[
         ("RL501", "nobody queues, so workers run into windows that others were told of"),
         ("RL504", "a good part of the calls succeeds on the third attempt only"),
+        ("RL312", "the hints know nothing of the load, and a call may hear the same one until it gives up"),
     ]),
     defect("RL506", fans_out),
     defect("RL507", slows_down),
@@ -136,22 +140,23 @@ fn drains_its_limit(mut dice: Dice) -> Log {
         worker.calls = worker.calls.max((180.0 / one_s).ceil() as usize);
     }
     let from_s = fleet.dice.between(50.0, 70.0);
-    let until_s = from_s + fleet.dice.between(20.0, 40.0);
+    // Long enough to show the rate: of a few sends nobody can say whether they were fewer than before.
+    let shows_s = 50.0 / fleet.demand(0);
+    let until_s = from_s + fleet.dice.between(20.0, 40.0).max(shows_s);
     fleet.models[0].bucket.drained.push((from_s, until_s, 0.06));
     scene.play()
 }
 
-/// Many calls at one moment, against a limit that takes them one by one.
+/// Many calls at one moment, against a limit that takes them one by one: before any gate can have heard of it.
 fn fans_out(mut dice: Dice) -> Log {
     let workers = dice.whole(30, 80);
-    let mut scene = Scene::with(dice, workers).on_one_model();
+    let mut scene = Scene::with(dice, workers).calm().on_one_model();
     let fleet = &mut scene.fleet;
-    fleet.models[0].outages.clear();
     let limit = workers as f64 * fleet.dice.between(0.3, 0.6);
     fleet.models[0].bucket = Bucket::new(limit.round());
     fleet.workers.iter_mut().for_each(|worker| worker.begins_s = 0.0);
     for place in 0..workers {
-        let begins_s = fleet.dice.between(5.0, 5.4);
+        let begins_s = fleet.dice.between(5.0, 5.04);
         fleet.workers[place].begins_s = begins_s;
         fleet.workers[place].calls = 2;
         fleet.workers[place].think_s = 60.0;

@@ -52,11 +52,16 @@ fn does_not_back_off(mut dice: Dice) -> Log {
     scene.play()
 }
 
-/// The band of the official SDKs, in a fleet that meets an outage.
+/// The band of the official SDKs, in a fleet that meets an outage: all of it, since nobody is done by then.
 fn jitters_too_little_for_a_fleet(mut dice: Dice) -> Log {
     let workers = dice.whole(20, 40);
     let mut scene = Scene::with(dice, workers);
     scene.clients(|client| (client.backoff, client.attempts) = (Backoff::Ladder, 9));
+    let latency_s = scene.fleet.models[0].latency_s;
+    for worker in &mut scene.fleet.workers {
+        let one_s = latency_s + worker.think_s;
+        worker.calls = worker.calls.max((60.0 / one_s).ceil() as usize);
+    }
     for model in &mut scene.fleet.models {
         let failures = vec![model.dialect.overloaded()];
         model.outages = vec![Outage { from_s: 20.0, until_s: 40.0, share: 1.0, failures }];
@@ -112,13 +117,14 @@ fn does_not_wait(dice: Dice) -> Log {
     scene.play()
 }
 
+/// Minutes, and then minutes again: one such wait alone may have been spent before a gate.
 fn waits_beyond_its_cap(dice: Dice) -> Log {
     let mut scene = Scene::of(dice);
     let failure = scene.dialect().overloaded();
     let wait_s = scene.dice().between(90.0, 280.0);
     scene.client().backoff = Backoff::Constant { wait_s, spread: 0.05 };
     scene.client().budget_s = 900.0;
-    scene.fails([failure]).succeeds();
+    scene.fails_with(failure, 2).succeeds();
     scene.play()
 }
 

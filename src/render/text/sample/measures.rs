@@ -1,7 +1,9 @@
 //! Invented measures: incidents, recovery, load, layers.
 
 use super::at;
-use crate::report::{AmplifiedSpan, Ending, IncidentRow, LayerRow, LoadRow, RecoveryRow, RecoveryStep, Share};
+use crate::report::{
+    AmplifiedSpan, Ending, IncidentRow, LayerRow, LoadCourse, LoadPoint, LoadRow, RecoveryRow, RecoveryStep, Share,
+};
 
 pub(super) fn incidents() -> Vec<IncidentRow> {
     let incident = |class, from, until, failed, runs, ended| IncidentRow {
@@ -72,8 +74,15 @@ pub(super) fn load() -> Vec<LoadRow> {
         refused: Share { count: 130, of: calls },
         amplified: Some(span),
         retry_budget: None,
+        course: Some(course()),
     };
     vec![row("anthropic claude-opus-4-1 org-7f3a", 4000, Some(400)), row("openai gpt-5", 607, None)]
+}
+
+fn course() -> LoadCourse {
+    let point = |(minute, (sends, refused, in_flight))| LoadPoint { at: at(minute), sends, refused, in_flight };
+    let figures = [(40, 0, 2.0), (412, 90, 37.5), (260, 40, 12.25), (55, 0, 3.5), (60, 0, 3.0)];
+    LoadCourse { resolution_s: 60.0, points: (31..).zip(figures).map(point).collect() }
 }
 
 pub(super) fn layers() -> Vec<LayerRow> {

@@ -49,7 +49,7 @@ fn head(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
         ("call", call.call_id.as_deref().unwrap_or("(the log gives no id)")),
         ("run", call.run_id.as_deref().unwrap_or("(the log gives no id)")),
         ("model", if model.is_empty() { "(not logged)" } else { &model }),
-        ("grouped", grouped(call.grouping)),
+        ("grouped", &grouped(call)),
     ] {
         item(label, &Text::plain(text), page)?;
     }
@@ -66,12 +66,17 @@ fn item(label: &str, text: &Text, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// How the sends were brought together, in words.
-fn grouped(how: &str) -> &str {
-    match how {
+fn grouped(call: &TracedCall) -> String {
+    let how = match call.grouping {
         "explicit" => "by the call id that the log gives",
         "counter" => "by counters: attempt numbers that continue one another",
         "inferred" => "by guess: a failure, and a like request within a plausible wait",
         other => other,
+    };
+    match call.namesakes {
+        0 => how.to_owned(),
+        1 => format!("{how}; 1 other call carries the same id, too far off for a retry of this one"),
+        n => format!("{how}; {} other calls carry the same id, too far off for retries", words::number(n)),
     }
 }
 

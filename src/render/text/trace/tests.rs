@@ -3,7 +3,7 @@
 use super::super::sample::HOSTILE;
 use super::*;
 use crate::attempt::Zone;
-use crate::ingest::{Dialect, Filter, Source};
+use crate::ingest::{Dialect, Source};
 use crate::search::{Query, search};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -30,13 +30,7 @@ fn traced(id: &str, records: &[Value]) -> Traces {
     let path = folder.path().join("log.jsonl");
     let log: String = records.iter().map(|record| format!("{record}\n")).collect();
     std::fs::write(&path, log).unwrap();
-    let query = Query {
-        ids: vec![id.to_owned()],
-        context_us: None,
-        zone: Zone::UTC,
-        filter: Filter::default(),
-        dialect: Dialect::default(),
-    };
+    let query = Query { ids: vec![id.to_owned()], context_us: None, zone: Zone::UTC, dialect: Dialect::default() };
     let found = search(&[Source::File(path)], &query, &|_| {}).unwrap();
     let judging = crate::judge::Options { complete: true, ..crate::judge::Options::default() };
     crate::report::traces(&found, &query.ids, &judging, false).unwrap()

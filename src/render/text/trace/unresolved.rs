@@ -1,6 +1,6 @@
 //! An id that leads nowhere, in one sentence: what was searched, and what it may have been meant to be.
 
-use super::of_reading;
+use super::{bytes, of_reading};
 use crate::report::{Reading, Unresolved};
 use crate::search::Kind;
 use crate::untrusted::safe;
@@ -12,8 +12,11 @@ const NAMED: usize = 10;
 #[must_use]
 pub fn unresolved(one: &Unresolved, reading: &Reading) -> String {
     let id = safe(&one.id);
+    if one.is_no_attempt {
+        return format!("`{id}` is in the log, but only on lines that are no attempts or cannot be read");
+    }
     if one.filtered {
-        return format!("`{id}` is in the log, but --since, --until or another filter leaves its attempts out");
+        return format!("`{id}` is in the log, but --since, --until or another filter leaves its call out");
     }
     if !one.candidates.is_empty() {
         return ambiguous(one);
@@ -22,12 +25,22 @@ pub fn unresolved(one: &Unresolved, reading: &Reading) -> String {
     let searched = searched.split("; read").next().unwrap_or(&searched);
     if one.near.is_empty() {
         return format!(
-            "`{id}` is nowhere in {searched}, nor anything like it; ids are matched with their case, whole or from \
-             their beginning"
+            "`{id}` is nowhere in {searched}, nor anything like it{}; ids are matched with their case, whole or from \
+             their beginning",
+            compared(reading)
         );
     }
     let near: Vec<String> = one.near.iter().map(|near| format!("  {} {}", kind(near.kind), safe(&near.id))).collect();
     format!("`{id}` is nowhere in {searched}; near to it:\n{}", near.join("\n"))
+}
+
+/// Where ids that look like it were looked for, unless that is everywhere.
+fn compared(reading: &Reading) -> String {
+    if reading.bytes_compared < reading.bytes && reading.bytes_compared > 0 {
+        format!(" in the latest {}", bytes(reading.bytes_compared))
+    } else {
+        String::new()
+    }
 }
 
 fn ambiguous(one: &Unresolved) -> String {

@@ -1,0 +1,157 @@
+//! What a scope was sent and what was on its way, over time: two panels on one time axis.
+
+use super::ChartError;
+use super::canvas::{Align, Canvas};
+use super::style::{AXIS, AXIS_X, BLUE, GREEN, LABEL, MARGIN, MUTED, VERMILION, WIDTH, compact, count, counted};
+use super::ticks::{TimeAxis, linear};
+use crate::attempt::Time;
+use crate::report::{LoadCourse, LoadPoint};
+use crate::rules::shared::seconds;
+use plotters::prelude::DrawingBackend;
+
+const RIGHT: f64 = WIDTH - 110.0;
+const TIME_Y: f64 = 396.0;
+/// Stretches that make a course: fewer are a figure, not a line.
+const LEAST_POINTS: usize = 5;
+
+/// Where a panel stands.
+#[derive(Clone, Copy)]
+struct Panel {
+    top: f64,
+    base: f64,
+    /// The value at its top.
+    most: f64,
+}
+
+const SENDS: (f64, f64) = (96.0, 236.0);
+const FLYING: (f64, f64) = (276.0, TIME_Y);
+
+/// Whether there is a line to draw.
+pub(super) fn is_worth_it(course: &LoadCourse) -> bool {
+    course.points.iter().filter(|point| point.sends > 0).count() >= LEAST_POINTS
+}
+
+/// Sends a minute of a stretch.
+fn per_minute(course: &LoadCourse, sends: u64) -> f64 {
+    if course.resolution_s > 0.0 { sends as f64 * 60.0 / course.resolution_s } else { 0.0 }
+}
+
+fn busiest(course: &LoadCourse) -> Option<&LoadPoint> {
+    course.points.iter().max_by_key(|point| (point.sends, std::cmp::Reverse(point.at)))
+}
+
+fn most_in_flight(course: &LoadCourse) -> f64 {
+    course.points.iter().fold(0.0, |most, point| most.max(point.in_flight))
+}
+
+/// A figure in few characters.
+fn short(x: f64) -> String {
+    // A cast of a float saturates.
+    if x >= 10.0 { compact(x.round() as u64) } else { format!("{x:.1}") }
+}
+
+fn axis(course: &LoadCourse) -> TimeAxis {
+    let start = course.points.first().map_or(Time(0), |point| point.at);
+    let end = course.points.last().map_or(start, |point| point.at.plus_us(width_us(course)));
+    TimeAxis::new(start, end)
+}
+
+fn width_us(course: &LoadCourse) -> i64 {
+    ((course.resolution_s * 1e6) as i64).max(1)
+}
+
+/// What the lines say at a glance.
+fn subtitle(course: &LoadCourse) -> String {
+    let Some(busiest) = busiest(course) else { return "Nothing sent".to_owned() };
+    let refused = course.points.iter().fold(0_u64, |sum, point| sum.saturating_add(point.refused));
+    format!(
+        "At most {} sends a minute, at {}; {} refused with 429; at most {} on their way at once, on average over {}",
+        short(per_minute(course, busiest.sends)),
+        axis(course).clock(busiest.at),
+        counted(refused, "send", "sends"),
+        short(most_in_flight(course)),
+        seconds(course.resolution_s)
+    )
+}
+
+/// The figures in words.
+pub(super) fn alt(title: &str, course: &LoadCourse) -> String {
+    let axis = axis(course);
+    let sends = course.points.iter().fold(0_u64, |sum, point| sum.saturating_add(point.sends));
+    format!(
+        "Line chart. {title}. {}. {} sends in all, from {} to {}.",
+        subtitle(course),
+        count(sends),
+        axis.from,
+        axis.to
+    )
+}
+
+/// Draws the chart.
+pub(super) fn draw<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    title: &str,
+    course: &LoadCourse,
+) -> Result<(), ChartError> {
+    canvas.head(title, &subtitle(course), MUTED)?;
+    let most = busiest(course).map_or(0.0, |point| per_minute(course, point.sends));
+    let sends = Panel { top: SENDS.0, base: SENDS.1, most: most.max(1.0) };
+    let flying = Panel { top: FLYING.0, base: FLYING.1, most: most_in_flight(course).max(1.0) };
+    panel(canvas, sends, "sends a minute")?;
+    panel(canvas, flying, "on their way at once")?;
+    let rate = |of: fn(&LoadPoint) -> u64| steps(course, sends, |point| per_minute(course, of(point)), true);
+    let flight = steps(course, flying, |point| point.in_flight, false);
+    canvas.text("sent", (RIGHT + 8.0, SENDS.0 + 4.0), LABEL, BLUE, Align::Left)?;
+    if course.points.iter().any(|point| point.refused > 0) {
+        canvas.line(&rate(|point| point.refused), 1.75, VERMILION)?;
+        canvas.text("refused (429)", (RIGHT + 8.0, SENDS.0 + 20.0), LABEL, VERMILION, Align::Left)?;
+    }
+    canvas.line(&rate(|point| point.sends), 1.75, BLUE)?;
+    canvas.line(&flight, 1.75, GREEN)?;
+    canvas.text("in flight", (RIGHT + 8.0, FLYING.0 + 4.0), LABEL, GREEN, Align::Left)?;
+    time_axis(canvas, axis(course))
+}
+
+/// The axis of one panel and what it counts.
+fn panel<DB: DrawingBackend>(canvas: &Canvas<DB>, panel: Panel, caption: &str) -> Result<(), ChartError> {
+    canvas.text(caption, (MARGIN, panel.top - 14.0), LABEL, MUTED, Align::Left)?;
+    // Rounded up: the line may not leave the panel, and a tick at its top may.
+    for tick in linear(panel.most.ceil() as u64).into_iter().filter(|tick| *tick as f64 <= panel.most) {
+        canvas.value_tick(&compact(tick), y(panel, tick as f64), (AXIS_X, RIGHT))?;
+    }
+    canvas.base(panel.base, (AXIS_X, RIGHT))
+}
+
+fn y(panel: Panel, value: f64) -> f64 {
+    panel.base - (panel.base - panel.top) * (value / panel.most).clamp(0.0, 1.0)
+}
+
+/// A line with a step for each stretch. In a gap it falls to nothing, or stays where it was.
+fn steps(course: &LoadCourse, panel: Panel, value: impl Fn(&LoadPoint) -> f64, falls: bool) -> Vec<(f64, f64)> {
+    let axis = axis(course);
+    let x = |at: Time| AXIS_X + (RIGHT - AXIS_X) * axis.place(at);
+    let mut path: Vec<(f64, f64)> = Vec::new();
+    let mut before: Option<Time> = None;
+    for point in &course.points {
+        let end = point.at.plus_us(width_us(course));
+        if let Some(ended) = before.filter(|ended| ended.plus_us(width_us(course) / 2) < point.at) {
+            let level = path.last().map_or(panel.base, |(_, y)| *y);
+            let level = if falls { panel.base } else { level };
+            path.extend([(x(ended), level), (x(point.at), level)]);
+        }
+        let y = y(panel, value(point));
+        path.extend([(x(point.at), y), (x(end), y)]);
+        before = Some(end);
+    }
+    path
+}
+
+fn time_axis<DB: DrawingBackend>(canvas: &Canvas<DB>, axis: TimeAxis) -> Result<(), ChartError> {
+    for (at, label) in axis.ticks(RIGHT - AXIS_X)? {
+        let x = AXIS_X + (RIGHT - AXIS_X) * axis.place(at);
+        canvas.line(&[(x, TIME_Y), (x, TIME_Y + 4.0)], 1.0, AXIS)?;
+        canvas.text(&label, (x, TIME_Y + 17.0), LABEL, MUTED, Align::Centre)?;
+    }
+    let caption = format!("time (UTC), {}", axis.days());
+    canvas.text(&caption, (f64::midpoint(AXIS_X, RIGHT), TIME_Y + 36.0), LABEL, MUTED, Align::Centre)
+}

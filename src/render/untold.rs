@@ -1,0 +1,24 @@
+//! What could not be judged or read, in sentences: for the forms that have no table for it.
+
+use super::words;
+use crate::report::{Report, Undecided, Unreadable};
+use crate::untrusted::safe;
+
+/// A sentence for each rule that could not judge some calls, and for each field with values that mean nothing.
+/// Words of the log in it are safe on a terminal; other forms escape them further.
+#[must_use]
+pub fn sentences(report: &Report) -> Vec<String> {
+    report.undecided.iter().map(undecided).chain(report.unreadable.iter().map(unreadable)).collect()
+}
+
+fn undecided(gap: &Undecided) -> String {
+    let calls = words::counted(gap.calls, "call");
+    let verb = if gap.calls == 1 { "lacks" } else { "lack" };
+    format!("{} cannot tell of {calls} that {verb} {} where it would have told", gap.rule, gap.field)
+}
+
+fn unreadable(one: &Unreadable) -> String {
+    let (values, example) = (words::counted(one.count, "value"), safe(&one.example));
+    let place = format!("{}:{}", safe(&one.file), one.line);
+    format!("{values} of {} could not be read, so not used, such as \"{example}\" ({place})", one.field)
+}

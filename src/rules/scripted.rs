@@ -1,0 +1,40 @@
+//! Calls of the examples of rules about waits: who sent when, and how it ended.
+
+/// What else an attempt of the examples says.
+macro_rules! said {
+    (overloaded) => {
+        r#""status":529,"error_type":"overloaded_error","duration_ms":100"#
+    };
+    (limited) => {
+        r#""status":429,"error_type":"rate_limit_error","retry_after":2,"duration_ms":100"#
+    };
+    (ok) => {
+        r#""status":200,"duration_ms":900"#
+    };
+}
+
+/// The attempts of one call: number, how it ended, and the second of the minute at which it was sent.
+macro_rules! attempts {
+    ($call:literal: $($number:literal $how:ident $second:literal),+) => {
+        concat!($(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $second,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":"#,
+            $number,
+            ",",
+            $crate::rules::scripted::said!($how),
+            "}\n"
+        ),+)
+    };
+}
+
+/// A call that met an overload at second `$at` of the minute and was sent again at `$again`.
+macro_rules! retried {
+    ($call:literal, $at:literal, $again:literal) => {
+        $crate::rules::scripted::attempts!($call: 1 overloaded $at, 2 ok $again)
+    };
+}
+
+pub(super) use {attempts, retried, said};

@@ -1,0 +1,97 @@
+//! The calls that hits are of, searched for from where they were met: what the first pass has still before it
+//! need not be read again for their other attempts.
+
+use super::hits::{Fit, HitLine, Mark, fingerprint};
+use super::needles::Needles;
+use crate::ingest::{IdField, Mapping, ids_of};
+
+/// Calls followed: each is one search more of every page.
+const FOLLOWED: usize = 4;
+/// Lines looked into for their calls.
+const LOOKED_INTO: usize = 64;
+
+/// What the first pass looks for at the moment.
+pub(super) struct Chase {
+    /// The ids asked for, then the calls that are followed.
+    pub(super) texts: Vec<String>,
+    pub(super) needles: Needles,
+    ids: usize,
+    looked_into: usize,
+}
+
+impl Chase {
+    /// Of nothing but the ids asked for.
+    pub(super) fn new(ids: &[String]) -> Chase {
+        let needles = Needles::new(ids.iter().map(String::as_str));
+        Chase { texts: ids.to_vec(), needles, ids: ids.len(), looked_into: 0 }
+    }
+
+    /// Follows `calls` too, however many.
+    pub(super) fn add(&mut self, calls: &[String]) {
+        self.texts.extend_from_slice(calls);
+        self.needles = Needles::new(self.texts.iter().map(String::as_str));
+    }
+
+    /// The calls that are followed, in the order in which they were met.
+    pub(super) fn calls(&self) -> &[String] {
+        &self.texts[self.ids..]
+    }
+
+    /// Follows the calls of `lines`, as far as there is room. What names a call or a run names all it wants.
+    pub(super) fn follow(&mut self, lines: &[HitLine], own: &Mapping) {
+        let mut met: Vec<String> = Vec::new();
+        for line in lines {
+            let leads_on = |field| !matches!(field, Some(IdField::Call | IdField::Run));
+            if !line.marks.iter().any(|mark| mark.needle < self.ids && leads_on(mark.field)) {
+                continue;
+            }
+            if self.calls().len() + met.len() == FOLLOWED || self.looked_into == LOOKED_INTO {
+                break;
+            }
+            self.looked_into += 1;
+            let Some(text) = line.text.as_deref() else { continue };
+            let calls = ids_of(&String::from_utf8_lossy(text), own).into_iter();
+            let call = calls.filter(|(field, _)| *field == IdField::Call).map(|(_, id)| id).next();
+            met.extend(call.filter(|call| !self.calls().contains(call) && !met.contains(call)));
+        }
+        if !met.is_empty() {
+            self.add(&met);
+        }
+    }
+
+    /// Parts the lines that hold an id from those that are of a call followed. One may be both.
+    pub(super) fn part(&self, lines: Vec<HitLine>) -> (Vec<HitLine>, Vec<HitLine>) {
+        let (mut asked, mut followed) = (Vec::new(), Vec::new());
+        for mut line in lines {
+            let is_call = |mark: &Mark| mark.fit == Fit::Whole && mark.field == Some(IdField::Call);
+            let mut marks = line.marks.clone();
+            marks.retain(|mark| mark.needle >= self.ids && is_call(mark));
+            marks.iter_mut().for_each(|mark| mark.needle = self.ids);
+            line.marks.retain(|mark| mark.needle < self.ids);
+            if !marks.is_empty() {
+                followed.push(HitLine { marks, ..line.clone() });
+            }
+            if !line.marks.is_empty() {
+                asked.push(line);
+            }
+        }
+        (asked, followed)
+    }
+
+    /// How many of the calls followed, counted from the first, a page must have been searched for to know all of
+    /// `calls`; `None` where one of them is not followed.
+    pub(super) fn needed(calls: &[String], followed: &[String]) -> Option<usize> {
+        let place = |call: &String| followed.iter().position(|one| one == call).map(|nth| nth + 1);
+        calls.iter().map(place).try_fold(0, |most, place| place.map(|place| most.max(place)))
+    }
+
+    /// Whether the line is of one of `calls`, by their fingerprints.
+    pub(super) fn is_of(line: &HitLine, calls: &[u64]) -> bool {
+        line.marks.iter().any(|mark| calls.contains(&mark.value))
+    }
+
+    /// Fingerprints of calls.
+    pub(super) fn fingerprints(calls: &[String]) -> Vec<u64> {
+        calls.iter().map(|call| fingerprint(call)).collect()
+    }
+}
