@@ -65,12 +65,12 @@ fn subtitle(course: &LoadCourse) -> String {
     let Some(busiest) = busiest(course) else { return "Nothing sent".to_owned() };
     let refused = course.points.iter().fold(0_u64, |sum, point| sum.saturating_add(point.refused));
     format!(
-        "At most {} sends a minute, at {}; {} refused with 429; at most {} on their way at once, on average over {}",
+        "At most {} sends a minute, at {}, and {} on their way: means of {}; {} refused",
         short(per_minute(course, busiest.sends)),
         axis(course).clock(busiest.at),
-        counted(refused, "send", "sends"),
         short(most_in_flight(course)),
-        seconds(course.resolution_s)
+        seconds(course.resolution_s),
+        counted(refused, "send", "sends"),
     )
 }
 
