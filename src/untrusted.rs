@@ -3,9 +3,10 @@
 //! A log holds what servers and users sent. [`terminal`] takes the power of commanding a terminal from it,
 //! [`mask_keys`] what looks like a secret; [`safe`] does both. Each borrows what needs no change.
 
+use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// What stands for a line break inside a text of one line.
 const LINE_BREAK: &str = " ⏎ ";
@@ -94,76 +95,110 @@ fn is_mark(c: char) -> bool {
 ///
 /// The group `lead` of the pattern stays, the rest is masked.
 struct Family {
+    /// Every match holds one of these, in small or capital letters. Plain words are found in one go, before any
+    /// pattern is so much as compiled.
+    words: &'static [&'static str],
     pattern: &'static str,
     /// The rest is masked only when it looks random: the lead alone also stands in prose.
     doubtful: bool,
 }
 
-const fn sure(pattern: &'static str) -> Family {
-    Family { pattern, doubtful: false }
+const fn sure(words: &'static [&'static str], pattern: &'static str) -> Family {
+    Family { words, pattern, doubtful: false }
 }
 
-const fn doubtful(pattern: &'static str) -> Family {
-    Family { pattern, doubtful: true }
+const fn doubtful(words: &'static [&'static str], pattern: &'static str) -> Family {
+    Family { words, pattern, doubtful: true }
 }
 
-/// Every family has a word in [`HINT`]. Case is folded in ASCII alone: `(?i-u:`.
+/// Every family of secrets. Case is folded in ASCII alone: `(?i-u:`.
 const FAMILIES: [Family; 11] = [
-    sure(r"(?s)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"),
+    sure(&["-----begin "], r"(?s)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"),
     // Keys known by how they begin, so that their kind stays. Not inside a word: `task-`, `risk-`.
-    sure(r"(?:^|[^A-Za-z0-9])(?<lead>(?:sk|pk|rk|xai|gsk|pplx|glpat|hf)[-_])[A-Za-z0-9][A-Za-z0-9_-]{7,}"),
-    sure(r"(?<lead>AIza|ya29\.)[A-Za-z0-9_-]{16,}"),
-    sure(r"(?:^|[^A-Za-z0-9])(?<lead>AKIA|ASIA|ABSK)[A-Za-z0-9+/=]{12,}"),
-    sure(r"(?<lead>gh[pousr]_|github_pat_|xox[abeoprs]-|eyJ)[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*"),
+    sure(
+        &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "plx-", "plx_", "lpat-", "lpat_", "hf-", "hf_"],
+        r"(?:^|[^A-Za-z0-9])(?<lead>(?:sk|pk|rk|xai|gsk|pplx|glpat|hf)[-_])[A-Za-z0-9][A-Za-z0-9_-]{7,}",
+    ),
+    sure(&["aiza", "ya29."], r"(?<lead>AIza|ya29\.)[A-Za-z0-9_-]{16,}"),
+    sure(&["akia", "asia", "absk"], r"(?:^|[^A-Za-z0-9])(?<lead>AKIA|ASIA|ABSK)[A-Za-z0-9+/=]{12,}"),
+    sure(
+        &[
+            "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hub_pat_", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-",
+            "xoxs-", "eyj",
+        ],
+        r"(?<lead>gh[pousr]_|github_pat_|xox[abeoprs]-|eyJ)[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*",
+    ),
     // A header or field of a key: whatever its value is.
     sure(
+        &["api-key", "subscription-key"],
         r#"(?<lead>(?i-u:x-api|x-goog-api|api|subscription)(?i-u:-key)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{4,}(?:…\[masked\])?"#,
     ),
     sure(
+        &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']?\s*[:=]\s*\\?["']?(?i-u:bearer|basic|token)\s+)[^\s"'\\,;…]+(?:…\[masked\])?"#,
     ),
-    doubtful(r"(?<lead>\b(?i-u:bearer)(?:\s+|%20|\+))[A-Za-z0-9._~+/=-]{8,}"),
+    doubtful(&["bearer"], r"(?<lead>\b(?i-u:bearer)(?:\s+|%20|\+))[A-Za-z0-9._~+/=-]{8,}"),
     doubtful(
+        &[
+            "api_key",
+            "api key",
+            "apikey",
+            "secret",
+            "passwd",
+            "password",
+            "access_token",
+            "access-token",
+            "accesstoken",
+            "refresh_token",
+            "refresh-token",
+            "refreshtoken",
+            "auth_token",
+            "auth-token",
+            "authtoken",
+            "id_token",
+            "id-token",
+            "idtoken",
+        ],
         r#"(?<lead>(?i-u:api[_ ]?key|(?:access|refresh|auth|id)[_-]?token|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|passw(?:or)?d)(?: provided)?\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{8,}"#,
     ),
-    doubtful(r"(?<lead>[?&](?i-u:key|token|sig|signature|x-amz-signature|x-amz-security-token)=)[^\s&#…]{8,}"),
-    sure(r"(?<lead>[a-z][a-z0-9+.-]*://)[^\s/:@…]*:[^\s/@…]+(?<tail>@)"),
+    doubtful(
+        &["key=", "token=", "sig=", "signature="],
+        r"(?<lead>[?&](?i-u:key|token|sig|signature|x-amz-signature|x-amz-security-token)=)[^\s&#…]{8,}",
+    ),
+    sure(&["@"], r"(?<lead>[a-z][a-z0-9+.-]*://)[^\s/:@…]*:[^\s/@…]+(?<tail>@)"),
 ];
 
-/// A word of every family but the last, in the spellings people use: plain literals alone can be searched for
-/// at memory speed.
-static HINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        "sk-|sk_|pk_|rk_|xai-|pplx-|pat-|_pat_|hf_|AIza|ya29|AKIA|ASIA|ABSK|ghp_|gho_|ghu_|ghs_|ghr_|xox|eyJ|BEGIN \
-         |-key|-Key|-KEY|_key|_KEY|piKey|pikey|PI key|ey=|sig=|ature=|en=|ecret|earer|uthoriz|assw|s_token|h_token\
-         |d_token|sToken|hToken",
-    )
-    .ok()
+/// The words of all families in one search, and the family of each.
+static WORDS: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
+    let words = FAMILIES.iter().enumerate().flat_map(|(nth, family)| family.words.iter().map(move |word| (nth, *word)));
+    let (families, words): (Vec<usize>, Vec<&str>) = words.unzip();
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok().map(|words| (words, families))
 });
 
-static PATTERNS: LazyLock<Vec<(Regex, bool)>> = LazyLock::new(|| {
-    FAMILIES.iter().filter_map(|family| Some((Regex::new(family.pattern).ok()?, family.doubtful))).collect()
-});
+/// The patterns, each compiled when a text first holds a word of its family.
+static PATTERNS: [OnceLock<Option<Regex>>; FAMILIES.len()] = [const { OnceLock::new() }; FAMILIES.len()];
 
 /// `text` with the secret part of everything that looks like a key replaced by `…[masked]`; its kind stays
 /// readable, as in `sk-…[masked]`.
 #[must_use]
 pub fn mask_keys(text: &str) -> Cow<'_, str> {
-    if !may_hold_key(text) {
-        return Cow::Borrowed(text);
-    }
-    PATTERNS.iter().fold(Cow::Borrowed(text), |text, (pattern, doubtful)| {
-        match pattern.replace_all(&text, |found: &Captures<'_>| masked(found, *doubtful)) {
-            Cow::Borrowed(_) => text,
-            Cow::Owned(changed) => Cow::Owned(changed),
+    let may_hold = families_of(text);
+    let mut shown = Cow::Borrowed(text);
+    for (nth, family) in FAMILIES.iter().enumerate().filter(|(nth, _)| may_hold & (1 << nth) != 0) {
+        let pattern = PATTERNS[nth].get_or_init(|| Regex::new(family.pattern).ok());
+        let Some(pattern) = pattern else { continue };
+        let masked = pattern.replace_all(&shown, |found: &Captures<'_>| masked(found, family.doubtful));
+        if let Cow::Owned(masked) = masked {
+            shown = Cow::Owned(masked);
         }
-    })
+    }
+    shown
 }
 
-fn may_hold_key(text: &str) -> bool {
-    let in_url =
-        || memchr::memchr(b'@', text.as_bytes()).is_some() && memchr::memmem::find(text.as_bytes(), b"://").is_some();
-    HINT.as_ref().is_some_and(|hint| hint.is_match(text)) || in_url()
+/// The families of which a word stands in `text`: bits by their place.
+fn families_of(text: &str) -> u16 {
+    let Some((words, families)) = WORDS.as_ref() else { return u16::MAX };
+    words.find_overlapping_iter(text).fold(0, |known, found| known | 1 << families[found.pattern().as_usize()])
 }
 
 fn masked(found: &Captures<'_>, doubtful: bool) -> String {
@@ -271,7 +306,30 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        assert_eq!(PATTERNS.len(), FAMILIES.len());
-        assert!(HINT.is_some());
+        assert!(WORDS.is_some());
+        for family in &FAMILIES {
+            assert!(Regex::new(family.pattern).is_ok(), "{}", family.pattern);
+        }
+    }
+
+    #[test]
+    fn whatever_a_pattern_begins_with_holds_a_word_of_its_family() {
+        let leads: [&[&str]; FAMILIES.len()] = [
+            &["-----BEGIN PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----"],
+            &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "gsk-", "gsk_", "pplx-", "glpat-", "hf_"],
+            &["AIza", "ya29."],
+            &["AKIA", "ASIA", "ABSK"],
+            &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "xoxb-", "xoxo-", "xoxs-", "eyJ"],
+            &["x-api-key", "X-Goog-Api-Key", "api-KEY", "Subscription-Key"],
+            &["Authorization: Basic"],
+            &["Bearer ", "bearer%20"],
+            &["API key provided", "api_key", "ApiKey", "access-token", "refreshToken", "auth_token", "idToken"],
+            &["?key=", "&token=", "?sig=", "&signature=", "?X-Amz-Signature=", "&x-amz-security-token="],
+            &["https://user:pass@"],
+        ];
+        for (nth, lead) in leads.iter().enumerate().flat_map(|(nth, leads)| leads.iter().map(move |lead| (nth, lead))) {
+            assert!(families_of(lead) & (1 << nth) != 0, "{lead}");
+        }
+        assert_eq!(families_of("req_011CSHoEeqs5C35K2UUqR7Fy: 30,000 input tokens per minute"), 0);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use regex::bytes::RegexSet;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 
 use super::Class;
 use super::table::Origin;
@@ -213,29 +213,96 @@ pub const MESSAGES: &[MessageRow] = &[
     says("Server error mid-response", ServerError, SILENT, CLAUDE_CODE),
 ];
 
-/// One automaton for all phrases. A pattern of ours that does not compile would be a bug; the
-/// tests prove that none is, and at run time prose would then simply tell nothing.
-static AUTOMATON: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(MESSAGES.iter().map(pattern)).ok());
+/// All phrases in one automaton, each in every spelling of its apostrophes.
+struct Phrases {
+    automaton: AhoCorasick,
+    /// The place in [`MESSAGES`] of what each pattern of the automaton spells; in that order.
+    rows: Vec<usize>,
+}
 
-fn pattern(row: &MessageRow) -> String {
-    let text = regex::escape(row.text).replace('\'', "(?:'|\\xE2\\x80\\x99|\\\\u2019)");
-    let start = match row.place {
-        // After a quote or a colon begins a message that somebody else's message carries.
-        Place::Begins => r#"(?:\A|["':>-])[ \t]*"#,
-        Place::Contains => "",
-    };
-    format!("(?i-u){start}{text}")
+/// Built for the first message that is read. Phrases that make no automaton would be a bug; the tests prove
+/// that they do, and at run time prose would then simply tell nothing.
+static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
+    let spell = |(row, message): (usize, &MessageRow)| spelled(message.text).into_iter().map(move |text| (row, text));
+    let (rows, texts): (Vec<usize>, Vec<String>) = MESSAGES.iter().enumerate().flat_map(spell).unzip();
+    // Contiguous: a fraction of the work to build that a faster automaton takes, and messages are short.
+    let kind = Some(AhoCorasickKind::ContiguousNFA);
+    let automaton =
+        AhoCorasick::builder().ascii_case_insensitive(true).prefilter(false).kind(kind).build(texts).ok()?;
+    Some(Phrases { automaton, rows })
+});
+
+/// A phrase with its apostrophe plain, curly, and curly as JSON may escape it.
+fn spelled(text: &str) -> Vec<String> {
+    if text.contains('\'') {
+        ["'", "\u{2019}", "\\u2019"].iter().map(|mark| text.replace('\'', mark)).collect()
+    } else {
+        vec![text.to_owned()]
+    }
+}
+
+impl Place {
+    /// Whether a fragment behind `before` stands so.
+    fn is_behind(self, before: &[u8]) -> bool {
+        match self {
+            Place::Contains => true,
+            // After a quote or a colon begins a message that somebody else's message carries.
+            Place::Begins => {
+                let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+                let last = before[..before.len() - blank].last();
+                last.is_none_or(|byte| matches!(byte, b'"' | b'\'' | b':' | b'>' | b'-'))
+            }
+        }
+    }
 }
 
 /// The first phrase that stands in `text` and may speak about such a failure.
 pub(super) fn find(text: &[u8], over: Over, providers: [&str; 2]) -> Option<&'static MessageRow> {
-    let speaks = |row: &&MessageRow| {
+    let speaks = |row: &MessageRow| {
         let said_by = |name: &&str| providers.iter().any(|provider| provider.contains(name));
         row.over.meets(over) && !row.unless.iter().any(said_by)
     };
     if over == Over::NOTHING {
         return None;
     }
-    let matches = AUTOMATON.as_ref()?.matches(text);
-    matches.iter().filter_map(|index| MESSAGES.get(index)).find(speaks)
+    let Phrases { automaton, rows } = PHRASES.as_ref()?;
+    let fits = |found: Match| {
+        let row = rows[found.pattern().as_usize()];
+        let message = MESSAGES.get(row)?;
+        (speaks(message) && message.place.is_behind(&text[..found.start()])).then_some(row)
+    };
+    automaton.find_overlapping_iter(text).filter_map(fits).min().and_then(|row| MESSAGES.get(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVERYTHING: Over = ANY.and(Over::QUOTAS);
+
+    #[test]
+    fn every_phrase_is_found_in_every_spelling() {
+        for row in MESSAGES {
+            for text in spelled(row.text) {
+                let said = format!("x: {} {text}.", row.text.to_uppercase());
+                let found = find(said.as_bytes(), row.over, ["", ""]).expect(row.text);
+                let place = |of: &MessageRow| MESSAGES.iter().position(|row| row.text == of.text);
+                assert!(place(found) <= place(row), "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_beginning_stands_behind_nothing_or_a_mark() {
+        let begins = |before: &str| {
+            let text = format!("{before}You have reached your API usage limits.");
+            find(text.as_bytes(), EVERYTHING, ["", ""]).is_some()
+        };
+        for before in ["", " ", "\t ", "\"", "429 - '", "error: ", "<b>\t"] {
+            assert!(begins(before), "{before:?}");
+        }
+        for before in ["x", "x ", "\n", "when ", "é"] {
+            assert!(!begins(before), "{before:?}");
+        }
+    }
 }

@@ -73,8 +73,10 @@ static WAIT: Pattern = LazyLock::new(|| {
 /// One step of a wait.
 static STEP: Pattern = LazyLock::new(|| Regex::new(r"(?i-u)(\d+)\s*([dhms])").ok());
 
-fn captures<'t>(pattern: &Pattern, text: &'t [u8]) -> Option<Captures<'t>> {
-    pattern.as_ref()?.captures(text)
+/// Where a pattern fits that asks for `digits` in a row; it is not so much as compiled for a text without them.
+fn captures<'t>(pattern: &Pattern, digits: usize, text: &'t [u8]) -> Option<Captures<'t>> {
+    let has_them = text.split(|byte| !byte.is_ascii_digit()).any(|run| run.len() >= digits);
+    if has_them { pattern.as_ref()?.captures(text) } else { None }
 }
 
 fn group<'t>(captures: &Captures<'t>, index: usize) -> Option<&'t str> {
@@ -82,7 +84,7 @@ fn group<'t>(captures: &Captures<'t>, index: usize) -> Option<&'t str> {
 }
 
 fn stated_date(text: &[u8]) -> Option<i64> {
-    let found = captures(&DATE, text)?;
+    let found = captures(&DATE, 4, text)?;
     let date = group(&found, 1)?.parse::<NaiveDate>().ok()?;
     let clock = group(&found, 2)?;
     let time =
@@ -92,7 +94,7 @@ fn stated_date(text: &[u8]) -> Option<i64> {
 }
 
 fn stated_epoch(text: &[u8]) -> Option<i64> {
-    let found = captures(&EPOCH, text)?;
+    let found = captures(&EPOCH, 10, text)?;
     let number = group(&found, 1)?.parse::<i64>().ok().filter(|number| *number > 0)?;
     // Told apart by magnitude: seconds have 10 digits until the year 2286.
     match number.ilog10() {
@@ -106,7 +108,7 @@ fn stated_epoch(text: &[u8]) -> Option<i64> {
 /// The next time the stated clock shows that hour. An hour that the change of clocks leaves out is none; of one that
 /// comes twice the later is meant, since what is too early fails.
 fn stated_clock(text: &[u8], sent_us: i64) -> Option<i64> {
-    let found = captures(&CLOCK, text)?;
+    let found = captures(&CLOCK, 1, text)?;
     let name = group(&found, 6)?.trim();
     match zone(name) {
         Some(offset) => next_at(&found, offset, sent_us),
@@ -140,7 +142,7 @@ fn next_at<Z: TimeZone + Copy>(found: &Captures<'_>, zone: Z, sent_us: i64) -> O
 }
 
 fn stated_wait(text: &[u8], sent_us: i64) -> Option<i64> {
-    let found = captures(&WAIT, text)?;
+    let found = captures(&WAIT, 1, text)?;
     let seconds = match group(&found, 1) {
         Some(seconds) => seconds.parse::<i64>().ok()?,
         None => sum_of_steps(whole_units(text, &found)?)?,

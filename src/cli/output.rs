@@ -7,14 +7,14 @@ use crate::render::text::TextOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Standard output with colours as asked for.
-pub(super) fn stdout(color: Color) -> anstream::AutoStream<io::StdoutLock<'static>> {
+/// Standard output with colours as asked for; what is written to it is to be flushed in the end.
+pub(super) fn stdout(color: Color) -> impl Write {
     let choice = match color {
         Color::Auto => anstream::AutoStream::choice(&io::stdout()),
         Color::Always => anstream::ColorChoice::Always,
         Color::Never => anstream::ColorChoice::Never,
     };
-    anstream::AutoStream::new(io::stdout().lock(), choice)
+    io::BufWriter::new(anstream::AutoStream::new(io::stdout().lock(), choice))
 }
 
 /// Columns of the terminal; 80 where there is none.
