@@ -20,6 +20,11 @@ pub(crate) fn from_seconds(seconds: f64) -> Hint {
     if (0.0..LONGEST_S).contains(&seconds) { Hint::Wait((seconds * 1e6).round() as i64) } else { Hint::Unreadable }
 }
 
+/// A whole JSON number: seconds, or a moment. `answered` is when the answer was complete.
+pub(crate) fn from_integer(number: i64, answered: Time) -> Hint {
+    if number < 0 { Hint::Unreadable } else { seconds_or_moment(number as f64, answered) }
+}
+
 /// A header's text. `answered` is when the answer was complete, `server_date` the server's own clock if it
 /// said so: dates are counted from there.
 pub(crate) fn from_text(text: &str, answered: Time, server_date: Option<Time>) -> Hint {

@@ -1,9 +1,12 @@
 //! A record becomes an attempt: units, flags, class, keys.
 
+use super::failures::{Known, Wording};
+use super::memory::Memory;
 use super::record::{Record, TokenCounts};
 use super::scalar::Scalar;
+use super::slot::{ORIGIN, Slot};
 use crate::attempt::{
-    Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, Reading, Span, Symbol, Time, Usage, Zone,
+    Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
 };
 use crate::classify::{self, Verdict};
 use crate::ingest::dialect::Dialect;
@@ -53,20 +56,26 @@ const LONGEST_ID: usize = 200;
 pub(super) const LONGEST_NAME: usize = 120;
 
 /// Appends the attempt of `record`, whose text was `line`, to `table`.
-pub(crate) fn take(record: Record<'_>, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Taken {
+pub(super) fn take(
+    record: &Record<'_>,
+    line: &str,
+    place: &Place<'_>,
+    memory: &mut Memory,
+    table: &mut AttemptTable,
+) -> Taken {
     if !record.tells_an_outcome() {
         return Taken::NotAnAttempt;
     }
-    let sent = match sent_at(&record, place.zone) {
+    let sent = match sent_at(record, place.zone) {
         Ok(Some(sent)) => sent,
         Ok(None) if record.names_an_attempt() => return Taken::Unusable("an attempt without a time (`ts`)".into()),
         Ok(None) => return Taken::NotAnAttempt,
         Err(text) => return Taken::Unusable(format!("`ts` is no time: {text}")),
     };
-    if place.filter.is_some_and(|filter| !filter.wants(&record, sent, place.stream)) {
+    if place.filter.is_some_and(|filter| !filter.wants(record, sent, place.stream)) {
         return Taken::Filtered;
     }
-    Builder { record, sent, place }.finish(line, table)
+    Builder { record, sent, place }.finish(line, memory, table)
 }
 
 pub(super) fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, String> {
@@ -87,19 +96,20 @@ pub(super) fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, S
 
 /// What a record says, worked out.
 pub(super) struct Builder<'r, 'c> {
-    pub(super) record: Record<'r>,
+    pub(super) record: &'c Record<'r>,
     pub(super) sent: Time,
     pub(super) place: &'c Place<'c>,
 }
 
 impl Builder<'_, '_> {
-    fn finish(mut self, line: &str, table: &mut AttemptTable) -> Taken {
+    fn finish(self, line: &str, memory: &mut Memory, table: &mut AttemptTable) -> Taken {
         let duration = self.record.duration_ms.map_or(Span::UNKNOWN, Span::from_ms);
         let answered = self.sent.plus_us(duration.as_us().unwrap_or(0));
         let hint = self.hint(answered);
-        let verdict = self.verdict(matches!(hint, Some(Hint::Wait(_))));
-        let origin = self.origin(table);
-        let origin_id = table.origins.intern(origin);
+        let failure = self.failure(matches!(hint, Some(Hint::Wait(_))));
+        let known = memory.failures.of(&failure);
+        let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
+        let (origin, origin_id) = memory.origins.of(&self.names(), table);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
         for reading in readings.into_iter().flatten() {
@@ -124,7 +134,7 @@ impl Builder<'_, '_> {
             sdk_retry: sdk_count(self.record.sdk_retry_count.or(self.record.headers.sdk_retry_count)),
             class: verdict.map(|verdict| verdict.class),
         };
-        let detail = self.wants_detail(&row).then(|| self.detail(hint, verdict.as_ref(), table));
+        let detail = self.wants_detail(&row).then(|| self.detail(hint, verdict.as_ref(), known, table));
         let usage = self.usage();
         table.push(row, detail, usage);
         Taken::Attempt
@@ -166,25 +176,26 @@ impl Builder<'_, '_> {
         flags
     }
 
-    fn origin(&mut self, table: &mut AttemptTable) -> Origin {
-        let record = &self.record;
+    /// The names that make the origin, by [`ORIGIN`].
+    fn names(&self) -> [&str; ORIGIN.len()] {
+        let record = self.record;
         let (agent, agent_version) = user_agent(record.user_agent.as_deref().or(record.headers.user_agent.as_deref()));
-        let names = &mut table.names;
-        let mut symbol = |text: Option<&str>| match text {
-            Some(text) if !text.is_empty() => names.intern(cut(text, LONGEST_NAME)),
-            _ => Symbol::NONE,
-        };
         let version = record.client_version.as_deref().or(record.headers.package_version.as_deref());
-        Origin {
-            provider: symbol(record.provider.as_deref()),
-            model: symbol(record.model.as_deref()),
-            layer: symbol(record.layer.as_deref()),
-            client: symbol(record.client.as_deref().or(agent)),
-            client_version: symbol(version.or(agent_version)),
-            org: symbol(record.org.as_deref().or(record.headers.org.as_deref())),
-            api_key: symbol(record.api_key.as_deref()),
-            workspace: symbol(record.workspace.as_deref()),
-        }
+        ORIGIN.map(|slot| {
+            let name = match slot {
+                Slot::Model => record.model.as_deref(),
+                Slot::Provider => record.provider.as_deref(),
+                Slot::Layer => record.layer.as_deref(),
+                Slot::ClientName => record.client.as_deref().or(agent),
+                Slot::ClientVersion => version.or(agent_version),
+                Slot::Org => record.org.as_deref(),
+                Slot::HeaderOrg if record.org.is_none() => record.headers.org.as_deref(),
+                Slot::ApiKey => record.api_key.as_deref(),
+                Slot::Workspace => record.workspace.as_deref(),
+                _ => None,
+            };
+            name.unwrap_or_default()
+        })
     }
 
     fn readings(&self) -> [Option<Reading>; 4] {
@@ -213,24 +224,30 @@ impl Builder<'_, '_> {
             || self.record.decision.is_some()
     }
 
-    fn detail(&self, hint: Option<Hint>, verdict: Option<&Verdict>, table: &mut AttemptTable) -> Detail {
-        let record = &self.record;
+    fn detail(
+        &self,
+        hint: Option<Hint>,
+        verdict: Option<&Verdict>,
+        known: Option<&mut Known>,
+        table: &mut AttemptTable,
+    ) -> Detail {
+        let record = self.record;
         let hash = |text: Option<&str>| text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1));
         let request_id = table.keep(self.request_id().map(kept_id));
         let call_id = table.keep(self.call_id().map(kept_id));
-        let names = &mut table.names;
-        // Providers quote keys in their messages: none is kept.
-        let mut symbol =
-            |text: Option<&str>| text.map_or(Symbol::NONE, |text| names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))));
+        let words = match known {
+            Some(known) => *known.wording.get_or_insert_with(|| self.wording(table)),
+            None => self.wording(table),
+        };
         Detail {
             request_id,
             call_id,
-            error_type: symbol(self.error_type()),
-            error_code: symbol(self.error_code()),
-            message: symbol(self.message()),
-            exception: symbol(record.exception.as_deref()),
-            transport: symbol(record.transport.as_deref()),
-            tool: symbol(record.tool.as_deref()),
+            error_type: words.error_type,
+            error_code: words.error_code,
+            message: words.message,
+            exception: words.exception,
+            transport: words.transport,
+            tool: symbol(record.tool.as_deref(), table),
             hint_us: match hint {
                 Some(Hint::Wait(us)) => Some(us),
                 _ => None,
@@ -244,6 +261,16 @@ impl Builder<'_, '_> {
             timeout: record.timeout_ms.map_or(Span::UNKNOWN, Span::from_ms),
             gateway_retries: self.gateway_retries(),
             resends: self.resends(),
+        }
+    }
+
+    fn wording(&self, table: &mut AttemptTable) -> Wording {
+        Wording {
+            error_type: symbol(self.error_type(), table),
+            error_code: symbol(self.error_code(), table),
+            message: symbol(self.message(), table),
+            exception: symbol(self.record.exception.as_deref(), table),
+            transport: symbol(self.record.transport.as_deref(), table),
         }
     }
 
@@ -268,6 +295,11 @@ impl Builder<'_, '_> {
             ttft_ms_plus_1: ttft_ms_plus_1(ttft),
         })
     }
+}
+
+/// Words of a log as they are kept: providers quote keys in their messages, and none is kept.
+fn symbol(text: Option<&str>, table: &mut AttemptTable) -> Symbol {
+    text.map_or(Symbol::NONE, |text| table.names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
 }
 
 /// Fingerprint of run and call, or of the stream calls are looked for in.

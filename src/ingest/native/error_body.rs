@@ -30,8 +30,9 @@ pub(crate) struct ErrorBody<'a> {
 /// Words that loggers print where there is no error.
 pub(crate) fn is_nothing(text: &str) -> bool {
     const WORDS: [&str; 9] = ["none", "null", "nil", "<nil>", "undefined", "-", "n/a", "ok", "false"];
+    const LONGEST: usize = "undefined".len();
     let text = text.trim();
-    text.is_empty() || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+    text.is_empty() || (text.len() <= LONGEST && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
 }
 
 impl<'a> ErrorBody<'a> {

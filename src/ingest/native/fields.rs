@@ -1,7 +1,6 @@
 //! The spellings of every field: people's own loggers name the same thing in many ways.
 
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
+use super::words::Words;
 use std::sync::LazyLock;
 
 /// What a key of a record means, including its unit.
@@ -168,11 +167,11 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::Headers, &["headers", "response_headers"]),
 ];
 
-static TABLE: LazyLock<HashMap<&'static str, (Field, u8), FixedState>> = LazyLock::new(|| {
-    SPELLINGS
-        .iter()
-        .flat_map(|(field, names)| names.iter().enumerate().map(move |(rank, name)| (*name, (*field, rank as u8 + 1))))
-        .collect()
+static TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| {
+    let spelled = |(field, names): &'static (Field, &'static [&'static str])| {
+        names.iter().enumerate().map(|(rank, name)| ((*name).into(), (*field, rank as u8 + 1)))
+    };
+    Words::new(SPELLINGS.iter().flat_map(spelled))
 });
 
 /// The rank of a user's own spelling: it wins over all that are built in.
@@ -180,10 +179,7 @@ pub(crate) const OWN: u8 = 0;
 
 /// The field a key means and the rank of its spelling, lowest first, from 1.
 pub(crate) fn lookup(key: &str) -> Option<(Field, u8)> {
-    if let Some(known) = TABLE.get(key) {
-        return Some(*known);
-    }
-    super::headers::is_interesting(key).then_some((Field::Header, 1))
+    TABLE.get(key).or_else(|| super::headers::is_interesting(key).then_some((Field::Header, 1)))
 }
 
 /// Every field under its own name, for suggestions.

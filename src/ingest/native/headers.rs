@@ -2,8 +2,10 @@
 
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
+use super::words::Words;
 use crate::attempt::LimitKind;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Limit and remaining of one kind, as far as they were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,73 +43,122 @@ pub(crate) struct Headers<'a> {
 /// Prefix of the headers about a subscription's windows.
 const WINDOW: &str = "anthropic-ratelimit-unified-";
 
-/// How often Envoy sent the request upstream, from 1 (Envoy documentation, HTTP header manipulation).
-pub(super) const ENVOY_ATTEMPTS: &str = "x-envoy-attempt-count";
-/// How often LiteLLM sent it again, from 0.
-pub(super) const LITELLM_RETRIES: &str = "x-litellm-attempted-retries";
-
 /// What a rate-limit header says of its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LimitPart {
+pub(super) enum LimitPart {
     Limit,
     Remaining,
     /// Its reset, or something of a provider's own.
     Other,
 }
 
-/// `anthropic-ratelimit-requests-remaining`, OpenAI's `x-ratelimit-remaining-requests`, the bare
-/// `ratelimit-remaining` of others. The name is in lower case.
-pub(crate) fn limit_name(name: &str) -> Option<(LimitPart, LimitKind)> {
-    let rest = name
-        .strip_prefix("anthropic-ratelimit-")
-        .or_else(|| name.strip_prefix("x-ratelimit-"))
-        .or_else(|| name.strip_prefix("ratelimit-"))?;
-    // Both orders of the words are in use; where no kind is named, requests are meant.
-    let (part, kind) = match rest {
-        "limit" | "requests-limit" | "limit-requests" => (LimitPart::Limit, LimitKind::Requests),
-        "remaining" | "requests-remaining" | "remaining-requests" => (LimitPart::Remaining, LimitKind::Requests),
-        "reset" | "requests-reset" | "reset-requests" => (LimitPart::Other, LimitKind::Requests),
-        "tokens-limit" | "limit-tokens" => (LimitPart::Limit, LimitKind::Tokens),
-        "tokens-remaining" | "remaining-tokens" => (LimitPart::Remaining, LimitKind::Tokens),
-        "tokens-reset" | "reset-tokens" => (LimitPart::Other, LimitKind::Tokens),
-        "input-tokens-limit" | "limit-input-tokens" => (LimitPart::Limit, LimitKind::InputTokens),
-        "input-tokens-remaining" | "remaining-input-tokens" => (LimitPart::Remaining, LimitKind::InputTokens),
-        "input-tokens-reset" | "reset-input-tokens" => (LimitPart::Other, LimitKind::InputTokens),
-        "output-tokens-limit" | "limit-output-tokens" => (LimitPart::Limit, LimitKind::OutputTokens),
-        "output-tokens-remaining" | "remaining-output-tokens" => (LimitPart::Remaining, LimitKind::OutputTokens),
-        "output-tokens-reset" | "reset-output-tokens" => (LimitPart::Other, LimitKind::OutputTokens),
-        _ => return None,
-    };
-    Some((part, kind))
+/// What a header is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Header {
+    Limit(LimitPart, LimitKind),
+    RetryAfter,
+    RetryAfterMs,
+    ShouldRetry,
+    RequestId,
+    /// A proxy's name for the request.
+    ProxyRequestId,
+    AwsRequestId,
+    SdkRetryCount,
+    /// How often Envoy sent the request upstream, from 1 (Envoy documentation, HTTP header manipulation).
+    UpstreamAttempts,
+    /// How often LiteLLM sent it again, from 0.
+    GatewayRetries,
+    IdempotencyKey,
+    UserAgent,
+    PackageVersion,
+    Org,
+    ErrorType,
+    Date,
+    WindowStatus,
+    WindowReset,
+    /// Something else about a subscription's windows.
+    Window,
 }
 
-/// Whether [`Headers`] keeps anything of a header that is no limit. The name is in lower case.
-pub(crate) fn is_known(name: &str) -> bool {
-    name.starts_with(WINDOW)
-        || matches!(
-            name,
-            "retry-after"
-                | "retry-after-ms"
-                | "x-should-retry"
-                | "idempotency-key"
-                | "user-agent"
-                | "x-stainless-package-version"
-                | "x-amzn-errortype"
-        )
+/// Headers that are no limits, by their names in lower case.
+const NAMES: &[(&str, Header)] = &[
+    ("retry-after", Header::RetryAfter),
+    ("retry-after-ms", Header::RetryAfterMs),
+    ("x-should-retry", Header::ShouldRetry),
+    ("request-id", Header::RequestId),
+    ("x-request-id", Header::ProxyRequestId),
+    ("apim-request-id", Header::ProxyRequestId),
+    ("x-amzn-requestid", Header::AwsRequestId),
+    ("x-stainless-retry-count", Header::SdkRetryCount),
+    ("x-envoy-attempt-count", Header::UpstreamAttempts),
+    ("x-litellm-attempted-retries", Header::GatewayRetries),
+    ("idempotency-key", Header::IdempotencyKey),
+    ("user-agent", Header::UserAgent),
+    ("x-stainless-package-version", Header::PackageVersion),
+    ("anthropic-organization-id", Header::Org),
+    ("openai-organization", Header::Org),
+    ("x-amzn-errortype", Header::ErrorType),
+    ("date", Header::Date),
+    ("anthropic-ratelimit-unified-status", Header::WindowStatus),
+    ("anthropic-ratelimit-unified-reset", Header::WindowReset),
+];
+
+/// How the names of limits begin: at Anthropic, at OpenAI, elsewhere.
+const LIMITS: [&str; 3] = ["anthropic-ratelimit-", "x-ratelimit-", "ratelimit-"];
+/// What they speak of; where no kind is named, requests are meant.
+const KINDS: [(&str, LimitKind); 5] = [
+    ("", LimitKind::Requests),
+    ("requests", LimitKind::Requests),
+    ("tokens", LimitKind::Tokens),
+    ("input-tokens", LimitKind::InputTokens),
+    ("output-tokens", LimitKind::OutputTokens),
+];
+/// What they say of it.
+const PARTS: [(&str, LimitPart); 3] =
+    [("limit", LimitPart::Limit), ("remaining", LimitPart::Remaining), ("reset", LimitPart::Other)];
+
+static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
+    let mut names: Vec<_> = NAMES.iter().map(|(name, header)| (Cow::Borrowed(*name), *header)).collect();
+    for prefix in LIMITS {
+        for (kind, limit) in KINDS {
+            for (part, meaning) in PARTS {
+                let header = Header::Limit(meaning, limit);
+                if kind.is_empty() {
+                    names.push((format!("{prefix}{part}").into(), header));
+                } else {
+                    // Both orders are in use.
+                    names.push((format!("{prefix}{kind}-{part}").into(), header));
+                    names.push((format!("{prefix}{part}-{kind}").into(), header));
+                }
+            }
+        }
+    }
+    Words::new(names.into_iter())
+});
+
+/// The header of this name, in any case, if it matters.
+pub(super) fn named(name: &str) -> Option<Header> {
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
+    TABLE.get_in_any_case(name).or_else(|| starts_with(name, WINDOW).then_some(Header::Window))
 }
 
 /// Longest name of a header that matters.
 const LONGEST_NAME: usize = 64;
 
+fn starts_with(name: &str, prefix: &str) -> bool {
+    name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
 /// Whether a top-level key of a record is such a header.
 pub(crate) fn is_interesting(key: &str) -> bool {
-    let starts = |prefix: &str| key.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     // Cheap: nearly every unknown key fails on its first letter.
     match key.as_bytes().first() {
-        Some(b'a' | b'A') => starts("anthropic-"),
-        Some(b'x' | b'X') => starts("x-"),
-        Some(b'r' | b'R') => starts("retry-after") || starts("ratelimit-"),
-        Some(b'o' | b'O') => starts("openai-organization"),
+        Some(b'a' | b'A') => starts_with(key, "anthropic-"),
+        Some(b'x' | b'X') => starts_with(key, "x-"),
+        Some(b'r' | b'R') => starts_with(key, "retry-after") || starts_with(key, "ratelimit-"),
+        Some(b'o' | b'O') => starts_with(key, "openai-organization"),
         _ => false,
     }
 }
@@ -115,50 +166,45 @@ pub(crate) fn is_interesting(key: &str) -> bool {
 impl<'a> Headers<'a> {
     /// Takes in one header; unknown ones are ignored.
     pub(crate) fn set(&mut self, name: &str, value: Scalar<'a>) {
-        if name.len() > LONGEST_NAME || matches!(value, Scalar::Null | Scalar::Other) {
-            return;
-        }
-        let mut buffer = [0u8; LONGEST_NAME];
-        let lower = &mut buffer[..name.len()];
-        lower.copy_from_slice(name.as_bytes());
-        lower.make_ascii_lowercase();
-        if let Ok(name) = std::str::from_utf8(lower) {
-            self.set_lower(name, value);
+        if let Some(header) = named(name) {
+            self.set_known(header, value);
         }
     }
 
-    fn set_lower(&mut self, name: &str, value: Scalar<'a>) {
-        if let Some(rest) = name.strip_prefix(WINDOW) {
-            return self.set_window(rest, value);
-        }
-        if let Some((part, kind)) = limit_name(name) {
-            self.any_limit = true;
-            let reading = &mut self.limits[kind as usize];
-            match part {
-                LimitPart::Limit => reading.limit = value.integer(),
-                LimitPart::Remaining => reading.remaining = value.integer(),
-                LimitPart::Other => {}
-            }
+    pub(super) fn set_known(&mut self, header: Header, value: Scalar<'a>) {
+        if matches!(value, Scalar::Null | Scalar::Other) {
             return;
         }
-        match name {
-            "retry-after" => self.retry_after = Some(value),
-            "retry-after-ms" => self.retry_after_ms = Some(value.number().unwrap_or(f64::NAN)),
-            "x-should-retry" => self.should_retry = value.truth(),
+        match header {
+            Header::Limit(part, kind) => self.set_limit(part, kind, &value),
+            Header::RetryAfter => self.retry_after = Some(value),
+            Header::RetryAfterMs => self.retry_after_ms = Some(value.number().unwrap_or(f64::NAN)),
+            Header::ShouldRetry => self.should_retry = value.truth(),
             // A provider's own name for it wins over a proxy's.
-            "request-id" => self.set_request_id(value),
-            "x-request-id" | "apim-request-id" if self.request_id.is_none() => self.set_request_id(value),
-            "x-amzn-requestid" => self.aws_request_id = true,
-            "x-stainless-retry-count" => self.sdk_retry_count = value.integer(),
-            ENVOY_ATTEMPTS => self.upstream_attempts = value.integer(),
-            LITELLM_RETRIES => self.gateway_retries = value.integer(),
-            "idempotency-key" => self.idempotency_key = value.into_text(),
-            "user-agent" => self.user_agent = value.into_text(),
-            "x-stainless-package-version" => self.package_version = value.into_text(),
-            "anthropic-organization-id" | "openai-organization" => self.org = value.into_text(),
-            "x-amzn-errortype" => self.error_type = value.into_text(),
-            "date" => self.date = value.into_text(),
-            _ => {}
+            Header::RequestId => self.set_request_id(value),
+            Header::ProxyRequestId if self.request_id.is_some() => {}
+            Header::ProxyRequestId => self.set_request_id(value),
+            Header::AwsRequestId => self.aws_request_id = true,
+            Header::SdkRetryCount => self.sdk_retry_count = value.integer(),
+            Header::UpstreamAttempts => self.upstream_attempts = value.integer(),
+            Header::GatewayRetries => self.gateway_retries = value.integer(),
+            Header::IdempotencyKey => self.idempotency_key = value.into_text(),
+            Header::UserAgent => self.user_agent = value.into_text(),
+            Header::PackageVersion => self.package_version = value.into_text(),
+            Header::Org => self.org = value.into_text(),
+            Header::ErrorType => self.error_type = value.into_text(),
+            Header::Date => self.date = value.into_text(),
+            Header::WindowStatus | Header::WindowReset | Header::Window => self.set_window(header, value),
+        }
+    }
+
+    fn set_limit(&mut self, part: LimitPart, kind: LimitKind, value: &Scalar<'a>) {
+        self.any_limit = true;
+        let reading = &mut self.limits[kind as usize];
+        match part {
+            LimitPart::Limit => reading.limit = value.integer(),
+            LimitPart::Remaining => reading.remaining = value.integer(),
+            LimitPart::Other => {}
         }
     }
 
@@ -168,13 +214,13 @@ impl<'a> Headers<'a> {
     }
 
     /// Subscription windows: the status of the account, and the reset of the claim that decided it.
-    fn set_window(&mut self, rest: &str, value: Scalar<'a>) {
+    fn set_window(&mut self, header: Header, value: Scalar<'a>) {
         self.any_limit = true;
-        match rest {
-            "status" => {
+        match header {
+            Header::WindowStatus => {
                 self.window_rejected = value.into_text().is_some_and(|text| text.eq_ignore_ascii_case("rejected"));
             }
-            "reset" => self.window_reset = value.into_text(),
+            Header::WindowReset => self.window_reset = value.into_text(),
             _ => {}
         }
     }

@@ -42,6 +42,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The next byte that is no space.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         self.space();
         self.byte()
@@ -96,10 +97,15 @@ impl<'t> Reader<'t> {
     }
 
     /// A value without structure. An object is skipped; of a list the first member is kept.
+    #[inline]
     pub(crate) fn scalar(&mut self) -> Result<Scalar<'t>, Fault> {
-        if self.peek() != Some(b'[') {
-            return self.flat();
+        match self.peek() {
+            Some(b'[') => self.first_of_list(),
+            _ => self.flat(),
         }
+    }
+
+    fn first_of_list(&mut self) -> Result<Scalar<'t>, Fault> {
         let mut first = None;
         self.list(|reader| {
             if first.is_none() && !matches!(reader.byte(), Some(b'[')) {
@@ -129,29 +135,56 @@ impl<'t> Reader<'t> {
 
     fn number(&mut self) -> Result<Scalar<'t>, Fault> {
         let start = self.at;
-        if self.text[start..].starts_with("-Infinity") {
+        if self.text.as_bytes()[start..].starts_with(b"-Infinity") {
             self.at += "-Infinity".len();
             return Ok(Scalar::Null);
         }
         let Some(end) = scan::number_end(self.text.as_bytes(), start) else { return self.fault("not a number") };
         self.at = end;
-        let text = &self.text[start..end];
-        if let Some(whole) = scan::integer(text.as_bytes()) {
+        let digits = &self.text.as_bytes()[start..end];
+        if let Some(whole) = scan::integer(digits) {
             return Ok(Scalar::Int(whole));
         }
-        // Integers beyond 64 bits and fractions alike; the grammar was checked.
-        let value = scan::decimal(text.as_bytes()).or_else(|| text.parse().ok());
-        match value {
-            Some(value) if !text.contains(['.', 'e', 'E']) => {
-                Ok(text.parse().map_or(Scalar::Float(value), Scalar::Int))
-            }
+        match scan::decimal(digits) {
             Some(value) => Ok(Scalar::Float(value)),
-            None => self.fault("not a number"),
+            None => self.long_number(&self.text[start..end]),
+        }
+    }
+
+    /// Integers of many digits, long fractions and exponents; the grammar was checked.
+    fn long_number(&self, text: &str) -> Result<Scalar<'t>, Fault> {
+        match text.parse() {
+            Ok(value) if !text.contains(['.', 'e', 'E']) => Ok(text.parse().map_or(Scalar::Float(value), Scalar::Int)),
+            Ok(value) => Ok(Scalar::Float(value)),
+            Err(_) => self.fault("not a number"),
         }
     }
 
     /// Reads a string, borrowed unless it has escapes.
+    #[inline]
     pub(crate) fn string(&mut self) -> Result<Cow<'t, str>, Fault> {
+        match self.plain_string() {
+            Some(text) => Ok(Cow::Borrowed(text)),
+            None => self.any_string(),
+        }
+    }
+
+    /// Reads a string that is next, has no escapes and is whole.
+    #[inline]
+    fn plain_string(&mut self) -> Option<&'t str> {
+        if self.byte() != Some(b'"') {
+            return None;
+        }
+        let start = self.at + 1;
+        let end = scan::special(self.text.as_bytes(), start);
+        if self.text.as_bytes().get(end) != Some(&b'"') {
+            return None;
+        }
+        self.at = end + 1;
+        self.text.get(start..end)
+    }
+
+    fn any_string(&mut self) -> Result<Cow<'t, str>, Fault> {
         self.expect(b'"', "expected a string")?;
         let start = self.at;
         let mut owned: Option<String> = None;
@@ -233,6 +266,14 @@ impl<'t> Reader<'t> {
 
     /// Passes one value of any kind, checking it on the way. Nesting costs no stack.
     pub(crate) fn skip(&mut self) -> Result<(), Fault> {
+        match self.peek() {
+            Some(b'{' | b'[') => self.skip_nested(),
+            Some(b'"') => self.skip_string(),
+            _ => self.flat().map(|_| ()),
+        }
+    }
+
+    fn skip_nested(&mut self) -> Result<(), Fault> {
         // The closing bracket each open one waits for.
         let mut open: Vec<u8> = Vec::new();
         loop {
@@ -302,7 +343,11 @@ impl<'t> Reader<'t> {
         if open.len() > DEEPEST { self.fault("nested too deep") } else { Ok(()) }
     }
 
+    #[inline]
     fn skip_string(&mut self) -> Result<(), Fault> {
+        if self.plain_string().is_some() {
+            return Ok(());
+        }
         self.expect(b'"', "expected a string")?;
         loop {
             self.at = scan::special(self.text.as_bytes(), self.at);
@@ -320,16 +365,19 @@ impl<'t> Reader<'t> {
         }
     }
 
+    #[inline]
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    #[inline]
     fn space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.byte() {
             self.at += 1;
         }
     }
 
+    #[inline]
     fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), Fault> {
         match self.peek() {
             Some(found) if found == byte => {

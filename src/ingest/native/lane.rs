@@ -5,6 +5,7 @@
 use super::attempt::{FINGERPRINT, Place, cap_of, fingerprint, kept_id, number_in_call, sdk_count};
 use super::layout::Layout;
 use super::mapping::Mapping;
+use super::memory::Memory;
 use super::origins::Origins;
 use super::scan;
 use super::shapes::{Fit, Shapes};
@@ -24,7 +25,7 @@ const PAUSE: u32 = 2048;
 pub(crate) struct Lane {
     shapes: Shapes<Layout>,
     scalars: Vec<Scalar>,
-    origins: Origins,
+    pub(super) memory: Memory,
     misses: u32,
     pause: u32,
     /// Fingerprint of the user's own keys that the shapes were learnt with.
@@ -53,7 +54,7 @@ impl Lane {
 
     /// Forgets what belonged to another table, and the shapes that were learnt with other keys than these.
     pub(crate) fn start_table(&mut self, own: &Mapping) {
-        self.origins.clear();
+        self.memory.clear();
         if self.own != own.fingerprint() {
             self.own = own.fingerprint();
             self.shapes.clear();
@@ -75,7 +76,7 @@ impl Lane {
         };
         self.misses = 0;
         let values = Values { line, scalars: &self.scalars, layout };
-        let taken = values.is_ordinary() && ordinary(&values, place, &mut self.origins, table).is_some();
+        let taken = values.is_ordinary() && ordinary(&values, place, &mut self.memory.origins, table).is_some();
         if taken { Answer::Taken } else { Answer::Unusual }
     }
 

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod error_body;
+mod failures;
 pub(crate) mod fields;
 mod headers;
 mod ids;
@@ -9,6 +10,7 @@ mod json;
 mod lane;
 mod layout;
 mod mapping;
+mod memory;
 mod origins;
 mod record;
 mod repair;
@@ -20,6 +22,7 @@ mod shapes;
 mod single;
 mod slot;
 mod values;
+mod words;
 
 pub(crate) use attempt::{Place, Taken};
 pub use fields::names as field_names;
@@ -32,6 +35,7 @@ pub use single::{Aside, Diagnosis, diagnose};
 use crate::attempt::{AttemptTable, Time, Zone};
 use json::{Fault, Reader};
 use lane::Answer;
+use memory::Memory;
 use repair::Piece;
 
 /// What became of the records of one line, in order. A line nearly always holds one.
@@ -57,20 +61,21 @@ pub(crate) fn read_line(
     if answer == Answer::Taken {
         return done(Outcome::Taken(Taken::Attempt));
     }
-    if line.as_bytes()[0] == b'{'
-        && let Ok(record) = whole_record(line, &place.dialect.fields)
-    {
-        if answer == Answer::Unknown {
-            lane.learn(line, &place.dialect.fields);
+    if line.as_bytes()[0] == b'{' {
+        let mut record = Record::default();
+        if fill(line, &place.dialect.fields, &mut record).is_ok() {
+            if answer == Answer::Unknown {
+                lane.learn(line, &place.dialect.fields);
+            }
+            return take(&record, line, place, &mut lane.memory, table, &mut done);
         }
-        return take(record, line, place, table, &mut done);
     }
     for piece in repair::pieces(line) {
         match piece {
             Piece::Noise => done(Outcome::Taken(Taken::NotAnAttempt)),
             Piece::Broken { column, reason } => done(Outcome::Unreadable(column, reason)),
             Piece::Object(text) => match whole_record(&text, &place.dialect.fields) {
-                Ok(record) => take(record, &text, place, table, &mut done),
+                Ok(record) => take(&record, &text, place, &mut lane.memory, table, &mut done),
                 Err(fault) => done(Outcome::Unreadable(fault.at as u64 + 1, repair::reason(fault))),
             },
         }
@@ -83,26 +88,32 @@ pub(crate) fn time_of(line: &str, zone: Zone, own: &Mapping) -> Option<Time> {
 }
 
 fn take(
-    mut record: Record<'_>,
+    record: &Record<'_>,
     line: &str,
     place: &Place<'_>,
+    memory: &mut Memory,
     table: &mut AttemptTable,
     done: &mut impl FnMut(Outcome),
 ) {
-    let misread = std::mem::take(&mut record.misread);
-    let taken = attempt::take(record, line, place, table);
+    let taken = attempt::take(record, line, place, memory, table);
     if matches!(taken, Taken::Attempt) {
-        misread.into_iter().for_each(|(field, text)| done(Outcome::Misread(field.name(), text)));
+        record.misread.iter().for_each(|(field, text)| done(Outcome::Misread(field.name(), text.clone())));
     }
     done(Outcome::Taken(taken));
 }
 
 /// The one object a text is; `own` are keys beside those that are built in.
 pub(crate) fn whole_record<'t>(text: &'t str, own: &Mapping) -> Result<Record<'t>, Fault> {
-    let mut reader = Reader::new(text);
-    let record = record::read(&mut reader, own)?;
-    reader.end()?;
+    let mut record = Record::default();
+    fill(text, own, &mut record)?;
     Ok(record)
+}
+
+/// The same into an empty record: it is large, and best not moved.
+fn fill<'t>(text: &'t str, own: &Mapping, record: &mut Record<'t>) -> Result<(), Fault> {
+    let mut reader = Reader::new(text);
+    record::read(&mut reader, own, record)?;
+    reader.end()
 }
 
 #[cfg(test)]

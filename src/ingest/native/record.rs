@@ -99,9 +99,9 @@ impl Record<'_> {
     }
 }
 
-/// Reads one object into a record. What stands after the object is left to the caller.
-pub(crate) fn read<'a>(reader: &mut Reader<'a>, own: &Mapping) -> Result<Record<'a>, Fault> {
-    let mut parts = Parts { record: Record::default(), body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] };
+/// Reads one object into an empty record. What stands after the object is left to the caller.
+pub(crate) fn read<'a>(reader: &mut Reader<'a>, own: &Mapping, record: &mut Record<'a>) -> Result<(), Fault> {
+    let mut parts = Parts { record, body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] };
     reader.object(|reader, key| {
         if !own.is_empty()
             && let Some(own) = own.get(&key)
@@ -114,18 +114,18 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, own: &Mapping) -> Result<Record<
         }
     })?;
     parts.record.take_body(parts.body);
-    Ok(parts.record)
+    Ok(())
 }
 
 /// A record that is being read.
-struct Parts<'a> {
-    record: Record<'a>,
+struct Parts<'r, 'a> {
+    record: &'r mut Record<'a>,
     body: ErrorBody<'a>,
     /// The rank of the spelling each field was set by; a worse one does not overwrite it.
     ranks: [u8; FIELDS],
 }
 
-impl<'a> Parts<'a> {
+impl<'a> Parts<'_, 'a> {
     /// Reads the value of `field`; `name` tells which header.
     fn read(&mut self, reader: &mut Reader<'a>, name: &str, field: Field, rank: u8) -> Result<(), Fault> {
         match field {
@@ -171,9 +171,12 @@ impl<'a> Record<'a> {
     /// A response body is an error only when it is called one, or when the status says so: any other is an
     /// answer, and answers are not looked at.
     fn take_body(&mut self, body: ErrorBody<'a>) {
+        if !body.present {
+            return;
+        }
         let refused = self.status.or(body.status).is_some_and(|status| status >= 400);
         let failed = refused || self.success == Some(false) || self.error_type.is_some() || self.error.present;
-        if body.present && (body.named || failed) {
+        if body.named || failed {
             let error = std::mem::take(&mut self.error);
             self.error = error_body::merged(body, error);
         }

@@ -172,7 +172,7 @@ fn few(count: i64) -> u16 {
 
 fn read_hint(scalar: &Scalar<'_>, answered: Time, date: Option<Time>) -> Option<Hint> {
     match scalar {
-        Scalar::Int(n) => Some(hint::from_text(&n.to_string(), answered, date)),
+        Scalar::Int(n) => Some(hint::from_integer(*n, answered)),
         Scalar::Float(x) => Some(hint::from_seconds(*x)),
         Scalar::Text(text) => Some(hint::from_text(text, answered, date)),
         Scalar::First(first) => read_hint(first, answered, date),

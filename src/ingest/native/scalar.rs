@@ -1,5 +1,6 @@
 //! A JSON value as loggers write it: a number may be a string, a string may be "None".
 
+use super::scan;
 use std::borrow::Cow;
 
 /// A value without structure.
@@ -32,10 +33,7 @@ impl<'a> Scalar<'a> {
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
             Scalar::Int(n) => Some(*n),
-            Scalar::Text(text) => match text.trim().parse() {
-                Ok(n) => Some(n),
-                Err(_) => decimal(text.trim()).map(|x| x as i64),
-            },
+            Scalar::Text(text) => scan::integer(text.as_bytes()).or_else(|| integer(text.trim())),
             other => other.number().map(|x| x as i64),
         }
     }
@@ -65,6 +63,10 @@ impl<'a> Scalar<'a> {
             _ => None,
         }
     }
+}
+
+fn integer(text: &str) -> Option<i64> {
+    text.parse().ok().or_else(|| decimal(text).map(|x| x as i64))
 }
 
 /// A plain decimal number: no exponent, no hexadecimal, no NaN, which servers and loggers get wrong.

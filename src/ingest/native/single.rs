@@ -58,7 +58,7 @@ pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
     let sent = sent_at(&record, Zone::UTC).ok().flatten().unwrap_or(aside.now);
     let (zone, dialect) = (Zone::UTC, aside.dialect);
     let place = Place { file: 0, line: 0, stream: "", zone, filter: None, dialect, keep_ids: false };
-    let builder = Builder { record, sent, place: &place };
+    let builder = Builder { record: &record, sent, place: &place };
     let wait = match builder.hint(sent) {
         Some(Hint::Wait(us)) => Some(us),
         _ => None,

@@ -1,7 +1,7 @@
 //! What the scalars of a record are to the fast lane, by where they stand.
 
 use super::fields::{Field, OWN, lookup};
-use super::headers;
+use super::headers::{self, Header, LimitPart};
 use super::mapping::{Mapping, Own};
 use crate::attempt::LimitKind;
 
@@ -220,23 +220,28 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
 }
 
 fn header_meaning(key: &str) -> Option<Meaning<'static>> {
-    let lower = key.to_ascii_lowercase();
-    if let Some((part, kind)) = headers::limit_name(&lower) {
-        return Some(match part {
-            headers::LimitPart::Limit => Meaning::Scalar(Slot::of_limit(kind).0),
-            headers::LimitPart::Remaining => Meaning::Scalar(Slot::of_limit(kind).1),
-            headers::LimitPart::Other => Meaning::Scalar(Slot::Skip),
-        });
-    }
-    Some(Meaning::Scalar(match lower.as_str() {
-        "request-id" => Slot::HeaderRequestId,
-        "x-request-id" | "apim-request-id" => Slot::ProxyRequestId,
-        "x-amzn-requestid" => Slot::AwsRequestId,
-        "x-stainless-retry-count" => Slot::HeaderSdkRetryCount,
-        headers::ENVOY_ATTEMPTS => Slot::UpstreamAttempts,
-        headers::LITELLM_RETRIES => Slot::GatewayRetries,
-        "anthropic-organization-id" | "openai-organization" => Slot::HeaderOrg,
-        name if headers::is_known(name) => Slot::Absent,
-        _ => Slot::Skip,
+    Some(Meaning::Scalar(match headers::named(key) {
+        Some(Header::Limit(LimitPart::Limit, kind)) => Slot::of_limit(kind).0,
+        Some(Header::Limit(LimitPart::Remaining, kind)) => Slot::of_limit(kind).1,
+        Some(Header::RequestId) => Slot::HeaderRequestId,
+        Some(Header::ProxyRequestId) => Slot::ProxyRequestId,
+        Some(Header::AwsRequestId) => Slot::AwsRequestId,
+        Some(Header::SdkRetryCount) => Slot::HeaderSdkRetryCount,
+        Some(Header::UpstreamAttempts) => Slot::UpstreamAttempts,
+        Some(Header::GatewayRetries) => Slot::GatewayRetries,
+        Some(Header::Org) => Slot::HeaderOrg,
+        Some(Header::Limit(LimitPart::Other, _) | Header::Date) | None => Slot::Skip,
+        Some(
+            Header::RetryAfter
+            | Header::RetryAfterMs
+            | Header::ShouldRetry
+            | Header::IdempotencyKey
+            | Header::UserAgent
+            | Header::PackageVersion
+            | Header::ErrorType
+            | Header::WindowStatus
+            | Header::WindowReset
+            | Header::Window,
+        ) => Slot::Absent,
     }))
 }
