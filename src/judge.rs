@@ -6,6 +6,7 @@
 mod filter;
 mod fold;
 mod options;
+mod plain;
 mod rolling;
 
 pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
@@ -13,7 +14,7 @@ pub use options::{Options, Suppression};
 pub use rolling::Rolling;
 
 use crate::attempt::{AttemptTable, Symbol, Time};
-use crate::calls::{Call, Grouping, Groups, Horizon, group};
+use crate::calls::{Call, Grouping, Groups, Horizon, Plain, group_rest};
 use crate::measure::{Fleet, RunTally, Service, Sums};
 use crate::report::CallFacts;
 use crate::rules::{self, Check, Confidence, Field, Hit, Rule, Scope, Severity};
@@ -44,9 +45,14 @@ pub struct Judgement<'a> {
 /// Judges every call of `table`, then the fleet.
 #[must_use]
 pub fn judge<'a>(table: &'a AttemptTable, options: &Options) -> Judgement<'a> {
+    judge_by(table, options, plain::STRETCH)
+}
+
+fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> Judgement<'a> {
     let horizon = horizon(table, options.complete);
-    let groups = group(table);
-    let mut whole = judge_shard(&groups, &horizon, options, |_| true);
+    let plain = Plain::of(table);
+    let mut whole = judge_shard(&group_rest(table, &plain), &horizon, options, |_| true);
+    plain::absorb_all(&mut whole, &plain, stretch, options);
     whole.judge_fleet(options);
     whole
 }
@@ -149,6 +155,9 @@ impl<'a> Judgement<'a> {
 
     /// The same for a call whose attempts sent before `since` were followed already.
     fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &[&'static Rule], options: &Options) {
+        if let Some(row) = call.plain_row() {
+            return self.absorb_plain(row, since, options);
+        }
         if !options.filter.wants_call(call) {
             self.left_out += call.len() as u64 + u64::from(call.duplicates);
             return;
@@ -170,6 +179,16 @@ impl<'a> Judgement<'a> {
         wasted.sort_unstable();
         wasted.dedup();
         self.note_waste(call.first().run, wasted.len() as u64);
+    }
+
+    /// The same for a plain call: no call rule speaks of that.
+    fn absorb_plain(&mut self, row: u32, since: Time, options: &Options) {
+        let table = self.fleet.table;
+        if options.filter.wants_alone(table, &table.rows[row as usize]) {
+            self.fleet.sums.absorb_plain(table, row, since);
+        } else {
+            self.left_out += 1;
+        }
     }
 
     /// What a call rule says; that it cannot tell is counted.

@@ -27,6 +27,11 @@ impl Symbol {
     fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// Its number among all, for lists by name: 0 for what was not logged.
+    pub(crate) fn place(self) -> usize {
+        self.0.wrapping_add(1) as usize
+    }
 }
 
 /// A set of strings, each with a small number.

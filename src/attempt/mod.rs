@@ -65,6 +65,12 @@ impl Attempt {
         self.class.is_some()
     }
 
+    /// Whether it succeeded, and its row says all there is to say.
+    #[must_use]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.class.is_none() && self.detail == DetailId::NONE
+    }
+
     /// How its failure heals, the server's own override heard; `None` for a success.
     #[must_use]
     pub fn bucket(&self) -> Option<Bucket> {

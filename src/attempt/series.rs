@@ -42,6 +42,23 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.put(at.0 >> (FINEST + self.shift), event);
     }
 
+    /// Changes the bucket that holds a moment. That of no event must be neutral to merging.
+    #[inline]
+    pub fn update(&mut self, at: Time, change: impl FnOnce(&mut B))
+    where
+        B: Default,
+    {
+        let key = at.0 >> (FINEST + self.shift);
+        if self.buckets.get(self.last).is_none_or(|(known, _)| *known != key) {
+            self.put_elsewhere(key, B::default());
+            // It may have grown coarser: then none is the last.
+            self.last = self.find(at.0 >> (FINEST + self.shift)).unwrap_or(self.last);
+        }
+        if let Some((_, bucket)) = self.buckets.get_mut(self.last) {
+            change(bucket);
+        }
+    }
+
     /// Takes in every bucket of `other`.
     pub fn merge(&mut self, other: Series<B, MOST>) {
         while self.shift < other.shift {

@@ -126,6 +126,12 @@ impl<'a> Call<'a> {
         self.table
     }
 
+    /// Its only row, where that is plain: see [`Attempt::is_plain`].
+    pub(crate) fn plain_row(&self) -> Option<u32> {
+        let [row] = self.rows[..] else { return None };
+        (self.duplicates == 0 && self.table.rows[row as usize].is_plain()).then_some(row)
+    }
+
     /// How many sends it took.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a call has at least one attempt")]

@@ -1,6 +1,6 @@
 //! Brings the rows of a table together by call.
 
-use super::{Call, Grouping, Horizon, Quiet, infer, reuse, stream};
+use super::{Call, Grouping, Horizon, Plain, Quiet, infer, reuse, stream};
 use crate::attempt::{Attempt, AttemptTable, Flags};
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -33,13 +33,23 @@ pub fn group(table: &AttemptTable) -> Groups<'_> {
     group_from(table, 0)
 }
 
+/// Groups the rows of `table` that are no plain calls.
+#[must_use]
+pub(crate) fn group_rest<'t>(table: &'t AttemptTable, plain: &Plain) -> Groups<'t> {
+    group_where(table, 0, |row| !plain.has(row))
+}
+
 /// Groups the rows of `table` from number `from` on.
 #[must_use]
 pub(crate) fn group_from(table: &AttemptTable, from: usize) -> Groups<'_> {
+    group_where(table, from, |_| true)
+}
+
+fn group_where(table: &AttemptTable, from: usize, wanted: impl Fn(u32) -> bool + Sync) -> Groups<'_> {
     let rows = &table.rows[from..];
     let stretch = rows.len().div_ceil(STRETCHES).max(1);
     let shared: Vec<[Vec<Entry>; PIECES]> =
-        rows.par_chunks(stretch).enumerate().map(|(n, some)| share_out(some, from + n * stretch)).collect();
+        rows.par_chunks(stretch).enumerate().map(|(n, some)| share_out(some, from + n * stretch, &wanted)).collect();
     let pieces = (0..PIECES).into_par_iter().map(|piece| {
         let entries = shared.iter().flat_map(|lists| &lists[piece]).copied();
         Piece(grouped(table, entries))
@@ -48,9 +58,9 @@ pub(crate) fn group_from(table: &AttemptTable, from: usize) -> Groups<'_> {
 }
 
 /// Shares rows out among the pieces. The first is number `from`.
-fn share_out(rows: &[Attempt], from: usize) -> [Vec<Entry>; PIECES] {
-    let mut lists = std::array::from_fn(|_| Vec::with_capacity(rows.len() / PIECES * 5 / 4));
-    for (row, index) in rows.iter().zip(from as u32..) {
+fn share_out(rows: &[Attempt], from: usize, wanted: impl Fn(u32) -> bool) -> [Vec<Entry>; PIECES] {
+    let mut lists = [const { Vec::new() }; PIECES];
+    for (row, index) in rows.iter().zip(from as u32..).filter(|(_, index)| wanted(*index)) {
         // The last bits choose the piece, others the place in it: keys are hashes.
         lists[row.key[0] as usize % PIECES].push(((row.key[0] >> 32) as u32, index));
     }

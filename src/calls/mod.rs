@@ -5,14 +5,16 @@
 mod call;
 mod group;
 mod infer;
+mod plain;
 mod quiet;
 mod relation;
 mod reuse;
 mod stream;
 
 pub use call::{Call, Wait};
-pub(crate) use group::group_from;
 pub use group::{Groups, group};
+pub(crate) use group::{group_from, group_rest};
+pub(crate) use plain::Plain;
 pub(crate) use quiet::Quiet;
 pub(crate) use relation::{same_account, same_scope, shows_retry, streaks};
 pub(crate) use stream::Stream;

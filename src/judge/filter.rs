@@ -1,5 +1,6 @@
 //! Which calls the user asked for.
 
+use crate::attempt::{Attempt, AttemptTable, Time};
 use crate::calls::Call;
 use crate::ingest::Filter;
 
@@ -17,15 +18,22 @@ impl Filter {
     /// as a whole: one that fell back from a model to another is a call of both.
     #[must_use]
     pub fn wants_call(&self, call: &Call<'_>) -> bool {
-        let sent = call.first().sent;
-        self.since.is_none_or(|since| sent >= since)
-            && self.until.is_none_or(|until| sent < until)
-            && (self.wants_any_name() || (0..call.len()).any(|position| self.names(call, position)))
+        self.wants_time(call.first().sent)
+            && (self.wants_any_name() || call.attempts().any(|attempt| self.names(call.table(), attempt)))
     }
 
-    fn names(&self, call: &Call<'_>, position: usize) -> bool {
-        let (names, origin) = (&call.table().names, call.origin(position));
-        let run = names.text(call.at(position).run);
+    /// The same for a call of one attempt.
+    pub(super) fn wants_alone(&self, table: &AttemptTable, attempt: &Attempt) -> bool {
+        self.wants_time(attempt.sent) && (self.wants_any_name() || self.names(table, attempt))
+    }
+
+    fn wants_time(&self, sent: Time) -> bool {
+        self.since.is_none_or(|since| sent >= since) && self.until.is_none_or(|until| sent < until)
+    }
+
+    fn names(&self, table: &AttemptTable, attempt: &Attempt) -> bool {
+        let (names, origin) = (&table.names, table.origin(attempt));
+        let run = names.text(attempt.run);
         (self.runs.is_empty() || self.runs.iter().any(|wanted| wanted == run))
             && contains_any(&self.models, names.text(origin.model))
             && contains_any(&self.providers, names.text(origin.provider))

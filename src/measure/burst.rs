@@ -7,6 +7,7 @@ use crate::attempt::{Attempt, AttemptTable, Symbol, Time};
 use crate::calls::Call;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 /// Stretches of 2^16 µs, some 66 ms.
 const SHIFT: u32 = 16;
@@ -82,17 +83,23 @@ pub(super) struct Starts {
 }
 
 impl Starts {
-    /// Takes in the start of `call`.
-    pub(super) fn add(&mut self, call: &Call<'_>) {
+    /// Takes in the start of `call`, which belongs to the run behind `mark`.
+    pub(super) fn add(&mut self, call: &Call<'_>, RunMark(run): RunMark) {
         let (table, first) = (call.table(), call.first());
         let (met, limited) = met(first);
         let burst = Burst {
             starts: 1,
             met: u32::from(met),
             example: met.then_some(call.rows()[0]),
-            marks: run_bit(table, first.run) | if limited { Burst::LIMITED } else { 0 },
+            marks: run | if limited { Burst::LIMITED } else { 0 },
         };
         self.moments.add(table, stretch(first.sent), burst);
+    }
+
+    /// Takes in the start of a call that met nothing.
+    pub(super) fn add_plain(&mut self, table: &AttemptTable, sent: Time, RunMark(marks): RunMark) {
+        let burst = Burst { starts: 1, met: 0, example: None, marks };
+        self.moments.add(table, stretch(sent), burst);
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Starts) {
@@ -101,6 +108,11 @@ impl Starts {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.moments.each_mut().flat_map(|burst| &mut burst.example).for_each(visit);
+    }
+
+    /// Entries it holds.
+    pub(super) fn len(&self) -> usize {
+        self.moments.len()
     }
 
     /// The stretches in order, ready to be asked.
@@ -120,10 +132,16 @@ fn met(attempt: &Attempt) -> (bool, bool) {
     (limited || is_overload(attempt), limited)
 }
 
-/// The bit of a run: from its name, since its number depends on the order of files.
-fn run_bit(table: &AttemptTable, run: Symbol) -> u32 {
-    let hash = FixedState::with_seed(0).hash_one(table.names.text(run));
-    1 << (hash % 31)
+/// The bit of a run in [`Burst`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunMark(u32);
+
+impl RunMark {
+    /// From its name, since its number depends on the order of files.
+    pub(super) fn of(table: &AttemptTable, run: Symbol) -> RunMark {
+        let hash = FixedState::with_seed(0).hash_one(table.names.text(run));
+        RunMark(1 << (hash % 31))
+    }
 }
 
 /// Stretches in order, with running sums.
@@ -160,13 +178,13 @@ impl<'l> Line<'l> {
 
     /// Over the stretches `from..to`.
     pub(super) fn sum(&self, from: i64, to: i64) -> Sum {
-        let (a, b) = (self.before[self.place(from)], self.before[self.place(to.max(from))]);
-        Sum { starts: b.0 - a.0, met: b.1 - a.1 }
+        self.sum_of(self.place(from)..self.place(to.max(from)))
     }
 
-    /// What happened in the stretches `from..to`.
-    pub(super) fn span(&self, from: i64, to: i64) -> &'l [(i64, Burst)] {
-        &self.list[self.place(from)..self.place(to.max(from))]
+    /// Over those at some places of the list.
+    pub(super) fn sum_of(&self, places: Range<usize>) -> Sum {
+        let (a, b) = (self.before[places.start], self.before[places.end]);
+        Sum { starts: b.0 - a.0, met: b.1 - a.1 }
     }
 
     /// Calls that started between two moments, as far as stretches of some 66 ms tell.

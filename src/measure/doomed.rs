@@ -127,12 +127,17 @@ pub struct Doomed {
 impl Doomed {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         if let Some(attempt) = call.attempts().find(|attempt| !attempt.failed()) {
-            self.successes.add(attempt.sent, Successes { first: attempt.sent, last: attempt.sent });
+            self.absorb_success(attempt.sent);
         } else if call.outcome == Outcome::Failed && call.last().terminal() {
             for (key, alike) in keys(call) {
                 self.add(key, refused(call, alike));
             }
         }
+    }
+
+    /// Takes in a call that succeeded with what was sent at `sent`.
+    pub(super) fn absorb_success(&mut self, sent: Time) {
+        self.successes.add(sent, Successes { first: sent, last: sent });
     }
 
     fn add(&mut self, key: u64, refused: Refused) {

@@ -3,6 +3,7 @@
 use super::burst::{Burst, Line, Sum, begin_of, seconds, stretch, stretches};
 use crate::attempt::Time;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Stretches in a window: whatever fits into one second fits into it, and little more.
 const WINDOW: i64 = 16;
@@ -117,8 +118,14 @@ impl Fanouts {
     /// Finds the crowds before `until`.
     fn find(&mut self, line: &Line<'_>, until: i64, end: i64, terms: &FanoutTerms) {
         let Some(begin) = self.begin else { return };
-        let keys = line.span(self.found, until).iter().map(|(key, _)| *key);
-        self.crowds.extend(keys.filter_map(|key| Crowd::at(line, key, (begin, end), terms)));
+        let mut past = 0;
+        for place in line.place(self.found)..line.place(until.max(self.found)) {
+            // Windows follow one another: where one ends, the next one's end is not far.
+            let close = |key: i64| key < line.list[place].0 + WINDOW;
+            past = past.max(place);
+            past += line.list[past..].iter().take_while(|(key, _)| close(*key)).count();
+            self.crowds.extend(Crowd::at(line, place..past, (begin, end), terms));
+        }
         self.found = self.found.max(until);
     }
 
@@ -162,20 +169,21 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// The second that begins with a stretch, where it holds enough starts, enough of them met something, and it
+    /// The second of the stretches at some places, where it holds enough starts, enough of them met something, and it
     /// stands out from the half minute on either side of it. Where the log ends earlier, nothing is known of what
     /// started beyond.
-    fn at(line: &Line<'_>, key: i64, (begin, end): (i64, i64), terms: &FanoutTerms) -> Option<Crowd> {
-        let (inside, past) = (line.sum(key, key + WINDOW), key + WINDOW);
+    fn at(line: &Line<'_>, places: Range<usize>, (begin, end): (i64, i64), terms: &FanoutTerms) -> Option<Crowd> {
+        let inside = line.sum_of(places.clone());
         let starts = f64::from(inside.starts);
         if u64::from(inside.starts) < terms.starts.max(1) || f64::from(inside.met) < terms.met_share * starts {
             return None;
         }
+        let (span, key) = (&line.list[places.clone()], line.list[places.start].0);
         let normal_per_s = normal_per_s(line, key, (begin, end));
         let usual = normal_per_s * seconds(WINDOW);
         let stands_out = starts >= terms.over_normal * usual && starts >= usual + BY_CHANCE * usual.sqrt();
         stands_out.then(|| {
-            let (mut sum, span) = (Burst::default(), line.span(key, past));
+            let mut sum = Burst::default();
             span.iter().for_each(|(_, burst)| sum.add(burst));
             let examples = span.iter().filter_map(|(_, burst)| burst.example).take(EXAMPLES).collect();
             Crowd { key, sum, normal_per_s, examples }

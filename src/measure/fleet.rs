@@ -1,9 +1,11 @@
 //! All summaries together.
 
 use super::backoff::Backoffs;
+use super::burst::RunMark;
 use super::cap::{CapKey, CapTally, Holder};
 use super::flow::Flow;
 use super::instants::{Span, Terms};
+use super::lately::Lately;
 use super::layers::{self, Layers};
 use super::outbreak::Outbreaks;
 use super::recovery::{self, Recoveries, Recovery};
@@ -12,11 +14,12 @@ use super::scope::ScopeTally;
 use super::service::Service;
 use super::spot::Spot;
 use super::tally::{ClassTally, Tally};
-use crate::attempt::{AttemptTable, Scope, Series, Symbol, Time};
+use crate::attempt::{AttemptTable, OriginId, Scope, Series, Symbol, Time};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::report::Outcome;
 use foldhash::fast::RandomState;
+use indexmap::IndexMap;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -37,9 +40,9 @@ pub struct Sums {
     /// Plain counts.
     pub tally: Tally,
     /// By run.
-    pub runs: HashMap<Symbol, RunTally, RandomState>,
+    pub runs: IndexMap<Symbol, RunTally, RandomState>,
     /// By rate-limit scope.
-    pub scopes: HashMap<Scope, ScopeTally, RandomState>,
+    pub scopes: IndexMap<Scope, ScopeTally, RandomState>,
     /// Spent caps.
     pub caps: HashMap<CapKey, CapTally, RandomState>,
     /// By failure class.
@@ -54,6 +57,10 @@ pub struct Sums {
     pub layers: Layers,
     /// The first send.
     pub begun: Option<Time>,
+    /// Where runs stand, and their marks.
+    known_runs: Lately<Symbol, (usize, RunMark)>,
+    /// Where the scopes of origins stand.
+    known_scopes: Lately<OriginId, usize>,
 }
 
 impl Deref for Fleet<'_> {
@@ -86,17 +93,19 @@ impl Sums {
     /// Takes in one call that is over, whose attempts sent before `since` were followed already.
     pub fn absorb(&mut self, call: &Call<'_>, since: Time) {
         self.tally.absorb(call);
-        self.runs.entry(call.first().run).or_default().absorb(call);
+        let (run, mark) = self.run_of(call.table(), call.first().run);
+        self.runs[run].absorb(call);
         let layered = layers::absorb(&mut self.layers, call);
         let sent = call.as_sent();
-        for (index, scope) in scopes_of(call).into_iter().enumerate() {
-            let tally = self.scopes.entry(scope).or_default();
+        for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
+            let place = self.scope_of(call.table(), origin);
+            let tally = &mut self.scopes[place];
             if index == 0 {
                 tally.absorb(call, scope, layered)
             } else {
                 tally.absorb_attempts(call, scope)
             }
-            tally.instants.follow(&sent, scope, since);
+            tally.instants.follow(&sent, mark, scope, since);
         }
         self.note(&sent, since);
         if call.attempts().any(|attempt| attempt.failed()) {
@@ -105,22 +114,78 @@ impl Sums {
         }
     }
 
+    /// Takes in a call of one attempt that succeeded and has no detail: the same as [`Sums::absorb`], and nothing
+    /// that such a call cannot add to.
+    pub fn absorb_plain(&mut self, table: &AttemptTable, row: u32, since: Time) {
+        let (attempt, spot) = (&table.rows[row as usize], Spot::of(table, row));
+        self.tally.absorb_plain(table, attempt, spot);
+        let (run, mark) = self.run_of(table, attempt.run);
+        self.runs[run].absorb_plain(table, attempt, spot);
+        let scope = self.scope_of(table, attempt.origin);
+        let tally = &mut self.scopes[scope];
+        tally.absorb_plain(attempt, spot);
+        if attempt.sent >= since {
+            tally.instants.follow_plain(table, attempt.sent, mark);
+        }
+        self.begin(attempt.sent);
+    }
+
+    fn run_of(&mut self, table: &AttemptTable, run: Symbol) -> (usize, RunMark) {
+        let Sums { runs, known_runs, .. } = self;
+        known_runs.get(run, run.place(), || {
+            let entry = runs.entry(run);
+            let place = entry.index();
+            entry.or_default();
+            (place, RunMark::of(table, run))
+        })
+    }
+
+    fn scope_of(&mut self, table: &AttemptTable, origin: OriginId) -> usize {
+        let Sums { scopes, known_scopes, .. } = self;
+        known_scopes.get(origin, origin.0 as usize, || {
+            let entry = scopes.entry(table.origin_of(origin).scope());
+            let place = entry.index();
+            entry.or_default();
+            place
+        })
+    }
+
+    fn begin(&mut self, sent: Time) {
+        self.begun = Some(self.begun.map_or(sent, |before| before.min(sent)));
+    }
+
     /// Takes in what happened within seconds of a call that further attempts may continue: its attempts sent at
     /// `since` or later.
     pub fn follow(&mut self, call: &Call<'_>, since: Time) {
         let sent = call.as_sent();
-        for scope in scopes_of(call) {
-            self.scopes.entry(scope).or_default().instants.follow(&sent, scope, since);
+        let (_, mark) = self.run_of(call.table(), call.first().run);
+        for (scope, origin) in scopes_of(call) {
+            let place = self.scope_of(call.table(), origin);
+            self.scopes[place].instants.follow(&sent, mark, scope, since);
         }
         self.note(&sent, since);
     }
 
     fn note(&mut self, sent: &Call<'_>, since: Time) {
-        let begun = sent.first().sent;
-        self.begun = Some(self.begun.map_or(begun, |before| before.min(begun)));
+        self.begin(sent.first().sent);
         if sent.len() > 1 {
             self.backoffs.follow(sent, since);
         }
+    }
+
+    /// Takes over what happened within seconds from other calls of the same table, of which nothing was judged.
+    pub fn take_instants(&mut self, table: &AttemptTable, other: &mut Sums) {
+        for (scope, tally) in &mut other.scopes {
+            let instants = std::mem::take(&mut tally.instants);
+            self.scopes.entry(*scope).or_default().instants.merge(table, instants);
+        }
+        other.begun.into_iter().for_each(|begun| self.begin(begun));
+    }
+
+    /// Starts that are known one by one, since they are not judged yet or others may have to do with them.
+    #[must_use]
+    pub fn instants(&self) -> usize {
+        self.scopes.values().map(|tally| tally.instants.len()).sum()
     }
 
     /// Judges what happened within seconds, as far as it is known in full when nothing can be sent before `until`
@@ -231,13 +296,18 @@ impl Sums {
     }
 }
 
-/// The scopes that the attempts of a call drew on, that of the first in front.
-fn scopes_of(call: &Call<'_>) -> SmallVec<[Scope; 2]> {
-    let mut scopes: SmallVec<[Scope; 2]> = SmallVec::new();
-    for position in 0..call.len() {
+/// The scopes that the attempts of a call drew on, that of the first in front, each with an origin of it.
+fn scopes_of(call: &Call<'_>) -> SmallVec<[(Scope, OriginId); 2]> {
+    let mut scopes: SmallVec<[(Scope, OriginId); 2]> = SmallVec::new();
+    let mut before = None;
+    for (position, attempt) in call.attempts().enumerate() {
+        // Nearly all attempts of a call have one origin.
+        if before.replace(attempt.origin) == Some(attempt.origin) {
+            continue;
+        }
         let scope = call.origin(position).scope();
-        if !scopes.contains(&scope) {
-            scopes.push(scope);
+        if scopes.iter().all(|(known, _)| *known != scope) {
+            scopes.push((scope, attempt.origin));
         }
     }
     scopes

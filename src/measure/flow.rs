@@ -1,7 +1,6 @@
 //! What a rate-limit scope was sent, and what it refused, over time.
 
-use super::spot::{Spot, earlier};
-
+use super::spot::{Spot, earlier, note};
 use crate::attempt::{Mergeable, Series, Time};
 
 /// Sends of one stretch of time.
@@ -25,6 +24,18 @@ pub struct Flow {
     pub last_ok: Option<Time>,
     /// The earliest of the attempts.
     pub first: Option<Spot>,
+}
+
+impl Flow {
+    /// One more call, whose only send succeeded.
+    pub(super) fn add_plain(&mut self, spot: Spot) {
+        self.sends += 1;
+        self.ok += 1;
+        self.calls += 1;
+        self.sends_of_calls += 1;
+        self.last_ok = self.last_ok.max(Some(spot.sent));
+        note(&mut self.first, spot);
+    }
 }
 
 impl Mergeable for Flow {

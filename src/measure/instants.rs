@@ -1,7 +1,7 @@
 //! What happens within seconds on one rate-limit scope: judged while time goes by, and then forgotten, so that
 //! it costs the same however long the log is.
 
-use super::burst::Starts;
+use super::burst::{RunMark, Starts};
 use super::fanout::{Fanout, FanoutTerms, Fanouts};
 use super::gate::Gate;
 use super::ramp::{Ramp, RampTerms, Ramps};
@@ -50,16 +50,26 @@ pub struct Instants {
 }
 
 impl Instants {
-    /// Takes in the attempts of `call` on `scope` that were sent at `since` or later. They are in the order of
+    /// Takes in the attempts of `call`, of the run behind `mark`, on `scope` that were sent at `since` or later. They are in the order of
     /// time, and some may be still to come.
-    pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time) {
+    pub(super) fn follow(&mut self, call: &Call<'_>, mark: RunMark, scope: Scope, since: Time) {
         if call.first().sent >= since && call.origin(0).scope() == scope {
-            self.starts.add(call);
+            self.starts.add(call, mark);
         }
         self.waves.follow(call, scope, since);
         if call.attempts().any(is_rate_limit) {
             self.gate.follow(call, scope, since);
         }
+    }
+
+    /// Takes in the start of a call of one attempt that succeeded, of the run behind `mark`.
+    pub(super) fn follow_plain(&mut self, table: &AttemptTable, sent: Time, mark: RunMark) {
+        self.starts.add_plain(table, sent, mark);
+    }
+
+    /// Starts it holds.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len()
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Instants) {

@@ -41,8 +41,8 @@ impl Levels {
     /// Something was under way from `from` to `until`.
     pub(super) fn stay(&mut self, from: Time, until: Time) {
         if until > from {
-            self.steps.add(from, Step { net: 1, moment: from.0 });
-            self.steps.add(until, Step { net: -1, moment: until.0.wrapping_neg() });
+            self.steps.update(from, |step| step.merge(&Step { net: 1, moment: from.0 }));
+            self.steps.update(until, |step| step.merge(&Step { net: -1, moment: until.0.wrapping_neg() }));
         }
     }
 

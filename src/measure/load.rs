@@ -1,7 +1,7 @@
 //! What a rate-limit scope was asked to carry: arrivals, time in system, concurrency.
 
 use super::levels::{Levels, Profile};
-use crate::attempt::{Scope, Time};
+use crate::attempt::{Attempt, Time};
 use crate::calls::Call;
 
 /// The load on one scope.
@@ -31,16 +31,19 @@ impl Load {
         }
     }
 
-    /// Takes in the attempts of `call` that drew on the scope.
-    pub(super) fn absorb_attempts(&mut self, call: &Call<'_>, scope: Scope) {
-        for position in 0..call.len() {
-            let attempt = call.at(position);
-            let Some(us) = attempt.duration.as_us() else { continue };
-            if call.origin(position).scope() == scope {
-                self.timed += 1;
-                self.busy_us += us.unsigned_abs();
-                self.flying.stay(attempt.sent, attempt.ended());
-            }
+    /// Takes in a call of one attempt, which drew on the scope.
+    pub(super) fn absorb_plain(&mut self, attempt: &Attempt) {
+        self.calls += 1;
+        self.in_system_us += attempt.ended().us_since(attempt.sent).max(0).unsigned_abs();
+        self.absorb_attempt(attempt);
+    }
+
+    /// Takes in an attempt that drew on the scope.
+    pub(super) fn absorb_attempt(&mut self, attempt: &Attempt) {
+        if let Some(us) = attempt.duration.as_us() {
+            self.timed += 1;
+            self.busy_us += us.unsigned_abs();
+            self.flying.stay(attempt.sent, attempt.ended());
         }
     }
 

@@ -18,6 +18,7 @@ mod handling;
 mod haste;
 mod instants;
 mod late;
+mod lately;
 mod layers;
 mod levels;
 mod load;

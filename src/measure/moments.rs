@@ -15,70 +15,89 @@ pub(super) trait Moment: Clone {
 /// Stretches with events, by their number since the epoch.
 #[derive(Clone, Debug)]
 pub(super) struct Moments<T> {
+    /// In order, one entry a stretch.
     list: Vec<(i64, T)>,
-    /// So many entries at the front are in order, one a stretch.
-    settled: usize,
+    /// What came too late to be put there at once.
+    late: Vec<(i64, T)>,
 }
 
 impl<T> Default for Moments<T> {
     fn default() -> Self {
-        Moments { list: Vec::new(), settled: 0 }
+        Moments { list: Vec::new(), late: Vec::new() }
     }
 }
 
-/// Entries that may wait unsorted, so that short lists are not sorted again and again.
+/// Events that may wait, so that short lists are not sorted again and again.
 const SLACK: usize = 1024;
+/// Events come nearly in the order of time: the place of one is looked for among so many at the end.
+const NEAR: usize = 64;
 
 impl<T: Moment> Moments<T> {
+    #[inline]
     pub(super) fn add(&mut self, table: &AttemptTable, key: i64, event: T) {
-        // Calls come nearly in the order of time: the next one often falls into the same stretch.
-        if let Some((last, known)) = self.list.last_mut()
-            && *last == key
-        {
-            return known.merge(table, &event);
+        let near = self.list.len().saturating_sub(NEAR);
+        let back = self.list[near..].iter().rev().take_while(|(other, _)| *other > key).count();
+        let place = self.list.len() - back;
+        match self.list[..place].last_mut() {
+            Some((known, mine)) if *known == key => mine.merge(table, &event),
+            Some((known, _)) if *known > key => {
+                self.late.push((key, event));
+                self.settle_when_due(table);
+            }
+            _ => self.list.insert(place, (key, event)),
         }
-        self.list.push((key, event));
-        self.settle_when_due(table);
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Moments<T>) {
-        if self.list.is_empty() {
+        if self.is_empty() {
             *self = other;
             return;
         }
-        self.list.extend(other.list);
+        self.late.extend(other.list);
+        self.late.extend(other.late);
         self.settle_when_due(table);
     }
 
+    /// Entries, of which several may be of one stretch.
+    pub(super) fn len(&self) -> usize {
+        self.list.len() + self.late.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     pub(super) fn each_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.list.iter_mut().map(|(_, event)| event)
+        self.list.iter_mut().chain(&mut self.late).map(|(_, event)| event)
     }
 
     /// Every stretch with events, in time order.
     pub(super) fn in_order(&mut self, table: &AttemptTable) -> &[(i64, T)] {
-        if self.settled < self.list.len() {
+        if !self.late.is_empty() {
             self.settle(table);
         }
         &self.list
     }
 
-    /// Lets go of the stretches before `key`. They are in order.
+    /// Lets go of the stretches before `key`.
     pub(super) fn forget_before(&mut self, key: i64) {
-        let gone = self.list[..self.settled].partition_point(|(other, _)| *other < key);
+        self.late.retain(|(other, _)| *other >= key);
+        let gone = self.list.partition_point(|(other, _)| *other < key);
         self.list.drain(..gone);
-        self.settled -= gone;
         // Room for twice as much is enough.
         self.list.shrink_to(2 * self.list.len() + SLACK);
     }
 
     fn settle_when_due(&mut self, table: &AttemptTable) {
-        if self.list.len() >= 2 * self.settled + SLACK {
+        if self.late.len() >= self.list.len() + SLACK {
             self.settle(table);
         }
     }
 
     /// Sorts, and makes one entry of those with the same key.
     fn settle(&mut self, table: &AttemptTable) {
+        self.list.append(&mut self.late);
+        self.late = Vec::new();
         self.list.sort_by_key(|(key, _)| *key);
         self.list.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
@@ -87,6 +106,47 @@ impl<T: Moment> Moments<T> {
             }
             same
         });
-        self.settled = self.list.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Count(u32);
+
+    impl Moment for Count {
+        fn merge(&mut self, _: &AttemptTable, other: &Count) {
+            self.0 += other.0;
+        }
+    }
+
+    fn told(keys: impl Iterator<Item = i64>) -> Vec<(i64, Count)> {
+        let (table, mut moments) = (AttemptTable::default(), Moments::default());
+        keys.for_each(|key| moments.add(&table, key, Count(1)));
+        moments.in_order(&table).to_vec()
+    }
+
+    #[test]
+    fn the_order_of_events_does_not_matter() {
+        let keys = || (0..9_000).map(|n| n / 3);
+        let expected: Vec<_> = (0..3_000).map(|key| (key, Count(3))).collect();
+        assert_eq!(told(keys()), expected);
+        assert_eq!(told(keys().rev()), expected);
+        // Somewhat late, and far too late.
+        let swapped = |n: i64| if n % 200 < 100 { n + 100 } else { n - 100 };
+        assert_eq!(told((0..9_000).map(|n| swapped(n) / 3)), expected);
+        assert_eq!(told((0..9_000).map(|n| n * 7_919 % 9_000 / 3)), expected);
+    }
+
+    #[test]
+    fn what_is_forgotten_is_gone_and_the_rest_stays() {
+        let (table, mut moments) = (AttemptTable::default(), Moments::default());
+        (0..500).for_each(|key| moments.add(&table, key, Count(1)));
+        moments.forget_before(400);
+        (380..420).rev().for_each(|key| moments.add(&table, key, Count(1)));
+        let counts: Vec<u32> = moments.in_order(&table).iter().map(|(_, count)| count.0).collect();
+        assert_eq!((counts.len(), counts.iter().sum::<u32>()), (120, 140));
     }
 }

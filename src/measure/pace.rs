@@ -1,7 +1,7 @@
 //! How fast a run's successes were, quarter by quarter.
 
-use super::spot::{Spot, earlier};
-use crate::attempt::{Flags, Mergeable, Series, Symbol, Usage};
+use super::spot::{Spot, earlier, note};
+use crate::attempt::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usage};
 use crate::calls::Call;
 use foldhash::fast::FixedState;
 use std::collections::BTreeMap;
@@ -115,7 +115,13 @@ pub struct Paces(BTreeMap<u64, Pace>);
 impl Paces {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let Some(position) = (0..call.len()).find(|&p| !call.at(p).failed()) else { return };
-        let (attempt, usage) = (call.at(position), call.usage(position));
+        let (table, row) = (call.table(), call.rows()[position]);
+        self.absorb_success(table, call.at(position), Spot::of(table, row));
+    }
+
+    /// Takes in the attempt with which a call succeeded.
+    pub(super) fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+        let usage = table.usage(spot.row as usize);
         let Some((kind, value)) = speed(usage, attempt.duration.as_us()).filter(|_| !attempt.flags.has(Flags::TOOL))
         else {
             return;
@@ -130,12 +136,16 @@ impl Paces {
             prompt_tokens: prompt,
             prompts: u64::from(prompt > 0),
         };
-        let model = call.origin(position).model;
-        let spot = Some(Spot::of(call.table(), call.rows()[position]));
-        let key = FixedState::with_seed(0).hash_one((call.table().names.text(model), kind));
+        let model = table.origin(attempt).model;
+        if let Some(known) = self.0.values_mut().find(|pace| pace.model == model && pace.kind == kind) {
+            note(&mut known.first, spot);
+            known.last = known.last.max(Some(spot));
+            return known.series.add(attempt.sent, some);
+        }
+        let key = FixedState::with_seed(0).hash_one((table.names.text(model), kind));
         let mut series = Series::default();
         series.add(attempt.sent, some);
-        self.add(key, Pace { model, kind, first: spot, last: spot, series });
+        self.add(key, Pace { model, kind, first: Some(spot), last: Some(spot), series });
     }
 
     fn add(&mut self, key: u64, pace: Pace) {

@@ -6,7 +6,7 @@ use super::haste::Haste;
 use super::late::Late;
 use super::pace::Paces;
 use super::spot::{Spot, earlier};
-use crate::attempt::{Symbol, Time};
+use crate::attempt::{Attempt, AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping};
 use crate::report::{Bar, Outcome};
 use smallvec::SmallVec;
@@ -107,6 +107,19 @@ impl RunTally {
         self.first = self.first.min(call.first().sent);
         self.last = self.last.max(call.ended());
         self.note_model(call.origin(0).model);
+    }
+
+    /// Takes in a call of one attempt that succeeded and has no detail.
+    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+        self.bars.entry(1).or_default().ok += 1;
+        *self.success_by_attempt.entry(1).or_default() += 1;
+        self.last_success = self.last_success.max(Some(attempt.sent));
+        self.doomed.absorb_success(attempt.sent);
+        self.paces.absorb_success(table, attempt, spot);
+        self.sends += 1;
+        self.first = self.first.min(attempt.sent);
+        self.last = self.last.max(attempt.ended());
+        self.note_model(table.origin(attempt).model);
     }
 
     fn note_model(&mut self, model: Symbol) {

@@ -9,7 +9,7 @@ use super::refusals::{Refusal, Refusals};
 use super::spot::Spot;
 use super::starved::Starved;
 use super::tally::{is_overload, is_rate_limit};
-use crate::attempt::{AttemptTable, Scope, Time};
+use crate::attempt::{Attempt, AttemptTable, Scope, Time};
 use crate::calls::Call;
 
 /// Counts of one scope.
@@ -58,9 +58,16 @@ impl ScopeTally {
             if call.origin(position).scope() == scope {
                 let with = if position == 0 { start } else { Flow::default() };
                 self.absorb_attempt(call, position, with);
+                self.load.absorb_attempt(call.at(position));
             }
         }
-        self.load.absorb_attempts(call, scope);
+    }
+
+    /// Takes in a call of one attempt that succeeded and has no detail.
+    pub(super) fn absorb_plain(&mut self, attempt: &Attempt, spot: Spot) {
+        self.flow.update(attempt.sent, |flow| flow.add_plain(spot));
+        self.load.absorb_plain(attempt);
+        self.last_success = self.last_success.max(Some(attempt.sent));
     }
 
     fn absorb_attempt(&mut self, call: &Call<'_>, position: usize, with: Flow) {

@@ -29,6 +29,14 @@ impl Spot {
     }
 }
 
+/// Keeps a spot where it is the earliest so far.
+#[inline]
+pub(super) fn note(known: &mut Option<Spot>, spot: Spot) {
+    if known.is_none_or(|known| spot < known) {
+        *known = Some(spot);
+    }
+}
+
 /// The earlier of two, where there are two.
 pub(super) fn earlier(a: Option<Spot>, b: Option<Spot>) -> Option<Spot> {
     match (a, b) {

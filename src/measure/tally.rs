@@ -1,7 +1,7 @@
 //! Plain counts over all attempts and calls.
 
-use super::spot::{Spot, earlier};
-use crate::attempt::{Attempt, Flags};
+use super::spot::{Spot, earlier, note};
+use crate::attempt::{Attempt, AttemptTable, Flags};
 use crate::calls::Call;
 use crate::classify::{Bucket, Class};
 use crate::report::Outcome;
@@ -75,34 +75,49 @@ impl Tally {
         self.sends += call.len() as u64;
         self.duplicates += u64::from(call.duplicates);
         self.waited_us += call.waited_us();
-        let spot = |position: usize| Some(Spot::of(call.table(), call.rows()[position]));
-        self.first = earlier(self.first, spot(0));
+        let spot = |position: usize| Spot::of(call.table(), call.rows()[position]);
+        note(&mut self.first, spot(0));
         if call.duplicates > 0 {
-            self.first_duplicate = earlier(self.first_duplicate, spot(0));
+            note(&mut self.first_duplicate, spot(0));
         }
-        for position in 0..call.len() {
-            self.absorb_attempt(call.at(position));
-            if answered(call.at(position)) && !call.at(position).flags.has(Flags::REQUEST_ID) {
-                self.first_without_id = earlier(self.first_without_id, spot(position));
+        for (position, attempt) in call.attempts().enumerate() {
+            self.absorb_attempt(attempt);
+            if answered(attempt) && !attempt.flags.has(Flags::REQUEST_ID) {
+                note(&mut self.first_without_id, spot(position));
             }
-            if answered(call.at(position)) && call.at(position).flags.has(Flags::AWS_ID) {
-                self.absorb_aws(call, position);
+            if answered(attempt) && attempt.flags.has(Flags::AWS_ID) {
+                self.absorb_aws(call.table(), attempt, spot(position));
             }
-            self.hinted += u64::from(call.at(position).status == 429 && call.hint_us(position).is_some());
+            self.hinted += u64::from(attempt.status == 429 && call.hint_us(position).is_some());
+        }
+    }
+
+    /// Takes in a call of one attempt that succeeded and has no detail.
+    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+        self.calls[Outcome::Ok as usize] += 1;
+        self.sends += 1;
+        note(&mut self.first, spot);
+        self.absorb_attempt(attempt);
+        if answered(attempt) {
+            if !attempt.flags.has(Flags::REQUEST_ID) {
+                note(&mut self.first_without_id, spot);
+            }
+            if attempt.flags.has(Flags::AWS_ID) {
+                self.absorb_aws(table, attempt, spot);
+            }
         }
     }
 
     /// A response that came through the AWS platform, where each has two ids; Bedrock gives only one.
-    fn absorb_aws(&mut self, call: &Call<'_>, position: usize) {
-        if call.at(position).flags.has(Flags::REQUEST_ID) {
+    fn absorb_aws(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+        if attempt.flags.has(Flags::REQUEST_ID) {
             self.with_both_ids += 1;
             return;
         }
-        let provider = call.table().names.get(call.origin(position).provider);
+        let provider = table.names.get(table.origin(attempt).provider);
         if provider.is_some_and(|name| !name.to_ascii_lowercase().contains("bedrock")) {
             self.with_one_id += 1;
-            let spot = Spot::of(call.table(), call.rows()[position]);
-            self.first_with_one_id = earlier(self.first_with_one_id, Some(spot));
+            note(&mut self.first_with_one_id, spot);
         }
     }
 

@@ -173,6 +173,41 @@ fn halves_merge_into_the_whole_in_either_order() {
 }
 
 #[test]
+fn plain_calls_come_to_the_same_by_either_way() {
+    let mut lines = busy_log();
+    // Of some plain calls the log says more or less than of others.
+    for (place, line) in lines.iter_mut().enumerate().filter(|(place, _)| place % 5 == 0) {
+        let more = [r#""request_id":"q""#, r#""model":"other""#, r#""sdk_retry_count":0"#][place % 3];
+        *line = line.replace(r#","duration_ms":40"#, "").replacen('{', &format!("{{{more},"), 1);
+    }
+    let table = read_str(&lines.join("\n"));
+    let horizon = Horizon { data_end: Time(i64::MAX), complete: true };
+    let (groups, mut fleet, mut plain) = (group(&table), Fleet::new(&table), 0);
+    for piece in groups.pieces() {
+        groups.calls(
+            piece,
+            &horizon,
+            |_| true,
+            |call| match call.plain_row() {
+                Some(row) => {
+                    fleet.sums.absorb_plain(&table, row, Time(i64::MIN));
+                    plain += 1;
+                }
+                None => fleet.absorb(call),
+            },
+        );
+    }
+    assert!(plain > 50, "{plain} calls are plain");
+    let mut other = summary(&table, |_| true);
+    assert_eq!(fleet.tally, other.tally);
+    let loads = |fleet: &Fleet<'_>| -> Vec<String> {
+        fleet.sorted_scopes().iter().map(|(_, tally)| format!("{:?} {:?}", tally.load, tally.last_success)).collect()
+    };
+    assert_eq!(loads(&fleet), loads(&other));
+    assert_eq!(told(&mut fleet), told(&mut other));
+}
+
+#[test]
 fn the_order_of_lines_does_not_matter() {
     let mut lines = busy_log();
     let (before, after);
