@@ -68,12 +68,11 @@ pub(super) fn filter(args: &InputArgs) -> Result<Filter, CliError> {
 
 /// A bar on a terminal, nothing elsewhere; small inputs are done before it would be drawn.
 pub(super) fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
-    let size = |source: &Source| match source {
-        Source::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
-        Source::Stdin => 0,
-    };
-    let total: u64 = sources.iter().map(size).sum();
-    if quiet || !std::io::stderr().is_terminal() || total < 32 << 20 {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let total: u64 = sources.iter().map(stored_bytes).sum();
+    if total < 32 << 20 {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(total);
@@ -83,6 +82,14 @@ pub(super) fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
     }
     bar.enable_steady_tick(Duration::from_millis(100));
     bar
+}
+
+/// Bytes of a source as it is stored; 0 where that does not show.
+pub(super) fn stored_bytes(source: &Source) -> u64 {
+    match source {
+        Source::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        Source::Stdin => 0,
+    }
 }
 
 /// Says what was searched, and what it looked like instead.

@@ -61,15 +61,27 @@ fn is_bounded(args: &AnalyzeArgs, outputs: &Outputs, sources: &[Source]) -> Resu
         )),
         Memory::Bounded => Ok(true),
         Memory::Whole => Ok(false),
-        Memory::Auto => Ok(!outputs.have_tables() && sources.iter().map(size).sum::<u64>() >= MANY_BYTES),
+        Memory::Auto => Ok(!outputs.have_tables() && are_many_bytes(sources)),
     }
 }
 
-/// About how many bytes of log a source holds; 0 where that does not show.
-fn size(source: &Source) -> u64 {
-    let Source::File(path) = source else { return 0 };
-    let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    if is_compressed(path) { length * EXPANSION } else { length }
+/// Whether the logs are too long to be held whole, as far as their sizes show.
+fn are_many_bytes(sources: &[Source]) -> bool {
+    let stored: Vec<u64> = sources.iter().map(inputs::stored_bytes).collect();
+    // Only where it matters is looked into the files.
+    match stored.iter().sum::<u64>() {
+        MANY_BYTES.. => true,
+        sum if sum * EXPANSION < MANY_BYTES => false,
+        _ => sources.iter().zip(stored).map(|(source, stored)| log_bytes(source, stored)).sum::<u64>() >= MANY_BYTES,
+    }
+}
+
+/// About how many bytes of log a source holds that is stored in so many.
+fn log_bytes(source: &Source, stored: u64) -> u64 {
+    match source {
+        Source::File(path) if is_compressed(path) => stored * EXPANSION,
+        _ => stored,
+    }
 }
 
 fn is_compressed(path: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! What is read from many inputs, put together in order.
 
-use super::chunk::{self, Chunk};
+use super::chunk::{self, Chunk, Stretch};
 use super::misread::Misread;
 use super::{Ingested, Source};
 use crate::report::{Input, Ledger, Reject};
@@ -27,8 +27,8 @@ pub(super) struct Books {
     rejects: Vec<(u32, Reject)>,
     rejected: Vec<(u32, Reject, String)>,
     misread: Misread,
-    /// Chunks that were read and wait to be taken in: file, bytes, content.
-    pub(super) pending: Vec<(u32, u64, Chunk)>,
+    /// Chunks that were read and wait to be taken in.
+    pub(super) pending: Vec<Chunk>,
 }
 
 impl Merger {
@@ -55,19 +55,30 @@ impl Merger {
 
 impl Books {
     pub(super) fn settle(&mut self) {
-        for (file, bytes, chunk) in std::mem::take(&mut self.pending) {
-            self.take(file, bytes, chunk);
+        for mut chunk in std::mem::take(&mut self.pending) {
+            for mut stretch in chunk.stretches {
+                let before = self.lines[stretch.file as usize];
+                if before > 0 {
+                    stretch.shift_lines(&mut chunk.table.rows[stretch.rows.clone()], before);
+                }
+                self.take(stretch);
+            }
+            self.out.table.absorb(chunk.table);
         }
     }
 
-    fn take(&mut self, file: u32, bytes: u64, mut chunk: Chunk) {
+    fn take(&mut self, stretch: Stretch) {
+        let Stretch { file, bytes, account, newlines, .. } = stretch;
         let index = file as usize;
-        chunk.shift_lines(self.lines[index]);
-        self.lines[index] += chunk.newlines;
+        self.lines[index] += newlines;
         let input = &mut self.out.inputs[index];
         input.bytes += bytes;
-        chunk::add(&mut input.ledger, &chunk.account.ledger);
-        for unread in chunk.account.rejects {
+        chunk::add(&mut input.ledger, &account.ledger);
+        self.misread.merge(account.misread, file);
+        if account.rejects.is_empty() {
+            return;
+        }
+        for unread in account.rejects {
             let reject =
                 Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
             if !unread.text.is_empty() {
@@ -75,10 +86,8 @@ impl Books {
             }
             self.rejects.push((file, reject));
         }
-        self.misread.merge(chunk.account.misread, file);
         // Inputs may be read by turns: the first in the order of their names are shown.
         self.rejects.sort_by_key(|(file, reject)| (*file, reject.line, reject.column));
         self.rejects.truncate(REJECTS_SHOWN);
-        self.out.table.absorb(chunk.table);
     }
 }

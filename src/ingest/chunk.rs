@@ -1,19 +1,33 @@
-//! A stretch of whole lines becomes rows: the unit of parallel work.
+//! Stretches of whole lines become rows of one table: the unit of parallel work.
 
 use super::dialect::Dialect;
 use super::filter::Filter;
 use super::misread::Misread;
 use super::native::{self, Lane, Outcome, Place, Taken};
-use crate::attempt::{AttemptTable, Zone};
+use crate::attempt::{Attempt, AttemptTable, Zone};
 use crate::report::Ledger;
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
+use std::ops::Range;
 
-/// What one stretch of lines came to.
+/// What some stretches of lines came to: one of a large input, or many small inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
-    /// Its attempts. Lines are counted from the start of the stretch.
+    /// Their attempts. Lines are counted from the start of each stretch.
     pub(crate) table: AttemptTable,
+    /// One after the other, as their rows stand in the table.
+    pub(crate) stretches: Vec<Stretch>,
+}
+
+/// What one stretch of lines of one input came to.
+#[derive(Debug, Default)]
+pub(crate) struct Stretch {
+    /// The input.
+    pub(crate) file: u32,
+    /// Bytes of the input it stands for.
+    pub(crate) bytes: u64,
+    /// Its attempts.
+    pub(crate) rows: Range<usize>,
     /// What became of its lines.
     pub(crate) account: Account,
     /// Lines that ended in it.
@@ -65,11 +79,26 @@ const REJECT_TEXT: usize = 4096;
 pub(crate) const LONGEST_LINE: usize = 64 << 20;
 
 impl Chunk {
-    /// Reads all lines of `bytes`.
-    pub(crate) fn read(bytes: &[u8], reading: &Reading<'_>, lane: &mut Lane) -> Chunk {
-        let mut chunk = Chunk::default();
-        lane.start_table(&reading.dialect.fields);
-        chunk.table.rows.reserve(bytes.len() / USUAL_LINE);
+    /// Of no lines yet; `lane` takes those to come.
+    pub(crate) fn new(dialect: &Dialect, lane: &mut Lane) -> Chunk {
+        lane.start_table(&dialect.fields);
+        Chunk::default()
+    }
+
+    /// Reads all lines of `text`, a stretch that stands for `bytes` of its input.
+    pub(crate) fn read(&mut self, text: &[u8], bytes: u64, reading: &Reading<'_>, lane: &mut Lane) {
+        let table = &mut self.table;
+        table.rows.reserve(text.len() / USUAL_LINE);
+        let first = table.rows.len();
+        let mut stretch = Stretch { file: reading.file, bytes, ..Stretch::default() };
+        stretch.read(text, reading, lane, table);
+        stretch.rows = first..table.rows.len();
+        self.stretches.push(stretch);
+    }
+}
+
+impl Stretch {
+    fn read(&mut self, bytes: &[u8], reading: &Reading<'_>, lane: &mut Lane, table: &mut AttemptTable) {
         // Checked once a block; a block with a broken byte is checked line by line.
         let valid = simdutf8::basic::from_utf8(bytes).ok();
         let mut start = 0;
@@ -78,51 +107,21 @@ impl Chunk {
             if last && start == end {
                 break;
             }
-            let number = u32::try_from(chunk.newlines + 1).unwrap_or(u32::MAX);
-            chunk.newlines += u64::from(!last);
+            let number = u32::try_from(self.newlines + 1).unwrap_or(u32::MAX);
+            self.newlines += u64::from(!last);
             let line = match valid {
                 Some(text) => Cow::Borrowed(&text[start..end]),
                 None => String::from_utf8_lossy(&bytes[start..end]),
             };
-            chunk.line(line.trim_ascii_end(), number, reading, lane);
+            self.account.line(line.trim_ascii_end(), number, reading, lane, table);
             start = end + 1;
         }
-        chunk
     }
 
-    /// Reads one line, without what ends it.
-    pub(crate) fn line(&mut self, line: &str, number: u32, reading: &Reading<'_>, lane: &mut Lane) {
-        let account = &mut self.account;
-        if !line.starts_with('{') && is_blank(line) {
-            account.ledger.lines += 1;
-            account.ledger.blank += 1;
-            return;
-        }
-        if line.len() > LONGEST_LINE {
-            let reason = format!("longer than {} MiB", LONGEST_LINE >> 20);
-            return account.reject(number, 0, reason, line, reading);
-        }
-        let place = Place {
-            file: reading.file,
-            line: number,
-            stream: reading.stream,
-            zone: reading.zone,
-            filter: reading.filter,
-            dialect: reading.dialect,
-            keep_ids: reading.keep_ids,
-        };
-        native::read_line(line, &place, lane, &mut self.table, |outcome| match outcome {
-            Outcome::Taken(Taken::Unusable(reason)) => account.reject(number, 0, reason, line, reading),
-            Outcome::Misread(field, text) => account.misread.count(field, &text, number),
-            Outcome::Unreadable(column, reason) => account.reject(number, column, reason, line, reading),
-            Outcome::Taken(taken) => account.count(&taken),
-        });
-    }
-
-    /// Moves the line numbers of the chunk to where it stands in its input.
-    pub(crate) fn shift_lines(&mut self, before: u64) {
+    /// Moves the line numbers to where the stretch stands in its input; `rows` are its own.
+    pub(crate) fn shift_lines(&mut self, rows: &mut [Attempt], before: u64) {
         let base = u32::try_from(before).unwrap_or(u32::MAX);
-        for row in &mut self.table.rows {
+        for row in rows {
             row.line = row.line.saturating_add(base);
         }
         self.account.misread.shift_lines(before);
@@ -133,6 +132,41 @@ impl Chunk {
 }
 
 impl Account {
+    /// Reads one line, without what ends it.
+    pub(crate) fn line(
+        &mut self,
+        line: &str,
+        number: u32,
+        reading: &Reading<'_>,
+        lane: &mut Lane,
+        table: &mut AttemptTable,
+    ) {
+        if !line.starts_with('{') && is_blank(line) {
+            self.ledger.lines += 1;
+            self.ledger.blank += 1;
+            return;
+        }
+        if line.len() > LONGEST_LINE {
+            let reason = format!("longer than {} MiB", LONGEST_LINE >> 20);
+            return self.reject(number, 0, reason, line, reading);
+        }
+        let place = Place {
+            file: reading.file,
+            line: number,
+            stream: reading.stream,
+            zone: reading.zone,
+            filter: reading.filter,
+            dialect: reading.dialect,
+            keep_ids: reading.keep_ids,
+        };
+        native::read_line(line, &place, lane, table, |outcome| match outcome {
+            Outcome::Taken(Taken::Unusable(reason)) => self.reject(number, 0, reason, line, reading),
+            Outcome::Misread(field, text) => self.misread.count(field, &text, number),
+            Outcome::Unreadable(column, reason) => self.reject(number, column, reason, line, reading),
+            Outcome::Taken(taken) => self.count(&taken),
+        });
+    }
+
     fn count(&mut self, taken: &Taken) {
         self.ledger.lines += 1;
         match taken {

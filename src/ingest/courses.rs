@@ -1,12 +1,17 @@
 //! Many inputs read side by side in the order of their times, for a judgement that goes along.
 
 use super::books::{Books, Merger};
+use super::chunk::Chunk;
+use super::excerpt::Excerpt;
+use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
-use super::{BATCH, IngestError, Ingested, Options, Progress, Source, Window, parse_block, parse_window};
+use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source, failed};
 use crate::attempt::{AttemptTable, Time};
 use rayon::prelude::*;
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -14,6 +19,11 @@ use std::path::Path;
 const PROBE: usize = 1 << 16;
 /// Compressed inputs read at once: each keeps its file open.
 const MOST_STREAMS: usize = 256;
+
+thread_local! {
+    /// The front of an input that is looked at.
+    static PROBED: RefCell<Vec<u8>> = RefCell::default();
+}
 
 /// Hears of every attempt read so far, and that what follows was logged at a time or later. It may take rows
 /// out of the table.
@@ -23,6 +33,8 @@ pub type Sink<'s> = &'s mut (dyn FnMut(&mut AttemptTable, Time) + Send);
 struct Course<'s> {
     file: u32,
     source: &'s Source,
+    /// Its bytes, where it is a small file.
+    small: Option<u64>,
     state: State<'s>,
     /// How far it is: its first attempt, then the latest read.
     clock: Time,
@@ -35,12 +47,6 @@ enum State<'s> {
     Plain { path: &'s Path, next: u64, length: u64 },
     Stream(Blocks<Box<dyn Read + Send>>),
     Done,
-}
-
-/// A piece of one input.
-enum Piece<'s> {
-    Window(Window<'s>),
-    Block(u32, Vec<u8>),
 }
 
 /// Reads every source, always going on with the one that is furthest behind in time.
@@ -62,16 +68,15 @@ pub fn read_in_time(
         let (streams, books) = (&merger.streams, &mut merger.books);
         let ((), chunks) = rayon::join(
             || take_in(books, watermark, sink),
-            || batch.par_iter().map(|piece| piece.parse(streams, options, progress)).collect::<Result<Vec<_>, _>>(),
+            || batch.par_iter().map(|piece| piece.parse(streams, options, progress)).collect::<Vec<_>>(),
         );
         if batch.is_empty() {
             return Ok(merger.finish());
         }
-        let read: Vec<_> =
-            batch.iter().zip(chunks?).map(|(piece, chunk)| (piece.file(), piece.bytes(), chunk)).collect();
-        courses.note(read.iter().map(|(file, _, chunk)| (*file, chunk.table.rows.iter().map(|row| row.sent).max())));
+        let chunks = chunks.into_iter().collect::<Result<Vec<Chunk>, _>>()?;
+        courses.note(&chunks);
         watermark = courses.watermark();
-        merger.books.pending.extend(read);
+        merger.books.pending.extend(chunks);
     }
 }
 
@@ -80,37 +85,6 @@ fn take_in(books: &mut Books, watermark: Time, sink: Sink<'_>) {
     if !books.pending.is_empty() {
         books.settle();
         sink(&mut books.out.table, watermark);
-    }
-}
-
-impl Piece<'_> {
-    fn parse(
-        &self,
-        streams: &[String],
-        options: &Options,
-        progress: Progress<'_>,
-    ) -> Result<super::Chunk, IngestError> {
-        match self {
-            Piece::Window(window) => parse_window(window, streams, options, progress),
-            Piece::Block(file, block) => {
-                progress(block.len() as u64);
-                Ok(parse_block(block, *file, streams, options))
-            }
-        }
-    }
-
-    fn file(&self) -> u32 {
-        match self {
-            Piece::Window(window) => window.file,
-            Piece::Block(file, _) => *file,
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        match self {
-            Piece::Window(window) => window.end - window.start,
-            Piece::Block(_, block) => block.len() as u64,
-        }
     }
 }
 
@@ -123,21 +97,18 @@ struct Courses<'s> {
 
 impl<'s> Courses<'s> {
     fn open(sources: &'s [Source], options: &Options, streams: &[String]) -> Result<Courses<'s>, IngestError> {
-        let alone = sources.len() == 1;
+        let (alone, window) = (sources.len() == 1, options.window.max(1));
         let open = |(file, source): (usize, &'s Source)| {
+            let small = piece::small(source, window);
             let mut course =
-                Course { file: file as u32, source, state: State::Unopened, clock: Time(i64::MIN), stride: 0 };
-            if !alone && *source != Source::Stdin {
-                course.clock = course.probe(options, streams).map_err(|error| failed(source, error))?;
+                Course { file: file as u32, source, small, state: State::Unopened, clock: Time(i64::MIN), stride: 0 };
+            if !alone && let Source::File(path) = source {
+                course.clock = course.probe(path, options, streams).map_err(|error| failed(source, error))?;
             }
             Ok(course)
         };
-        sources
-            .par_iter()
-            .enumerate()
-            .map(open)
-            .collect::<Result<_, _>>()
-            .map(|list| Courses { list, window: options.window.max(1) })
+        let list: Vec<Result<Course<'s>, IngestError>> = sources.par_iter().enumerate().map(open).collect();
+        Ok(Courses { list: list.into_iter().collect::<Result<_, _>>()?, window })
     }
 
     /// Pieces to read next, in the order of their times as far as that can be told. Half as many as where every
@@ -153,6 +124,12 @@ impl<'s> Courses<'s> {
             && let Some(Reverse((clock, file))) = queue.pop()
         {
             let course = &mut self.list[file as usize];
+            if let (Source::File(path), Some(length), State::Unopened) = (course.source, course.small, &course.state) {
+                piece::add_small(&mut pieces, Small { path, file, length }, self.window);
+                course.state = State::Done;
+                bytes += length;
+                continue;
+            }
             if matches!(course.state, State::Unopened) {
                 if streams >= MOST_STREAMS {
                     continue;
@@ -173,11 +150,14 @@ impl<'s> Courses<'s> {
         Ok(pieces)
     }
 
-    /// Takes note of what was read: the latest send of each piece.
-    fn note(&mut self, read: impl Iterator<Item = (u32, Option<Time>)>) {
-        for (file, latest) in read {
-            let course = &mut self.list[file as usize];
-            let Some(latest) = latest else { continue };
+    /// Takes note of what was read: the latest send of each stretch.
+    fn note(&mut self, read: &[Chunk]) {
+        for (chunk, stretch) in
+            read.iter().flat_map(|chunk| chunk.stretches.iter().map(move |stretch| (chunk, stretch)))
+        {
+            let course = &mut self.list[stretch.file as usize];
+            let sent = chunk.table.rows[stretch.rows.clone()].iter().map(|row| row.sent);
+            let Some(latest) = sent.max() else { continue };
             if course.clock.0 != i64::MIN {
                 course.stride = latest.us_since(course.clock).max(0);
             }
@@ -192,24 +172,32 @@ impl<'s> Courses<'s> {
     }
 }
 
-fn failed(source: &Source, error: io::Error) -> IngestError {
-    IngestError::Io { name: source.name(), source: error }
-}
-
 impl<'s> Course<'s> {
     /// When its first attempt was sent; the beginning of time where that does not show.
-    fn probe(&self, options: &Options, streams: &[String]) -> io::Result<Time> {
-        let block = match (self.source, super::open(self.source)?) {
-            (Source::File(path), Bytes::Plain(length)) => {
-                let mut buffer = Vec::new();
-                let lines = reader::window(path, 0, length.min(PROBE as u64), &mut buffer)?;
-                buffer[lines].to_vec()
+    fn probe(&self, path: &Path, options: &Options, streams: &[String]) -> io::Result<Time> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        // What can be read only once is not looked at before.
+        if !metadata.is_file() {
+            return Ok(Time(i64::MIN));
+        }
+        PROBED.with_borrow_mut(|buffer| {
+            let lines = reader::front(&mut file, metadata.len().min(PROBE as u64), buffer)?;
+            if reader::is_plain(buffer) {
+                return Ok(self.first_sent(&buffer[lines], options, streams));
             }
-            (_, Bytes::Stream(stream)) => Blocks::new(stream, PROBE).next_block()?.unwrap_or_default(),
-            (Source::Stdin, Bytes::Plain(_)) => Vec::new(),
-        };
-        let chunk = parse_block(&block, self.file, streams, options);
-        Ok(chunk.table.rows.first().map_or(Time(i64::MIN), |row| row.sent))
+            let Bytes::Stream(stream) = reader::open(path)? else { return Ok(Time(i64::MIN)) };
+            let block = Blocks::new(stream, PROBE).next_block()?.unwrap_or_default();
+            Ok(self.first_sent(&block, options, streams))
+        })
+    }
+
+    fn first_sent(&self, lines: &[u8], options: &Options, streams: &[String]) -> Time {
+        let stream = &streams[self.file as usize];
+        let mut excerpt = Excerpt::new(self.file, stream, options.zone, Filter::EVERYTHING, &options.dialect);
+        let found = lines.split(|byte| *byte == b'\n').any(|line| excerpt.take(line, 1, None, false) > 0);
+        let table = excerpt.finish();
+        table.rows.first().filter(|_| found).map_or(Time(i64::MIN), |row| row.sent)
     }
 
     fn begin(&mut self, window: u64) -> io::Result<()> {
@@ -226,7 +214,7 @@ impl<'s> Course<'s> {
             State::Plain { path, next, length } if *next < *length => {
                 let (start, end) = (*next, (*next + window).min(*length));
                 *next = end;
-                (Some(Piece::Window(Window { path, file: self.file, start, end })), end == *length)
+                (Some(Piece::Window { path, file: self.file, start, end }), end == *length)
             }
             State::Stream(blocks) => {
                 let block = blocks.next_block()?;

@@ -1,6 +1,6 @@
 //! Single lines of one input, read apart from the rest.
 
-use super::chunk::{Chunk, Reading};
+use super::chunk::{Account, Reading};
 use super::dialect::Dialect;
 use super::filter::Filter;
 use super::native::Lane;
@@ -9,7 +9,8 @@ use crate::attempt::{AttemptTable, Zone};
 /// Lines picked out of an input, as rows.
 pub(crate) struct Excerpt<'c> {
     reading: Reading<'c>,
-    chunk: Chunk,
+    table: AttemptTable,
+    account: Account,
     lane: Lane,
 }
 
@@ -20,7 +21,7 @@ impl<'c> Excerpt<'c> {
             Reading { file, stream, zone, filter: Some(filter), dialect, keep_rejects: false, keep_ids: false };
         let mut lane = Lane::default();
         lane.start_table(&dialect.fields);
-        Excerpt { reading, chunk: Chunk::default(), lane }
+        Excerpt { reading, table: AttemptTable::default(), account: Account::default(), lane }
     }
 
     /// Reads `line`, the one with this number of its input. `filter` decides instead of the excerpt's own, and
@@ -30,17 +31,17 @@ impl<'c> Excerpt<'c> {
         let text = String::from_utf8_lossy(line);
         let filter = filter.or(self.reading.filter);
         let reading = Reading { filter, keep_ids, ..self.reading };
-        self.chunk.line(text.trim_ascii_end(), number, &reading, &mut self.lane);
+        self.account.line(text.trim_ascii_end(), number, &reading, &mut self.lane, &mut self.table);
         self.rows() - before
     }
 
     /// Attempts so far.
     pub(crate) fn rows(&self) -> usize {
-        self.chunk.table.rows.len()
+        self.table.rows.len()
     }
 
     /// The attempts.
     pub(crate) fn finish(self) -> AttemptTable {
-        self.chunk.table
+        self.table
     }
 }

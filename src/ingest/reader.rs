@@ -68,14 +68,20 @@ pub(crate) fn packing(path: &Path) -> io::Result<&'static str> {
     })
 }
 
+/// By the first bytes, or more of them.
 fn encoding(magic: &[u8]) -> Encoding {
     match magic {
         [0x1f, 0x8b, ..] => Encoding::Gzip,
-        [0x28, 0xb5, 0x2f, 0xfd] => Encoding::Zstd,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Encoding::Zstd,
         [0xff, 0xfe, ..] => Encoding::Utf16 { big_endian: false },
         [0xfe, 0xff, ..] => Encoding::Utf16 { big_endian: true },
         _ => Encoding::Plain,
     }
+}
+
+/// Whether a file that begins so is text as it stands, in UTF-8.
+pub(crate) fn is_plain(magic: &[u8]) -> bool {
+    encoding(magic) == Encoding::Plain
 }
 
 /// Whether a file that begins so is compressed.
@@ -99,7 +105,8 @@ pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<
 
 /// Reads the lines that begin in `start..end` of a plain file, whole; says where in `buffer` they stand.
 pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
-    window_of(&mut File::open(path)?, start, end, buffer)
+    let mut file = File::open(path)?;
+    if start == 0 { front(&mut file, end, buffer) } else { window_of(&mut file, start, end, buffer) }
 }
 
 /// The same of a file that is open.
@@ -107,6 +114,16 @@ pub(crate) fn window_of(file: &mut File, start: u64, end: u64, buffer: &mut Vec<
     // The byte before tells whether a line begins at `start`.
     let from = start.saturating_sub(1);
     file.seek(SeekFrom::Start(from))?;
+    lines_from(file, from, start, end, buffer)
+}
+
+/// The lines that begin in the first `end` bytes of a file of which nothing was read so far.
+pub(crate) fn front(file: &mut File, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
+    lines_from(file, 0, 0, end, buffer)
+}
+
+/// Reads on at `from` to the end of the last line that begins in `start..end`.
+fn lines_from(file: &mut File, from: u64, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
     // In one piece into what is there already: a buffer that is used again need not be cleared first.
     buffer.resize((end - from) as usize, 0);
     let filled = read_full(file, buffer)?;
