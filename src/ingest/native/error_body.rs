@@ -2,7 +2,9 @@
 
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
+use super::words::Words;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// How deep errors are looked for inside errors.
 const DEEPEST: u8 = 6;
@@ -35,13 +37,71 @@ pub(crate) fn is_nothing(text: &str) -> bool {
     text.is_empty() || (text.len() <= LONGEST && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
 }
 
+/// What a key of an error announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    /// The error itself.
+    Error,
+    /// More of the error.
+    More,
+    Said(Part),
+}
+
+/// What an error says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Type,
+    Name,
+    Param,
+    Code,
+    Status,
+    Message,
+    RequestId,
+    RetryDelay,
+    QuotaId,
+}
+
+const KEYS: &[(&str, Key)] = &[
+    ("error", Key::Error),
+    ("details", Key::More),
+    ("violations", Key::More),
+    ("cause", Key::More),
+    ("body", Key::More),
+    ("type", Key::Said(Part::Type)),
+    ("__type", Key::Said(Part::Type)),
+    ("error_type", Key::Said(Part::Type)),
+    ("name", Key::Said(Part::Name)),
+    ("param", Key::Said(Part::Param)),
+    ("code", Key::Said(Part::Code)),
+    ("error_code", Key::Said(Part::Code)),
+    ("status", Key::Said(Part::Status)),
+    ("status_code", Key::Said(Part::Status)),
+    ("statusCode", Key::Said(Part::Status)),
+    ("message", Key::Said(Part::Message)),
+    ("msg", Key::Said(Part::Message)),
+    ("detail", Key::Said(Part::Message)),
+    ("request_id", Key::Said(Part::RequestId)),
+    ("requestID", Key::Said(Part::RequestId)),
+    ("requestId", Key::Said(Part::RequestId)),
+    ("retryDelay", Key::Said(Part::RetryDelay)),
+    ("quotaId", Key::Said(Part::QuotaId)),
+];
+
+static TABLE: LazyLock<Words<Key>> =
+    LazyLock::new(|| Words::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key))));
+
+/// What `key` announces at a `depth`.
+pub(super) fn key(key: &str, depth: u8) -> Option<Key> {
+    TABLE.get(key).filter(|key| matches!(key, Key::Said(_)) || depth < DEEPEST)
+}
+
 impl<'a> ErrorBody<'a> {
-    fn set(&mut self, key: &str, value: Scalar<'a>) {
+    pub(super) fn set(&mut self, part: Part, value: Scalar<'a>) {
         if matches!(value, Scalar::Null | Scalar::Other | Scalar::Bool(_)) {
             return;
         }
-        match key {
-            "type" | "__type" | "error_type" => {
+        match part {
+            Part::Type => {
                 let text = value.into_text();
                 self.says_none |= text.as_deref() == Some("None");
                 match text.as_deref() {
@@ -51,26 +111,50 @@ impl<'a> ErrorBody<'a> {
                     _ => self.error_type = text,
                 }
             }
-            "name" if self.error_type.is_none() => self.error_type = value.into_text(),
-            "param" => self.says_none |= value.into_text().as_deref() == Some("None"),
-            "code" | "error_code" => match value {
+            Part::Name if self.error_type.is_some() => return,
+            Part::Name => self.error_type = value.into_text(),
+            Part::Param => self.says_none |= value.into_text().as_deref() == Some("None"),
+            Part::Code => match value {
                 // Google and gateways put the status there.
                 Scalar::Int(n) => self.status = Some(n),
                 Scalar::Text(text) if is_nothing(&text) => return,
                 other => self.code = other.into_text(),
             },
-            "status" | "status_code" | "statusCode" => match value.integer() {
+            Part::Status => match value.integer() {
                 Some(status) => self.status = Some(status),
                 // Google: `"status": "RESOURCE_EXHAUSTED"`.
                 None => self.error_type = value.into_text(),
             },
-            "message" | "msg" | "detail" => self.message = value.into_text(),
-            "request_id" | "requestID" | "requestId" => self.request_id = value.into_text(),
-            "retryDelay" => self.retry_delay = value.into_text(),
-            "quotaId" => self.quota_id = value.into_text(),
-            _ => return,
+            Part::Message => self.message = value.into_text(),
+            Part::RequestId => self.request_id = value.into_text(),
+            Part::RetryDelay => self.retry_delay = value.into_text(),
+            Part::QuotaId => self.quota_id = value.into_text(),
         }
         self.present = true;
+    }
+
+    /// Takes a bare value in place of an error: a string says something, and so does `true`.
+    pub(super) fn set_bare(&mut self, value: Scalar<'a>, depth: u8) {
+        match value {
+            Scalar::Text(text) => self.set_text(text, depth),
+            Scalar::Bool(true) => self.present = true,
+            _ => {}
+        }
+    }
+
+    /// Takes what was nested in this error, once all of it was read.
+    pub(super) fn close(&mut self, inner: ErrorBody<'a>) {
+        if inner.present {
+            *self = merged(std::mem::take(self), inner);
+        }
+    }
+
+    /// Takes an error nested in this one.
+    pub(super) fn nest(&mut self, mut error: ErrorBody<'a>) {
+        if error.present {
+            error.named = true;
+            *self = merged(std::mem::take(self), error);
+        }
     }
 
     /// A bare string in place of an error: its text, or the JSON inside it.
@@ -131,13 +215,9 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth:
     match reader.peek() {
         Some(b'{') => read_object(reader, body, depth + 1),
         Some(b'[') if depth < DEEPEST => reader.list(|reader| read(reader, body, depth + 1)),
-        Some(b'"') => {
-            body.set_text(reader.string()?, depth);
+        Some(b'"' | b't') => {
+            body.set_bare(reader.scalar()?, depth);
             Ok(())
-        }
-        Some(b't') => {
-            body.present = true;
-            reader.skip()
         }
         _ => reader.skip(),
     }
@@ -146,31 +226,22 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth:
 fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8) -> Result<(), Fault> {
     // What stands beside a nested error is kept back: the inner one may come before or after.
     let mut inner = ErrorBody::default();
-    reader.object(|reader, key| match &*key {
-        "error" if depth < DEEPEST => {
+    reader.object(|reader, name| match key(&name, depth) {
+        Some(Key::Error) => {
             let mut error = ErrorBody::default();
             read(reader, &mut error, depth)?;
-            if error.present {
-                error.named = true;
-                let known = std::mem::take(&mut inner);
-                inner = merged(known, error);
-            }
+            inner.nest(error);
             Ok(())
         }
-        "details" | "violations" | "cause" | "body" if depth < DEEPEST => read(reader, &mut inner, depth),
-        "type" | "__type" | "error_type" | "name" | "param" | "code" | "error_code" | "status" | "status_code"
-        | "statusCode" | "message" | "msg" | "detail" | "request_id" | "requestID" | "requestId" | "retryDelay"
-        | "quotaId" => {
+        Some(Key::More) => read(reader, &mut inner, depth),
+        Some(Key::Said(part)) => {
             let value = reader.scalar()?;
-            body.set(&key, value);
+            body.set(part, value);
             Ok(())
         }
-        _ => reader.skip(),
+        None => reader.skip(),
     })?;
-    if inner.present {
-        let outer = std::mem::take(body);
-        *body = merged(outer, inner);
-    }
+    body.close(inner);
     Ok(())
 }
 

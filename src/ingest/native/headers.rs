@@ -225,6 +225,13 @@ impl<'a> Headers<'a> {
         }
     }
 
+    /// Takes a value that stands in place of all headers.
+    pub(super) fn set_bare(&mut self, value: &Scalar<'a>) {
+        if let Scalar::Text(text) = value {
+            self.set_raw(text);
+        }
+    }
+
     fn set_raw(&mut self, text: &str) {
         for line in text.lines() {
             if let Some((name, value)) = line.split_once(':') {

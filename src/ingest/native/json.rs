@@ -15,6 +15,22 @@ pub(crate) struct Fault {
     pub(crate) what: &'static str,
 }
 
+/// What a number says; `text` has JSON's grammar.
+#[inline]
+pub(super) fn number<'t>(text: &str) -> Option<Scalar<'t>> {
+    if let Some(whole) = scan::integer(text.as_bytes()) {
+        return Some(Scalar::Int(whole));
+    }
+    scan::decimal(text.as_bytes()).map(Scalar::Float).or_else(|| long_number(text))
+}
+
+/// Integers of many digits, long fractions and exponents.
+fn long_number<'t>(text: &str) -> Option<Scalar<'t>> {
+    let value = text.parse().ok()?;
+    let whole = !text.contains(['.', 'e', 'E']);
+    Some(if whole { text.parse().map_or(Scalar::Float(value), Scalar::Int) } else { Scalar::Float(value) })
+}
+
 /// Nesting followed when a value is skipped; a log record has a handful of levels.
 const DEEPEST: usize = 1024;
 
@@ -141,22 +157,9 @@ impl<'t> Reader<'t> {
         }
         let Some(end) = scan::number_end(self.text.as_bytes(), start) else { return self.fault("not a number") };
         self.at = end;
-        let digits = &self.text.as_bytes()[start..end];
-        if let Some(whole) = scan::integer(digits) {
-            return Ok(Scalar::Int(whole));
-        }
-        match scan::decimal(digits) {
-            Some(value) => Ok(Scalar::Float(value)),
-            None => self.long_number(&self.text[start..end]),
-        }
-    }
-
-    /// Integers of many digits, long fractions and exponents; the grammar was checked.
-    fn long_number(&self, text: &str) -> Result<Scalar<'t>, Fault> {
-        match text.parse() {
-            Ok(value) if !text.contains(['.', 'e', 'E']) => Ok(text.parse().map_or(Scalar::Float(value), Scalar::Int)),
-            Ok(value) => Ok(Scalar::Float(value)),
-            Err(_) => self.fault("not a number"),
+        match number(&self.text[start..end]) {
+            Some(number) => Ok(number),
+            None => self.fault("not a number"),
         }
     }
 

@@ -7,6 +7,7 @@ use super::layout::Layout;
 use super::mapping::Mapping;
 use super::memory::Memory;
 use super::origins::Origins;
+use super::replay::Replay;
 use super::scan;
 use super::shapes::{Fit, Shapes};
 use super::slot::Slot;
@@ -35,10 +36,12 @@ pub(crate) struct Lane {
 }
 
 /// What the lane makes of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+#[derive(Debug)]
+pub(super) enum Answer<'s> {
     /// It is in the table.
     Taken,
+    /// It is out of the ordinary, but its shape is known: these are its scalars, and what they are.
+    Known(&'s Replay, &'s [Scalar]),
     /// The strict parser must look at it; its shape is nothing new.
     Unusual,
     /// Its shape is not known.
@@ -62,7 +65,7 @@ impl Lane {
     }
 
     /// Takes `line` if it is an ordinary line of a known shape.
-    pub(crate) fn take(&mut self, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Answer {
+    pub(super) fn take(&mut self, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Answer<'_> {
         if self.closed || place.keep_ids || place.filter.is_some() {
             return Answer::Unusual;
         }
@@ -76,8 +79,11 @@ impl Lane {
         };
         self.misses = 0;
         let values = Values { line, scalars: &self.scalars, layout };
-        let taken = values.is_ordinary() && ordinary(&values, place, &mut self.memory.origins, table).is_some();
-        if taken { Answer::Taken } else { Answer::Unusual }
+        if values.is_ordinary() && ordinary(&values, place, &mut self.memory.origins, table).is_some() {
+            return Answer::Taken;
+        }
+        let scalars = self.scalars.get(1..).unwrap_or_default();
+        layout.replay.as_ref().map_or(Answer::Unusual, |replay| Answer::Known(replay, scalars))
     }
 
     /// Learns from a line of a shape unknown so far, which the strict parser has accepted.
@@ -91,7 +97,8 @@ impl Lane {
             self.misses = 0;
             self.pause = PAUSE;
         }
-        if let Some(shape) = super::shape::learn(line, own) {
+        if let Some(mut shape) = super::shape::learn(line, own) {
+            shape.layout.replay = Replay::learn(line, own, shape.before.len());
             self.shapes.add(shape.before.into_iter(), shape.tail, shape.layout);
         }
     }

@@ -1,5 +1,6 @@
 //! Which scalar of a shape is what.
 
+use super::replay::Replay;
 use super::slot::{SLOTS, Slot};
 
 /// What the scalars of a shape are. Places count from 1; 0 stands for a scalar that is not there.
@@ -15,6 +16,8 @@ pub(super) struct Layout {
     pub(super) of_retries: Box<[u16]>,
     /// Slots spelled twice: the better spelling decides, unless it is null.
     pub(super) contested: Box<[Slot]>,
+    /// What the scalars are to the strict parser, for lines out of the ordinary.
+    pub(super) replay: Option<Replay>,
 }
 
 impl Layout {
@@ -30,6 +33,7 @@ impl Layout {
             untrue: of(Slot::Untrue),
             of_retries: of(Slot::OfRetries),
             contested: contested.into(),
+            replay: None,
         }
     }
 }

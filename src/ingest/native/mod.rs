@@ -12,8 +12,10 @@ mod layout;
 mod mapping;
 mod memory;
 mod origins;
+mod parts;
 mod record;
 mod repair;
+mod replay;
 mod said;
 mod scalar;
 mod scan;
@@ -57,15 +59,22 @@ pub(crate) fn read_line(
     table: &mut AttemptTable,
     mut done: impl FnMut(Outcome),
 ) {
-    let answer = lane.take(line, place, table);
-    if answer == Answer::Taken {
-        return done(Outcome::Taken(Taken::Attempt));
-    }
+    let own = &place.dialect.fields;
+    let unknown = match lane.take(line, place, table) {
+        Answer::Taken => return done(Outcome::Taken(Taken::Attempt)),
+        Answer::Known(replay, scalars) => {
+            let mut record = Record::default();
+            replay.fill(line, scalars, &mut record);
+            return take(&record, line, place, &mut lane.memory, table, &mut done);
+        }
+        Answer::Unusual => false,
+        Answer::Unknown => true,
+    };
     if line.as_bytes()[0] == b'{' {
         let mut record = Record::default();
-        if fill(line, &place.dialect.fields, &mut record).is_ok() {
-            if answer == Answer::Unknown {
-                lane.learn(line, &place.dialect.fields);
+        if fill(line, own, &mut record).is_ok() {
+            if unknown {
+                lane.learn(line, own);
             }
             return take(&record, line, place, &mut lane.memory, table, &mut done);
         }
@@ -74,7 +83,7 @@ pub(crate) fn read_line(
         match piece {
             Piece::Noise => done(Outcome::Taken(Taken::NotAnAttempt)),
             Piece::Broken { column, reason } => done(Outcome::Unreadable(column, reason)),
-            Piece::Object(text) => match whole_record(&text, &place.dialect.fields) {
+            Piece::Object(text) => match whole_record(&text, own) {
                 Ok(record) => take(&record, &text, place, &mut lane.memory, table, &mut done),
                 Err(fault) => done(Outcome::Unreadable(fault.at as u64 + 1, repair::reason(fault))),
             },
@@ -112,7 +121,7 @@ pub(crate) fn whole_record<'t>(text: &'t str, own: &Mapping) -> Result<Record<'t
 /// The same into an empty record: it is large, and best not moved.
 fn fill<'t>(text: &'t str, own: &Mapping, record: &mut Record<'t>) -> Result<(), Fault> {
     let mut reader = Reader::new(text);
-    record::read(&mut reader, own, record)?;
+    parts::read(&mut reader, own, record)?;
     reader.end()
 }
 

@@ -1,10 +1,8 @@
 //! One record as a typed structure that borrows from its line: nothing is copied that needs no unescaping.
 
 use super::error_body::{self, ErrorBody};
-use super::fields::{FIELDS, Field, OWN, lookup};
-use super::headers::{self, Headers};
-use super::json::{Fault, Reader};
-use super::mapping::{Mapping, Own};
+use super::fields::Field;
+use super::headers::Headers;
 use super::scalar::Scalar;
 use crate::attempt::Time;
 use crate::ingest::hint;
@@ -99,91 +97,9 @@ impl Record<'_> {
     }
 }
 
-/// Reads one object into an empty record. What stands after the object is left to the caller.
-pub(crate) fn read<'a>(reader: &mut Reader<'a>, own: &Mapping, record: &mut Record<'a>) -> Result<(), Fault> {
-    let mut parts = Parts { record, body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] };
-    reader.object(|reader, key| {
-        if !own.is_empty()
-            && let Some(own) = own.get(&key)
-        {
-            return parts.read_own(reader, &key, own);
-        }
-        match lookup(&key) {
-            Some((field, rank)) => parts.read(reader, &key, field, rank),
-            None => reader.skip(),
-        }
-    })?;
-    parts.record.take_body(parts.body);
-    Ok(())
-}
-
-/// A record that is being read.
-struct Parts<'r, 'a> {
-    record: &'r mut Record<'a>,
-    body: ErrorBody<'a>,
-    /// The rank of the spelling each field was set by; a worse one does not overwrite it.
-    ranks: [u8; FIELDS],
-}
-
-impl<'a> Parts<'_, 'a> {
-    /// Reads the value of `field`; `name` tells which header.
-    fn read(&mut self, reader: &mut Reader<'a>, name: &str, field: Field, rank: u8) -> Result<(), Fault> {
-        match field {
-            Field::Headers => return headers::read(reader, &mut self.record.headers),
-            Field::Error => return error_body::read(reader, &mut self.record.error, 0),
-            Field::Body => return error_body::read(reader, &mut self.body, 0),
-            Field::Usage => return self.record.read_usage(reader),
-            Field::Client => return self.record.read_client(reader),
-            Field::Header => {
-                let value = reader.scalar()?;
-                self.record.headers.set(name, value);
-            }
-            _ => {
-                let value = reader.scalar()?;
-                let known = &mut self.ranks[field as usize];
-                if rank <= *known && value != Scalar::Null {
-                    *known = rank;
-                    self.record.check(field, &value);
-                    self.record.set(field, value);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads the value of a user's own key, and what it stands for by itself besides own keys inside it.
-    fn read_own(&mut self, reader: &mut Reader<'a>, key: &str, own: &Own) -> Result<(), Fault> {
-        if !own.below.is_empty() && reader.peek() == Some(b'{') {
-            reader.clone().object(|reader, key| match own.below.get(&key) {
-                Some(own) => self.read_own(reader, &key, own),
-                None => reader.skip(),
-            })?;
-        }
-        match (&own.target, lookup(key)) {
-            (Some(target), _) => self.read(reader, &target.name, target.field, OWN),
-            (None, Some((field, rank))) => self.read(reader, key, field, rank),
-            (None, None) => reader.skip(),
-        }
-    }
-}
-
 impl<'a> Record<'a> {
-    /// A response body is an error only when it is called one, or when the status says so: any other is an
-    /// answer, and answers are not looked at.
-    fn take_body(&mut self, body: ErrorBody<'a>) {
-        if !body.present {
-            return;
-        }
-        let refused = self.status.or(body.status).is_some_and(|status| status >= 400);
-        let failed = refused || self.success == Some(false) || self.error_type.is_some() || self.error.present;
-        if body.named || failed {
-            let error = std::mem::take(&mut self.error);
-            self.error = error_body::merged(body, error);
-        }
-    }
-
     /// Notes a value that means nothing to its field, and forgets one that a better spelling replaces.
-    fn check(&mut self, field: Field, value: &Scalar<'_>) {
+    pub(super) fn check(&mut self, field: Field, value: &Scalar<'_>) {
         if !self.misread.is_empty() {
             self.misread.retain(|(known, _)| *known != field);
         }
@@ -200,7 +116,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn set(&mut self, field: Field, value: Scalar<'a>) {
+    pub(super) fn set(&mut self, field: Field, value: Scalar<'a>) {
         match field {
             Field::Ts => self.ts = Some(value),
             Field::DurationMs => self.duration_ms = value.number(),
@@ -321,46 +237,6 @@ impl<'a> Record<'a> {
 
     fn counts(&mut self) -> &mut TokenCounts {
         self.usage.get_or_insert_default()
-    }
-
-    fn read_usage(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
-        if reader.peek() != Some(b'{') {
-            return reader.skip();
-        }
-        reader.object(|reader, key| match lookup(&key) {
-            Some((
-                field @ (Field::InputTokens
-                | Field::OutputTokens
-                | Field::CacheRead
-                | Field::CacheWrite
-                | Field::CostUsd),
-                _,
-            )) => {
-                let value = reader.scalar()?;
-                self.set(field, value);
-                Ok(())
-            }
-            _ => reader.skip(),
-        })
-    }
-
-    /// `{name, version}`, or the words of a user agent.
-    fn read_client(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
-        match reader.peek() {
-            Some(b'{') => reader.object(|reader, key| {
-                match &*key {
-                    "name" => self.client = reader.scalar()?.into_text(),
-                    "version" => self.client_version = reader.scalar()?.into_text(),
-                    _ => reader.skip()?,
-                }
-                Ok(())
-            }),
-            Some(b'"') => {
-                self.user_agent = Some(reader.string()?);
-                Ok(())
-            }
-            _ => reader.skip(),
-        }
     }
 }
 

@@ -1,0 +1,154 @@
+//! One object becomes a record, member by member.
+
+use super::error_body::{self, ErrorBody};
+use super::fields::{FIELDS, Field, OWN, lookup};
+use super::headers;
+use super::json::{Fault, Reader};
+use super::mapping::{Mapping, Own};
+use super::record::Record;
+use super::scalar::Scalar;
+
+/// Reads one object into an empty record. What stands after the object is left to the caller.
+pub(super) fn read<'a>(reader: &mut Reader<'a>, own: &Mapping, record: &mut Record<'a>) -> Result<(), Fault> {
+    let mut parts = Parts::of(record);
+    reader.object(|reader, key| {
+        if !own.is_empty()
+            && let Some(own) = own.get(&key)
+        {
+            return parts.read_own(reader, &key, own);
+        }
+        match lookup(&key) {
+            Some((field, rank)) => parts.read(reader, &key, field, rank),
+            None => reader.skip(),
+        }
+    })?;
+    parts.finish();
+    Ok(())
+}
+
+/// A record that is being read.
+pub(super) struct Parts<'r, 'a> {
+    pub(super) record: &'r mut Record<'a>,
+    /// The body of the response.
+    pub(super) body: ErrorBody<'a>,
+    /// The rank of the spelling each field was set by; a worse one does not overwrite it.
+    ranks: [u8; FIELDS],
+}
+
+impl<'r, 'a> Parts<'r, 'a> {
+    /// Nothing of `record` was read so far.
+    pub(super) fn of(record: &'r mut Record<'a>) -> Parts<'r, 'a> {
+        Parts { record, body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] }
+    }
+
+    /// Sets `field`, unless a better spelling has.
+    #[inline]
+    pub(super) fn set(&mut self, field: Field, rank: u8, value: Scalar<'a>) {
+        let known = &mut self.ranks[field as usize];
+        if rank <= *known && value != Scalar::Null {
+            *known = rank;
+            self.record.check(field, &value);
+            self.record.set(field, value);
+        }
+    }
+
+    /// A response body is an error only when it is called one, or when the status says so: any other is an
+    /// answer, and answers are not looked at.
+    pub(super) fn finish(self) {
+        let (record, body) = (self.record, self.body);
+        if !body.present {
+            return;
+        }
+        let refused = record.status.or(body.status).is_some_and(|status| status >= 400);
+        let failed = refused || record.success == Some(false) || record.error_type.is_some() || record.error.present;
+        if body.named || failed {
+            let error = std::mem::take(&mut record.error);
+            record.error = error_body::merged(body, error);
+        }
+    }
+
+    /// Reads the value of `field`; `name` tells which header.
+    fn read(&mut self, reader: &mut Reader<'a>, name: &str, field: Field, rank: u8) -> Result<(), Fault> {
+        match field {
+            Field::Headers => return headers::read(reader, &mut self.record.headers),
+            Field::Error => return error_body::read(reader, &mut self.record.error, 0),
+            Field::Body => return error_body::read(reader, &mut self.body, 0),
+            Field::Usage => return self.read_usage(reader),
+            Field::Client => return self.read_client(reader),
+            Field::Header => {
+                let value = reader.scalar()?;
+                self.record.headers.set(name, value);
+            }
+            _ => {
+                let value = reader.scalar()?;
+                self.set(field, rank, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the value of a user's own key, and what it stands for by itself besides own keys inside it.
+    fn read_own(&mut self, reader: &mut Reader<'a>, key: &str, own: &Own) -> Result<(), Fault> {
+        if !own.below.is_empty() && reader.peek() == Some(b'{') {
+            reader.clone().object(|reader, key| match own.below.get(&key) {
+                Some(own) => self.read_own(reader, &key, own),
+                None => reader.skip(),
+            })?;
+        }
+        match (&own.target, lookup(key)) {
+            (Some(target), _) => self.read(reader, &target.name, target.field, OWN),
+            (None, Some((field, rank))) => self.read(reader, key, field, rank),
+            (None, None) => reader.skip(),
+        }
+    }
+
+    fn read_usage(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
+        if reader.peek() != Some(b'{') {
+            return reader.skip();
+        }
+        reader.object(|reader, key| match lookup(&key) {
+            Some((field, _)) if is_usage(field) => {
+                let value = reader.scalar()?;
+                self.record.set(field, value);
+                Ok(())
+            }
+            _ => reader.skip(),
+        })
+    }
+
+    /// `{name, version}`, or the words of a user agent.
+    fn read_client(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
+        match reader.peek() {
+            Some(b'{') => reader.object(|reader, key| {
+                match &*key {
+                    CLIENT_NAME => self.record.client = reader.scalar()?.into_text(),
+                    CLIENT_VERSION => self.record.client_version = reader.scalar()?.into_text(),
+                    _ => reader.skip()?,
+                }
+                Ok(())
+            }),
+            Some(b'"') => {
+                self.set_client(reader.scalar()?);
+                Ok(())
+            }
+            _ => reader.skip(),
+        }
+    }
+
+    /// A client in one word: of a string, the words of a user agent.
+    pub(super) fn set_client(&mut self, value: Scalar<'a>) {
+        if let Scalar::Text(text) = value {
+            self.record.user_agent = Some(text);
+        }
+    }
+}
+
+/// Keys of what a client says of itself.
+pub(super) const CLIENT_NAME: &str = "name";
+/// The same.
+pub(super) const CLIENT_VERSION: &str = "version";
+
+/// Whether a field may stand in `usage`.
+pub(super) fn is_usage(field: Field) -> bool {
+    matches!(field, Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite | Field::CostUsd)
+}
