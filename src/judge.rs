@@ -6,8 +6,8 @@
 mod filter;
 mod fold;
 mod options;
-mod plain;
 mod rolling;
+mod stretches;
 
 pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
 pub use options::{Options, Suppression};
@@ -45,14 +45,14 @@ pub struct Judgement<'a> {
 /// Judges every call of `table`, then the fleet.
 #[must_use]
 pub fn judge<'a>(table: &'a AttemptTable, options: &Options) -> Judgement<'a> {
-    judge_by(table, options, plain::STRETCH)
+    judge_by(table, options, stretches::STRETCH)
 }
 
 fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> Judgement<'a> {
     let horizon = horizon(table, options.complete);
     let plain = Plain::of(table);
-    let mut whole = judge_shard(&group_rest(table, &plain), &horizon, options, |_| true);
-    plain::absorb_all(&mut whole, &plain, stretch, options);
+    let groups = group_rest(table, &plain);
+    let mut whole = stretches::judge_all(&groups, &plain, &horizon, stretch, options);
     whole.judge_fleet(options);
     whole
 }
@@ -60,7 +60,7 @@ fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> J
 /// The end of the data, and whether anything may follow it.
 #[must_use]
 pub fn horizon(table: &AttemptTable, complete: bool) -> Horizon {
-    let data_end = table.rows.iter().map(|row| row.ended()).max().unwrap_or(Time(0));
+    let data_end = table.rows.par_iter().with_min_len(1 << 14).map(|row| row.ended()).max().unwrap_or(Time(0));
     Horizon { data_end, complete }
 }
 

@@ -50,9 +50,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
     {
         let key = at.0 >> (FINEST + self.shift);
         if self.buckets.get(self.last).is_none_or(|(known, _)| *known != key) {
-            self.put_elsewhere(key, B::default());
-            // It may have grown coarser: then none is the last.
-            self.last = self.find(at.0 >> (FINEST + self.shift)).unwrap_or(self.last);
+            self.last = self.find(key).unwrap_or_else(|| self.find_new(at));
         }
         if let Some((_, bucket)) = self.buckets.get_mut(self.last) {
             change(bucket);
@@ -124,6 +122,18 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         while self.buckets.len() > MOST {
             self.widen();
         }
+    }
+
+    /// Where the bucket of a moment stands that has none yet.
+    fn find_new(&mut self, at: Time) -> usize
+    where
+        B: Default,
+    {
+        self.insert(at.0 >> (FINEST + self.shift), B::default());
+        while self.buckets.len() > MOST {
+            self.widen();
+        }
+        self.find(at.0 >> (FINEST + self.shift)).unwrap_or(self.last)
     }
 
     fn find(&self, key: i64) -> Option<usize> {

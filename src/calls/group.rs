@@ -122,9 +122,9 @@ impl<'a> Groups<'a> {
     }
 
     /// Rows with the same key, one key after the other.
-    fn groups<'p>(&self, piece: &'p Piece) -> impl Iterator<Item = &'p [u32]> {
+    fn groups<'p>(&self, members: &'p [u32]) -> impl Iterator<Item = &'p [u32]> {
         let rows = &self.table.rows;
-        piece.0.chunk_by(|&a, &b| rows[a as usize].key == rows[b as usize].key)
+        members.chunk_by(|&a, &b| rows[a as usize].key == rows[b as usize].key)
     }
 
     /// Hands every call of one piece whose key `wanted` accepts to `settled`.
@@ -135,19 +135,41 @@ impl<'a> Groups<'a> {
         wanted: impl Fn(u64) -> bool,
         mut settled: impl FnMut(&Call<'a>),
     ) {
-        for group in self.groups(piece).filter(|group| wanted(self.table.rows[group[0] as usize].key[0])) {
-            let grouping = self.grouping_of(group[0]);
-            if let [row] = group {
-                let rows = SmallVec::from_slice(&[*row]);
-                settled(&Call::settle(self.table, rows, grouping, horizon));
-            } else if grouping == Grouping::Explicit {
-                for call in reuse::split(self.table, group) {
-                    settled(&Call::settle(self.table, call, Grouping::Explicit, horizon));
-                }
-            } else {
-                for (call, grouping) in stream::split(self.table, group) {
-                    settled(&Call::settle(self.table, call, grouping, horizon));
-                }
+        for group in self.groups(&piece.0).filter(|group| wanted(self.table.rows[group[0] as usize].key[0])) {
+            self.calls_of(group, horizon, &mut settled);
+        }
+    }
+
+    /// Hands the calls of one piece to `settled` whose groups begin before the row `until`, from `place` on. Says at
+    /// what place those begin that are left.
+    pub(crate) fn calls_until(
+        &self,
+        piece: &Piece,
+        place: usize,
+        until: u32,
+        horizon: &Horizon,
+        mut settled: impl FnMut(&Call<'a>),
+    ) -> usize {
+        let mut done = place;
+        for group in self.groups(&piece.0[place..]).take_while(|group| group[0] < until) {
+            self.calls_of(group, horizon, &mut settled);
+            done += group.len();
+        }
+        done
+    }
+
+    fn calls_of(&self, group: &[u32], horizon: &Horizon, settled: &mut impl FnMut(&Call<'a>)) {
+        let grouping = self.grouping_of(group[0]);
+        if let [row] = group {
+            let rows = SmallVec::from_slice(&[*row]);
+            settled(&Call::settle(self.table, rows, grouping, horizon));
+        } else if grouping == Grouping::Explicit {
+            for call in reuse::split(self.table, group) {
+                settled(&Call::settle(self.table, call, Grouping::Explicit, horizon));
+            }
+        } else {
+            for (call, grouping) in stream::split(self.table, group) {
+                settled(&Call::settle(self.table, call, grouping, horizon));
             }
         }
     }
@@ -162,7 +184,7 @@ impl<'a> Groups<'a> {
         streams: &mut Vec<u32>,
     ) {
         let rows = &self.table.rows;
-        for group in self.groups(piece) {
+        for group in self.groups(&piece.0) {
             if self.grouping_of(group[0]) != Grouping::Explicit {
                 streams.extend_from_slice(group);
                 continue;

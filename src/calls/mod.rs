@@ -12,7 +12,7 @@ mod reuse;
 mod stream;
 
 pub use call::{Call, Wait};
-pub use group::{Groups, group};
+pub use group::{Groups, Piece, group};
 pub(crate) use group::{group_from, group_rest};
 pub(crate) use plain::Plain;
 pub(crate) use quiet::Quiet;

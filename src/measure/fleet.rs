@@ -179,10 +179,11 @@ impl Sums {
             let instants = std::mem::take(&mut tally.instants);
             self.scopes.entry(*scope).or_default().instants.merge(table, instants);
         }
+        self.backoffs.take_waiting(table, &mut other.backoffs);
         other.begun.into_iter().for_each(|begun| self.begin(begun));
     }
 
-    /// Starts that are known one by one, since they are not judged yet or others may have to do with them.
+    /// Moments that are still known one by one, since they are not judged yet or others may have to do with them.
     #[must_use]
     pub fn instants(&self) -> usize {
         self.scopes.values().map(|tally| tally.instants.len()).sum()

@@ -154,6 +154,11 @@ impl Gate {
         self.moments.merge(table, other.moments);
     }
 
+    /// Entries it holds.
+    pub(super) fn len(&self) -> usize {
+        self.moments.len()
+    }
+
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         for knock in self.moments.each_mut() {
             knock.closes.iter_mut().for_each(|(_, row)| visit(row));

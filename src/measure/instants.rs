@@ -67,9 +67,9 @@ impl Instants {
         self.starts.add_plain(table, sent, mark);
     }
 
-    /// Starts it holds.
+    /// Moments it holds.
     pub(super) fn len(&self) -> usize {
-        self.starts.len()
+        self.starts.len() + self.gate.len() + self.waves.len()
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Instants) {

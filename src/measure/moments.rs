@@ -29,22 +29,33 @@ impl<T> Default for Moments<T> {
 
 /// Events that may wait, so that short lists are not sorted again and again.
 const SLACK: usize = 1024;
-/// Events come nearly in the order of time: the place of one is looked for among so many at the end.
+/// Events come nearly in the order of time: so many entries are moved to make room for an earlier one.
 const NEAR: usize = 64;
 
 impl<T: Moment> Moments<T> {
     #[inline]
     pub(super) fn add(&mut self, table: &AttemptTable, key: i64, event: T) {
-        let near = self.list.len().saturating_sub(NEAR);
-        let back = self.list[near..].iter().rev().take_while(|(other, _)| *other > key).count();
-        let place = self.list.len() - back;
-        match self.list[..place].last_mut() {
+        let last = self.list.last().map_or(i64::MIN, |(last, _)| *last);
+        match self.list.last_mut() {
+            Some((_, mine)) if last == key => mine.merge(table, &event),
+            Some(_) if last > key => self.add_before(table, last.abs_diff(key), key, event),
+            _ => self.list.push((key, event)),
+        }
+    }
+
+    /// Adds an event of a stretch so long before the last one.
+    fn add_before(&mut self, table: &AttemptTable, apart: u64, key: i64, event: T) {
+        // No more entries than stretches can stand between the two.
+        let near = (self.list.len() as u64).saturating_sub(apart.saturating_add(1)) as usize;
+        let place = near + self.list[near..].partition_point(|(other, _)| *other < key);
+        let moved = self.list.len() - place;
+        match self.list.get_mut(place) {
             Some((known, mine)) if *known == key => mine.merge(table, &event),
-            Some((known, _)) if *known > key => {
+            _ if moved <= NEAR => self.list.insert(place, (key, event)),
+            _ => {
                 self.late.push((key, event));
                 self.settle_when_due(table);
             }
-            _ => self.list.insert(place, (key, event)),
         }
     }
 

@@ -15,10 +15,12 @@ use std::collections::BTreeMap;
 /// Counts of one run.
 #[derive(Clone, Debug)]
 pub struct RunTally {
-    /// Calls by number of attempts and how they ended.
-    pub bars: BTreeMap<u32, Bar>,
-    /// Successful calls by the attempt that succeeded.
-    pub success_by_attempt: BTreeMap<u32, u64>,
+    /// Calls that succeeded with their only attempt: most of all, and in none of the maps beneath.
+    at_once: u64,
+    /// Other calls by number of attempts and how they ended.
+    bars: BTreeMap<u32, Bar>,
+    /// Those of them that succeeded, by the attempt that did.
+    success_by_attempt: BTreeMap<u32, u64>,
     /// Attempts.
     pub sends: u64,
     /// Time between attempts of a call, µs.
@@ -56,6 +58,7 @@ pub struct RunTally {
 impl Default for RunTally {
     fn default() -> Self {
         RunTally {
+            at_once: 0,
             bars: BTreeMap::new(),
             success_by_attempt: BTreeMap::new(),
             sends: 0,
@@ -81,15 +84,8 @@ impl Default for RunTally {
 impl RunTally {
     /// Takes in one call.
     pub fn absorb(&mut self, call: &Call<'_>) {
-        let bar = self.bars.entry(call.len() as u32).or_default();
-        match call.outcome {
-            Outcome::Ok => bar.ok += 1,
-            Outcome::Failed => bar.failed += 1,
-            Outcome::Open => bar.open += 1,
-        }
+        self.count(call);
         if call.outcome == Outcome::Ok {
-            let place = call.attempts().position(|attempt| !attempt.failed()).unwrap_or(0) as u32 + 1;
-            *self.success_by_attempt.entry(place).or_default() += 1;
             self.last_success = self.last_success.max(Some(call.first().sent));
         }
         if call.len() > 1 {
@@ -109,10 +105,26 @@ impl RunTally {
         self.note_model(call.origin(0).model);
     }
 
+    fn count(&mut self, call: &Call<'_>) {
+        if call.len() == 1 && call.outcome == Outcome::Ok {
+            self.at_once += 1;
+            return;
+        }
+        let bar = self.bars.entry(call.len() as u32).or_default();
+        match call.outcome {
+            Outcome::Ok => bar.ok += 1,
+            Outcome::Failed => bar.failed += 1,
+            Outcome::Open => bar.open += 1,
+        }
+        if call.outcome == Outcome::Ok {
+            let place = call.attempts().position(|attempt| !attempt.failed()).unwrap_or(0) as u32 + 1;
+            *self.success_by_attempt.entry(place).or_default() += 1;
+        }
+    }
+
     /// Takes in a call of one attempt that succeeded and has no detail.
     pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
-        self.bars.entry(1).or_default().ok += 1;
-        *self.success_by_attempt.entry(1).or_default() += 1;
+        self.at_once += 1;
         self.last_success = self.last_success.max(Some(attempt.sent));
         self.doomed.absorb_success(attempt.sent);
         self.paces.absorb_success(table, attempt, spot);
@@ -130,6 +142,7 @@ impl RunTally {
 
     /// Takes in the counts of the same run from other calls.
     pub fn merge(&mut self, other: RunTally) {
+        self.at_once += other.at_once;
         for (attempts, theirs) in other.bars {
             let mine = self.bars.entry(attempts).or_default();
             mine.ok += theirs.ok;
@@ -168,23 +181,41 @@ impl RunTally {
         self.haste.each_row(visit);
     }
 
+    /// Calls by number of attempts and how they ended.
+    #[must_use]
+    pub fn bars(&self) -> BTreeMap<u32, Bar> {
+        let mut bars = self.bars.clone();
+        if self.at_once > 0 {
+            bars.entry(1).or_default().ok += self.at_once;
+        }
+        bars
+    }
+
+    /// Successful calls by the attempt that succeeded.
+    #[must_use]
+    pub fn success_by_attempt(&self) -> BTreeMap<u32, u64> {
+        let mut calls = self.success_by_attempt.clone();
+        if self.at_once > 0 {
+            *calls.entry(1).or_default() += self.at_once;
+        }
+        calls
+    }
+
     /// Calls that ended so.
     #[must_use]
     pub fn ended(&self, outcome: Outcome) -> u64 {
-        self.bars
-            .values()
-            .map(|bar| match outcome {
-                Outcome::Ok => bar.ok,
-                Outcome::Failed => bar.failed,
-                Outcome::Open => bar.open,
-            })
-            .sum()
+        let others = self.bars.values().map(|bar| match outcome {
+            Outcome::Ok => bar.ok,
+            Outcome::Failed => bar.failed,
+            Outcome::Open => bar.open,
+        });
+        others.sum::<u64>() + if outcome == Outcome::Ok { self.at_once } else { 0 }
     }
 
     /// All calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
-        self.bars.values().map(|bar| bar.calls()).sum()
+        self.at_once + self.bars.values().map(|bar| bar.calls()).sum::<u64>()
     }
 
     /// How the run ended: a failed call decides, then an open one.

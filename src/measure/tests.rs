@@ -110,7 +110,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
             let ends = [pace.first, pace.last].map(|spot| spot.map(|spot| row(spot.row)));
             let _ = writeln!(out, "{ends:?} {:?}", pace.quarters());
         }
-        let _ = writeln!(out, "{name} {:?} {:?} {} {}", run.bars, run.success_by_attempt, run.sends, run.waited_us);
+        let _ = writeln!(out, "{name} {:?} {:?} {} {}", run.bars(), run.success_by_attempt(), run.sends, run.waited_us);
         let _ =
             writeln!(out, "{:?} {} {:?}", run.retried.map(|spot| row(spot.row)), run.retried_calls, run.last_success);
     }

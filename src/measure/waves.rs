@@ -142,6 +142,11 @@ impl Waves {
         self.moments.merge(table, other.moments);
     }
 
+    /// Entries it holds.
+    pub(super) fn len(&self) -> usize {
+        self.moments.len()
+    }
+
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.moments.each_mut().filter_map(|turn| turn.example.as_mut()).for_each(&mut *visit);
         self.trains.each_row(visit);

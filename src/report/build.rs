@@ -252,8 +252,8 @@ pub(crate) fn sighting(table: &AttemptTable, row: u32, place: usize) -> Sighting
 
 fn fleet_bars(fleet: &Fleet<'_>) -> BTreeMap<u32, Bar> {
     let mut bars: BTreeMap<u32, Bar> = BTreeMap::new();
-    for (attempts, bar) in fleet.runs.values().flat_map(|run| &run.bars) {
-        let sum = bars.entry(*attempts).or_default();
+    for (attempts, bar) in fleet.runs.values().flat_map(RunTally::bars) {
+        let sum = bars.entry(attempts).or_default();
         sum.ok += bar.ok;
         sum.failed += bar.failed;
         sum.open += bar.open;
@@ -273,22 +273,23 @@ fn runs(fleet: &Fleet<'_>) -> Vec<Run> {
 fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally) -> Run {
     let models: BTreeSet<&str> = tally.models.iter().map(|model| fleet.table.names.text(*model)).collect();
     let [infos, warnings, errors] = tally.findings;
+    let bars = tally.bars();
     Run {
         run_id: masked(name),
         calls: tally.calls(),
         attempts: tally.sends,
         retries: tally.retries(),
         amplification: amplification(tally.sends, tally.calls()),
-        histogram: tally.bars.iter().map(|(attempts, bar)| (*attempts, bar.calls())).collect(),
-        bars: Histogram { bars: tally.bars.clone() },
-        success_by_attempt: tally.success_by_attempt.clone(),
+        histogram: bars.iter().map(|(attempts, bar)| (*attempts, bar.calls())).collect(),
         outcome: tally.outcome(),
         calls_failed: tally.ended(Outcome::Failed),
         first: tally.first,
         last: tally.last,
         wait_s: seconds(tally.waited_us),
         wasted_sends: tally.wasted,
-        worst_call_attempts: tally.bars.keys().next_back().copied().unwrap_or(0),
+        worst_call_attempts: bars.keys().next_back().copied().unwrap_or(0),
+        bars: Histogram { bars },
+        success_by_attempt: tally.success_by_attempt(),
         models: models.into_iter().map(masked).collect(),
         findings: [errors, warnings, infos],
         green_with_retries: tally.outcome() == Outcome::Ok && tally.retries() > 0,

@@ -44,7 +44,7 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     let runs = fleet.sorted_runs().into_iter();
     runs.filter(|(_, _, tally)| tally.outcome() == Outcome::Ok)
         .filter_map(|(_, run, tally)| {
-            let worst = *tally.success_by_attempt.last_key_value()?.0;
+            let worst = *tally.success_by_attempt().last_key_value()?.0;
             // A send after a success is another matter.
             (worst > 1).then(|| hit(run, tally, worst))
         })

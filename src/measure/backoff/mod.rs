@@ -132,14 +132,19 @@ impl Backoffs {
         fit(&mut self.loops, call.table());
     }
 
-    pub(super) fn merge(&mut self, table: &AttemptTable, other: Backoffs) {
+    pub(super) fn merge(&mut self, table: &AttemptTable, mut other: Backoffs) {
+        self.take_waiting(table, &mut other);
         for (key, tally) in other.loops {
             self.loops.entry(key).or_default().merge(tally);
         }
-        for (key, waiting) in other.waiting {
+        fit(&mut self.loops, table);
+    }
+
+    /// Takes over who waited when.
+    pub(super) fn take_waiting(&mut self, table: &AttemptTable, other: &mut Backoffs) {
+        for (key, waiting) in other.waiting.drain() {
             self.waiting.entry(key).or_default().merge(table, waiting);
         }
-        fit(&mut self.loops, table);
         fit(&mut self.waiting, table);
     }
 
