@@ -88,7 +88,7 @@ const KEYS: &[(&str, Key)] = &[
 ];
 
 static TABLE: LazyLock<Words<Key>> =
-    LazyLock::new(|| Words::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key))));
+    LazyLock::new(|| Words::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key)).collect()));
 
 /// What `key` announces at a `depth`.
 pub(super) fn key(key: &str, depth: u8) -> Option<Key> {

@@ -171,7 +171,7 @@ static TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| {
     let spelled = |(field, names): &'static (Field, &'static [&'static str])| {
         names.iter().enumerate().map(|(rank, name)| ((*name).into(), (*field, rank as u8 + 1)))
     };
-    Words::new(SPELLINGS.iter().flat_map(spelled))
+    Words::new(SPELLINGS.iter().flat_map(spelled).collect())
 });
 
 /// The rank of a user's own spelling: it wins over all that are built in.

@@ -2,6 +2,7 @@
 
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
+use super::scan;
 use super::words::Words;
 use crate::attempt::LimitKind;
 use std::borrow::Cow;
@@ -133,7 +134,7 @@ static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
             }
         }
     }
-    Words::new(names.into_iter())
+    Words::new(names)
 });
 
 /// The header of this name, in any case, if it matters.
@@ -171,12 +172,23 @@ impl<'a> Headers<'a> {
         }
     }
 
+    /// The same for a string, as the values of headers are.
+    #[inline]
+    pub(super) fn set_text(&mut self, header: Header, text: &'a str) {
+        match header {
+            Header::Limit(part, kind) if let Some(number) = scan::integer(text.as_bytes()) => {
+                self.set_limit(part, kind, Some(number));
+            }
+            _ => self.set_known(header, Scalar::Text(Cow::Borrowed(text))),
+        }
+    }
+
     pub(super) fn set_known(&mut self, header: Header, value: Scalar<'a>) {
         if matches!(value, Scalar::Null | Scalar::Other) {
             return;
         }
         match header {
-            Header::Limit(part, kind) => self.set_limit(part, kind, &value),
+            Header::Limit(part, kind) => self.set_limit(part, kind, value.integer()),
             Header::RetryAfter => self.retry_after = Some(value),
             Header::RetryAfterMs => self.retry_after_ms = Some(value.number().unwrap_or(f64::NAN)),
             Header::ShouldRetry => self.should_retry = value.truth(),
@@ -198,12 +210,13 @@ impl<'a> Headers<'a> {
         }
     }
 
-    fn set_limit(&mut self, part: LimitPart, kind: LimitKind, value: &Scalar<'a>) {
+    #[inline]
+    fn set_limit(&mut self, part: LimitPart, kind: LimitKind, number: Option<i64>) {
         self.any_limit = true;
         let reading = &mut self.limits[kind as usize];
         match part {
-            LimitPart::Limit => reading.limit = value.integer(),
-            LimitPart::Remaining => reading.remaining = value.integer(),
+            LimitPart::Limit => reading.limit = number,
+            LimitPart::Remaining => reading.remaining = number,
             LimitPart::Other => {}
         }
     }
@@ -245,8 +258,11 @@ impl<'a> Headers<'a> {
 pub(crate) fn read<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
     match reader.peek() {
         Some(b'{') => reader.object(|reader, name| {
-            let value = reader.scalar()?;
-            headers.set(&name, value);
+            let Some(header) = named(&name) else { return reader.skip() };
+            match reader.plain_string() {
+                Some(text) => headers.set_text(header, text),
+                None => headers.set_known(header, reader.scalar()?),
+            }
             Ok(())
         }),
         Some(b'[') => reader.list(|reader| read_pair(reader, headers)),

@@ -134,6 +134,7 @@ impl<'t> Reader<'t> {
         Ok(first.map_or(Scalar::Other, |scalar| Scalar::First(Box::new(scalar))))
     }
 
+    #[inline]
     fn flat(&mut self) -> Result<Scalar<'t>, Fault> {
         match self.byte() {
             Some(b'"') => self.string().map(Scalar::Text),
@@ -172,9 +173,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a string that is next, has no escapes and is whole.
+    /// Reads a string that is next and has no escapes.
     #[inline]
-    fn plain_string(&mut self) -> Option<&'t str> {
+    pub(super) fn plain_string(&mut self) -> Option<&'t str> {
         if self.byte() != Some(b'"') {
             return None;
         }

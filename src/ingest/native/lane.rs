@@ -18,8 +18,10 @@ use std::hash::BuildHasher;
 
 /// Lines in a row that no shape fitted before learning pauses: some logs have no shape.
 const PATIENCE: u32 = 64;
-/// Lines for which it then pauses.
+/// Lines for which it then pauses; each time in vain twice as long,
 const PAUSE: u32 = 2048;
+/// but no longer than this.
+const LONGEST_PAUSE: u32 = 32 << 10;
 
 /// What the lane has learnt, and what it remembers of the lines before. One a worker.
 #[derive(Debug, Default)]
@@ -29,6 +31,7 @@ pub(crate) struct Lane {
     pub(super) memory: Memory,
     misses: u32,
     pause: u32,
+    next_pause: u32,
     /// Fingerprint of the user's own keys that the shapes were learnt with.
     own: u64,
     /// Everything is left to the strict parser.
@@ -66,20 +69,22 @@ impl Lane {
 
     /// Takes `line` if it is an ordinary line of a known shape.
     pub(super) fn take(&mut self, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Answer<'_> {
-        if self.closed || place.keep_ids || place.filter.is_some() {
+        if self.closed {
             return Answer::Unusual;
         }
         let layout = match self.shapes.fit(line.as_bytes(), &mut self.scalars) {
             Fit::Whole(layout) => layout,
             Fit::Unusual => {
-                self.misses = 0;
+                (self.misses, self.next_pause) = (0, 0);
                 return Answer::Unusual;
             }
             Fit::Other => return Answer::Unknown,
         };
-        self.misses = 0;
+        (self.misses, self.next_pause) = (0, 0);
         let values = Values { line, scalars: &self.scalars, layout };
-        if values.is_ordinary() && ordinary(&values, place, &mut self.memory.origins, table).is_some() {
+        // A filter asks the record, and kept ids are out of the ordinary.
+        let plain = !place.keep_ids && place.filter.is_none();
+        if plain && values.is_ordinary() && ordinary(&values, place, &mut self.memory.origins, table).is_some() {
             return Answer::Taken;
         }
         let scalars = self.scalars.get(1..).unwrap_or_default();
@@ -95,7 +100,8 @@ impl Lane {
         self.misses += 1;
         if self.misses > PATIENCE {
             self.misses = 0;
-            self.pause = PAUSE;
+            self.pause = self.next_pause.clamp(PAUSE, LONGEST_PAUSE);
+            self.next_pause = 2 * self.pause;
         }
         if let Some(mut shape) = super::shape::learn(line, own) {
             shape.layout.replay = Replay::learn(line, own, shape.before.len());

@@ -93,6 +93,8 @@ impl LastName {
 
     #[inline]
     fn is(&self, name: &str) -> bool {
-        self.bytes.get(..usize::from(self.length)).is_some_and(|bytes| scan::same(bytes, name.as_bytes()))
+        let length = usize::from(self.length);
+        length == name.len()
+            && (length == 0 || self.bytes.get(..length).is_some_and(|bytes| scan::same(bytes, name.as_bytes())))
     }
 }

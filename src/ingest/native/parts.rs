@@ -7,6 +7,7 @@ use super::json::{Fault, Reader};
 use super::mapping::{Mapping, Own};
 use super::record::Record;
 use super::scalar::Scalar;
+use std::borrow::Cow;
 
 /// Reads one object into an empty record. What stands after the object is left to the caller.
 pub(super) fn read<'a>(reader: &mut Reader<'a>, own: &Mapping, record: &mut Record<'a>) -> Result<(), Fault> {
@@ -42,14 +43,37 @@ impl<'r, 'a> Parts<'r, 'a> {
     }
 
     /// Sets `field`, unless a better spelling has.
-    #[inline]
     pub(super) fn set(&mut self, field: Field, rank: u8, value: Scalar<'a>) {
-        let known = &mut self.ranks[field as usize];
-        if rank <= *known && value != Scalar::Null {
-            *known = rank;
+        if !matches!(value, Scalar::Null) && self.outranks(field, rank) {
             self.record.check(field, &value);
             self.record.set(field, value);
         }
+    }
+
+    /// The same for a string, which most fields keep as it is.
+    #[inline]
+    pub(super) fn set_text(&mut self, field: Field, rank: u8, text: &'a str) {
+        if self.outranks(field, rank) {
+            let text = Cow::Borrowed(text);
+            match self.record.words(field) {
+                Some(place) => *place = Some(text),
+                None => {
+                    let value = Scalar::Text(text);
+                    self.record.check(field, &value);
+                    self.record.set(field, value);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn outranks(&mut self, field: Field, rank: u8) -> bool {
+        let known = &mut self.ranks[field as usize];
+        let better = rank <= *known;
+        if better {
+            *known = rank;
+        }
+        better
     }
 
     /// A response body is an error only when it is called one, or when the status says so: any other is an
@@ -79,10 +103,13 @@ impl<'r, 'a> Parts<'r, 'a> {
                 let value = reader.scalar()?;
                 self.record.headers.set(name, value);
             }
-            _ => {
-                let value = reader.scalar()?;
-                self.set(field, rank, value);
-            }
+            _ => match reader.plain_string() {
+                Some(text) => self.set_text(field, rank, text),
+                None => {
+                    let value = reader.scalar()?;
+                    self.set(field, rank, value);
+                }
+            },
         }
         Ok(())
     }

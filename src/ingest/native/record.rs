@@ -116,7 +116,35 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Where the words of a field stand that takes any.
+    #[inline]
+    pub(super) fn words(&mut self, field: Field) -> Option<&mut Text<'a>> {
+        Some(match field {
+            Field::RunId => &mut self.run_id,
+            Field::CallId => &mut self.call_id,
+            Field::Layer => &mut self.layer,
+            Field::RequestId => &mut self.request_id,
+            Field::Provider => &mut self.provider,
+            Field::Model => &mut self.model,
+            Field::Org => &mut self.org,
+            Field::ApiKey => &mut self.api_key,
+            Field::Workspace => &mut self.workspace,
+            Field::Kind => &mut self.kind,
+            Field::Decision => &mut self.decision,
+            Field::Transport => &mut self.transport,
+            Field::UserAgent => &mut self.user_agent,
+            Field::IdempotencyKey => &mut self.idempotency_key,
+            Field::RequestHash => &mut self.request_hash,
+            Field::Tool => &mut self.tool,
+            _ => return None,
+        })
+    }
+
     pub(super) fn set(&mut self, field: Field, value: Scalar<'a>) {
+        if let Some(place) = self.words(field) {
+            *place = value.into_text();
+            return;
+        }
         match field {
             Field::Ts => self.ts = Some(value),
             Field::DurationMs => self.duration_ms = value.number(),
@@ -124,31 +152,21 @@ impl<'a> Record<'a> {
             Field::DurationBare => self.duration_ms = bare_duration_ms(&value),
             Field::TtftMs => self.ttft_ms = value.number(),
             Field::TtftS => self.ttft_ms = value.number().map(|s| s * 1000.0),
-            Field::RunId => self.run_id = value.into_text(),
-            Field::CallId => self.call_id = value.into_text(),
             Field::Number => self.set_number(&value),
             Field::NumberFromZero => self.number = self.number.or(value.integer().map(|n| n.saturating_add(1))),
             Field::MaxAttempts => self.max_attempts = value.integer(),
             Field::MaxRetries => {
                 self.max_attempts = self.max_attempts.or(value.integer().map(|n| n.saturating_add(1)));
             }
-            Field::Layer => self.layer = value.into_text(),
             Field::SdkRetryCount => self.sdk_retry_count = value.integer(),
             Field::Resends => self.resends = value.integer(),
-            Field::RequestId => self.request_id = value.into_text(),
             Field::AwsRequestId => self.aws_request_id = true,
-            Field::Provider => self.provider = value.into_text(),
-            Field::Model => self.model = value.into_text(),
-            Field::Org => self.org = value.into_text(),
-            Field::ApiKey => self.api_key = value.into_text(),
-            Field::Workspace => self.workspace = value.into_text(),
             Field::Status => self.set_status(value),
             Field::Code => self.set_code(value),
             Field::ErrorType => self.error_type = self.something(value),
             Field::ErrorCode => self.error_code = self.something(value),
             Field::ErrorMessage => self.error_message = self.something(value),
             Field::Exception => self.exception = self.something(value),
-            Field::Kind => self.kind = value.into_text(),
             Field::MidStream => self.mid_stream = value.truth() == Some(true),
             Field::Stream => self.stream = value.truth() == Some(true),
             Field::RetryAfter => self.retry_after = Some(value),
@@ -156,13 +174,10 @@ impl<'a> Record<'a> {
             Field::ShouldRetry => self.should_retry = value.truth(),
             Field::PlannedMs => self.planned_ms = value.number(),
             Field::PlannedS => self.planned_ms = self.planned_ms.or(value.number().map(|s| s * 1000.0)),
-            Field::Decision => self.decision = value.into_text(),
             Field::WillRetry => self.will_retry = value.truth(),
             Field::Outcome => self.set_outcome(value),
             Field::Success => self.success = value.truth(),
-            Field::Transport => self.transport = value.into_text(),
             Field::Delivered => self.delivered = value.integer().or(value.truth().map(i64::from)).unwrap_or(0),
-            Field::UserAgent => self.user_agent = value.into_text(),
             Field::MaxTokens => self.max_tokens = value.integer(),
             Field::TimeoutS => self.timeout_ms = value.number().map(|s| s * 1000.0),
             Field::TimeoutMs => self.timeout_ms = value.number(),
@@ -170,14 +185,28 @@ impl<'a> Record<'a> {
                 self.side_effect = value.truth() == Some(true);
                 self.no_side_effect = value.truth() == Some(false);
             }
-            Field::IdempotencyKey => self.idempotency_key = value.into_text(),
-            Field::RequestHash => self.request_hash = value.into_text(),
             Field::InputTokens => self.counts().input = value.integer().unwrap_or(0),
             Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
             Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
             Field::CacheWrite => self.counts().cache_write = value.integer().unwrap_or(0),
             Field::CostUsd => self.counts().cost_usd = value.number().unwrap_or(0.0),
-            Field::Tool => self.tool = value.into_text(),
+            // Words were set above.
+            Field::RunId
+            | Field::CallId
+            | Field::Layer
+            | Field::RequestId
+            | Field::Provider
+            | Field::Model
+            | Field::Org
+            | Field::ApiKey
+            | Field::Workspace
+            | Field::Kind
+            | Field::Decision
+            | Field::Transport
+            | Field::UserAgent
+            | Field::IdempotencyKey
+            | Field::RequestHash
+            | Field::Tool => {}
             Field::Headers | Field::Header | Field::Error | Field::Body | Field::Usage | Field::Client => {}
         }
     }

@@ -68,11 +68,17 @@ impl Replay {
         for step in &self.steps {
             match step {
                 Step::Skip(count) => said.skip(*count),
-                Step::Field(field, rank) => parts.set(*field, *rank, said.next()),
+                Step::Field(field, rank) => match said.text() {
+                    Some(text) => parts.set_text(*field, *rank, text),
+                    None => parts.set(*field, *rank, said.next()),
+                },
                 Step::Usage(field) => parts.record.set(*field, said.next()),
                 Step::ClientName => parts.record.client = said.next().into_text(),
                 Step::ClientVersion => parts.record.client_version = said.next().into_text(),
-                Step::Header(header) => parts.record.headers.set_known(*header, said.next()),
+                Step::Header(header) => match said.text() {
+                    Some(text) => parts.record.headers.set_text(*header, text),
+                    None => parts.record.headers.set_known(*header, said.next()),
+                },
                 Step::Headers => parts.record.headers.set_bare(&said.next()),
                 Step::Client => parts.set_client(said.next()),
                 Step::Error => parts.record.error.set_bare(said.next(), 0),
@@ -119,15 +125,29 @@ impl<'l> Said<'l, '_> {
         self.scalars = self.scalars.as_slice().get(count..).unwrap_or_default().iter();
     }
 
+    /// The next scalar, if it is a string without escapes.
     #[inline]
+    fn text(&mut self) -> Option<&'l str> {
+        let (scalar, rest) = self.scalars.as_slice().split_first().filter(|(scalar, _)| scalar.kind == Kind::Text)?;
+        self.scalars = rest.iter();
+        Some(self.text_of(scalar))
+    }
+
+    #[inline]
+    fn text_of(&self, scalar: &values::Scalar) -> &'l str {
+        self.line.get(scalar.start as usize..scalar.end as usize).unwrap_or_default()
+    }
+
+    /// The next scalar, whatever it is.
     fn next(&mut self) -> Scalar<'l> {
         let Some(scalar) = self.scalars.next() else { return Scalar::Null };
-        let text = || self.line.get(scalar.start as usize..scalar.end as usize).unwrap_or_default();
+        let text = || self.text_of(scalar);
         match scalar.kind {
             Kind::Null => Scalar::Null,
             Kind::True => Scalar::Bool(true),
             Kind::False => Scalar::Bool(false),
             Kind::Text => Scalar::Text(text().into()),
+            Kind::Escaped => Reader::new(text()).string().map_or(Scalar::Null, Scalar::Text),
             Kind::Integer | Kind::Decimal => json::number(text()).unwrap_or(Scalar::Null),
         }
     }

@@ -30,6 +30,7 @@ impl<'a> Scalar<'a> {
     }
 
     /// The value as a whole number.
+    #[inline]
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
             Scalar::Int(n) => Some(*n),
@@ -54,6 +55,7 @@ impl<'a> Scalar<'a> {
     }
 
     /// The value as words; numbers become their digits.
+    #[inline]
     pub(crate) fn into_text(self) -> Option<Cow<'a, str>> {
         match self {
             Scalar::Text(text) => Some(text),

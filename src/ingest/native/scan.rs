@@ -1,4 +1,4 @@
-//! Scalars of a JSON line, found eight bytes at a time. Refuses what needs a closer look: escapes, exponents.
+//! Scalars of a JSON line, found eight bytes at a time. Refuses what needs a closer look: exponents, what is no JSON.
 
 /// What a scalar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,6 +8,8 @@ pub(super) enum Kind {
     False,
     /// A string without escapes.
     Text,
+    /// A string with escapes, quotes included: it must be read anew.
+    Escaped,
     /// Digits, a sign perhaps.
     Integer,
     /// Digits with a point.
@@ -60,8 +62,12 @@ pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
 pub(super) fn scalar(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
     match bytes.get(at)? {
         b'"' => {
-            let end = string_end(bytes, at + 1)?;
-            Some((Kind::Text, at + 1, end, end + 1))
+            let end = special(bytes, at + 1);
+            match bytes.get(end)? {
+                b'"' => Some((Kind::Text, at + 1, end, end + 1)),
+                b'\\' => escaped_end(bytes, end).map(|end| (Kind::Escaped, at, end, end)),
+                _ => None,
+            }
         }
         b'n' => word(bytes, at, b"null", Kind::Null),
         b't' => word(bytes, at, b"true", Kind::True),
@@ -77,11 +83,24 @@ fn word(bytes: &[u8], at: usize, word: &[u8], kind: Kind) -> Option<(Kind, usize
     (bytes.get(at..end)? == word).then_some((kind, at, end, end))
 }
 
-/// The closing quote of a string that needs no unescaping; `None` at a backslash or a control character.
-#[inline]
-fn string_end(bytes: &[u8], from: usize) -> Option<usize> {
-    let at = special(bytes, from);
-    (bytes.get(at) == Some(&b'"')).then_some(at)
+/// Where the string goes on after its closing quote that has its first escape at `from`; `None` where one of its
+/// escapes is none.
+#[cold]
+fn escaped_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while *bytes.get(at)? == b'\\' {
+        let digits = match bytes.get(at + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 0,
+            b'u' => 4,
+            _ => return None,
+        };
+        let next = at + 2 + digits;
+        if !bytes.get(at + 2..next)?.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        at = special(bytes, next);
+    }
+    (*bytes.get(at)? == b'"').then_some(at + 1)
 }
 
 /// The first quote, backslash or control character at or after `from`; the length where there is none.
@@ -206,6 +225,7 @@ mod tests {
     fn scalars_are_told_apart() {
         assert_eq!(read("\"abc\","), Some((Kind::Text, "abc")));
         assert_eq!(read("\"long enough for two words é\"}"), Some((Kind::Text, "long enough for two words é")));
+        assert_eq!(read(r#""a\"b\u00e9\\""}"#), Some((Kind::Escaped, r#""a\"b\u00e9\\""#)));
         assert_eq!(read("null}"), Some((Kind::Null, "null")));
         assert_eq!(read("-12,"), Some((Kind::Integer, "-12")));
         assert_eq!(read("0.5}"), Some((Kind::Decimal, "0.5")));
@@ -214,7 +234,11 @@ mod tests {
     #[test]
     fn what_needs_a_closer_look_is_refused() {
         for text in [
-            "\"a\\\"b\"",
+            "\"a\\x\"",
+            "\"a\\u00g0\"",
+            "\"a\\u00\"",
+            "\"a\\",
+            "\"a\\n\u{1}\"",
             "\"a\u{1}b and more to fill\"",
             "\"open",
             "1e5",

@@ -11,7 +11,7 @@ pub(super) struct Words<V> {
 
 impl<V: Copy> Words<V> {
     /// Of a word that comes twice the first meaning counts.
-    pub(super) fn new(words: impl Iterator<Item = (Cow<'static, str>, V)>) -> Words<V> {
+    pub(super) fn new(words: Vec<(Cow<'static, str>, V)>) -> Words<V> {
         let mut all = Words { table: HashTable::new() };
         for (word, value) in words {
             if all.get(&word).is_none() {
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn words_of_every_length_are_found() {
         let text = "abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopqrstuvwxyz";
-        let words = Words::new((0..=text.len()).map(|length| (text[..length].into(), length)));
+        let words = Words::new((0..=text.len()).map(|length| (text[..length].into(), length)).collect());
         for length in 0..=text.len() {
             let word = &text[..length];
             assert_eq!(words.get(word), Some(length));
