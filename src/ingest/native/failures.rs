@@ -1,6 +1,7 @@
 //! Failures met before: a log repeats its failures word by word, and judging prose takes time.
 
 use super::attempt::FINGERPRINT;
+use super::scan;
 use crate::attempt::Symbol;
 use crate::classify::{self, Failure, Kind, Verdict};
 use std::hash::BuildHasher;
@@ -47,15 +48,15 @@ impl Failures {
     pub(super) fn of(&mut self, failure: &Failure<'_>) -> Option<&mut Known> {
         let (texts, circumstances) = parts(failure);
         let prose = failure.message.or(failure.exception).or(failure.transport)?;
-        if texts.into_iter().flatten().map(str::len).sum::<usize>() > LONGEST {
-            return None;
-        }
         if self.places.is_empty() {
             self.places.resize_with(PLACES, || None);
         }
         let place = FINGERPRINT.hash_one((prose, circumstances)) as usize % PLACES;
         let known = self.places.get_mut(place)?;
         if !known.as_ref().is_some_and(|known| known.is(&texts, circumstances)) {
+            if texts.into_iter().flatten().map(str::len).sum::<usize>() > LONGEST {
+                return None;
+            }
             let texts = texts.map(|text| text.map(Box::from));
             *known = Some(Known { texts, circumstances, verdict: classify::classify(failure), wording: None });
         }
@@ -66,7 +67,11 @@ impl Failures {
 impl Known {
     fn is(&self, texts: &[Option<&str>; TEXTS], circumstances: Circumstances) -> bool {
         self.circumstances == circumstances
-            && self.texts.iter().zip(texts).all(|(known, text)| known.as_deref() == *text)
+            && self.texts.iter().zip(texts).all(|(known, text)| match (known, text) {
+                (None, None) => true,
+                (Some(known), Some(text)) => scan::same(known.as_bytes(), text.as_bytes()),
+                _ => false,
+            })
     }
 }
 

@@ -4,7 +4,7 @@
 //! pair as the replacement character.
 
 use super::scalar::Scalar;
-use super::scan;
+use super::scan::{self, Kind};
 use std::borrow::Cow;
 
 /// Where and why a text is no JSON.
@@ -15,12 +15,15 @@ pub(crate) struct Fault {
     pub(crate) what: &'static str,
 }
 
-/// What a number says; `text` has JSON's grammar.
+/// What a number without a point says; `text` has JSON's grammar.
 #[inline]
-pub(super) fn number<'t>(text: &str) -> Option<Scalar<'t>> {
-    if let Some(whole) = scan::integer(text.as_bytes()) {
-        return Some(Scalar::Int(whole));
-    }
+pub(super) fn integer<'t>(text: &str) -> Option<Scalar<'t>> {
+    scan::integer(text.as_bytes()).map(Scalar::Int).or_else(|| long_number(text))
+}
+
+/// The same of a number with a point.
+#[inline]
+pub(super) fn decimal<'t>(text: &str) -> Option<Scalar<'t>> {
     scan::decimal(text.as_bytes()).map(Scalar::Float).or_else(|| long_number(text))
 }
 
@@ -151,17 +154,21 @@ impl<'t> Reader<'t> {
     }
 
     fn number(&mut self) -> Result<Scalar<'t>, Fault> {
-        let start = self.at;
-        if self.text.as_bytes()[start..].starts_with(b"-Infinity") {
-            self.at += "-Infinity".len();
-            return Ok(Scalar::Null);
-        }
-        let Some(end) = scan::number_end(self.text.as_bytes(), start) else { return self.fault("not a number") };
+        let (text, bytes, start) = (self.text, self.text.as_bytes(), self.at);
+        let (end, value) = match scan::scalar(bytes, start) {
+            Some((Kind::Integer, _, end, _)) => (end, integer(&text[start..end])),
+            Some((Kind::Decimal, _, end, _)) => (end, decimal(&text[start..end])),
+            _ if bytes[start..].starts_with(b"-Infinity") => {
+                self.at += "-Infinity".len();
+                return Ok(Scalar::Null);
+            }
+            _ => match scan::number_end(bytes, start) {
+                Some(end) => (end, long_number(&text[start..end])),
+                None => return self.fault("not a number"),
+            },
+        };
         self.at = end;
-        match number(&self.text[start..end]) {
-            Some(number) => Ok(number),
-            None => self.fault("not a number"),
-        }
+        value.map_or_else(|| self.fault("not a number"), Ok)
     }
 
     /// Reads a string, borrowed unless it has escapes.

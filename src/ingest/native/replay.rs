@@ -148,7 +148,8 @@ impl<'l> Said<'l, '_> {
             Kind::False => Scalar::Bool(false),
             Kind::Text => Scalar::Text(text().into()),
             Kind::Escaped => Reader::new(text()).string().map_or(Scalar::Null, Scalar::Text),
-            Kind::Integer | Kind::Decimal => json::number(text()).unwrap_or(Scalar::Null),
+            Kind::Integer => json::integer(text()).unwrap_or(Scalar::Null),
+            Kind::Decimal => json::decimal(text()).unwrap_or(Scalar::Null),
         }
     }
 }
