@@ -2,7 +2,7 @@
 
 use super::origin::remap_scope;
 use super::series::{Mergeable, Series};
-use super::{LimitKind, OriginId, Reading, Scope, Symbol, Time};
+use super::{Interner, LimitKind, Origin, OriginId, Reading, Scope, Symbol, Time};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
@@ -25,6 +25,21 @@ impl Gauge {
             first: (at, reading.remaining),
             last: (at, reading.remaining),
             min: (reading.remaining, reading.limit, at),
+        }
+    }
+
+    /// Takes in one more reading.
+    #[inline]
+    fn take(&mut self, at: Time, reading: Reading) {
+        let least = self.min;
+        if least.1 != reading.limit {
+            return self.merge(&Gauge::of(at, reading));
+        }
+        self.first = self.first.min((at, reading.remaining));
+        self.last = self.last.max((at, reading.remaining));
+        // Shares of the same limit compare as what remained.
+        if (reading.remaining, at) < (least.0, least.2) {
+            self.min = (reading.remaining, reading.limit, at);
         }
     }
 
@@ -57,6 +72,25 @@ pub struct Track {
     pub bad: bool,
 }
 
+impl Track {
+    #[inline]
+    fn add(&mut self, at: Time, reading: Reading) {
+        if reading.limit <= 0 || reading.remaining < 0 {
+            self.bad = true;
+        } else if let Some(gauge) = self.series.recent(at) {
+            gauge.take(at, reading);
+        } else {
+            self.series.add(at, Gauge::of(at, reading));
+        }
+    }
+}
+
+/// A scope in words: its symbols mean nothing outside their table.
+fn spelled(scope: &Scope, names: &Interner) -> String {
+    let Scope { provider, model, org, api_key, workspace } = *scope;
+    [provider, model, org, api_key, workspace].map(|symbol| names.text(symbol)).join("\0")
+}
+
 /// The readings of every limit of every scope.
 #[derive(Debug, Default)]
 pub struct Gauges {
@@ -64,34 +98,68 @@ pub struct Gauges {
     index: HashMap<(Scope, LimitKind), u32, RandomState>,
     /// Tracks of an origin by limit kind, so that a reading costs no hashing; `u32::MAX` where not known yet.
     known: Vec<[u32; LimitKind::ALL.len()]>,
+    widths: Widths,
 }
 
+/// How wide buckets became in earlier stretches of an analysis. A later one that begins with them does not grow
+/// through all widths again, and comes to the same in the end: the whole has no finer buckets than a part of it.
+#[derive(Debug, Default)]
+pub(crate) struct Widths(HashMap<(String, LimitKind), u32, RandomState>);
+
+/// Widths kept; a log of more limits begins anew with the others.
+const MOST_WIDTHS: usize = 256;
+
 impl Gauges {
-    /// Takes in one reading of `origin`, which draws on `scope`. A negative count or an empty limit is a
-    /// sentinel and only noted.
-    pub fn add(&mut self, origin: OriginId, scope: Scope, at: Time, reading: Reading) {
-        let place = origin.0 as usize;
+    /// Takes in readings of one response to `origin`, which draws on `scope`; whether there was any. A negative
+    /// count or an empty limit is a sentinel and only noted.
+    pub fn add(
+        &mut self,
+        names: &Interner,
+        (origin, id): (Origin, OriginId),
+        at: Time,
+        readings: impl Iterator<Item = Reading>,
+    ) -> bool {
+        let place = id.0 as usize;
         if place >= self.known.len() {
             self.known.resize(place + 1, [u32::MAX; LimitKind::ALL.len()]);
         }
-        let mut track = self.known[place][reading.kind as usize];
-        if track == u32::MAX {
-            track = self.track(scope, reading.kind);
-            self.known[place][reading.kind as usize] = track;
+        let mut any = false;
+        for reading in readings {
+            any = true;
+            let mut track = self.known[place][reading.kind as usize];
+            if track == u32::MAX {
+                track = self.track(origin.scope(), reading.kind, Some(names));
+                self.known[place][reading.kind as usize] = track;
+            }
+            self.tracks[track as usize].1.add(at, reading);
         }
-        let track = &mut self.tracks[track as usize].1;
-        if reading.limit <= 0 || reading.remaining < 0 {
-            track.bad = true;
-        } else {
-            track.series.add(at, Gauge::of(at, reading));
-        }
+        any
     }
 
-    fn track(&mut self, scope: Scope, kind: LimitKind) -> u32 {
+    /// The track of a limit; one that is new has buckets as wide as they became before, if `names` tell of whom.
+    fn track(&mut self, scope: Scope, kind: LimitKind, names: Option<&Interner>) -> u32 {
         *self.index.entry((scope, kind)).or_insert_with(|| {
-            self.tracks.push(((scope, kind), Track::default()));
+            let known = names.and_then(|names| self.widths.0.get(&(spelled(&scope, names), kind)));
+            let series = Series::as_wide(known.copied().unwrap_or_default());
+            self.tracks.push(((scope, kind), Track { series, bad: false }));
             self.tracks.len() as u32 - 1
         })
+    }
+
+    /// Begins with the widths of earlier stretches.
+    pub(crate) fn start(&mut self, widths: Widths) {
+        self.widths = widths;
+    }
+
+    /// The widths that a later stretch of the same analysis may begin with.
+    pub(crate) fn widths(&mut self, names: &Interner) -> Widths {
+        let mut widths = std::mem::take(&mut self.widths);
+        for ((scope, kind), track) in &self.tracks {
+            if widths.0.len() < MOST_WIDTHS {
+                widths.0.insert((spelled(scope, names), *kind), track.series.shift());
+            }
+        }
+        widths
     }
 
     /// Every limit with its readings, in no order.
@@ -101,10 +169,30 @@ impl Gauges {
 
     pub(super) fn absorb(&mut self, other: Gauges, names: &[Symbol]) {
         for ((scope, kind), track) in other.tracks {
-            let mine = self.track(remap_scope(&scope, names), kind);
+            let mine = self.track(remap_scope(&scope, names), kind, None);
             let mine = &mut self.tracks[mine as usize].1;
             mine.bad |= track.bad;
             mine.series.merge(track.series);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_reading_more_is_what_merging_it_is() {
+        let readings = [(5, 10, 3), (7, 10, 2), (7, 20, 9), (5, 10, 3), (5, 20, 2), (9, 10, 2), (1, 5, 1), (0, 10, 2)];
+        let reading = |(_, limit, remaining)| Reading { kind: LimitKind::Tokens, limit, remaining };
+        for first in readings {
+            for second in readings {
+                let mut taken = Gauge::of(Time(first.0), reading(first));
+                let mut merged = taken;
+                taken.take(Time(second.0), reading(second));
+                merged.merge(&Gauge::of(Time(second.0), reading(second)));
+                assert_eq!(taken, merged, "{first:?} {second:?}");
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ mod span;
 mod table;
 mod time;
 
+pub(crate) use gauges::Widths;
 pub use gauges::{Gauge, Gauges, Track};
 pub use intern::{Interner, Symbol};
 pub use origin::{Origin, OriginId, Scope};

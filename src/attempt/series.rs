@@ -57,6 +57,24 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         }
     }
 
+    /// An empty series whose buckets are as wide as those of another: where the times added here and there end up
+    /// in one series, no finer width can come out.
+    pub(super) fn as_wide(shift: u32) -> Self {
+        Series { shift, ..Series::default() }
+    }
+
+    /// How wide its buckets have become, for [`Series::as_wide`].
+    pub(super) fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    /// The bucket of `at`, where it is the one met last.
+    #[inline]
+    pub(super) fn recent(&mut self, at: Time) -> Option<&mut B> {
+        let key = at.0 >> (FINEST + self.shift);
+        self.buckets.get_mut(self.last).filter(|(known, _)| *known == key).map(|(_, bucket)| bucket)
+    }
+
     /// Takes in every bucket of `other`.
     pub fn merge(&mut self, other: Series<B, MOST>) {
         while self.shift < other.shift {

@@ -5,16 +5,23 @@ use super::misread::Misread;
 use super::{Ingested, Source};
 use crate::report::{Input, Ledger, Reject};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rejected lines shown in a report.
 const REJECTS_SHOWN: usize = 10;
 
 /// Puts chunks together, in order.
-#[derive(Default)]
 pub(super) struct Merger {
-    /// Name of the run of records that name none, by file.
-    pub(super) streams: Vec<String>,
+    pub(super) streams: Streams,
     pub(super) books: Books,
+}
+
+/// The inputs of one analysis, as those who read their lines need to know them.
+pub(super) struct Streams {
+    /// Number of the analysis: no other of this process has it.
+    pub(super) analysis: u64,
+    /// Name of the run of records that name none, by file.
+    pub(super) names: Vec<String>,
 }
 
 /// What is put together so far.
@@ -32,11 +39,17 @@ pub(super) struct Books {
 }
 
 impl Merger {
+    pub(super) fn new() -> Merger {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let analysis = NEXT.fetch_add(1, Ordering::Relaxed);
+        Merger { streams: Streams { analysis, names: Vec::new() }, books: Books::default() }
+    }
+
     pub(super) fn open(&mut self, source: &Source) {
         let name = source.name();
         let short =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
-        self.streams.push(format!("file:{short}"));
+        self.streams.names.push(format!("file:{short}"));
         self.books.lines.push(0);
         self.books.out.table.files.push(name.clone());
         self.books.out.inputs.push(Input { path: name, format: "native", bytes: 0, ledger: Ledger::default() });

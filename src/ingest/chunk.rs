@@ -79,10 +79,11 @@ const REJECT_TEXT: usize = 4096;
 pub(crate) const LONGEST_LINE: usize = 64 << 20;
 
 impl Chunk {
-    /// Of no lines yet; `lane` takes those to come.
-    pub(crate) fn new(dialect: &Dialect, lane: &mut Lane) -> Chunk {
-        lane.start_table(&dialect.fields);
-        Chunk::default()
+    /// A part of the analysis of this number, of no lines yet; `lane` takes those to come.
+    pub(crate) fn new(dialect: &Dialect, analysis: u64, lane: &mut Lane) -> Chunk {
+        let mut chunk = Chunk::default();
+        lane.start_table(&dialect.fields, analysis, &mut chunk.table);
+        chunk
     }
 
     /// Reads all lines of `text`, a stretch that stands for `bytes` of its input.

@@ -1,6 +1,6 @@
 //! Many inputs read side by side in the order of their times, for a judgement that goes along.
 
-use super::books::{Books, Merger};
+use super::books::{Books, Merger, Streams};
 use super::chunk::Chunk;
 use super::excerpt::Excerpt;
 use super::piece::{self, Piece, Small};
@@ -59,7 +59,7 @@ pub fn read_in_time(
     progress: Progress<'_>,
     sink: Sink<'_>,
 ) -> Result<Ingested, IngestError> {
-    let mut merger = Merger::default();
+    let mut merger = Merger::new();
     sources.iter().for_each(|source| merger.open(source));
     let mut courses = Courses::open(sources, options, &merger.streams)?;
     let mut watermark = Time(i64::MIN);
@@ -96,7 +96,7 @@ struct Courses<'s> {
 }
 
 impl<'s> Courses<'s> {
-    fn open(sources: &'s [Source], options: &Options, streams: &[String]) -> Result<Courses<'s>, IngestError> {
+    fn open(sources: &'s [Source], options: &Options, streams: &Streams) -> Result<Courses<'s>, IngestError> {
         let (alone, window) = (sources.len() == 1, options.window.max(1));
         let open = |(file, source): (usize, &'s Source)| {
             let small = piece::small(source, window);
@@ -174,7 +174,7 @@ impl<'s> Courses<'s> {
 
 impl<'s> Course<'s> {
     /// When its first attempt was sent; the beginning of time where that does not show.
-    fn probe(&self, path: &Path, options: &Options, streams: &[String]) -> io::Result<Time> {
+    fn probe(&self, path: &Path, options: &Options, streams: &Streams) -> io::Result<Time> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         // What can be read only once is not looked at before.
@@ -192,8 +192,8 @@ impl<'s> Course<'s> {
         })
     }
 
-    fn first_sent(&self, lines: &[u8], options: &Options, streams: &[String]) -> Time {
-        let stream = &streams[self.file as usize];
+    fn first_sent(&self, lines: &[u8], options: &Options, streams: &Streams) -> Time {
+        let stream = &streams.names[self.file as usize];
         let mut excerpt = Excerpt::new(self.file, stream, options.zone, Filter::EVERYTHING, &options.dialect);
         let found = lines.split(|byte| *byte == b'\n').any(|line| excerpt.take(line, 1, None, false) > 0);
         let table = excerpt.finish();

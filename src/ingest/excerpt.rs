@@ -20,8 +20,9 @@ impl<'c> Excerpt<'c> {
         let reading =
             Reading { file, stream, zone, filter: Some(filter), dialect, keep_rejects: false, keep_ids: false };
         let mut lane = Lane::default();
-        lane.start_table(&dialect.fields);
-        Excerpt { reading, table: AttemptTable::default(), account: Account::default(), lane }
+        let mut table = AttemptTable::default();
+        lane.start_table(&dialect.fields, 0, &mut table);
+        Excerpt { reading, table, account: Account::default(), lane }
     }
 
     /// Reads `line`, the one with this number of its input. `filter` decides instead of the excerpt's own, and

@@ -139,7 +139,7 @@ pub fn read_str(text: &str) -> AttemptTable {
         keep_ids: false,
     };
     let mut lane = Lane::default();
-    let mut chunk = Chunk::new(reading.dialect, &mut lane);
+    let mut chunk = Chunk::new(reading.dialect, 0, &mut lane);
     chunk.read(text.as_bytes(), text.len() as u64, &reading, &mut lane);
     let mut table = chunk.table;
     table.files.push("text".to_owned());

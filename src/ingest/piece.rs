@@ -1,5 +1,6 @@
 //! Pieces of work: what one worker reads in one go, and how it does.
 
+use super::books::Streams;
 use super::chunk::{Chunk, Reading};
 use super::native::Lane;
 use super::reader::{self, Blocks, Bytes};
@@ -71,16 +72,16 @@ impl Piece<'_> {
         }
     }
 
-    /// Reads it. `streams`: the runs of records that name none, by file.
+    /// Reads it.
     pub(super) fn parse(
         &self,
-        streams: &[String],
+        streams: &Streams,
         options: &Options,
         progress: Progress<'_>,
     ) -> Result<Chunk, IngestError> {
-        let of = |file| reading(options, file, streams);
+        let of = |file| reading(options, file, &streams.names);
         WORKER.with_borrow_mut(|(buffer, lane)| {
-            let mut chunk = Chunk::new(&options.dialect, lane);
+            let mut chunk = Chunk::new(&options.dialect, streams.analysis, lane);
             match self {
                 Piece::Window { path, file, start, end } => {
                     let lines = reader::window(path, *start, *end, buffer).map_err(|error| failed(path, error))?;
@@ -101,6 +102,7 @@ impl Piece<'_> {
                     chunk.read(block, block.len() as u64, &of(*file), lane);
                 }
             }
+            lane.end_table(&mut chunk.table);
             Ok(chunk)
         })
     }

@@ -112,10 +112,9 @@ impl Builder<'_, '_> {
         let (origin, origin_id) = memory.origins.of(&self.names(), table);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
-        for reading in readings.into_iter().flatten() {
-            table.gauges.add(origin_id, origin.scope(), answered, reading);
-            flags.set(Flags::HEADROOM, true);
-        }
+        let readings = readings.into_iter().flatten();
+        let any = table.gauges.add(&table.names, (origin, origin_id), answered, readings);
+        flags.set(Flags::HEADROOM, any);
         let run = self.record.run_id.as_deref().filter(|run| !run.is_empty());
         let row = Attempt {
             sent: self.sent,

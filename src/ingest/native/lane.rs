@@ -2,19 +2,19 @@
 //!
 //! It either does exactly what the strict parser would have done, or declines; a test holds the two together.
 
-use super::attempt::{FINGERPRINT, Place, cap_of, fingerprint, kept_id, number_in_call, sdk_count};
+use super::attempt::Place;
+use super::constants::Constants;
 use super::layout::Layout;
 use super::mapping::Mapping;
 use super::memory::Memory;
 use super::origins::Origins;
 use super::replay::Replay;
-use super::scan;
 use super::shapes::{Fit, Shapes};
-use super::slot::Slot;
+use super::slot::ORIGIN;
+use super::template::{Budget, Cut, Template};
 use super::values::{Scalar, Values};
-use crate::attempt::{Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Reading};
-use crate::ingest::timestamp;
-use std::hash::BuildHasher;
+use super::varying::Varying;
+use crate::attempt::{AttemptTable, Widths};
 
 /// Lines in a row that no shape fitted before learning pauses: some logs have no shape.
 const PATIENCE: u32 = 64;
@@ -27,6 +27,11 @@ const LONGEST_PAUSE: u32 = 32 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     shapes: Shapes<Layout>,
+    templates: Shapes<Template>,
+    budget: Budget,
+    widths: Widths,
+    /// Whose widths they are.
+    analysis: u64,
     scalars: Vec<Scalar>,
     pub(super) memory: Memory,
     misses: u32,
@@ -58,19 +63,41 @@ impl Lane {
         Lane { closed: true, ..Lane::default() }
     }
 
-    /// Forgets what belonged to another table, and the shapes that were learnt with other keys than these.
-    pub(crate) fn start_table(&mut self, own: &Mapping) {
+    /// Begins `table`, a part of the analysis of this number. Forgets what belonged to another table or another
+    /// analysis, and the shapes that were learnt with other keys than these.
+    pub(crate) fn start_table(&mut self, own: &Mapping, analysis: u64, table: &mut AttemptTable) {
+        if self.analysis != analysis {
+            self.analysis = analysis;
+            self.widths = Widths::default();
+        }
+        table.gauges.start(std::mem::take(&mut self.widths));
         self.memory.clear();
         if self.own != own.fingerprint() {
             self.own = own.fingerprint();
             self.shapes.clear();
+            self.templates.clear();
         }
+        self.templates.each_mut().for_each(|template| template.origin = None);
+    }
+
+    /// Remembers of `table`, which is complete, what helps with the next one.
+    pub(crate) fn end_table(&mut self, table: &mut AttemptTable) {
+        self.widths = table.gauges.widths(&table.names);
     }
 
     /// Takes `line` if it is an ordinary line of a known shape.
     pub(super) fn take(&mut self, line: &str, place: &Place<'_>, table: &mut AttemptTable) -> Answer<'_> {
         if self.closed {
             return Answer::Unusual;
+        }
+        // A filter asks the record, and kept ids are out of the ordinary.
+        let plain = !place.keep_ids && place.filter.is_none();
+        if plain && let Fit::Whole(template) = self.templates.fit(line.as_bytes(), &mut self.scalars) {
+            (self.misses, self.next_pause) = (0, 0);
+            self.budget.earn();
+            if take_known(line, &self.scalars, template, place, &mut self.memory.origins, table).is_some() {
+                return Answer::Taken;
+            }
         }
         let layout = match self.shapes.fit(line.as_bytes(), &mut self.scalars) {
             Fit::Whole(layout) => layout,
@@ -82,13 +109,16 @@ impl Lane {
         };
         (self.misses, self.next_pause) = (0, 0);
         let values = Values { line, scalars: &self.scalars, layout };
-        // A filter asks the record, and kept ids are out of the ordinary.
-        let plain = !place.keep_ids && place.filter.is_none();
-        if plain && values.is_ordinary() && ordinary(&values, place, &mut self.memory.origins, table).is_some() {
-            return Answer::Taken;
+        let taken = if plain { take_ordinary(&values, place, &mut self.memory.origins, table) } else { None };
+        let Some((constants, names)) = taken else {
+            let scalars = self.scalars.get(1..).unwrap_or_default();
+            return layout.replay.as_ref().map_or(Answer::Unusual, |replay| Answer::Known(replay, scalars));
+        };
+        if self.budget.spend() {
+            let cut = Cut::new(&values, constants, &names);
+            self.templates.add(cut.before.into_iter(), cut.tail, cut.template);
         }
-        let scalars = self.scalars.get(1..).unwrap_or_default();
-        layout.replay.as_ref().map_or(Answer::Unusual, |replay| Answer::Known(replay, scalars))
+        Answer::Taken
     }
 
     /// Learns from a line of a shape unknown so far, which the strict parser has accepted.
@@ -110,95 +140,32 @@ impl Lane {
     }
 }
 
-/// Takes a line whose scalars are `values`, unless the strict parser must look at it.
-fn ordinary(values: &Values<'_>, place: &Place<'_>, origins: &mut Origins, table: &mut AttemptTable) -> Option<()> {
-    let status = values.integer(Slot::Status)?;
-    let number = values.optional_integer(Slot::Number)?;
-    let sdk = values.optional_integer(Slot::SdkRetryCount)?.or(values.optional_integer(Slot::HeaderSdkRetryCount)?);
-    let cap = values.optional_integer(Slot::MaxAttempts)?;
-    let beneath = [(Slot::Resends, 0), (Slot::GatewayRetries, 0), (Slot::UpstreamAttempts, 1)];
-    let mut counts_beneath = false;
-    for (slot, most) in beneath {
-        let count = values.optional_integer(slot)?;
-        if count.is_some_and(|n| n > most) {
-            return None;
-        }
-        counts_beneath |= count.is_some();
-    }
-    let (number, sdk_retry) = (number_in_call(number), sdk_count(sdk));
-    let retry = number > 1 || (sdk_retry > 0 && sdk_retry != Attempt::NO_COUNT);
-    if !(200..300).contains(&status) || (retry && values.says_more_of_a_retry()) {
-        return None;
-    }
-    let sent = match values.kind(Slot::Ts) {
-        scan::Kind::Text => timestamp::from_text(values.text(Slot::Ts)?, place.zone)?,
-        scan::Kind::Integer => timestamp::from_integer(values.integer(Slot::Ts)?)?,
-        _ => return None,
-    };
-    let said_ok = match values.text(Slot::Outcome)? {
-        "ok" | "success" => true,
-        "" => false,
-        _ => return None,
-    };
-    let success = values.truth(Slot::Success)?;
-    if success == Some(false) {
-        return None;
-    }
-    let duration = values.duration()?;
-    let answered = sent.plus_us(duration.as_us().unwrap_or(0));
-    let usage = values.usage()?;
-    let stream = values.truth(Slot::Stream)? == Some(true);
-    let side_effect = values.truth(Slot::SideEffect)?;
-    if side_effect == Some(true) {
-        return None;
-    }
-    let named = |text: &&str| !text.is_empty();
-    let ids = [values.text(Slot::RequestId)?, values.text(Slot::HeaderRequestId)?, values.text(Slot::ProxyRequestId)?];
-    let request_id = ids.into_iter().find(named);
-    let call = Some(values.text(Slot::CallId)?).filter(named);
-    let run = Some(values.text(Slot::RunId)?).filter(named);
-    let mut readings = [None; 4];
-    for (reading, kind) in readings.iter_mut().zip(LimitKind::ALL) {
-        let (limit, remaining) = Slot::of_limit(kind);
-        let (limit, remaining) = (values.optional_integer(limit)?, values.optional_integer(remaining)?);
-        *reading = limit.zip(remaining).map(|(limit, remaining)| Reading { kind, limit, remaining });
-    }
-    // From here on nothing is refused: the table changes.
-    let origin = origins.of(&values.names()?, table);
-    let mut flags = Flags::default();
-    flags.set(Flags::STREAM, stream);
-    flags.set(Flags::NO_SIDE_EFFECT, side_effect == Some(false));
-    flags.set(Flags::LOGGED_OK, said_ok || success == Some(true));
-    flags.set(Flags::REQUEST_ID, request_id.is_some());
-    flags.set(Flags::AWS_ID, values.kind(Slot::AwsRequestId) != scan::Kind::Null);
-    flags.set(Flags::NO_CALL_ID, call.is_none());
-    flags.set(Flags::COUNTS_BENEATH, counts_beneath);
-    for reading in readings.into_iter().flatten() {
-        table.gauges.add(origin.1, origin.0.scope(), answered, reading);
-        flags.set(Flags::HEADROOM, true);
-    }
-    let row = Attempt {
-        sent,
-        key: fingerprint(run, call, place.stream),
-        run: table.names.intern(run.unwrap_or(place.stream)),
-        origin: origin.1,
-        file: place.file,
-        line: place.line,
-        identity: (FINGERPRINT.hash_one(request_id.unwrap_or(values.line)) >> 32) as u32,
-        duration,
-        detail: DetailId::NONE,
-        flags,
-        status: status as u16,
-        number,
-        max_attempts: cap_of(cap),
-        sdk_retry,
-        class: None,
-    };
-    let detail = retry.then(|| Detail {
-        request_id: table.keep(request_id.map(kept_id)),
-        call_id: table.keep(call.map(kept_id)),
-        ..Detail::default()
-    });
-    table.push(row, detail, usage);
+/// Takes a line that has the constants of `template`, unless the strict parser must look at it.
+fn take_known(
+    line: &str,
+    scalars: &[Scalar],
+    template: &mut Template,
+    place: &Place<'_>,
+    origins: &mut Origins,
+    table: &mut AttemptTable,
+) -> Option<()> {
+    let varying = Varying::of(&Values { line, scalars, layout: &template.layout }, place)?;
+    let origin = *template.origin.get_or_insert_with(|| origins.of(&template.names.each_ref().map(|it| &**it), table));
+    varying.push(&template.constants, origin, place, table);
     Some(())
+}
+
+/// Takes a line whose scalars are `values`, unless the strict parser must look at it.
+fn take_ordinary<'l>(
+    values: &Values<'l>,
+    place: &Place<'_>,
+    origins: &mut Origins,
+    table: &mut AttemptTable,
+) -> Option<(Constants, [&'l str; ORIGIN.len()])> {
+    if !values.is_ordinary() {
+        return None;
+    }
+    let (constants, names, varying) = (Constants::of(values)?, values.names()?, Varying::of(values, place)?);
+    varying.push(&constants, origins.of(&names, table), place, table);
+    Some((constants, names))
 }

@@ -6,6 +6,8 @@ use super::slot::{SLOTS, Slot};
 /// What the scalars of a shape are. Places count from 1; 0 stands for a scalar that is not there.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
+    /// What each scalar is, in the order of the line.
+    slots: Box<[Slot]>,
     /// The place of each slot's scalar.
     pub(super) places: [u16; SLOTS],
     /// Places of what only lines out of the ordinary say something in.
@@ -28,6 +30,7 @@ impl Layout {
         let mut places = [0; SLOTS];
         placed().for_each(|(slot, place)| places[slot as usize] = place);
         Layout {
+            slots: slots.into(),
             places,
             absent: of(Slot::Absent),
             untrue: of(Slot::Untrue),
@@ -35,5 +38,9 @@ impl Layout {
             contested: contested.into(),
             replay: None,
         }
+    }
+    /// What each scalar is, in the order of the line.
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.slots.iter().copied()
     }
 }

@@ -1,6 +1,7 @@
 //! Native attempt logs: one JSON object a line, in whatever spelling the logger chose.
 
 mod attempt;
+mod constants;
 mod error_body;
 mod failures;
 pub(crate) mod fields;
@@ -23,7 +24,9 @@ mod shape;
 mod shapes;
 mod single;
 mod slot;
+mod template;
 mod values;
+mod varying;
 mod words;
 
 pub(crate) use attempt::{Place, Taken};

@@ -1,4 +1,6 @@
-//! Scalars of a JSON line, found eight bytes at a time. Refuses what needs a closer look: exponents, what is no JSON.
+//! Scalars of a JSON line, found sixteen bytes at a time. Refuses what needs a closer look: exponents, what is no JSON.
+
+use wide::u8x16;
 
 /// What a scalar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,23 +22,19 @@ pub(super) enum Kind {
 #[inline]
 pub(super) fn starts_with(bytes: &[u8], at: usize, piece: &[u8]) -> bool {
     let Some(here) = bytes.get(at..at + piece.len()) else { return false };
-    let (mut left, mut right) = (here, piece);
-    while let (Some((a, rest_a)), Some((b, rest_b))) = (left.split_first_chunk::<16>(), right.split_first_chunk::<16>())
-    {
-        if u128::from_ne_bytes(*a) != u128::from_ne_bytes(*b) {
-            return false;
-        }
-        (left, right) = (rest_a, rest_b);
+    match piece.len() {
+        0..8 => same_short(here, piece),
+        8..=16 => same_ends::<8>(here, piece),
+        17..=32 => same_ends::<16>(here, piece),
+        // From here on a call of `memcmp` pays.
+        _ => here == piece,
     }
-    // What is left is shorter than sixteen bytes: the last sixteen cover it, or the first and the last eight.
-    if let (Some(a), Some(b)) = (here.last_chunk::<16>(), piece.last_chunk::<16>()) {
-        return u128::from_ne_bytes(*a) == u128::from_ne_bytes(*b);
-    }
-    let ends = (left.first_chunk::<8>(), right.first_chunk::<8>(), left.last_chunk::<8>(), right.last_chunk::<8>());
-    match ends {
-        (Some(a0), Some(b0), Some(a1), Some(b1)) => a0 == b0 && a1 == b1,
-        _ => same_short(left, right),
-    }
+}
+
+/// Whether two strings of the same length, `N` to `2 * N` bytes, are the same.
+#[inline]
+fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+    a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
 }
 
 /// Whether two strings of the same length, less than eight bytes, are the same, without calling `memcmp`.
@@ -106,26 +104,38 @@ fn escaped_end(bytes: &[u8], from: usize) -> Option<usize> {
 /// The first quote, backslash or control character at or after `from`; the length where there is none.
 #[inline]
 pub(super) fn special(bytes: &[u8], from: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut at = from;
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        // Zero less one borrows from the highest bit of its byte; bytes beyond ASCII have that set before.
-        let quote = (word ^ (ONES * u64::from(b'"'))).wrapping_sub(ONES);
-        let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
-        let control = word.wrapping_sub(ONES * 0x20);
-        let marks = (quote | backslash | control) & !word & HIGH;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let marks = marks(chunk);
         if marks != 0 {
-            // Borrows reach upwards only: the lowest mark is true.
-            return at + (marks.trailing_zeros() / 8) as usize;
+            return at + marks.trailing_zeros() as usize;
         }
-        at += 8;
+        at += BLOCK;
+    }
+    if let Some(chunk) = bytes.last_chunk() {
+        // What is left is the end of the last sixteen bytes; the rest of them was looked at, or stands before.
+        let seen = (at + BLOCK - bytes.len()).min(BLOCK) as u32;
+        let marks = marks(chunk).checked_shr(seen).unwrap_or(0);
+        return if marks == 0 { bytes.len() } else { at + marks.trailing_zeros() as usize };
     }
     while bytes.get(at).is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
         at += 1;
     }
     at
+}
+
+/// Bytes looked at in one step.
+const BLOCK: usize = 16;
+
+/// Which bytes of a block are quotes, backslashes or control characters: the first is the lowest bit.
+#[inline]
+fn marks(block: &[u8; BLOCK]) -> u32 {
+    let text = u8x16::new(*block);
+    let special = text.simd_eq(u8x16::splat(b'"'))
+        | text.simd_eq(u8x16::splat(b'\\'))
+        // No unsigned comparison for "at most" in these instruction sets, but there is a minimum.
+        | text.min(u8x16::splat(0x1f)).simd_eq(text);
+    special.to_bitmask()
 }
 
 /// A number by JSON's grammar, without an exponent.
@@ -193,20 +203,24 @@ pub(super) fn integer(text: &[u8]) -> Option<i64> {
 /// fraction are whole and below 2^53, and one division rounds once.
 #[inline]
 pub(super) fn decimal(bytes: &[u8]) -> Option<f64> {
-    let Some(point) = bytes.iter().position(|byte| *byte == b'.') else {
+    if bytes.len() > 16 {
         return integer(bytes).map(|value| value as f64);
-    };
-    let (mut value, decimals) = (0, bytes.len() - point - 1);
-    if point == 0 || decimals == 0 || bytes.len() > 16 {
-        return None;
     }
-    for digit in bytes[..point].iter().chain(&bytes[point + 1..]) {
-        if !digit.is_ascii_digit() {
-            return None;
+    // Whether all but a point were digits is asked once, at the end: until then the value may be anything.
+    let (mut value, mut strange, mut point) = (0_i64, false, None);
+    for (place, byte) in bytes.iter().enumerate() {
+        if *byte == b'.' && point.is_none() {
+            point = Some(place);
+            continue;
         }
-        value = value * 10 + i64::from(digit - b'0');
+        let digit = byte.wrapping_sub(b'0');
+        strange |= digit > 9;
+        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
     }
-    Some(value as f64 / POWERS[decimals])
+    let Some(point) = point else { return integer(bytes).map(|value| value as f64) };
+    let decimals = bytes.len() - point - 1;
+    let sound = !strange && point > 0 && decimals > 0;
+    sound.then(|| value as f64 / POWERS[decimals])
 }
 
 /// Powers of ten, exact.
@@ -265,9 +279,37 @@ mod tests {
     }
 
     #[test]
+    fn every_byte_is_marked_or_not_wherever_it_stands() {
+        for byte in 0..=u8::MAX {
+            for place in 0..BLOCK {
+                let mut block = *b"plain ascii, \xc3\xa9!";
+                block[place] = byte;
+                let marked = matches!(byte, b'"' | b'\\' | 0..=0x1f);
+                assert_eq!(marks(&block), u32::from(marked) << place, "{block:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn specials_are_found_in_texts_of_every_length() {
+        for length in 0..50 {
+            let mut text = vec![b'a'; length];
+            for from in 0..=length {
+                assert_eq!(special(&text, from), length);
+                for place in 0..length {
+                    text[place] = b'"';
+                    let found = if place < from { length } else { place };
+                    assert_eq!(special(&text, from), found, "{length} {from} {place}");
+                    text[place] = b'a';
+                }
+            }
+        }
+    }
+
+    #[test]
     fn constant_bytes_of_every_length() {
         let text = "abcdefghijklmnopqrstuvwxyz";
-        for length in 0..20 {
+        for length in 0..23 {
             assert!(starts_with(text.as_bytes(), 3, &text.as_bytes()[3..3 + length]));
             if length > 0 {
                 let mut other = text.as_bytes()[3..3 + length].to_vec();
@@ -275,6 +317,9 @@ mod tests {
                 assert!(!starts_with(text.as_bytes(), 3, &other));
             }
         }
+        let long = "so long that it is compared as a whole";
+        assert!(starts_with(format!("x{long}").as_bytes(), 1, long.as_bytes()));
+        assert!(!starts_with(format!("x{long}").as_bytes(), 0, long.as_bytes()));
         assert!(!starts_with(b"ab", 1, b"bc"));
     }
 }

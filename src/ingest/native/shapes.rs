@@ -29,7 +29,7 @@ struct Node {
 /// How a line fits the shapes.
 pub(super) enum Fit<'s, L> {
     /// It has one of them.
-    Whole(&'s L),
+    Whole(&'s mut L),
     /// So far it has, but a value is not ordinary.
     Unusual,
     /// It has none of them, or is no JSON.
@@ -70,6 +70,11 @@ impl<L> Shapes<L> {
         }
     }
 
+    /// What is known of every shape.
+    pub(super) fn each_mut(&mut self) -> impl Iterator<Item = &mut L> {
+        self.ends.iter_mut().map(|(_, known)| known)
+    }
+
     /// Finds the shape of `line`, and its scalars: in order, after [`NOTHING`].
     pub(super) fn fit(&mut self, line: &[u8], scalars: &mut Vec<Scalar>) -> Fit<'_, L> {
         scalars.clear();
@@ -91,8 +96,9 @@ impl<L> Shapes<L> {
             }
         }
         let rest = &line[at..];
-        let end = self.nodes[here].ends.iter().map(|end| &self.ends[*end as usize]).find(|end| *end.0 == *rest);
-        end.map_or(Fit::Other, |(_, known)| Fit::Whole(known))
+        let (ends, all) = (&self.nodes[here].ends, &mut self.ends);
+        let end = ends.iter().find(|end| scan::same(&all[**end as usize].0, rest));
+        end.map_or(Fit::Other, |end| Fit::Whole(&mut all[*end as usize].1))
     }
 
     #[inline]

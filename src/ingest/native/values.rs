@@ -33,12 +33,16 @@ impl<'l> Values<'l> {
         self.scalars.get(usize::from(place)).map_or(scan::Kind::Null, |scalar| scalar.kind)
     }
 
-    /// Whether nothing stands where only lines out of the ordinary have something, and what is spelled twice has
-    /// a value in its better spelling.
+    /// Whether nothing stands where only lines out of the ordinary have something.
     pub(super) fn is_ordinary(&self) -> bool {
         self.layout.absent.iter().all(|place| self.at(*place) == scan::Kind::Null)
             && self.layout.untrue.iter().all(|place| matches!(self.at(*place), scan::Kind::Null | scan::Kind::False))
-            && self.layout.contested.iter().all(|slot| self.kind(*slot) != scan::Kind::Null)
+            && self.settles_contests()
+    }
+
+    /// Whether what is spelled twice has a value in its better spelling.
+    pub(super) fn settles_contests(&self) -> bool {
+        self.layout.contested.iter().all(|slot| self.kind(*slot) != scan::Kind::Null)
     }
 
     /// Whether there is a value that matters only where the attempt is a retry.

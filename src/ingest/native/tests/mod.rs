@@ -51,7 +51,7 @@ fn own() -> Dialect {
 fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
     let mut table = AttemptTable::default();
     let mut out = String::new();
-    lane.start_table(&dialect.fields);
+    lane.start_table(&dialect.fields, 0, &mut table);
     for (number, line) in lines.iter().enumerate() {
         let place = Place {
             file: 0,
@@ -215,7 +215,7 @@ fn ordinary_lines_do_take_the_lane() {
         let mut lane = Lane::default();
         let zone = Zone::UTC;
         let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
-        lane.start_table(&dialect.fields);
+        lane.start_table(&dialect.fields, 0, &mut table);
         for line in sample {
             read_line(line, &place, &mut lane, &mut table, |_| {});
             if line.contains('\\') {
@@ -235,7 +235,7 @@ fn shapes_learnt_with_other_keys_are_forgotten() {
         [Dialect::PLAIN, &Dialect { fields: Mapping::new([("st", "status")]).unwrap(), ..Dialect::default() }]
     {
         let mut table = AttemptTable::default();
-        lane.start_table(&dialect.fields);
+        lane.start_table(&dialect.fields, 0, &mut table);
         let zone = Zone::UTC;
         let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
         read_line(&line, &place, &mut lane, &mut table, |_| {});

@@ -29,7 +29,7 @@ fn replayed(lane: &mut Lane, line: &str, dialect: &Dialect) -> Option<String> {
 
 fn assert_replayed(sample: &[&str], dialect: &Dialect, seeds: u64) {
     let mut lane = Lane::default();
-    lane.start_table(&dialect.fields);
+    lane.start_table(&dialect.fields, 0, &mut AttemptTable::default());
     sample.iter().for_each(|line| lane.learn(line, &dialect.fields));
     let mut alike = 0;
     for line in sample {
