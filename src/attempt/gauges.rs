@@ -110,30 +110,26 @@ pub(crate) struct Widths(HashMap<(String, LimitKind), u32, RandomState>);
 const MOST_WIDTHS: usize = 256;
 
 impl Gauges {
-    /// Takes in readings of one response to `origin`, which draws on `scope`; whether there was any. A negative
-    /// count or an empty limit is a sentinel and only noted.
-    pub fn add(
-        &mut self,
-        names: &Interner,
-        (origin, id): (Origin, OriginId),
-        at: Time,
-        readings: impl Iterator<Item = Reading>,
-    ) -> bool {
+    /// Takes in a reading of `origin`. A negative count or an empty limit is a sentinel and only noted.
+    #[inline]
+    pub fn add(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {
+        let known = self.known.get(id.0 as usize).map_or(u32::MAX, |tracks| tracks[reading.kind as usize]);
+        match self.tracks.get_mut(known as usize) {
+            Some((_, track)) => track.add(at, reading),
+            None => self.begin(names, (origin, id), at, reading),
+        }
+    }
+
+    /// Takes in the first reading of an origin and a kind of limit.
+    #[cold]
+    fn begin(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {
+        let track = self.track(origin.scope(), reading.kind, Some(names));
         let place = id.0 as usize;
         if place >= self.known.len() {
             self.known.resize(place + 1, [u32::MAX; LimitKind::ALL.len()]);
         }
-        let mut any = false;
-        for reading in readings {
-            any = true;
-            let mut track = self.known[place][reading.kind as usize];
-            if track == u32::MAX {
-                track = self.track(origin.scope(), reading.kind, Some(names));
-                self.known[place][reading.kind as usize] = track;
-            }
-            self.tracks[track as usize].1.add(at, reading);
-        }
-        any
+        self.known[place][reading.kind as usize] = track;
+        self.tracks[track as usize].1.add(at, reading);
     }
 
     /// The track of a limit; one that is new has buckets as wide as they became before, if `names` tell of whom.

@@ -63,64 +63,68 @@ fn local(text: &str, zone: Zone) -> Option<Time> {
 }
 
 /// The overwhelming spelling, without a date library: `YYYY-MM-DDTHH:MM:SS[.fraction]Z`.
+#[inline]
 fn rfc3339_utc(text: &[u8]) -> Option<Time> {
-    let (head, tail) = text.split_at_checked(19)?;
-    let digits = |from: usize, to: usize| {
-        head[from..to]
-            .iter()
-            .try_fold(0i64, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + i64::from(byte - b'0')))
+    let (minute, rest) = text.split_first_chunk::<16>()?;
+    let ([colon, tens, ones], fraction) = rest.split_first_chunk::<3>()?;
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    if *colon != b':' || tens > 5 || ones > 9 {
+        return None;
+    }
+    let us = fraction_us(fraction)?;
+    let seconds = minute_of(minute)? * 60 + i64::from(tens) * 10 + i64::from(ones);
+    Some(Time(seconds * 1_000_000 + us))
+}
+
+/// Minutes since 1970-01-01 at `YYYY-MM-DDTHH:MM`.
+fn minute_of(text: &[u8; 16]) -> Option<i64> {
+    // Neighbouring lines of a log are of the same minute: it is worked out once, as far as a thread can tell.
+    thread_local! {
+        static LAST: std::cell::Cell<([u8; 16], i64)> = const { std::cell::Cell::new(([0; 16], 0)) };
+    }
+    let (known, minutes) = LAST.get();
+    if known == *text {
+        return Some(minutes);
+    }
+    let number = |from: usize, to: usize| {
+        text[from..to].iter().try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0')))
     };
-    let punctuated = head[4] == b'-'
-        && head[7] == b'-'
-        && matches!(head[10], b'T' | b't' | b' ')
-        && head[13] == b':'
-        && head[16] == b':';
-    if !punctuated {
+    let punctuated = [text[4], text[7], text[13]] == *b"--:" && matches!(text[10], b'T' | b't' | b' ');
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute) = (number(11, 13)?, number(14, 16)?);
+    if !punctuated || hour > 23 || minute > 59 {
         return None;
     }
-    let (year, month, day) = (digits(0, 4)?, digits(5, 7)?, digits(8, 10)?);
-    let (hour, minute, second) = (digits(11, 13)?, digits(14, 16)?, digits(17, 19)?);
-    if hour > 23 || minute > 59 || second > 59 {
-        return None;
-    }
-    let us = fraction_us(tail)?;
-    let date = days_from_civil(year, month, day)?;
-    Some(Time((date * 86_400 + hour * 3600 + minute * 60 + second) * 1_000_000 + us))
+    let date = NaiveDate::from_ymd_opt(year as i32, month, day)?;
+    let days = date.signed_duration_since(NaiveDate::default()).num_days();
+    let minutes = days * 1440 + i64::from(hour * 60 + minute);
+    LAST.set((*text, minutes));
+    Some(minutes)
 }
 
 /// `.123456789Z` or `Z`: microseconds, anything finer cut off.
+#[inline]
 fn fraction_us(tail: &[u8]) -> Option<i64> {
     let (last, fraction) = tail.split_last()?;
     if !matches!(last, b'Z' | b'z') {
         return None;
     }
     let Some((point, digits)) = fraction.split_first() else { return Some(0) };
-    if *point != b'.' || digits.is_empty() || digits.len() > 9 || !digits.iter().all(u8::is_ascii_digit) {
+    if *point != b'.' || digits.is_empty() || digits.len() > 9 {
         return None;
     }
-    let mut us = 0;
-    for place in 0..6 {
-        us = us * 10 + digits.get(place).map_or(0, |digit| i64::from(digit - b'0'));
+    let (mut value, mut strange) = (0_i64, false);
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        strange |= digit > 9;
+        value = value * 10 + i64::from(digit);
     }
-    Some(us)
+    // In billionths first: nine digits at most.
+    (!strange).then(|| value * TENS[9 - digits.len()] / 1000)
 }
 
-/// Days since 1970-01-01.
-fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
-    // A log's dates repeat: the calendar is asked once per day and thread.
-    thread_local! {
-        static LAST: std::cell::Cell<(i64, i64)> = const { std::cell::Cell::new((0, 0)) };
-    }
-    let key = year * 10_000 + month * 100 + day;
-    let (known, days) = LAST.get();
-    if known == key {
-        return Some(days);
-    }
-    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month as u32, day as u32)?;
-    let days = date.signed_duration_since(NaiveDate::default()).num_days();
-    LAST.set((key, days));
-    Some(days)
-}
+/// Powers of ten.
+const TENS: [i64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 #[cfg(test)]
 mod tests {

@@ -112,9 +112,10 @@ impl Builder<'_, '_> {
         let (origin, origin_id) = memory.origins.of(&self.names(), table);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
-        let readings = readings.into_iter().flatten();
-        let any = table.gauges.add(&table.names, (origin, origin_id), answered, readings);
-        flags.set(Flags::HEADROOM, any);
+        for reading in readings.into_iter().flatten() {
+            table.gauges.add(&table.names, (origin, origin_id), answered, reading);
+            flags.set(Flags::HEADROOM, true);
+        }
         let run = self.record.run_id.as_deref().filter(|run| !run.is_empty());
         let row = Attempt {
             sent: self.sent,

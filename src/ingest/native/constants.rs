@@ -16,7 +16,7 @@ pub(super) struct Constants {
     pub(super) retry: bool,
     /// As far as they follow from what repeats.
     pub(super) flags: Flags,
-    /// What is allowed per interval, by [`LimitKind::ALL`].
+    /// What is allowed per interval, by [`LimitKind`].
     pub(super) limits: [Option<i64>; LimitKind::ALL.len()],
 }
 
@@ -81,8 +81,8 @@ impl Constants {
         flags.set(Flags::LOGGED_OK, said_ok || success == Some(true));
         flags.set(Flags::COUNTS_BENEATH, counts_beneath);
         let mut limits = [None; LimitKind::ALL.len()];
-        for (limit, kind) in limits.iter_mut().zip(LimitKind::ALL) {
-            *limit = values.optional_integer(Slot::of_limit(kind).0)?;
+        for kind in LimitKind::ALL {
+            limits[kind as usize] = values.optional_integer(Slot::of_limit(kind).0)?;
         }
         Some(Constants { status: status as u16, number, sdk_retry, max_attempts, retry, flags, limits })
     }

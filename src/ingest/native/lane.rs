@@ -77,7 +77,7 @@ impl Lane {
             self.shapes.clear();
             self.templates.clear();
         }
-        self.templates.each_mut().for_each(|template| template.origin = None);
+        self.templates.each(&mut |template| template.origin = None);
     }
 
     /// Remembers of `table`, which is complete, what helps with the next one.

@@ -58,15 +58,20 @@ pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
 /// The scalar at `at`: kind, start and end of its text, and where the line goes on.
 #[inline]
 pub(super) fn scalar(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
+    if *bytes.get(at)? != b'"' {
+        return bare(bytes, at);
+    }
+    let end = special(bytes, at + 1);
+    match bytes.get(end)? {
+        b'"' => Some((Kind::Text, at + 1, end, end + 1)),
+        b'\\' => escaped_end(bytes, end).map(|end| (Kind::Escaped, at, end, end)),
+        _ => None,
+    }
+}
+
+/// A scalar without quotes.
+fn bare(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
     match bytes.get(at)? {
-        b'"' => {
-            let end = special(bytes, at + 1);
-            match bytes.get(end)? {
-                b'"' => Some((Kind::Text, at + 1, end, end + 1)),
-                b'\\' => escaped_end(bytes, end).map(|end| (Kind::Escaped, at, end, end)),
-                _ => None,
-            }
-        }
         b'n' => word(bytes, at, b"null", Kind::Null),
         b't' => word(bytes, at, b"true", Kind::True),
         b'f' => word(bytes, at, b"false", Kind::False),
@@ -112,16 +117,14 @@ pub(super) fn special(bytes: &[u8], from: usize) -> usize {
         }
         at += BLOCK;
     }
-    if let Some(chunk) = bytes.last_chunk() {
-        // What is left is the end of the last sixteen bytes; the rest of them was looked at, or stands before.
-        let seen = (at + BLOCK - bytes.len()).min(BLOCK) as u32;
-        let marks = marks(chunk).checked_shr(seen).unwrap_or(0);
-        return if marks == 0 { bytes.len() } else { at + marks.trailing_zeros() as usize };
-    }
-    while bytes.get(at).is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
-        at += 1;
-    }
-    at
+    special_near_end(bytes, at)
+}
+
+/// The same for less than a block at the end.
+#[cold]
+fn special_near_end(bytes: &[u8], from: usize) -> usize {
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    bytes.get(from..).and_then(|rest| rest.iter().position(special)).map_or(bytes.len(), |place| from + place)
 }
 
 /// Bytes looked at in one step.

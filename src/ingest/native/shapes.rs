@@ -9,21 +9,21 @@ const MOST: usize = 64;
 /// Shapes that were learnt, each with what is to be known of it.
 #[derive(Debug)]
 pub(super) struct Shapes<L> {
-    /// The first is the beginning of every line.
-    nodes: Vec<Node>,
-    /// How lines end, and what they are.
-    ends: Vec<(Box<[u8]>, L)>,
+    /// The beginning of every line.
+    root: Node<L>,
+    /// How many there are.
+    count: usize,
 }
 
 /// A scalar, and what may follow it.
-#[derive(Debug, Default)]
-struct Node {
+#[derive(Debug)]
+struct Node<L> {
     /// The constant bytes before it.
     before: Box<[u8]>,
     /// Scalars that came next, those that come most often in front.
-    next: Vec<u32>,
-    /// Ends of the line.
-    ends: Vec<u32>,
+    next: Vec<Node<L>>,
+    /// How lines end after it, and what they are.
+    ends: Vec<(Box<[u8]>, L)>,
 }
 
 /// How a line fits the shapes.
@@ -38,7 +38,7 @@ pub(super) enum Fit<'s, L> {
 
 impl<L> Default for Shapes<L> {
     fn default() -> Self {
-        Shapes { nodes: vec![Node::default()], ends: Vec::new() }
+        Shapes { root: Node::new(Box::default()), count: 0 }
     }
 }
 
@@ -50,65 +50,72 @@ impl<L> Shapes<L> {
 
     /// Adds the shape with these constant bytes before its scalars, and `tail` after the last.
     pub(super) fn add(&mut self, before: impl Iterator<Item = Box<[u8]>>, tail: Box<[u8]>, known: L) {
-        if self.ends.len() >= MOST {
+        if self.count >= MOST {
             self.clear();
         }
-        let mut here = 0;
+        let mut here = &mut self.root;
         for before in before {
-            let next = &self.nodes[here].next;
-            let known = next.iter().map(|node| *node as usize).find(|node| self.nodes[*node].before == before);
-            here = known.unwrap_or_else(|| {
-                let new = self.nodes.len();
-                self.nodes.push(Node { before, ..Node::default() });
-                self.nodes[here].next.push(new as u32);
-                new
+            let place = here.next.iter().position(|node| node.before == before).unwrap_or_else(|| {
+                here.next.push(Node::new(before));
+                here.next.len() - 1
             });
+            here = &mut here.next[place];
         }
-        if !self.nodes[here].ends.iter().any(|end| self.ends[*end as usize].0 == tail) {
-            self.nodes[here].ends.push(self.ends.len() as u32);
-            self.ends.push((tail, known));
+        if !here.ends.iter().any(|(end, _)| *end == tail) {
+            here.ends.push((tail, known));
+            self.count += 1;
         }
     }
 
-    /// What is known of every shape.
-    pub(super) fn each_mut(&mut self) -> impl Iterator<Item = &mut L> {
-        self.ends.iter_mut().map(|(_, known)| known)
+    /// Tells `hear` what is known of every shape.
+    pub(super) fn each(&mut self, hear: &mut impl FnMut(&mut L)) {
+        self.root.each(hear);
     }
 
     /// Finds the shape of `line`, and its scalars: in order, after [`NOTHING`].
+    #[inline]
     pub(super) fn fit(&mut self, line: &[u8], scalars: &mut Vec<Scalar>) -> Fit<'_, L> {
         scalars.clear();
         scalars.push(NOTHING);
-        let (mut here, mut at) = (0, 0);
+        let (mut here, mut at) = (&mut self.root, 0);
         loop {
-            match self.step(here, line, at) {
-                Step::On(rank, (kind, start, end, next)) => {
+            match here.step(line, at) {
+                Step::On(mut rank, (kind, start, end, next)) => {
                     scalars.push(Scalar { start: start as u32, end: end as u32, kind });
                     at = next;
-                    let list = &mut self.nodes[here].next;
-                    here = list[rank] as usize;
                     if rank > 0 {
-                        list.swap(rank, rank - 1);
+                        here.next.swap(rank, rank - 1);
+                        rank -= 1;
                     }
+                    here = &mut here.next[rank];
                 }
                 Step::Unusual => return Fit::Unusual,
                 Step::Over => break,
             }
         }
         let rest = &line[at..];
-        let (ends, all) = (&self.nodes[here].ends, &mut self.ends);
-        let end = ends.iter().find(|end| scan::same(&all[**end as usize].0, rest));
-        end.map_or(Fit::Other, |end| Fit::Whole(&mut all[*end as usize].1))
+        let end = here.ends.iter_mut().find(|(end, _)| scan::same(end, rest));
+        end.map_or(Fit::Other, |(_, known)| Fit::Whole(known))
+    }
+}
+
+impl<L> Node<L> {
+    fn new(before: Box<[u8]>) -> Node<L> {
+        Node { before, next: Vec::new(), ends: Vec::new() }
+    }
+
+    fn each(&mut self, hear: &mut impl FnMut(&mut L)) {
+        self.ends.iter_mut().for_each(|(_, known)| hear(known));
+        self.next.iter_mut().for_each(|node| node.each(hear));
     }
 
     #[inline]
-    fn step(&self, here: usize, line: &[u8], at: usize) -> Step {
-        for (rank, node) in self.nodes[here].next.iter().enumerate() {
-            let before = &self.nodes[*node as usize].before;
-            if !scan::starts_with(line, at, before) {
+    fn step(&self, line: &[u8], at: usize) -> Step {
+        for (rank, node) in self.next.iter().enumerate() {
+            if !scan::starts_with(line, at, &node.before) {
                 continue;
             }
-            let begin = at + before.len();
+            let begin = at + node.before.len();
             if let Some(scalar) = scan::scalar(line, begin) {
                 return Step::On(rank, scalar);
             }
@@ -179,7 +186,7 @@ mod tests {
         let mut shapes = Shapes::default();
         for number in 0..1000 {
             shapes.add(std::iter::once(format!("{{\"k{number}\":").into_bytes().into()), (*b"}").into(), number);
-            assert!(shapes.ends.len() <= MOST && shapes.nodes.len() <= MOST + 1);
+            assert!(shapes.count <= MOST && shapes.root.next.len() <= MOST);
         }
         assert_eq!(fit(&mut shapes, r#"{"k999":1}"#).0, Some(999));
     }

@@ -3,7 +3,8 @@
 use super::layout::Layout;
 use super::scan;
 use super::slot::{ORIGIN, Slot};
-use crate::attempt::{Span, Usage};
+use crate::attempt::{Time, Zone};
+use crate::ingest::timestamp;
 
 /// The scalars of one line whose shape is known.
 pub(super) struct Values<'l> {
@@ -24,9 +25,28 @@ pub(super) struct Scalar {
 /// Stands for what a line does not say.
 pub(super) const NOTHING: Scalar = Scalar { start: 0, end: 0, kind: scan::Kind::Null };
 
+/// What one scalar says.
+#[derive(Clone, Copy)]
+pub(super) struct Value<'l> {
+    line: &'l str,
+    pub(super) kind: scan::Kind,
+    start: u32,
+    end: u32,
+}
+
 impl<'l> Values<'l> {
-    fn scalar(&self, slot: Slot) -> Scalar {
-        self.scalars.get(usize::from(self.layout.places[slot as usize])).copied().unwrap_or(NOTHING)
+    fn value(&self, scalar: Scalar) -> Value<'l> {
+        Value { line: self.line, kind: scalar.kind, start: scalar.start, end: scalar.end }
+    }
+
+    /// What is said in `slot`: null, where nothing is.
+    fn of(&self, slot: Slot) -> Value<'l> {
+        self.value(self.scalars.get(usize::from(self.layout.places[slot as usize])).copied().unwrap_or(NOTHING))
+    }
+
+    /// All that is said, in the order of the line.
+    pub(super) fn each(&self) -> impl Iterator<Item = (Value<'l>, Slot)> {
+        self.scalars.iter().skip(1).map(|scalar| self.value(*scalar)).zip(self.layout.slots())
     }
 
     fn at(&self, place: u16) -> scan::Kind {
@@ -42,7 +62,7 @@ impl<'l> Values<'l> {
 
     /// Whether what is spelled twice has a value in its better spelling.
     pub(super) fn settles_contests(&self) -> bool {
-        self.layout.contested.iter().all(|slot| self.kind(*slot) != scan::Kind::Null)
+        self.layout.contested.iter().all(|slot| self.of(*slot).kind != scan::Kind::Null)
     }
 
     /// Whether there is a value that matters only where the attempt is a retry.
@@ -50,23 +70,8 @@ impl<'l> Values<'l> {
         self.layout.of_retries.iter().any(|place| self.at(*place) != scan::Kind::Null)
     }
 
-    pub(super) fn kind(&self, slot: Slot) -> scan::Kind {
-        self.scalar(slot).kind
-    }
-
-    fn bytes(&self, slot: Slot) -> &'l [u8] {
-        let scalar = self.scalar(slot);
-        self.line.as_bytes().get(scalar.start as usize..scalar.end as usize).unwrap_or_default()
-    }
-
-    /// A string, empty where the log does not say; `None` where the strict parser must look.
     pub(super) fn text(&self, slot: Slot) -> Option<&'l str> {
-        let scalar = self.scalar(slot);
-        match scalar.kind {
-            scan::Kind::Null => Some(""),
-            scan::Kind::Text => self.line.get(scalar.start as usize..scalar.end as usize),
-            _ => None,
-        }
+        self.of(slot).text()
     }
 
     pub(super) fn names(&self) -> Option<[&'l str; ORIGIN.len()]> {
@@ -78,58 +83,70 @@ impl<'l> Values<'l> {
     }
 
     pub(super) fn integer(&self, slot: Slot) -> Option<i64> {
-        matches!(self.kind(slot), scan::Kind::Integer | scan::Kind::Text).then(|| scan::integer(self.bytes(slot)))?
+        self.of(slot).integer()
     }
 
-    /// `Some(None)` where the log does not say; `None` where the strict parser must look.
     pub(super) fn optional_integer(&self, slot: Slot) -> Option<Option<i64>> {
-        if self.kind(slot) == scan::Kind::Null { Some(None) } else { self.integer(slot).map(Some) }
+        self.of(slot).optional_integer()
     }
 
     pub(super) fn truth(&self, slot: Slot) -> Option<Option<bool>> {
-        match self.kind(slot) {
+        match self.of(slot).kind {
             scan::Kind::Null => Some(None),
             scan::Kind::True => Some(Some(true)),
             scan::Kind::False => Some(Some(false)),
             _ => None,
         }
     }
+}
 
-    pub(super) fn number(&self, slot: Slot) -> Option<Option<f64>> {
-        match self.kind(slot) {
-            scan::Kind::Null => Some(None),
-            scan::Kind::Integer | scan::Kind::Decimal => scan::decimal(self.bytes(slot)).map(Some),
+impl<'l> Value<'l> {
+    fn bytes(self) -> &'l [u8] {
+        self.line.as_bytes().get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+
+    /// A string, empty where the log does not say; `None` where the strict parser must look.
+    fn text(self) -> Option<&'l str> {
+        match self.kind {
+            scan::Kind::Null => Some(""),
+            scan::Kind::Text => self.line.get(self.start as usize..self.end as usize),
             _ => None,
         }
     }
 
-    pub(super) fn duration(&self) -> Option<Span> {
-        let (ms, s) = (self.number(Slot::DurationMs)?, self.number(Slot::DurationS)?);
-        match (ms, s) {
-            (Some(_), Some(_)) => None,
-            (Some(ms), None) => Some(Span::from_ms(ms)),
-            (None, Some(s)) => Some(Span::from_ms(s * 1000.0)),
-            (None, None) => Some(Span::UNKNOWN),
+    /// The same for an id: an empty one names nothing.
+    #[inline]
+    pub(super) fn name(self) -> Option<Option<&'l str>> {
+        self.text().map(|text| Some(text).filter(|text| !text.is_empty()))
+    }
+
+    fn integer(self) -> Option<i64> {
+        matches!(self.kind, scan::Kind::Integer | scan::Kind::Text).then(|| scan::integer(self.bytes()))?
+    }
+
+    /// `Some(None)` where the log does not say; `None` where the strict parser must look.
+    #[inline]
+    pub(super) fn optional_integer(self) -> Option<Option<i64>> {
+        if self.kind == scan::Kind::Null { Some(None) } else { self.integer().map(Some) }
+    }
+
+    /// The same for any number outside quotes.
+    #[inline]
+    pub(super) fn number(self) -> Option<Option<f64>> {
+        match self.kind {
+            scan::Kind::Null => Some(None),
+            scan::Kind::Integer | scan::Kind::Decimal => scan::decimal(self.bytes()).map(Some),
+            _ => None,
         }
     }
 
-    pub(super) fn usage(&self) -> Option<Option<Usage>> {
-        let slots = [Slot::InputTokens, Slot::OutputTokens, Slot::CacheRead, Slot::CacheWrite];
-        let ttft = self.number(Slot::TtftMs)?.filter(|ms| *ms >= 0.0);
-        if ttft.is_none() && slots.iter().all(|slot| self.kind(*slot) == scan::Kind::Null) {
-            return Some(None);
+    /// A moment; `None` also where the log does not say.
+    #[inline]
+    pub(super) fn time(self, zone: Zone) -> Option<Time> {
+        match self.kind {
+            scan::Kind::Text => timestamp::from_text(self.text()?, zone),
+            scan::Kind::Integer => timestamp::from_integer(self.integer()?),
+            _ => None,
         }
-        let mut counts = [0; 4];
-        for (count, slot) in counts.iter_mut().zip(slots) {
-            *count = super::attempt::count(self.optional_integer(slot)?.unwrap_or(0));
-        }
-        Some(Some(Usage {
-            input_tokens: counts[0],
-            output_tokens: counts[1],
-            cache_read_tokens: counts[2],
-            cache_write_tokens: counts[3],
-            cost_micro_usd: 0,
-            ttft_ms_plus_1: super::attempt::ttft_ms_plus_1(ttft),
-        }))
     }
 }

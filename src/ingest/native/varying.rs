@@ -1,58 +1,51 @@
 //! What every line says anew: when, of which call, how long it took, what is left of the limits.
 
-use super::attempt::{FINGERPRINT, Place, fingerprint, kept_id};
+use super::attempt::{FINGERPRINT, Place, count, fingerprint, kept_id, ttft_ms_plus_1};
 use super::constants::Constants;
 use super::scan;
 use super::slot::Slot;
-use super::values::Values;
+use super::values::{Value, Values};
 use crate::attempt::{
     Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Time, Usage,
 };
-use crate::ingest::timestamp;
 use std::hash::BuildHasher;
 
 /// The part of an ordinary attempt that differs from line to line.
 pub(super) struct Varying<'l> {
     line: &'l str,
     sent: Time,
+    said: Said<'l>,
+}
+
+/// The same, as far as lines need not say it.
+#[derive(Default)]
+struct Said<'l> {
     run: Option<&'l str>,
     call: Option<&'l str>,
-    request_id: Option<&'l str>,
+    /// The provider's name for the request, the one its headers give, and a proxy's.
+    request_ids: [Option<&'l str>; 3],
     aws_id: bool,
-    duration: Span,
+    duration_ms: Option<f64>,
+    duration_s: Option<f64>,
     usage: Option<Usage>,
+    /// What is left, by [`LimitKind`].
     remaining: [Option<i64>; LimitKind::ALL.len()],
 }
 
 impl<'l> Varying<'l> {
     /// What `values` say of it, unless the strict parser must look.
     pub(super) fn of(values: &Values<'l>, place: &Place<'_>) -> Option<Varying<'l>> {
-        if !values.settles_contests() {
-            return None;
+        let (mut sent, mut said) = (None, Said::default());
+        for (value, slot) in values.each() {
+            match slot {
+                Slot::Skip => {}
+                Slot::Ts => sent = Some(value.time(place.zone)?),
+                slot => said.note(slot, value)?,
+            }
         }
-        let sent = match values.kind(Slot::Ts) {
-            scan::Kind::Text => timestamp::from_text(values.text(Slot::Ts)?, place.zone)?,
-            scan::Kind::Integer => timestamp::from_integer(values.integer(Slot::Ts)?)?,
-            _ => return None,
-        };
-        let named = |text: &&str| !text.is_empty();
-        let ids =
-            [values.text(Slot::RequestId)?, values.text(Slot::HeaderRequestId)?, values.text(Slot::ProxyRequestId)?];
-        let mut remaining = [None; LimitKind::ALL.len()];
-        for (remaining, kind) in remaining.iter_mut().zip(LimitKind::ALL) {
-            *remaining = values.optional_integer(Slot::of_limit(kind).1)?;
-        }
-        Some(Varying {
-            line: values.line,
-            sent,
-            run: Some(values.text(Slot::RunId)?).filter(named),
-            call: Some(values.text(Slot::CallId)?).filter(named),
-            request_id: ids.into_iter().find(named),
-            aws_id: values.kind(Slot::AwsRequestId) != scan::Kind::Null,
-            duration: values.duration()?,
-            usage: values.usage()?,
-            remaining,
-        })
+        // Two durations are compared, and what is spelled twice is sorted out, elsewhere.
+        let clear = values.settles_contests() && (said.duration_ms.is_none() || said.duration_s.is_none());
+        clear.then_some(Varying { line: values.line, sent: sent?, said })
     }
 
     /// Appends the attempt that this and `constants` make.
@@ -64,23 +57,29 @@ impl<'l> Varying<'l> {
         table: &mut AttemptTable,
     ) {
         let mut flags = constants.flags;
-        flags.set(Flags::REQUEST_ID, self.request_id.is_some());
-        flags.set(Flags::AWS_ID, self.aws_id);
-        flags.set(Flags::NO_CALL_ID, self.call.is_none());
-        let answered = self.sent.plus_us(self.duration.as_us().unwrap_or(0));
-        let limits = LimitKind::ALL.into_iter().zip(constants.limits.into_iter().zip(self.remaining));
-        let readings = limits.filter_map(|(kind, of)| Some(Reading { kind, limit: of.0?, remaining: of.1? }));
-        let any = table.gauges.add(&table.names, origin, answered, readings);
-        flags.set(Flags::HEADROOM, any);
+        let Said { run, call, .. } = self.said;
+        let request_id = self.said.request_ids.into_iter().flatten().next();
+        flags.set(Flags::REQUEST_ID, request_id.is_some());
+        flags.set(Flags::AWS_ID, self.said.aws_id);
+        flags.set(Flags::NO_CALL_ID, call.is_none());
+        let duration = self.said.duration();
+        let answered = self.sent.plus_us(duration.as_us().unwrap_or(0));
+        for kind in LimitKind::ALL {
+            let of = (constants.limits[kind as usize], self.said.remaining[kind as usize]);
+            if let (Some(limit), Some(remaining)) = of {
+                table.gauges.add(&table.names, origin, answered, Reading { kind, limit, remaining });
+                flags.set(Flags::HEADROOM, true);
+            }
+        }
         let row = Attempt {
             sent: self.sent,
-            key: fingerprint(self.run, self.call, place.stream),
-            run: table.names.intern(self.run.unwrap_or(place.stream)),
+            key: fingerprint(run, call, place.stream),
+            run: table.names.intern(run.unwrap_or(place.stream)),
             origin: origin.1,
             file: place.file,
             line: place.line,
-            identity: (FINGERPRINT.hash_one(self.request_id.unwrap_or(self.line)) >> 32) as u32,
-            duration: self.duration,
+            identity: (FINGERPRINT.hash_one(request_id.unwrap_or(self.line)) >> 32) as u32,
+            duration,
             detail: DetailId::NONE,
             flags,
             status: constants.status,
@@ -90,10 +89,56 @@ impl<'l> Varying<'l> {
             class: None,
         };
         let detail = constants.retry.then(|| Detail {
-            request_id: table.keep(self.request_id.map(kept_id)),
-            call_id: table.keep(self.call.map(kept_id)),
+            request_id: table.keep(request_id.map(kept_id)),
+            call_id: table.keep(call.map(kept_id)),
             ..Detail::default()
         });
-        table.push(row, detail, self.usage);
+        table.push(row, detail, self.said.usage);
+    }
+}
+
+impl<'l> Said<'l> {
+    /// Notes what one scalar says; `None` where the strict parser must look.
+    #[inline]
+    fn note(&mut self, slot: Slot, value: Value<'l>) -> Option<()> {
+        match slot {
+            Slot::RunId => self.run = value.name()?,
+            Slot::CallId => self.call = value.name()?,
+            Slot::RequestId => self.request_ids[0] = value.name()?,
+            Slot::HeaderRequestId => self.request_ids[1] = value.name()?,
+            Slot::ProxyRequestId => self.request_ids[2] = value.name()?,
+            Slot::AwsRequestId => self.aws_id = value.kind != scan::Kind::Null,
+            Slot::DurationMs => self.duration_ms = value.number()?,
+            Slot::DurationS => self.duration_s = value.number()?,
+            Slot::RequestsRemaining => self.remaining[LimitKind::Requests as usize] = value.optional_integer()?,
+            Slot::TokensRemaining => self.remaining[LimitKind::Tokens as usize] = value.optional_integer()?,
+            Slot::InputTokensRemaining => self.remaining[LimitKind::InputTokens as usize] = value.optional_integer()?,
+            Slot::OutputTokensRemaining => {
+                self.remaining[LimitKind::OutputTokens as usize] = value.optional_integer()?;
+            }
+            Slot::InputTokens => self.consumed(value.optional_integer()?, |usage| &mut usage.input_tokens),
+            Slot::OutputTokens => self.consumed(value.optional_integer()?, |usage| &mut usage.output_tokens),
+            Slot::CacheRead => self.consumed(value.optional_integer()?, |usage| &mut usage.cache_read_tokens),
+            Slot::CacheWrite => self.consumed(value.optional_integer()?, |usage| &mut usage.cache_write_tokens),
+            Slot::TtftMs => {
+                if let Some(ms) = value.number()?.filter(|ms| *ms >= 0.0) {
+                    self.usage.get_or_insert_default().ttft_ms_plus_1 = ttft_ms_plus_1(Some(ms));
+                }
+            }
+            // The rest makes constants.
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn consumed(&mut self, tokens: Option<i64>, which: impl FnOnce(&mut Usage) -> &mut u32) {
+        if let Some(tokens) = tokens {
+            *which(self.usage.get_or_insert_default()) = count(tokens);
+        }
+    }
+
+    fn duration(&self) -> Span {
+        let seconds = self.duration_s.map(|s| s * 1000.0);
+        self.duration_ms.or(seconds).map_or(Span::UNKNOWN, Span::from_ms)
     }
 }
