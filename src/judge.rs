@@ -164,7 +164,7 @@ impl<'a> Judgement<'a> {
         }
         self.fleet.sums.absorb(call, since);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
-        if call.len() == 1 && !call.first().failed() && !call.was_resent_beneath() {
+        if call.succeeded_at_once() {
             return;
         }
         let mut wasted: Vec<u32> = Vec::new();

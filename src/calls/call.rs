@@ -224,6 +224,12 @@ impl<'a> Call<'a> {
         (0..self.len()).find_map(|position| self.table.text(self.detail(position)?.call_id))
     }
 
+    /// Whether it is one attempt that succeeded and hides no other: no call rule speaks of that.
+    #[must_use]
+    pub fn succeeded_at_once(&self) -> bool {
+        self.len() == 1 && !self.first().failed() && !self.was_resent_beneath()
+    }
+
     /// The id of its run as logged.
     #[must_use]
     pub fn run_id(&self) -> Option<&'a str> {

@@ -17,9 +17,6 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let anonymizer = anonymizer(&args.anonymize)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let rules = config::select(&config, &args.select, &args.ignore)?;
-    if !(0.0..=100.0).contains(&args.max_rejected) {
-        return Err(CliError::Usage(format!("--max-rejected {}: a share is between 0 and 100", args.max_rejected)));
-    }
     let options = config::options(&config, rules, &args.input)?;
     let Judged { ingested, settled, notice } = judged(args, &outputs, config.dialect(), &options)?;
     let judgement = settled.attach(&ingested.table);

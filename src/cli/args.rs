@@ -4,6 +4,7 @@ mod anonymize;
 mod classify;
 mod compare;
 mod config;
+mod numbers;
 mod schema;
 mod trace;
 
@@ -133,7 +134,7 @@ pub(super) struct ReadingArgs {
     pub(super) complete: bool,
 
     /// Use this many threads (default: one a core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Running")]
+    #[arg(long, value_name = "N", value_parser = numbers::threads, help_heading = "Running")]
     pub(super) threads: Option<u16>,
 
     /// Show no progress bar
@@ -202,7 +203,7 @@ pub(super) struct AnalyzeArgs {
     pub(super) fail_on: FailOn,
 
     /// Exit with 4 when more than this share of the lines could not be read, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, help_heading = "Judging")]
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = numbers::percent, help_heading = "Judging")]
     pub(super) max_rejected: f64,
 }
 

@@ -5,6 +5,7 @@ use super::dialect::Dialect;
 use super::filter::Filter;
 use super::native::Lane;
 use crate::attempt::{AttemptTable, Zone};
+use std::borrow::Cow;
 
 /// Lines picked out of an input, as rows.
 pub(crate) struct Excerpt<'c> {
@@ -29,7 +30,7 @@ impl<'c> Excerpt<'c> {
     /// `keep_ids` keeps its ids whatever it is. Says how many attempts it held.
     pub(crate) fn take(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
         let before = self.rows();
-        let text = String::from_utf8_lossy(line);
+        let text = simdutf8::basic::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
         let filter = filter.or(self.reading.filter);
         let reading = Reading { filter, keep_ids, ..self.reading };
         self.account.line(text.trim_ascii_end(), number, &reading, &mut self.lane, &mut self.table);

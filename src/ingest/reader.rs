@@ -8,6 +8,9 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
+/// Bytes after which a line is read no further: nobody will keep it.
+pub(crate) const GIVEN_UP: usize = LONGEST_LINE + WINDOW as usize;
+
 /// How an input's bytes are reached.
 pub(crate) enum Bytes {
     /// A plain file of this length: any stretch can be read on its own.
@@ -110,7 +113,7 @@ pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) ->
 }
 
 /// The same of a file that is open.
-pub(crate) fn window_of(file: &mut File, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
+fn window_of(file: &mut File, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
     // The byte before tells whether a line begins at `start`.
     let from = start.saturating_sub(1);
     file.seek(SeekFrom::Start(from))?;
@@ -145,7 +148,7 @@ fn read_on(file: &mut File, buffer: &mut Vec<u8>) -> io::Result<()> {
     let mut step = 1 << 14;
     while buffer.last().is_some_and(|last| *last != b'\n') {
         let known = buffer.len();
-        if known > LONGEST_LINE + WINDOW as usize {
+        if known > GIVEN_UP {
             buffer.push(b'\n');
             return Ok(());
         }

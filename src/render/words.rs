@@ -8,6 +8,23 @@ pub(in crate::render) fn glued(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
+/// Units that stay on the line of their number.
+pub(in crate::render) const UNITS: [&str; 6] = ["ms", "s", "min", "h", "d", "MB"];
+
+/// `text` with each number held to the unit behind it.
+pub(in crate::render) fn held(text: &str) -> String {
+    let mut held = String::with_capacity(text.len() + 8);
+    for (nth, word) in text.split(' ').enumerate() {
+        let unit = word.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+        let is_unit = held.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&unit);
+        if nth > 0 {
+            held.push(if is_unit { '\u{a0}' } else { ' ' });
+        }
+        held.push_str(word);
+    }
+    held
+}
+
 /// A path without the `./` that a walk from here adds: links to files of a repository do not have it.
 pub(in crate::render) fn path(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
@@ -159,5 +176,17 @@ mod tests {
         assert_eq!(cost(&Cost::default()), "");
         let some = Cost { sends: 1, wait_s: 4.2, tokens: 12_000, usd: 3.2 };
         assert_eq!(cost(&some), "1 send, 4.2 s of waiting, 12,000 tokens, $3.20");
+    }
+
+    #[test]
+    fn numbers_are_held_to_their_units() {
+        for (text, shown) in [
+            ("3 sends, 8.2 s of waiting.", "3 sends, 8.2\u{a0}s of waiting."),
+            ("waited 7 min 1 s.", "waited 7\u{a0}min 1\u{a0}s."),
+            ("in 2 h, then d 5 days", "in 2\u{a0}h, then d 5 days"),
+            ("s", "s"),
+        ] {
+            assert_eq!(held(text), shown);
+        }
     }
 }

@@ -4,17 +4,31 @@
 use super::hits::{Fit, HitLine, Mark, fingerprint};
 use super::needles::Needles;
 use crate::ingest::{IdField, Mapping, ids_of};
+use std::sync::Arc;
 
 /// Calls followed: each is one search more of every page.
 const FOLLOWED: usize = 4;
 /// Lines looked into for their calls.
 const LOOKED_INTO: usize = 64;
 
-/// What the first pass looks for at the moment.
-pub(super) struct Chase {
+/// What a pass looks for at the moment.
+pub(super) struct Aim {
     /// The ids asked for, then the calls that are followed.
     pub(super) texts: Vec<String>,
     pub(super) needles: Needles,
+}
+
+impl Aim {
+    fn at(texts: Vec<String>) -> Arc<Aim> {
+        let needles = Needles::new(texts.iter().map(String::as_str));
+        Arc::new(Aim { texts, needles })
+    }
+}
+
+/// Which calls are followed.
+pub(super) struct Chase {
+    /// Shared with those who search while it moves on.
+    pub(super) aim: Arc<Aim>,
     ids: usize,
     looked_into: usize,
 }
@@ -22,23 +36,22 @@ pub(super) struct Chase {
 impl Chase {
     /// Of nothing but the ids asked for.
     pub(super) fn new(ids: &[String]) -> Chase {
-        let needles = Needles::new(ids.iter().map(String::as_str));
-        Chase { texts: ids.to_vec(), needles, ids: ids.len(), looked_into: 0 }
+        Chase { aim: Aim::at(ids.to_vec()), ids: ids.len(), looked_into: 0 }
     }
 
     /// Follows `calls` too, however many.
     pub(super) fn add(&mut self, calls: &[String]) {
-        self.texts.extend_from_slice(calls);
-        self.needles = Needles::new(self.texts.iter().map(String::as_str));
+        self.aim = Aim::at([&self.aim.texts, calls].concat());
     }
 
     /// The calls that are followed, in the order in which they were met.
     pub(super) fn calls(&self) -> &[String] {
-        &self.texts[self.ids..]
+        &self.aim.texts[self.ids..]
     }
 
     /// Follows the calls of `lines`, as far as there is room. What names a call or a run names all it wants.
-    pub(super) fn follow(&mut self, lines: &[HitLine], own: &Mapping) {
+    /// Whether there are new ones.
+    pub(super) fn follow(&mut self, lines: &[HitLine], own: &Mapping) -> bool {
         let mut met: Vec<String> = Vec::new();
         for line in lines {
             let leads_on = |field| !matches!(field, Some(IdField::Call | IdField::Run));
@@ -57,6 +70,7 @@ impl Chase {
         if !met.is_empty() {
             self.add(&met);
         }
+        !met.is_empty()
     }
 
     /// Parts the lines that hold an id from those that are of a call followed. One may be both.

@@ -1,5 +1,6 @@
 //! Lines that hold what is looked for, page by page, and what else a pass learns of a page.
 
+use super::lines;
 use super::needles::{Needles, Stand};
 use super::pages::At;
 use super::token;
@@ -12,6 +13,8 @@ use std::hash::BuildHasher;
 
 /// Bytes of lines with hits that are kept in memory; the pages of further ones are read again.
 const KEPT: usize = 32 << 20;
+/// Longest line of them, in bytes.
+const KEPT_LINE: usize = 8 << 20;
 /// Lines tried at either end of a page for one that has a time.
 const TRIES: usize = 8;
 /// Longest line whose time is asked for, in bytes: a long one is no loss, there are others.
@@ -46,7 +49,7 @@ pub(super) struct HitLine {
     /// Number within its page, from 1.
     pub(super) line: u32,
     pub(super) marks: SmallVec<[Mark; 2]>,
-    /// Its text, unless too many were found.
+    /// Its text, unless it is long or too many were found.
     pub(super) text: Option<Box<[u8]>>,
 }
 
@@ -108,8 +111,8 @@ pub(super) fn survey(bytes: &[u8], zone: Zone, own: &Mapping, followed: usize) -
         let line = line.trim_ascii();
         (!line.is_empty() && line.len() <= TRIED).then(|| time_of(std::str::from_utf8(line).ok()?, zone, own))?
     };
-    let first: Option<Time> = bytes.split(|byte| *byte == b'\n').take(TRIES).find_map(time);
-    let last: Option<Time> = bytes.rsplit(|byte| *byte == b'\n').take(TRIES + 1).find_map(time);
+    let first: Option<Time> = lines::each(bytes).take(TRIES).find_map(time);
+    let last: Option<Time> = lines::each_from_back(bytes).take(TRIES + 1).find_map(time);
     PageInfo {
         newlines: u32::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(u32::MAX),
         bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
@@ -138,7 +141,7 @@ pub(super) fn find(
         let inside = stands.partition_point(|stand| stand.start < end);
         let text = &bytes[start..end];
         let marks = stands[..inside].iter().map(|stand| mark(text, start, stand, texts, own, &mut begun));
-        hits.push(HitLine { line, marks: marks.collect(), text: Some(text.into()) });
+        hits.push(HitLine { line, marks: marks.collect(), text: (text.len() <= KEPT_LINE).then(|| text.into()) });
         stands = &stands[inside..];
     }
     (hits, begun)

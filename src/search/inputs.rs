@@ -46,12 +46,12 @@ fn open(source: &Source) -> io::Result<Opened> {
         Source::File(path) => spooled(&mut File::open(path)?)?,
         Source::Stdin => spooled(&mut io::stdin().lock())?,
     };
-    let length = match reader::open(&path)? {
-        Bytes::Plain(length) => Some(length),
-        Bytes::Stream(_) => None,
+    let (length, packing) = match reader::open(&path)? {
+        Bytes::Plain(length) => (Some(length), "plain"),
+        Bytes::Stream(_) => (None, reader::packing(&path)?),
     };
     let short = Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
-    Ok(Opened { stream: format!("file:{short}"), packing: reader::packing(&path)?, name, path, length, _spool: spool })
+    Ok(Opened { stream: format!("file:{short}"), packing, name, path, length, _spool: spool })
 }
 
 /// A pipe or a device gives its bytes once.

@@ -8,6 +8,7 @@
 mod chase;
 mod hits;
 mod inputs;
+mod lines;
 mod near;
 mod needles;
 mod pages;
@@ -16,6 +17,7 @@ mod read;
 mod resolve;
 mod survey;
 mod token;
+mod turns;
 
 pub use near::Near;
 pub use quote::Place;
@@ -26,10 +28,11 @@ use chase::Chase;
 use hits::{Candidates, Hits};
 use inputs::Opened;
 use pages::{At, Progress, Wanted, pass};
+use rayon::prelude::*;
 use resolve::{Resolved, narrow, resolve};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use survey::Survey;
 
 /// Ids looked for at once, at most.
@@ -164,7 +167,7 @@ pub struct Found {
 /// # Errors
 /// The first input that cannot be opened or read.
 pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Result<Found, IngestError> {
-    let opened = sources.iter().map(Opened::new).collect::<Result<Vec<_>, _>>()?;
+    let opened = sources.par_iter().map(Opened::new).collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut survey = Survey::new(opened.len());
     let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut survey, progress)?;
     let of = |nth: usize| resolve(nth, &hits, &begun[nth], &query.dialect.fields);
@@ -223,23 +226,26 @@ fn first_pass(
     progress: Progress<'_>,
 ) -> Result<First, IngestError> {
     let own = &query.dialect.fields;
-    let chase = RwLock::new(Chase::new(&query.ids));
+    let ids = query.ids.len();
+    let mut chase = Chase::new(&query.ids);
+    let aim = RwLock::new(Arc::clone(&chase.aim));
     let (mut hits, mut followed) = (Hits::default(), Hits::default());
-    let mut begun = vec![Candidates::default(); query.ids.len()];
+    let mut begun = vec![Candidates::default(); ids];
     pass(
         opened,
         &Wanted::All,
         &|_, bytes| {
-            let chase = chase.read().unwrap_or_else(PoisonError::into_inner);
-            let info = hits::survey(bytes, query.zone, own, chase.calls().len());
-            (info, hits::find(bytes, &chase.needles, &chase.texts, own))
+            let aim = Arc::clone(&aim.read().unwrap_or_else(PoisonError::into_inner));
+            let info = hits::survey(bytes, query.zone, own, aim.texts.len() - ids);
+            (info, hits::find(bytes, &aim.needles, &aim.texts, own))
         },
         &mut |at, (info, (lines, candidates))| {
             survey.take(at, info);
             begun.iter_mut().zip(&candidates).for_each(|(all, some)| all.merge(some));
             if !lines.is_empty() {
-                let mut chase = chase.write().unwrap_or_else(PoisonError::into_inner);
-                chase.follow(&lines, own);
+                if chase.follow(&lines, own) {
+                    *aim.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&chase.aim);
+                }
                 let (asked, others) = chase.part(lines);
                 hits.take(at, asked);
                 followed.take(at, others);
@@ -247,7 +253,6 @@ fn first_pass(
         },
         progress,
     )?;
-    let chase = chase.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(First { hits, begun, followed, calls: chase.calls().to_vec() })
 }
 
@@ -284,12 +289,14 @@ impl Found {
         {
             let calls: Vec<String> = wanted.into_iter().collect();
             let (pages, _) = self.survey.around(sent.plus_us(-ATTEMPTS_REACH_US), Time(i64::MAX));
-            self.other_attempts(&mut first, &calls, &pages, query, progress)?;
-            read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
+            if self.other_attempts(&mut first, &calls, &pages, query, progress)? {
+                read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
+            }
             if has_holes(&read.table) {
                 let rest = self.survey.pages().filter(|at| !pages.contains(at)).collect();
-                self.other_attempts(&mut first, &calls, &rest, query, progress)?;
-                read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
+                if self.other_attempts(&mut first, &calls, &rest, query, progress)? {
+                    read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
+                }
             }
         }
         let spans = read.table.rows.iter().map(|row| (row.sent, row.ended()));
@@ -309,7 +316,8 @@ impl Found {
         Ok(read.rows)
     }
 
-    /// Adds the lines of `pages` that are of `calls` to the hits: those met already, and the others.
+    /// Adds the lines of `pages` that are of `calls` to the hits: those met already, and the others. Whether there
+    /// were any but those that are hits anyway.
     fn other_attempts(
         &self,
         first: &mut First,
@@ -317,7 +325,8 @@ impl Found {
         pages: &BTreeSet<At>,
         query: &Query,
         progress: Progress<'_>,
-    ) -> Result<(), IngestError> {
+    ) -> Result<bool, IngestError> {
+        let known = first.hits.lines().count();
         let fingerprints = Chase::fingerprints(calls);
         first.hits.adopt(&first.followed, pages, |line| Chase::is_of(line, &fingerprints));
         let needed = Chase::needed(calls, &first.calls);
@@ -327,14 +336,14 @@ impl Found {
         pass(
             &self.opened,
             &Wanted::These(unread),
-            &|_, bytes| chase.part(hits::find(bytes, &chase.needles, &chase.texts, &query.dialect.fields).0).1,
+            &|_, bytes| chase.part(hits::find(bytes, &chase.aim.needles, &chase.aim.texts, &query.dialect.fields).0).1,
             &mut |at, mut lines| {
                 lines.iter_mut().flat_map(|line| &mut line.marks).for_each(|mark| mark.needle = query.ids.len());
                 first.hits.take(at, lines);
             },
             progress,
         )?;
-        Ok(())
+        Ok(first.hits.lines().count() > known)
     }
 }
 

@@ -1,18 +1,22 @@
 //! Passes over the bytes of all inputs, page by page, on every core; what the pages gave is taken in order.
 
 use super::inputs::Opened;
+use super::lines::Lines;
+use super::turns::Turns;
 use crate::ingest::IngestError;
-use crate::ingest::reader::{self, Blocks, Bytes};
+use crate::ingest::reader::{Blocks, Bytes};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of a page, the unit of work: small enough to stay in a core's own cache between the copy out of the
 /// system's and the search, large enough that opening and aligning cost nothing (half a usual L2 of 1 MiB).
 pub(super) const PAGE: u64 = 512 << 10;
-/// Pages between two hand-overs, whatever the threads: what one gave may change what the next is searched for.
+/// Blocks of a packed input that are unpacked before they are worked on.
 const BATCH: usize = 32;
 
 /// Where a page stands.
@@ -51,13 +55,16 @@ impl Wanted {
 /// Hears how many bytes were read since the last call.
 pub(super) type Progress<'p> = &'p (dyn Fn(u64) + Sync);
 
+/// Takes what a page gave; pages come in order.
+pub(super) type Take<'t, T> = &'t mut (dyn FnMut(At, T) + Send);
+
 /// Hands the whole lines of every page `wanted` to `work`, in parallel, and what that gives to
 /// `take`, in order. Says how many bytes were handed out.
 pub(super) fn pass<T: Send>(
     inputs: &[Opened],
     wanted: &Wanted,
     work: &(dyn Fn(At, &[u8]) -> T + Sync),
-    take: &mut dyn FnMut(At, T),
+    take: Take<'_, T>,
     progress: Progress<'_>,
 ) -> Result<u64, IngestError> {
     let mut handed = 0;
@@ -65,66 +72,81 @@ pub(super) fn pass<T: Send>(
     for (input, opened) in inputs.iter().enumerate() {
         match opened.length {
             Some(length) => {
-                let pages =
-                    (0..usize::try_from(length.div_ceil(PAGE)).unwrap_or(usize::MAX)).map(|page| At { input, page });
-                for at in pages.filter(|at| wanted.has(*at)) {
-                    plain.push(at);
-                    if plain.len() == BATCH {
-                        handed += side_by_side(inputs, &mut plain, work, take, progress)?;
-                    }
-                }
+                let pages = 0..usize::try_from(length.div_ceil(PAGE)).unwrap_or(usize::MAX);
+                plain.extend(pages.map(|page| At { input, page }).filter(|at| wanted.has(*at)));
             }
             None => {
-                handed += side_by_side(inputs, &mut plain, work, take, progress)?;
+                handed += side_by_side(inputs, &std::mem::take(&mut plain), work, take, progress)?;
                 handed += front_to_back(opened, input, wanted, work, take, progress)
                     .map_err(|source| IngestError::Io { name: opened.name.clone(), source })?;
             }
         }
     }
-    Ok(handed + side_by_side(inputs, &mut plain, work, take, progress)?)
+    Ok(handed + side_by_side(inputs, &plain, work, take, progress)?)
 }
 
 thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static LINES: RefCell<Lines> = RefCell::default();
 }
 
-/// The file a worker reads pages of, by the place of its input: pages of one file come one after the other.
-type Current = Option<(usize, File)>;
-
+/// Every worker takes the next page as soon as it is done with one: nobody waits for the slowest of a batch.
 fn side_by_side<T: Send>(
     inputs: &[Opened],
-    pages: &mut Vec<At>,
+    pages: &[At],
     work: &(dyn Fn(At, &[u8]) -> T + Sync),
-    take: &mut dyn FnMut(At, T),
+    take: Take<'_, T>,
     progress: Progress<'_>,
 ) -> Result<u64, IngestError> {
-    let one = |current: &mut Current, at: &At| {
+    let files = Files::default();
+    let one = |at: At| {
         let opened = &inputs[at.input];
         let named = |source| IngestError::Io { name: opened.name.clone(), source };
         let start = at.page as u64 * PAGE;
         let end = (start + PAGE).min(opened.length.unwrap_or(u64::MAX));
-        BUFFER.with_borrow_mut(|buffer| {
-            let file = file_of(current, at.input, opened).map_err(named)?;
-            let lines = reader::window_of(file, start, end, buffer).map_err(named)?;
+        LINES.with_borrow_mut(|lines| {
+            let file = files.of(at.input, opened).map_err(named)?;
+            let lines = lines.read(&file, start, end).map_err(named)?;
             progress(end - start);
-            Ok((lines.len() as u64, work(*at, &buffer[lines])))
+            Ok((lines.len() as u64, work(at, lines)))
         })
     };
-    let done: Vec<(u64, T)> = pages.par_iter().map_init(|| None, one).collect::<Result<_, IngestError>>()?;
-    let mut bytes = 0;
-    for (at, (size, done)) in pages.drain(..).zip(done) {
-        bytes += size;
-        take(at, done);
+    let mut handed = 0;
+    let mut take = |nth: usize, (bytes, done): (u64, T)| {
+        handed += bytes;
+        take(pages[nth], done);
+    };
+    let (next, turns) = (AtomicUsize::new(0), Turns::new(&mut take));
+    let work_on = || {
+        let worker = turns.worker();
+        while let nth = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(at) = pages.get(nth)
+            && worker.give(nth, one(*at))
+        {}
+    };
+    match pages {
+        [] | [_] => work_on(),
+        _ => drop(rayon::broadcast(|_| work_on())),
     }
-    Ok(bytes)
+    turns.finish()?;
+    Ok(handed)
 }
 
-fn file_of<'c>(current: &'c mut Current, input: usize, opened: &Opened) -> io::Result<&'c mut File> {
-    let file = match current.take() {
-        Some((known, file)) if known == input => file,
-        _ => File::open(opened.path())?,
-    };
-    Ok(&mut current.insert((input, file)).1)
+/// The file that pages are read of at the moment, by the place of its input, open once for all workers.
+#[derive(Default)]
+struct Files(Mutex<Option<(usize, Arc<File>)>>);
+
+impl Files {
+    fn of(&self, input: usize, opened: &Opened) -> io::Result<Arc<File>> {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, file)) = &*current
+            && *known == input
+        {
+            return Ok(Arc::clone(file));
+        }
+        let file = Arc::new(File::open(opened.path())?);
+        *current = Some((input, Arc::clone(&file)));
+        Ok(file)
+    }
 }
 
 /// A packed input is unpacked from its front, as far as the last page wanted.
@@ -133,7 +155,7 @@ fn front_to_back<T: Send>(
     input: usize,
     wanted: &Wanted,
     work: &(dyn Fn(At, &[u8]) -> T + Sync),
-    take: &mut dyn FnMut(At, T),
+    take: Take<'_, T>,
     progress: Progress<'_>,
 ) -> io::Result<u64> {
     let Bytes::Stream(stream) = opened.bytes()? else { return Ok(0) };

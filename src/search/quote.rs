@@ -1,6 +1,7 @@
-//! Lines read back as they stand.
+//! Lines read back.
 
 use super::Found;
+use super::lines;
 use super::pages::{At, Wanted, pass};
 use crate::ingest::IngestError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,11 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub type Place = (u32, u32);
 
 impl Found {
-    /// The lines at these places.
+    /// What `read` makes of the lines at these places.
     ///
     /// # Errors
     /// An input that cannot be read any more.
-    pub fn quote(&self, places: &BTreeSet<Place>) -> Result<BTreeMap<Place, String>, IngestError> {
+    pub fn quote<T: Send>(
+        &self,
+        places: &BTreeSet<Place>,
+        read: impl Fn(&str) -> T + Sync,
+    ) -> Result<BTreeMap<Place, T>, IngestError> {
         let mut wanted: BTreeMap<At, Vec<Place>> = BTreeMap::new();
         for place in places {
             wanted.entry(self.survey.page_of(place.0 as usize, place.1)).or_default().push(*place);
@@ -24,10 +29,10 @@ impl Found {
             &Wanted::These(wanted.keys().copied().collect()),
             &|at, bytes| {
                 let first = self.survey.lines_before(at) + 1;
-                let mut lines = bytes.split(|byte| *byte == b'\n').zip(first..);
+                let mut lines = lines::each(bytes).zip(first..);
                 let of = |place: &Place| {
                     let (line, _) = lines.find(|(_, number)| *number == place.1)?;
-                    Some((*place, String::from_utf8_lossy(line.trim_ascii_end()).into_owned()))
+                    Some((*place, read(&String::from_utf8_lossy(line.trim_ascii_end()))))
                 };
                 wanted.get(&at).into_iter().flatten().filter_map(of).collect::<Vec<_>>()
             },

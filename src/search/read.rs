@@ -2,10 +2,12 @@
 
 use super::hits::{HitLine, Hits};
 use super::inputs::Opened;
+use super::lines;
 use super::pages::{At, Progress, Wanted, pass};
 use super::{Found, Query};
 use crate::attempt::{AttemptTable, Time};
 use crate::ingest::{Excerpt, Filter, IngestError};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was read.
@@ -42,16 +44,18 @@ impl Found {
         let again = hits.pages.iter().filter(|(_, lines)| unkept(lines)).map(|(at, _)| *at);
         let wanted: BTreeSet<At> = pages.iter().copied().chain(again).collect();
         let mut parts: BTreeMap<At, Rows> = BTreeMap::new();
-        for (at, lines) in hits.pages.iter().filter(|(at, _)| !wanted.contains(at)) {
+        let known: Vec<(&At, &Vec<HitLine>)> = hits.pages.iter().filter(|(at, _)| !wanted.contains(at)).collect();
+        let read = |(at, lines): &(&At, &Vec<HitLine>)| {
             let texts = lines.iter().filter_map(|hit| Some((hit.text.as_deref()?, hit.line)));
-            parts.insert(*at, reading.lines(*at, self.survey.lines_before(*at), texts, lines));
-        }
+            (**at, reading.lines(**at, self.survey.lines_before(**at), texts, lines))
+        };
+        parts.extend(known.par_iter().map(read).collect::<Vec<_>>());
         let none = Vec::new();
         pass(
             &self.opened,
             &Wanted::These(wanted),
             &|at, bytes| {
-                let lines = bytes.split(|byte| *byte == b'\n').zip(1u32..);
+                let lines = lines::each(bytes).zip(1u32..);
                 reading.lines(at, self.survey.lines_before(at), lines, hits.pages.get(&at).unwrap_or(&none))
             },
             &mut |at, rows| {

@@ -1,6 +1,6 @@
 //! Arguments of `retrylens classify`.
 
-use super::{Color, ConfigFile, Format};
+use super::{Color, ConfigFile, Format, numbers};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -10,7 +10,7 @@ pub(in crate::cli) struct ClassifyArgs {
     pub(in crate::cli) input: Option<String>,
 
     /// HTTP status, which a body alone lacks
-    #[arg(long, value_name = "N", help_heading = "Beside the text")]
+    #[arg(long, value_name = "N", value_parser = numbers::status, help_heading = "Beside the text")]
     pub(in crate::cli) status: Option<u16>,
 
     /// The retry-after header, as the server wrote it

@@ -80,12 +80,12 @@ fn walk(value: &Value, own: &Mapping, ids: &mut Vec<(IdField, String)>) {
 
 /// Takes in the value of a key, where that is an id.
 fn note(field: Option<IdField>, value: &Value, ids: &mut Vec<(IdField, String)>) -> bool {
+    let Some(field) = field else { return false };
     let text = match value {
         Value::String(text) if !text.is_empty() => text.clone(),
         Value::Number(number) => number.to_string(),
         _ => return false,
     };
-    let Some(field) = field else { return false };
     if !ids.contains(&(field, text.clone())) {
         ids.push((field, text));
     }

@@ -1,5 +1,6 @@
 //! Styled text, measured in terminal columns: wrapped, cut, padded.
 
+use crate::render::words::UNITS;
 use crate::untrusted;
 use anstyle::Style;
 use std::io::{self, Write};
@@ -7,8 +8,6 @@ use unicode_width::UnicodeWidthChar;
 
 /// A blank at which no line ends, as [`crate::render::words::glued`] sets it; written as an ordinary one.
 const GLUE: char = '\u{a0}';
-/// Units that stay on the line of their number.
-const UNITS: [&str; 6] = ["ms", "s", "min", "h", "d", "MB"];
 
 /// A piece of text with styles. Everything that enters it is made safe, whatever its origin.
 #[derive(Clone, Debug, Default)]

@@ -107,12 +107,17 @@ fn follow(
     let (kind, rows) = narrow(id, kind, &found.table, rows);
     let meant: Vec<&Call<'_>> = calls.iter().filter(|call| call.rows().iter().any(|row| rows.contains(row))).collect();
     let shown = worst(&meant, fleet, options);
+    let alike = namesakes(&shown, calls);
+    let others = |call: &Call<'_>| {
+        let count = call.id().and_then(|id| alike.get(&(call.first().run, id)));
+        count.map_or(0, |count| count.saturating_sub(1))
+    };
     (!shown.is_empty()).then(|| Trace {
         id: masked(id),
         matched: kind,
         same_as: None,
         surroundings: found.window.and_then(|window| Around::new(calls, &meant, &shown, window).tell()),
-        calls: shown.iter().map(|call| call_of(call, namesakes(call, calls), &rows, fleet, options)).collect(),
+        calls: shown.iter().map(|call| call_of(call, others(call), &rows, fleet, options)).collect(),
         calls_omitted: (meant.len() - shown.len()) as u64,
         support: Vec::new(),
     })
@@ -175,10 +180,13 @@ impl<'a> Judged<'a> {
 
     /// The worst finding of `call`, its own or of what it took part in.
     fn worst(&self, call: &Call<'a>, options: &judge::Options) -> Option<Severity> {
+        let of_others = call.rows().iter().filter_map(|row| self.by_row.get(row).copied()).max();
+        if call.succeeded_at_once() {
+            return of_others;
+        }
         let mut judgement = Judgement::new(call.table());
         judgement.absorb(call, &options.rules, options);
-        let own = judgement.folds.values().map(|fold| fold.severity);
-        own.chain(call.rows().iter().filter_map(|row| self.by_row.get(row).copied())).max()
+        judgement.folds.values().map(|fold| fold.severity).max().max(of_others)
     }
 
     /// The findings that rest on a send of `call`.
@@ -195,11 +203,14 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Other calls with the id of `call`, in its run.
-fn namesakes(call: &Call<'_>, calls: &[Call<'_>]) -> u64 {
-    let Some(id) = call.id() else { return 0 };
-    let is_like = |other: &&Call<'_>| other.first().run == call.first().run && other.id() == Some(id);
-    calls.iter().filter(is_like).count().saturating_sub(1) as u64
+/// How many of `calls` have the id of each, in its run.
+fn namesakes<'a>(shown: &[&Call<'a>], calls: &[Call<'a>]) -> HashMap<(Symbol, &'a str), u64> {
+    let key = |call: &Call<'a>| Some((call.first().run, call.id()?));
+    let mut counts: HashMap<(Symbol, &str), u64> = shown.iter().filter_map(|call| Some((key(call)?, 0))).collect();
+    for key in calls.iter().filter_map(key) {
+        counts.entry(key).and_modify(|count| *count += 1);
+    }
+    counts
 }
 
 fn call_of(
@@ -280,15 +291,17 @@ fn send(call: &Call<'_>, position: usize, named: &HashSet<u32>) -> TracedSend {
 fn quote(trace: &mut Trace, found: &Found, raw: bool) -> Result<(), IngestError> {
     let sends = || trace.calls.iter().flat_map(|call| &call.sends);
     let places: BTreeSet<(u32, u32)> = sends().map(|send| send.place).take(QUOTED).collect();
-    let lines = found.quote(&places)?;
-    for send in trace.calls.iter_mut().flat_map(|call| &mut call.sends) {
-        let Some(line) = lines.get(&send.place) else { continue };
+    let quoted = found.quote(&places, |line| {
         let ids = found.ids_of(line);
         let of = |wanted| ids.iter().find(|(field, _)| *field == wanted).map(|(_, id)| masked(id));
-        send.platform_id = of(IdField::Platform);
-        send.raw = raw.then(|| masked(line));
+        (of(IdField::Platform), of(IdField::Request), raw.then(|| masked(line)))
+    })?;
+    for send in trace.calls.iter_mut().flat_map(|call| &mut call.sends) {
+        let Some((platform, request, raw)) = quoted.get(&send.place) else { continue };
+        send.platform_id.clone_from(platform);
+        send.raw.clone_from(raw);
         // A log may give the platform's id alone.
-        send.sighting.request_id = send.sighting.request_id.take().or_else(|| of(IdField::Request));
+        send.sighting.request_id = send.sighting.request_id.take().or_else(|| request.clone());
     }
     Ok(())
 }

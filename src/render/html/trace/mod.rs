@@ -8,7 +8,7 @@ mod sends;
 use super::page::{Page, Section};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
-use crate::render::text;
+use crate::render::{text, words};
 use crate::report::{Finding, Outcome, Trace, TracedCall, Traces};
 use crate::rules::Severity;
 use maud::{Markup, html};
@@ -42,7 +42,7 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
         title: "Trace",
         about: html! { span.id { (ids.join(", ")) } },
         lead: html! {
-            @for trace in &traces.traces { h1 { (prose(&text::sentence(trace))) } }
+            @for trace in &traces.traces { h1 { (prose(&words::held(&text::sentence(trace)))) } }
             p.rest { "Searched: " (text::of_reading(&traces.searched)) "." }
         },
         sections,
