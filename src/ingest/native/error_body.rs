@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// How deep errors are looked for inside errors.
-const DEEPEST: u8 = 6;
+pub(super) const DEEPEST: u8 = 6;
 
 /// What a body says about its error. A value further inside wins over one outside: wrappers are vaguer.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -39,8 +39,14 @@ impl Layout {
             replay: None,
         }
     }
+
     /// What each scalar is, in the order of the line.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
         self.slots.iter().copied()
+    }
+
+    /// No line of the shape is ordinary: none is that has no status.
+    pub(super) fn rule_out(&mut self) {
+        self.places[Slot::Status as usize] = 0;
     }
 }

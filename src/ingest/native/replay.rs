@@ -2,7 +2,7 @@
 //!
 //! The record becomes exactly what the strict parser would have made of the line; a test holds the two together.
 
-use super::error_body::{self, ErrorBody, Key, Part};
+use super::error_body::{self, DEEPEST, ErrorBody, Key, Part};
 use super::fields::{Field, OWN, lookup};
 use super::headers::{self, Header};
 use super::json::{self, Fault, Reader};
@@ -26,6 +26,8 @@ enum Step {
     Skip(usize),
     /// A field, and the rank of its spelling.
     Field(Field, u8),
+    /// The same where an object stands, with so many scalars in it.
+    Object(Field, u8, usize),
     Usage(Field),
     ClientName,
     ClientVersion,
@@ -33,23 +35,29 @@ enum Step {
     /// A scalar where an object is usual.
     Headers,
     Client,
-    Error,
-    Body,
-    /// An error, or the body of a response, member by member.
-    ErrorObject(Box<[ErrorStep]>),
-    BodyObject(Box<[ErrorStep]>),
+    Error(ErrorValue),
+    /// The body of a response.
+    Body(ErrorValue),
 }
 
-/// The same inside an error.
+/// What stands for an error.
 #[derive(Clone, Debug)]
-enum ErrorStep {
+enum ErrorValue {
+    /// A scalar at this depth.
+    Bare(u8),
+    Object(Box<[Member]>),
+    List(Box<[ErrorValue]>),
+    /// It stands too deep: so many scalars mean nothing.
+    Skip(usize),
+}
+
+/// A member of an error.
+#[derive(Clone, Debug)]
+enum Member {
     Skip(usize),
     Said(Part),
-    /// A scalar in place of an error at this depth.
-    Error(u8),
-    More(u8),
-    ErrorObject(Box<[ErrorStep]>),
-    MoreObject(Box<[ErrorStep]>),
+    Error(ErrorValue),
+    More(ErrorValue),
 }
 
 impl Replay {
@@ -72,6 +80,10 @@ impl Replay {
                     Some(text) => parts.set_text(*field, *rank, text),
                     None => parts.set(*field, *rank, said.next()),
                 },
+                Step::Object(field, rank, count) => {
+                    parts.set(*field, *rank, Scalar::Other);
+                    said.skip(*count);
+                }
                 Step::Usage(field) => parts.record.set(*field, said.next()),
                 Step::ClientName => parts.record.client = said.next().into_text(),
                 Step::ClientVersion => parts.record.client_version = said.next().into_text(),
@@ -81,34 +93,35 @@ impl Replay {
                 },
                 Step::Headers => parts.record.headers.set_bare(&said.next()),
                 Step::Client => parts.set_client(said.next()),
-                Step::Error => parts.record.error.set_bare(said.next(), 0),
-                Step::Body => parts.body.set_bare(said.next(), 0),
-                Step::ErrorObject(steps) => fill_error(steps, &mut said, &mut parts.record.error),
-                Step::BodyObject(steps) => fill_error(steps, &mut said, &mut parts.body),
+                Step::Error(value) => fill_error(value, &mut said, &mut parts.record.error),
+                Step::Body(value) => fill_error(value, &mut said, &mut parts.body),
             }
         }
         parts.finish();
     }
 }
 
-fn fill_error<'l>(steps: &[ErrorStep], said: &mut Said<'l, '_>, body: &mut ErrorBody<'l>) {
+fn fill_error<'l>(value: &ErrorValue, said: &mut Said<'l, '_>, body: &mut ErrorBody<'l>) {
+    match value {
+        ErrorValue::Bare(depth) => body.set_bare(said.next(), *depth),
+        ErrorValue::Object(members) => fill_members(members, said, body),
+        ErrorValue::List(values) => values.iter().for_each(|value| fill_error(value, said, body)),
+        ErrorValue::Skip(count) => said.skip(*count),
+    }
+}
+
+fn fill_members<'l>(members: &[Member], said: &mut Said<'l, '_>, body: &mut ErrorBody<'l>) {
     let mut inner = ErrorBody::default();
-    for step in steps {
-        match step {
-            ErrorStep::Skip(count) => said.skip(*count),
-            ErrorStep::Said(part) => body.set(*part, said.next()),
-            ErrorStep::Error(depth) => {
+    for member in members {
+        match member {
+            Member::Skip(count) => said.skip(*count),
+            Member::Said(part) => body.set(*part, said.next()),
+            Member::Error(value) => {
                 let mut error = ErrorBody::default();
-                error.set_bare(said.next(), *depth);
+                fill_error(value, said, &mut error);
                 inner.nest(error);
             }
-            ErrorStep::More(depth) => inner.set_bare(said.next(), *depth),
-            ErrorStep::ErrorObject(steps) => {
-                let mut error = ErrorBody::default();
-                fill_error(steps, said, &mut error);
-                inner.nest(error);
-            }
-            ErrorStep::MoreObject(steps) => fill_error(steps, said, &mut inner),
+            Member::More(value) => fill_error(value, said, &mut inner),
         }
     }
     body.close(inner);
@@ -198,22 +211,25 @@ impl Learner {
                 CLIENT_VERSION => self.scalar(reader, Step::ClientVersion),
                 _ => self.skip(reader),
             }),
-            Field::Error if opens(reader) => {
-                let steps = self.error(reader, 1)?;
-                self.steps.push(Step::ErrorObject(steps));
+            Field::Error => {
+                let value = self.error(reader, 0)?;
+                self.steps.push(Step::Error(value));
                 Ok(())
             }
-            Field::Body if opens(reader) => {
-                let steps = self.error(reader, 1)?;
-                self.steps.push(Step::BodyObject(steps));
+            Field::Body => {
+                let value = self.error(reader, 0)?;
+                self.steps.push(Step::Body(value));
                 Ok(())
             }
             Field::Headers => self.scalar(reader, Step::Headers),
             Field::Client => self.scalar(reader, Step::Client),
-            Field::Error => self.scalar(reader, Step::Error),
-            Field::Body => self.scalar(reader, Step::Body),
             Field::Usage => self.skip(reader),
             Field::Header => self.header(reader, name),
+            _ if opens(reader) => {
+                let passed = self.pass(reader)?;
+                self.steps.push(Step::Object(field, rank, passed));
+                Ok(())
+            }
             _ => self.scalar(reader, Step::Field(field, rank)),
         }
     }
@@ -225,25 +241,34 @@ impl Learner {
         }
     }
 
-    fn error(&mut self, reader: &mut Reader<'_>, depth: u8) -> Learnt<Box<[ErrorStep]>> {
-        let mut steps = Vec::new();
+    fn error(&mut self, reader: &mut Reader<'_>, depth: u8) -> Learnt<ErrorValue> {
+        match reader.peek() {
+            Some(b'{') => self.members(reader, depth + 1).map(ErrorValue::Object),
+            Some(b'[') if depth < DEEPEST => {
+                let mut values = Vec::new();
+                reader.list(|reader| {
+                    values.push(self.error(reader, depth + 1)?);
+                    Ok(())
+                })?;
+                Ok(ErrorValue::List(values.into()))
+            }
+            Some(b'[') => self.pass(reader).map(ErrorValue::Skip),
+            _ => self.bare(reader, ErrorValue::Bare(depth)),
+        }
+    }
+
+    fn members(&mut self, reader: &mut Reader<'_>, depth: u8) -> Learnt<Box<[Member]>> {
+        let mut members = Vec::new();
         reader.object(|reader, key| {
-            let step = match error_body::key(&key, depth) {
-                Some(Key::Error) if opens(reader) => ErrorStep::ErrorObject(self.error(reader, depth + 1)?),
-                Some(Key::More) if opens(reader) => ErrorStep::MoreObject(self.error(reader, depth + 1)?),
-                Some(Key::Error) => self.bare(reader, ErrorStep::Error(depth))?,
-                Some(Key::More) => self.bare(reader, ErrorStep::More(depth))?,
-                Some(Key::Said(part)) => self.bare(reader, ErrorStep::Said(part))?,
-                None => {
-                    let skipped = skip(reader)?;
-                    self.scalars += skipped;
-                    ErrorStep::Skip(skipped)
-                }
-            };
-            steps.push(step);
+            members.push(match error_body::key(&key, depth) {
+                Some(Key::Error) => Member::Error(self.error(reader, depth)?),
+                Some(Key::More) => Member::More(self.error(reader, depth)?),
+                Some(Key::Said(part)) => self.bare(reader, Member::Said(part))?,
+                None => Member::Skip(self.pass(reader)?),
+            });
             Ok(())
         })?;
-        Ok(steps.into())
+        Ok(members.into())
     }
 
     /// A value that must be a scalar.
@@ -263,13 +288,18 @@ impl Learner {
     }
 
     fn skip(&mut self, reader: &mut Reader<'_>) -> Learnt<()> {
-        let skipped = skip(reader)?;
-        self.scalars += skipped;
+        let passed = self.pass(reader)?;
         match self.steps.last_mut() {
-            Some(Step::Skip(count)) => *count += skipped,
-            _ => self.steps.push(Step::Skip(skipped)),
+            Some(Step::Skip(count)) => *count += passed,
+            _ => self.steps.push(Step::Skip(passed)),
         }
         Ok(())
+    }
+
+    fn pass(&mut self, reader: &mut Reader<'_>) -> Learnt<usize> {
+        let passed = pass(reader)?;
+        self.scalars += passed;
+        Ok(passed)
     }
 }
 
@@ -278,15 +308,15 @@ fn opens(reader: &mut Reader<'_>) -> bool {
 }
 
 /// Passes a value of any kind; how many scalars are in it. A shape has bounded nesting.
-fn skip(reader: &mut Reader<'_>) -> Learnt<usize> {
+fn pass(reader: &mut Reader<'_>) -> Learnt<usize> {
     let mut scalars = 0;
     match reader.peek() {
         Some(b'{') => reader.object(|reader, _| {
-            scalars += skip(reader)?;
+            scalars += pass(reader)?;
             Ok(())
         })?,
         Some(b'[') => reader.list(|reader| {
-            scalars += skip(reader)?;
+            scalars += pass(reader)?;
             Ok(())
         })?,
         _ => {

@@ -37,12 +37,17 @@ pub(super) fn learn(line: &str, own: &Mapping) -> Option<Shape> {
         slots: Vec::new(),
         seen: [None; SLOTS],
         contested: Vec::new(),
+        odd: false,
     };
     learner.object(Context::Record(own), 0)?;
     let tail = learner.text.get(learner.start..)?.into();
     let whole = learner.at == line.len();
-    let Learner { before, slots, contested, .. } = learner;
-    whole.then(|| Shape { before, tail, layout: Layout::new(&slots, contested) })
+    let Learner { before, slots, contested, odd, .. } = learner;
+    let mut layout = Layout::new(&slots, contested);
+    if odd {
+        layout.rule_out();
+    }
+    whole.then(|| Shape { before, tail, layout })
 }
 
 struct Learner<'l> {
@@ -56,6 +61,8 @@ struct Learner<'l> {
     /// Where each slot was seen first, and how well it was spelled there.
     seen: [Option<(usize, u8)>; SLOTS],
     contested: Vec<Slot>,
+    /// An object stands where only lines out of the ordinary have something.
+    odd: bool,
 }
 
 impl Learner<'_> {
@@ -135,9 +142,12 @@ impl Learner<'_> {
                 self.object(Context::Foreign, depth + 1)
             }
             (b'{', Meaning::Scalar(Slot::Absent | Slot::Untrue) | Meaning::Ranked(Slot::Absent | Slot::Untrue, _)) => {
+                self.odd = true;
                 self.object(Context::Error, depth + 1)
             }
-            (b'[', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => self.array(meaning, depth + 1),
+            (b'[', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _) | Meaning::Object(Context::Error)) => {
+                self.array(meaning, depth + 1)
+            }
             // A list or an object where a scalar is known: the strict parser knows what to make of it.
             (b'{' | b'[', _) => None,
             (_, Meaning::Scalar(slot)) => self.scalar(slot, 0),

@@ -139,7 +139,7 @@ pub(super) fn meaning<'m>(context: Context<'m>, key: &str) -> Option<Meaning<'m>
             Some((Field::CostUsd, _)) => Slot::Absent,
             _ => Slot::Skip,
         }),
-        Context::Error => Meaning::Scalar(Slot::Absent),
+        Context::Error => Meaning::Object(Context::Error),
         Context::Foreign => Meaning::Scalar(Slot::Skip),
     })
 }

@@ -21,6 +21,8 @@ const LINES: &[&str] = &[
     r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":1,"request_id":"req_7","status":200,"max_tokens":null,"timeout_s":null,"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"c","attempt":2,"request_id":"req_7","status":200,"max_tokens":64,"timeout_s":9.5,"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"type":"overloaded_error"},"outcome":"ok"}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","status":200,"will_retry":{},"exception":{"type":null},"outcome":"ok"}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"details":[null,{"message":null}]},"outcome":"ok"}"#,
 ];
 
 /// The same in words of a logger's own, some of them beside words that are built in.

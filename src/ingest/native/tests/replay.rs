@@ -11,6 +11,8 @@ const UNUSUAL: &[&str] = &[
     r#"{"ts":"2026-01-05T10:00:00Z","status":429,"status_code":430,"headers":{"Retry-After":"7","retry-after-ms":"250","X-Should-Retry":"true","date":"Mon, 05 Jan 2026 10:00:00 GMT","anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-5h":"x","x-ratelimit-remaining-tokens":"10","x-ratelimit-limit-tokens":1e3,"x-unknown":[1,{"y":2}]},"anthropic-ratelimit-unified-reset":"2026-01-05T12:00:00Z","x-nothing":1}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":400,"attempt":"2/5","usage":{"input_tokens":5,"output_tokens":6,"cost_usd":0.25,"details":{"x":1}},"client":{"name":"n","version":1.5,"os":{"a":null}},"user_agent":"A/B 1","should_retry":"no","max_retries":2,"side_effect":true,"idempotency_key":"k"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","outcome":"failed","client":"Open/JS 6","headers":"retry-after: 3","usage":null,"err":true,"error":{"name":"E","param":"None","status_code":"418","details":{"violations":{"quotaId":"PerDay"},"retryDelay":"37s","cause":7}},"tool":"t","elapsed":"1.5s"}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[{"@type":"q","violations":[{"quotaId":"PerDay"},{"quotaMetric":"x"}],"links":[[1]]},"word",{"@type":"r","retryDelay":"37s"}]}}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","status":500,"exception":{"type":"E","args":[1]},"retry_after":{"s":2},"delay_ms":1,"will_retry":{},"body":[{"error":{"type":"a"}},{"error":[{"message":"b"},[{"code":"c"}]]}],"error":[null,"none",true]}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":400,"error":{"error":{"error":{"error":{"error":{"error":{"message":"deep"}}}}},"message":"flat"}}"#,
 ];
 
