@@ -47,7 +47,7 @@ pub(super) fn learn(line: &str, own: &Mapping) -> Option<Shape> {
     if odd {
         layout.rule_out();
     }
-    whole.then(|| Shape { before, tail, layout })
+    whole.then_some(Shape { before, tail, layout })
 }
 
 struct Learner<'l> {
