@@ -156,7 +156,7 @@ impl<'a> Judgement<'a> {
     /// The same for a call whose attempts sent before `since` were followed already.
     fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &[&'static Rule], options: &Options) {
         if let Some(row) = call.plain_row() {
-            return self.absorb_plain(row, since, options);
+            return self.absorb_plain(std::iter::once(row), since, options);
         }
         if !options.filter.wants_call(call) {
             self.left_out += call.len() as u64 + u64::from(call.duplicates);
@@ -181,14 +181,20 @@ impl<'a> Judgement<'a> {
         self.note_waste(call.first().run, wasted.len() as u64);
     }
 
-    /// The same for a plain call: no call rule speaks of that.
-    fn absorb_plain(&mut self, row: u32, since: Time, options: &Options) {
-        let table = self.fleet.table;
-        if options.filter.wants_alone(table, &table.rows[row as usize]) {
-            self.fleet.sums.absorb_plain(table, row, since);
-        } else {
-            self.left_out += 1;
+    /// The same for plain calls: no call rule speaks of those.
+    fn absorb_plain(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
+        let (table, sums) = (self.fleet.table, &mut self.fleet.sums);
+        if options.filter.wants_all() {
+            return sums.absorb_plain(table, rows, since);
         }
+        let (mut all, mut taken) = (0, 0);
+        let wanted = rows.inspect(|_| all += 1).filter(|row| {
+            let wanted = options.filter.wants_alone(table, &table.rows[*row as usize]);
+            taken += u64::from(wanted);
+            wanted
+        });
+        sums.absorb_plain(table, wanted, since);
+        self.left_out += all - taken;
     }
 
     /// What a call rule says; that it cannot tell is counted.

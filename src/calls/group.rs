@@ -189,6 +189,14 @@ impl<'a> Groups<'a> {
                 streams.extend_from_slice(group);
                 continue;
             }
+            if let [row] = group {
+                if rows[*row as usize].sent < quiet.until {
+                    let call = SmallVec::from_slice(group);
+                    let call = Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon);
+                    found(&call, quiet.reached(self.table, group).then_some(group));
+                }
+                continue;
+            }
             // A later call of the same id begins where the one before it ended: they go in their order.
             let mut over = true;
             for mut call in reuse::split(self.table, group) {

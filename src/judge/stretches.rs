@@ -9,6 +9,8 @@ use rayon::prelude::*;
 
 /// Rows of a stretch: more take more memory, fewer more putting together.
 pub(super) const STRETCH: usize = 1 << 16;
+/// To look at a scope on which nothing happened costs as much as so many rows, about.
+const WORTH_A_SCOPE: usize = 16;
 
 /// Takes in all calls, `stretch` rows at a time: the plain ones, and the others with their first row.
 pub(super) fn judge_all<'a>(
@@ -28,15 +30,16 @@ pub(super) fn judge_all<'a>(
         workers.par_iter_mut().enumerate().for_each(|(worker, part)| {
             let begin = rows.end.min(rows.start + worker * share);
             let own = begin..rows.end.min(begin + share);
-            plain.among(own).for_each(|row| part.judgement.absorb_plain(row, Time(i64::MIN), options));
+            part.judgement.absorb_plain(plain.among(own), Time(i64::MIN), options);
             part.absorb_others(groups, rows.end as u32, horizon, &rules, options);
         });
-        for part in &mut workers {
-            whole.fleet.sums.take_instants(table, &mut part.judgement.fleet.sums);
-        }
         new += rows.len();
         // Where stretches are not in the order of time, little can be forgotten: then it is seldom tried.
-        if new >= kept && until < Time(i64::MAX) {
+        let scopes = workers.iter().map(|part| part.judgement.fleet.scopes.len()).max().unwrap_or(0);
+        if new >= kept.max(scopes * WORTH_A_SCOPE) && until < Time(i64::MAX) {
+            for part in &mut workers {
+                whole.fleet.sums.take_instants(table, &mut part.judgement.fleet.sums);
+            }
             whole.fleet.sums.settle(table, until, &terms);
             (new, kept) = (0, whole.fleet.sums.instants());
         }
@@ -92,36 +95,55 @@ fn sent_after(table: &AttemptTable, stretch: usize) -> Vec<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest;
+    use crate::ingest::read_str;
     use crate::judge::{FoldKey, Kept, judge_by};
-    use std::path::Path;
+
+    /// Minutes of steady calls, and every minute some that start together, are refused and come back too early.
+    fn busy_log() -> String {
+        let mut lines: Vec<(u64, String)> = Vec::new();
+        let mut add = |call: u64, attempt: u64, at: u64, rest: &str| {
+            let (run, model) = (call % 3, call % 5 / 4);
+            let head = format!(
+                r#"{{"ts":{},"run_id":"r{run}","call_id":"c{call}","model":"m{model}""#,
+                1_773_133_200_000 + at
+            );
+            lines.push((at, format!(r#"{head},"attempt":{attempt},"duration_ms":40,{rest}}}"#)));
+        };
+        for call in 0..3_000 {
+            add(call, 1, call * 400 + call * call % 70, r#""status":200"#);
+        }
+        for call in 3_000..4_200 {
+            let at = (call - 3_000) / 60 * 60_000 + call * 7 % 300;
+            add(call, 1, at, r#""status":429,"retry_after":5,"error_type":"rate_limit_error""#);
+            add(call, 2, at + 900, r#""status":429,"error_type":"rate_limit_error""#);
+            add(call, 3, at + 6_900, r#""status":200"#);
+        }
+        // Loggers write when an answer is complete: nearly in the order of sends.
+        lines.sort_by_key(|(at, line)| at + line.len() as u64 * 37 % 500);
+        lines.into_iter().map(|(_, line)| line + "\n").collect()
+    }
 
     /// Everything that was found.
     fn found(table: &AttemptTable, stretch: usize) -> Vec<(String, Vec<String>)> {
         let judgement = judge_by(table, &Options { complete: true, ..Options::default() }, stretch);
         let kept = |kept: &Kept| format!("{:?} {:?} {:?}", kept.hit, kept.call, kept.cost);
-        let mut found: Vec<_> = judgement
-            .folds
-            .iter()
-            .map(|(key, fold): (&FoldKey, _)| {
-                (format!("{key:?} {}", fold.total()), fold.kept.values().map(kept).collect())
-            })
-            .collect();
+        let fold = |(key, fold): (&FoldKey, &crate::judge::Fold)| {
+            (format!("{key:?} {}", fold.total()), fold.kept.values().map(kept).collect())
+        };
+        let mut found: Vec<_> = judgement.folds.iter().map(fold).collect();
         found.sort();
         found
     }
 
     #[test]
     fn the_length_of_stretches_does_not_matter() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for folder in ["samples", "tests/captures"] {
-            let files = ingest::resolve(&[root.join(folder).display().to_string()]).unwrap();
-            let table = ingest::read(&files, &ingest::Options::default(), &|_| {}).unwrap().table;
-            let whole = found(&table, STRETCH);
-            assert!(whole.len() > 5, "{folder}: {} kinds of findings", whole.len());
-            for stretch in [7, 100] {
-                assert_eq!(found(&table, stretch), whole, "{folder} by {stretch}");
-            }
+        let table = read_str(&busy_log());
+        let whole = found(&table, table.rows.len());
+        for rule in ["RL301", "RL501", "RL506"] {
+            assert!(whole.iter().any(|(problem, _)| problem.contains(rule)), "no {rule} in {whole:#?}");
+        }
+        for stretch in [50, 333, 1_000] {
+            assert_eq!(found(&table, stretch), whole, "stretches of {stretch} rows");
         }
     }
 }

@@ -13,8 +13,8 @@ use super::run::RunTally;
 use super::scope::ScopeTally;
 use super::service::Service;
 use super::spot::Spot;
-use super::tally::{ClassTally, Tally};
-use crate::attempt::{AttemptTable, OriginId, Scope, Series, Symbol, Time};
+use super::tally::{Alike, ClassTally, Tally};
+use crate::attempt::{Attempt, AttemptTable, OriginId, Scope, Series, Symbol, Time};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::report::Outcome;
@@ -114,11 +114,19 @@ impl Sums {
         }
     }
 
-    /// Takes in a call of one attempt that succeeded and has no detail: the same as [`Sums::absorb`], and nothing
-    /// that such a call cannot add to.
-    pub fn absorb_plain(&mut self, table: &AttemptTable, row: u32, since: Time) {
-        let (attempt, spot) = (&table.rows[row as usize], Spot::of(table, row));
-        self.tally.absorb_plain(table, attempt, spot);
+    /// Takes in calls of one attempt each that succeeded and has no detail: the same as [`Sums::absorb`], without
+    /// anything that such a call cannot add to.
+    pub fn absorb_plain(&mut self, table: &AttemptTable, rows: impl Iterator<Item = u32>, since: Time) {
+        let mut alike = Alike::default();
+        for row in rows {
+            let (attempt, spot) = (&table.rows[row as usize], Spot::of(table, row));
+            self.tally.absorb_plain(table, attempt, spot, &mut alike);
+            self.absorb_success(table, attempt, spot, since);
+        }
+        self.tally.finish(alike);
+    }
+
+    fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot, since: Time) {
         let (run, mark) = self.run_of(table, attempt.run);
         self.runs[run].absorb_plain(table, attempt, spot);
         let scope = self.scope_of(table, attempt.origin);
@@ -130,6 +138,7 @@ impl Sums {
         self.begin(attempt.sent);
     }
 
+    #[inline]
     fn run_of(&mut self, table: &AttemptTable, run: Symbol) -> (usize, RunMark) {
         let Sums { runs, known_runs, .. } = self;
         known_runs.get(run, run.place(), || {
@@ -140,6 +149,7 @@ impl Sums {
         })
     }
 
+    #[inline]
     fn scope_of(&mut self, table: &AttemptTable, origin: OriginId) -> usize {
         let Sums { scopes, known_scopes, .. } = self;
         known_scopes.get(origin, origin.0 as usize, || {
@@ -175,7 +185,7 @@ impl Sums {
 
     /// Takes over what happened within seconds from other calls of the same table, of which nothing was judged.
     pub fn take_instants(&mut self, table: &AttemptTable, other: &mut Sums) {
-        for (scope, tally) in &mut other.scopes {
+        for (scope, tally) in other.scopes.iter_mut().filter(|(_, tally)| tally.instants.len() > 0) {
             let instants = std::mem::take(&mut tally.instants);
             self.scopes.entry(*scope).or_default().instants.merge(table, instants);
         }

@@ -81,30 +81,44 @@ impl Tally {
             note(&mut self.first_duplicate, spot(0));
         }
         for (position, attempt) in call.attempts().enumerate() {
-            self.absorb_attempt(attempt);
-            if answered(attempt) && !attempt.flags.has(Flags::REQUEST_ID) {
-                note(&mut self.first_without_id, spot(position));
-            }
-            if answered(attempt) && attempt.flags.has(Flags::AWS_ID) {
-                self.absorb_aws(call.table(), attempt, spot(position));
+            self.absorb_attempts(Says::of(attempt), 1);
+            self.failures += u64::from(attempt.failed());
+            if answered(attempt) {
+                self.absorb_odd_ids(call.table(), attempt, spot(position));
             }
             self.hinted += u64::from(attempt.status == 429 && call.hint_us(position).is_some());
         }
     }
 
-    /// Takes in a call of one attempt that succeeded and has no detail.
-    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+    /// Takes in a call of one attempt that succeeded and has no detail. What its record says is counted with others
+    /// that say the same, the ones before in `alike`.
+    #[inline]
+    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot, alike: &mut Alike) {
         self.calls[Outcome::Ok as usize] += 1;
         self.sends += 1;
         note(&mut self.first, spot);
-        self.absorb_attempt(attempt);
-        if answered(attempt) {
-            if !attempt.flags.has(Flags::REQUEST_ID) {
-                note(&mut self.first_without_id, spot);
-            }
-            if attempt.flags.has(Flags::AWS_ID) {
-                self.absorb_aws(table, attempt, spot);
-            }
+        let says = Says::of(attempt);
+        if says != alike.says {
+            self.finish(std::mem::replace(alike, Alike { says, times: 0 }));
+        }
+        alike.times += 1;
+        if says.has(Says::ANSWERED) && (!says.flag(Flags::REQUEST_ID) || says.flag(Flags::AWS_ID)) {
+            self.absorb_odd_ids(table, attempt, spot);
+        }
+    }
+
+    /// Takes in the last plain attempts that say the same.
+    pub(super) fn finish(&mut self, alike: Alike) {
+        self.absorb_attempts(alike.says, alike.times);
+    }
+
+    /// A response without a request id, or with another id beside it.
+    fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+        if !attempt.flags.has(Flags::REQUEST_ID) {
+            note(&mut self.first_without_id, spot);
+        }
+        if attempt.flags.has(Flags::AWS_ID) {
+            self.absorb_aws(table, attempt, spot);
         }
     }
 
@@ -121,23 +135,22 @@ impl Tally {
         }
     }
 
-    fn absorb_attempt(&mut self, attempt: &Attempt) {
-        let flag = |mask| u64::from(attempt.flags.has(mask));
-        if answered(attempt) {
-            self.responses += 1;
-            self.with_request_id += flag(Flags::REQUEST_ID);
+    /// Takes in so many attempts that say the same.
+    fn absorb_attempts(&mut self, says: Says, times: u64) {
+        let count = |holds: bool| times * u64::from(holds);
+        if says.has(Says::ANSWERED) {
+            self.responses += times;
+            self.with_request_id += count(says.flag(Flags::REQUEST_ID));
         }
-        let counted = attempt.number > 0 || attempt.sdk_count().is_some();
-        self.rejected += u64::from(attempt.status == 429);
-        self.with_headroom += flag(Flags::HEADROOM);
-        self.with_duration += u64::from(attempt.duration.as_us().is_some());
-        self.with_counter += u64::from(counted);
-        self.with_call_identity += u64::from(counted || !attempt.flags.has(Flags::NO_CALL_ID));
-        self.with_cap += u64::from(attempt.max_attempts > 0);
-        self.with_server_word += u64::from(attempt.should_retry().is_some());
-        self.with_sends_beneath += flag(Flags::COUNTS_BENEATH);
-        self.with_outcome += flag(Flags::LOGGED_OK).max(flag(Flags::LOGGED_ERROR));
-        self.failures += u64::from(attempt.failed());
+        self.rejected += count(says.has(Says::REJECTED));
+        self.with_headroom += count(says.flag(Flags::HEADROOM));
+        self.with_duration += count(says.has(Says::DURATION));
+        self.with_counter += count(says.has(Says::COUNTER));
+        self.with_call_identity += count(says.has(Says::COUNTER) || !says.flag(Flags::NO_CALL_ID));
+        self.with_cap += count(says.has(Says::CAP));
+        self.with_server_word += count(says.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
+        self.with_sends_beneath += count(says.flag(Flags::COUNTS_BENEATH));
+        self.with_outcome += count(says.flag(Flags::LOGGED_OK | Flags::LOGGED_ERROR));
     }
 
     /// Takes in the counts of other calls.
@@ -192,6 +205,48 @@ impl Tally {
     pub fn all_calls(&self) -> u64 {
         self.calls.iter().sum()
     }
+}
+
+/// What the record of an attempt says, as far as it is counted.
+///
+/// Its flags, and a bit for each further fact beside them: two attempts are so compared at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Says(u64);
+
+impl Says {
+    const ANSWERED: u64 = 1 << 32;
+    const REJECTED: u64 = 1 << 33;
+    const DURATION: u64 = 1 << 34;
+    const COUNTER: u64 = 1 << 35;
+    const CAP: u64 = 1 << 36;
+
+    #[inline]
+    fn of(attempt: &Attempt) -> Says {
+        let fact = |bit: u64, holds: bool| bit * u64::from(holds);
+        Says(
+            u64::from(attempt.flags.0)
+                | fact(Says::ANSWERED, answered(attempt))
+                | fact(Says::REJECTED, attempt.status == 429)
+                | fact(Says::DURATION, attempt.duration.as_us().is_some())
+                | fact(Says::COUNTER, attempt.number > 0 || attempt.sdk_count().is_some())
+                | fact(Says::CAP, attempt.max_attempts > 0),
+        )
+    }
+
+    fn has(self, fact: u64) -> bool {
+        self.0 & fact != 0
+    }
+
+    fn flag(self, flag: u32) -> bool {
+        self.has(u64::from(flag))
+    }
+}
+
+/// Plain attempts that follow one another and say the same: they are counted at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Alike {
+    says: Says,
+    times: u64,
 }
 
 /// Whether a model answered, or its provider did.

@@ -154,10 +154,13 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
     let planned = detail.planned_us.map(|us| us as f64 / 1e6);
     let wait = call.wait_before(position + 1)?;
     let measured = wait.s() - shared::clock_step_us(call) as f64 / 1e6;
+    if measured <= most || planned.is_some_and(|planned| planned <= most) {
+        return None;
+    }
     let known = wait.end_to_start || planned.is_some();
     let reason =
         planned.map(Reason::Planned).or_else(|| leads_up(call, position, measured).then_some(Reason::Schedule));
-    (measured > most && planned.is_none_or(|planned| planned > most)).then(|| Long { s: wait.s(), known, reason })
+    Some(Long { s: wait.s(), known, reason })
 }
 
 /// Least share of a wait that the one before it has on a schedule that doubles and jitters over a quarter.

@@ -84,14 +84,15 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 /// Whether the tool execution at `position` may have taken effect, and was repeated without a key.
 pub(super) fn ran_again(call: &Call<'_>, position: usize) -> bool {
     let (attempt, next) = (call.at(position), call.at(position + 1));
-    let tools = attempt.flags.has(Flags::TOOL) && next.flags.has(Flags::TOOL);
+    if !(attempt.flags.has(Flags::TOOL) && next.flags.has(Flags::TOOL)) {
+        return false;
+    }
     let tool = |p| call.detail(p).map(|detail| detail.tool);
     // A plain server error may come after the work as well as before it: where the tool changes something,
     // that is one risk too many.
     let broke = attempt.bucket() == Some(Bucket::Transient) && !repeats::never_arrived(call, position);
     let unsure = repeats::may_have_acted(call, position) || (broke && attempt.flags.has(Flags::SIDE_EFFECT));
-    tools
-        && tool(position) == tool(position + 1)
+    tool(position) == tool(position + 1)
         && unsure
         && !repeats::same_key(call, position, position + 1)
         && !attempt.flags.has(Flags::NO_SIDE_EFFECT)

@@ -78,12 +78,15 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 fn unknown_type<'a>(call: &Call<'a>, position: usize) -> Option<&'a str> {
     let attempt = call.at(position);
     let word = call.table().names.get(call.detail(position)?.error_type)?.trim();
+    if TYPES.contains(&word) {
+        return None;
+    }
     // RL701 speaks of envelopes.
     let judged = attempt.failed()
         && attempt.status > 0
         && !attempt.flags.has(Flags::FOREIGN_ENVELOPE)
         && shared::speaks_messages(call, position);
-    (judged && !TYPES.contains(&word) && !is_loggers_own(word)).then_some(word)
+    (judged && !is_loggers_own(word)).then_some(word)
 }
 
 /// Nothing, a number, or the name of an exception: what loggers put there when they have no type.
