@@ -16,15 +16,17 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The lines that begin in `start..end` of `file`. One that nobody will keep is ended early.
-    pub(super) fn read(&mut self, file: &File, start: u64, end: u64) -> io::Result<&[u8]> {
+    /// The lines that begin in `start..end` of `file`, which has `length` bytes or, by now, more. One that nobody
+    /// will keep is ended early.
+    pub(super) fn read(&mut self, file: &File, start: u64, end: u64, length: u64) -> io::Result<&[u8]> {
         if self.buffer.len() > KEPT {
             self.buffer = Vec::new();
         }
         // The byte before tells whether a line begins at `start`.
         let from = start.saturating_sub(1);
         let wanted = (end - from) as usize;
-        let mut known = self.fill(file, from, 0, wanted + BEYOND)?;
+        let beyond = if end < length { BEYOND } else { 0 };
+        let mut known = self.fill(file, from, 0, wanted + beyond)?;
         let within = &self.buffer[..known.min(wanted)];
         let first = match start {
             0 => 0,
@@ -118,7 +120,7 @@ mod tests {
             let mut joined = Vec::new();
             for start in (0..text.len() as u64).step_by(size) {
                 let end = (start + size as u64).min(text.len() as u64);
-                let part = lines.read(file.as_file(), start, end).unwrap();
+                let part = lines.read(file.as_file(), start, end, text.len() as u64).unwrap();
                 assert!(part.is_empty() || part.ends_with(b"\n") || part.ends_with(b"tail"));
                 joined.extend_from_slice(part);
             }

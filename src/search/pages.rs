@@ -102,10 +102,11 @@ fn side_by_side<T: Send>(
         let opened = &inputs[at.input];
         let named = |source| IngestError::Io { name: opened.name.clone(), source };
         let start = at.page as u64 * PAGE;
-        let end = (start + PAGE).min(opened.length.unwrap_or(u64::MAX));
+        let length = opened.length.unwrap_or(u64::MAX);
+        let end = (start + PAGE).min(length);
         LINES.with_borrow_mut(|lines| {
             let file = files.of(at.input, opened).map_err(named)?;
-            let lines = lines.read(&file, start, end).map_err(named)?;
+            let lines = lines.read(&file, start, end, length).map_err(named)?;
             progress(end - start);
             Ok((lines.len() as u64, work(at, lines)))
         })

@@ -21,6 +21,8 @@ struct State<'t, T, E> {
     failure: Option<E>,
     /// A failure was met, or a worker is gone.
     is_over: bool,
+    /// Workers that wait.
+    waiting: usize,
 }
 
 /// What a worker holds as long as it gives results: that it breaks off leaves nobody waiting for its turn.
@@ -41,11 +43,13 @@ impl<T, E> Worker<'_, '_, T, E> {
         let turns = self.0;
         let mut state = turns.lock();
         state.early.insert(nth, result);
-        if state.take_on() {
+        if state.take_on() && state.waiting > 0 {
             turns.moved.notify_all();
         }
         while !state.is_over && nth >= state.next + AHEAD {
+            state.waiting += 1;
             state = turns.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
         }
         !state.is_over
     }
@@ -53,7 +57,7 @@ impl<T, E> Worker<'_, '_, T, E> {
 
 impl<'t, T, E> Turns<'t, T, E> {
     pub(super) fn new(take: &'t mut (dyn FnMut(usize, T) + Send)) -> Turns<'t, T, E> {
-        let state = State { take, next: 0, early: BTreeMap::new(), failure: None, is_over: false };
+        let state = State { take, next: 0, early: BTreeMap::new(), failure: None, is_over: false, waiting: 0 };
         Turns { state: Mutex::new(state), moved: Condvar::new() }
     }
 
