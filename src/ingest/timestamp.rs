@@ -28,10 +28,12 @@ pub(crate) fn from_integer(value: i64) -> Option<Time> {
 }
 
 /// A time in words. `zone` holds for those that name none.
+#[inline]
 pub(crate) fn from_text(text: &str, zone: Zone) -> Option<Time> {
-    if let Some(time) = rfc3339_utc(text.as_bytes()) {
-        return Some(time);
-    }
+    rfc3339_utc(text.as_bytes()).or_else(|| from_other_text(text, zone))
+}
+
+fn from_other_text(text: &str, zone: Zone) -> Option<Time> {
     let text = text.trim();
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Some(Time(time.timestamp_micros()));
