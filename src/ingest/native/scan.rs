@@ -189,17 +189,49 @@ pub(super) fn integer(text: &[u8]) -> Option<i64> {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, text),
     };
-    if digits.is_empty() || digits.len() > 18 {
+    let value = match digits.len() {
+        1..=8 => i64::from(up_to_eight_digits(digits)?),
+        9..=18 => {
+            // Whether all were digits is asked once, at the end: until then the value may be anything.
+            let (mut value, mut strange) = (0_i64, false);
+            for byte in digits {
+                let digit = byte.wrapping_sub(b'0');
+                strange |= digit > 9;
+                value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
+            }
+            (!strange).then_some(value)?
+        }
+        _ => return None,
+    };
+    Some(if negative { -value } else { value })
+}
+
+/// One to eight digits as a number, all at once.
+#[inline]
+fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    let length = text.len();
+    let word = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        // Both overlap, where the bytes are the same.
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
+        }
+        // Three bytes at most: first, middle and last are all of them.
+        _ => {
+            let at = |place: usize| u64::from(text.get(place).copied().unwrap_or_default()) << (8 * place);
+            at(0) | at(length / 2) | at(length.wrapping_sub(1))
+        }
+    };
+    // The last digit comes to stand last, with zeros in front.
+    let missing = 64_u32.checked_sub(8 * length as u32).filter(|bits| *bits < 64)?;
+    let digits = (word ^ (ZEROS >> missing)) << missing;
+    if (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 != 0 {
         return None;
     }
-    // Whether all were digits is asked once, at the end: until then the value may be anything.
-    let (mut value, mut strange) = (0_i64, false);
-    for byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        strange |= digit > 9;
-        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
-    }
-    (!strange).then_some(if negative { value.wrapping_neg() } else { value })
+    // Neighbours are put together: digits to pairs, pairs to fours, fours to the whole.
+    let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) as u32)
 }
 
 /// Digits with a point as a number, exactly as a correctly rounding parser reads them: both parts of the
@@ -276,7 +308,23 @@ mod tests {
         for text in ["0.1", "41.033", "9.396", "600000", "123456789.123456", "0.000001", "7"] {
             assert_eq!(decimal(text.as_bytes()), text.parse().ok(), "{text}");
         }
-        assert_eq!(integer(b"-42"), Some(-42));
+        for value in [0, 7, 42, 123, 1234, 98_765, 604_800, 2_000_000, 12_345_678, 123_456_789, 999_999_999_999_999_999]
+        {
+            for value in [value, -value] {
+                assert_eq!(integer(value.to_string().as_bytes()), Some(value));
+            }
+        }
+        for length in 1..=9 {
+            for place in 0..length {
+                for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit() && (place > 0 || *byte != b'-')) {
+                    let mut text = vec![b'5'; length];
+                    text[place] = byte;
+                    assert_eq!(integer(&text), None, "{text:?}");
+                }
+            }
+        }
+        assert_eq!(integer(b"007"), Some(7));
+        assert_eq!((integer(b""), integer(b"-")), (None, None));
         assert_eq!(integer(b"4 2"), None);
         assert_eq!(integer(&[0xff; 18]), None);
     }
