@@ -112,15 +112,24 @@ const fn doubtful(words: &'static [&'static str], pattern: &'static str) -> Fami
 }
 
 /// Every family of secrets. Case is folded in ASCII alone: `(?i-u:`.
-const FAMILIES: [Family; 11] = [
+const FAMILIES: [Family; 12] = [
     sure(&["-----begin "], r"(?s)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"),
-    // Keys known by how they begin, so that their kind stays. Not inside a word: `task-`, `risk-`.
+    // Beginnings long enough to be told anywhere, inside a word or an id too.
+    sure(
+        &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
+        r"(?<lead>sk-)(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,}",
+    ),
+    // Keys known by how they begin, so that their kind stays. Not inside a word: `task-`, `risk-`; what ends before
+    // them may be an escape of JSON or of a URL, whose last character is a letter or a digit.
     sure(
         &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "plx-", "plx_", "lpat-", "lpat_", "hf-", "hf_"],
-        r"(?:^|[^A-Za-z0-9])(?<lead>(?:sk|pk|rk|xai|gsk|pplx|glpat|hf)[-_])[A-Za-z0-9][A-Za-z0-9_-]{7,}",
+        r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?:sk|pk|rk|xai|gsk|pplx|glpat|hf)[-_])[A-Za-z0-9][A-Za-z0-9_-]{7,}",
     ),
     sure(&["aiza", "ya29."], r"(?<lead>AIza|ya29\.)[A-Za-z0-9_-]{16,}"),
-    sure(&["akia", "asia", "absk"], r"(?:^|[^A-Za-z0-9])(?<lead>AKIA|ASIA|ABSK)[A-Za-z0-9+/=]{12,}"),
+    sure(
+        &["akia", "asia", "absk"],
+        r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>AKIA|ASIA|ABSK)[A-Za-z0-9+/=]{12,}",
+    ),
     sure(
         &[
             "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hub_pat_", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-",
@@ -253,7 +262,13 @@ mod tests {
 
     #[test]
     fn ordinary_text_is_not_copied() {
-        for text in ["", "rate_limit_error: 30,000 input tokens per minute", "日本語 ok", "a task-20260310-0001"] {
+        for text in [
+            "",
+            "rate_limit_error: 30,000 input tokens per minute",
+            "日本語 ok",
+            "a task-20260310-0001",
+            r"C:\\desk-20260310-0001",
+        ] {
             assert!(matches!(safe(text), Cow::Borrowed(_)), "{text:?}");
         }
     }
@@ -263,6 +278,11 @@ mod tests {
         for (raw, shown) in [
             ("Incorrect API key provided: sk-proj-abcdefgh1234.", "Incorrect API key provided: sk-…[masked]."),
             ("key_sk-ant-api03-AbCdEfGh", "key_sk-…[masked]"),
+            (r"a second line:\nsk-0123456789abcdef", r"a second line:\nsk-…[masked]"),
+            (r"twice escaped:\\nsk-0123456789abcdef", r"twice escaped:\\nsk-…[masked]"),
+            (r"\u00e9sk-0123456789abcdef \tAKIAIOSFODNN7EXAMPLE", r"\u00e9sk-…[masked] \tAKIA…[masked]"),
+            ("?q=%20sk-0123456789abcdef", "?q=%20sk-…[masked]"),
+            ("runsk-ant-api03-AbCdEfGh", "runsk-…[masked]"),
             ("Authorization: Bearer abcdef", "Authorization: Bearer …[masked]"),
             (r#"{"authorization":"Basic dXNlcjpwYXNz","a":1}"#, r#"{"authorization":"Basic …[masked]","a":1}"#),
             ("bearer 0123456789abcdef", "bearer …[masked]"),
@@ -316,6 +336,7 @@ mod tests {
     fn whatever_a_pattern_begins_with_holds_a_word_of_its_family() {
         let leads: [&[&str]; FAMILIES.len()] = [
             &["-----BEGIN PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----"],
+            &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
             &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "gsk-", "gsk_", "pplx-", "glpat-", "hf_"],
             &["AIza", "ya29."],
             &["AKIA", "ASIA", "ABSK"],

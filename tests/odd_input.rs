@@ -522,3 +522,22 @@ fn damaged_compression_is_an_error_not_a_panic() {
         }
     }
 }
+
+/// A client that lost its stop: one call of twenty thousand attempts, and as many attempts that tell neither call nor
+/// time apart. What grows with the square of them takes minutes here, not seconds.
+#[test]
+fn a_loop_run_wild_takes_no_longer_a_line() {
+    let second = |i: u32| format!("2026-03-10T{:02}:{:02}:{:02}Z", i / 3600, i / 60 % 60, i % 60);
+    let failure = r#""model":"m","status":529,"error_type":"overloaded_error","duration_ms":5}"#;
+    let one_call =
+        |i: u32| format!(r#"{{"ts":"{}","run_id":"r","call_id":"c","attempt":{},{failure}"#, second(i), i + 1);
+    let unnamed = |_: u32| format!(r#"{{"ts":"2026-03-10T06:00:00Z",{failure}"#);
+    let lines: [&dyn Fn(u32) -> String; 2] = [&one_call, &unnamed];
+    for line in lines {
+        let log: String = (0..20_000).map(|i| line(i) + "\n").collect();
+        let start = std::time::Instant::now();
+        let report = judged(log.as_bytes());
+        assert_eq!(report.ledger.attempts, 20_000);
+        assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+    }
+}

@@ -150,14 +150,6 @@ impl<'a> Call<'a> {
         Cow::Owned(call)
     }
 
-    /// The call as it was when the attempt at `position` was its last.
-    pub(crate) fn up_to(&self, position: usize) -> Cow<'_, Call<'a>> {
-        if position + 1 >= self.len() {
-            return Cow::Borrowed(self);
-        }
-        Cow::Owned(Call { rows: SmallVec::from_slice(&self.rows[..=position]), ..self.clone() })
-    }
-
     /// Row numbers of its attempts in the table.
     #[must_use]
     pub fn rows(&self) -> &[u32] {

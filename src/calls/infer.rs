@@ -16,6 +16,9 @@ pub(super) fn alone(row: &Attempt) -> Grouping {
 /// wait as they should then never look early, whoever of them sent. Which of them it was is a guess, and so is
 /// what comes later than a client waits of itself.
 pub(super) fn first_due(table: &AttemptTable, open: &[Series], start: &Attempt) -> Option<(usize, Grouping)> {
+    if start.number <= 1 && start.sdk_count().is_none_or(|count| count == 0) {
+        return None;
+    }
     let rank = |series: &Series| {
         let before = last(table, series);
         let due = due(table, before);
@@ -100,7 +103,7 @@ pub(super) fn may_go_on(table: &AttemptTable, series: &Series, row: &Attempt, ga
     let before = last(table, series);
     let gate_us = if alone(before) == Grouping::Counter { gate_us } else { 0 };
     let in_time = row.sent.us_since(before.ended()) <= patience(table, before).max(gate_us);
-    (can_continue(before) && in_time && !crowded) || before.sent == row.sent
+    !crowded && ((can_continue(before) && in_time) || before.sent == row.sent)
 }
 
 /// Whether `next` was sent later than a client waits of itself, or as a hint or its plan has it.

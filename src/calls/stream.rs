@@ -64,9 +64,9 @@ impl Default for Stream {
             recent: SmallVec::new(),
             overlap: None,
             ahead: VecDeque::new(),
-            counted: Joint { open: Vec::new(), gate_us: LONGEST_AT_A_GATE_US },
+            counted: Joint { gate_us: LONGEST_AT_A_GATE_US, ..Joint::default() },
             waiting: Vec::new(),
-            joined: Joint { open: Vec::new(), gate_us: 0 },
+            joined: Joint::default(),
         }
     }
 }
@@ -145,9 +145,11 @@ impl Stream {
 }
 
 /// Series that something may still continue.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Joint {
     open: Vec<Series>,
+    /// For which moment and which patience at a gate it was last asked which of them may.
+    swept: Option<(Time, i64)>,
     /// How long a counter may stand still and still go on, where that is longer than a client waits of itself, µs.
     gate_us: i64,
 }
@@ -164,8 +166,13 @@ impl Joint {
         let start = first(table, &next);
         let crowded = self.open.len() >= MOST_OPEN;
         let gate_us = if self.open.len() > MOST_AT_A_GATE { 0 } else { self.gate_us };
-        closed.extend(self.open.extract_if(.., |series| !may_go_on(table, series, start, gate_us, crowded)));
-        let copied = self.open.iter().rposition(|earlier| is_copy(last(table, earlier), start));
+        // Of a thousand records of one moment, the first settles that for all.
+        if crowded || self.swept != Some((start.sent, gate_us)) {
+            closed.extend(self.open.extract_if(.., |series| !may_go_on(table, series, start, gate_us, crowded)));
+            self.swept = Some((start.sent, gate_us));
+        }
+        let copy = || self.open.iter().rposition(|earlier| is_copy(last(table, earlier), start));
+        let copied = if start.identified() { copy() } else { None };
         let found = copied.map(|position| (position, self.open[position].grouping)).or_else(|| pick(&self.open, start));
         match found {
             Some((position, grouping)) => {

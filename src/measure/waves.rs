@@ -130,7 +130,7 @@ impl Waves {
             arrived: 1,
             refused: u32::from(is_rate_limit(attempt) || is_overload(attempt)),
             again: u32::from(again),
-            dictated: u32::from(backoff::is_dictated(&call.up_to(position), position)),
+            dictated: u32::from(backoff::is_dictated(call, position)),
             longest_us: us,
             example: Some(call.rows()[position]),
             ..Turn::default()

@@ -77,9 +77,10 @@ impl LoopTally {
     }
 }
 
-/// Whether the wait before the attempt at `position` was the server's rather than the client's.
+/// Whether the wait before the attempt at `position` was the server's rather than the client's, as far as the call
+/// shows it until then.
 pub(super) fn is_dictated(call: &Call<'_>, position: usize) -> bool {
-    which::of(call, position).is_some_and(|which| which.length == Length::Dictated)
+    which::of(call, position, position + 1).is_some_and(|which| which.length == Length::Dictated)
 }
 
 /// The waits of every loop.
@@ -95,7 +96,7 @@ type Loops<T> = HashMap<LoopKey, T, RandomState>;
 impl Backoffs {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         for position in 1..call.len() {
-            if let Some(which) = which::of(call, position) {
+            if let Some(which) = which::of(call, position, call.len()) {
                 self.add(call, position, which);
             }
         }
@@ -104,7 +105,7 @@ impl Backoffs {
     /// Takes in the waits of one call that ended at `since` or later, by the clock.
     pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
         for position in (1..call.len()).filter(|position| call.at(*position).sent >= since) {
-            let Some(Which { outer, length: Length::Own(us), .. }) = which::of(&call.up_to(position), position) else {
+            let Some(Which { outer, length: Length::Own(us), .. }) = which::of(call, position, position + 1) else {
                 continue;
             };
             let waiting = self.waiting.entry(key_of(call, position, outer)).or_default();

@@ -23,8 +23,8 @@ pub(super) enum Length {
     Unknown,
 }
 
-/// The wait before the attempt at `position`, where it is one of a retry loop.
-pub(super) fn of(call: &Call<'_>, position: usize) -> Option<Which> {
+/// The wait before the attempt at `position`, where it is one of a retry loop, as the first `known` attempts show it.
+pub(super) fn of(call: &Call<'_>, position: usize, known: usize) -> Option<Which> {
     let (before, this) = (call.at(position - 1), call.at(position));
     let decided = [Flags::DECIDED_FAIL, Flags::DECIDED_OTHER, Flags::TOOL];
     let retried =
@@ -34,12 +34,12 @@ pub(super) fn of(call: &Call<'_>, position: usize) -> Option<Which> {
     }
     let (outer, step) = step(call, position)?;
     let measured = call.wait_before(position)?;
-    let length = match (planned(call, position - 1), call.hint_us(position - 1)) {
+    let length = match (planned(call, position - 1, known), call.hint_us(position - 1)) {
         (None, _) if call.grouping == Grouping::Inferred => return None,
         (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - tolerated(hint) => Length::Dictated,
         (Some(own), _) => Length::Own(own),
         // From start to start the length of the attempt counts as well, which varies with other things.
-        (None, _) if measured.end_to_start && !coarse(call) => Length::Own(measured.us),
+        (None, _) if measured.end_to_start && !coarse(call, known) => Length::Own(measured.us),
         (None, _) => Length::Unknown,
     };
     Some(Which { outer, step, length })
@@ -51,15 +51,19 @@ fn tolerated(hint_us: i64) -> i64 {
 }
 
 /// The wait the client says it chose. Whole seconds may be rounded ones.
-fn planned(call: &Call<'_>, position: usize) -> Option<i64> {
+fn planned(call: &Call<'_>, position: usize, known: usize) -> Option<i64> {
     let of = |p: usize| call.detail(p).and_then(|detail| detail.planned_us);
-    let precise = (0..call.len()).filter_map(of).any(|us| us % 1_000_000 != 0);
-    of(position).filter(|us| precise && *us >= 0)
+    let planned = of(position).filter(|us| *us >= 0)?;
+    let precise = (0..known.min(TELLING)).filter_map(of).any(|us| us % 1_000_000 != 0);
+    precise.then_some(planned)
 }
 
+/// So many attempts of a call tell how finely its times are kept: a loop run wild makes a million.
+const TELLING: usize = 256;
+
 /// Some logs keep whole seconds.
-fn coarse(call: &Call<'_>) -> bool {
-    call.attempts().all(|attempt| attempt.sent.0 % 1_000_000 == 0)
+fn coarse(call: &Call<'_>, known: usize) -> bool {
+    call.attempts().take(known.min(TELLING)).all(|attempt| attempt.sent.0 % 1_000_000 == 0)
 }
 
 /// Whose wait it is, and which: by the counters, else by the place in the call.
@@ -69,8 +73,9 @@ fn step(call: &Call<'_>, position: usize) -> Option<(bool, u8)> {
     match (before.sdk_count(), this.sdk_count()) {
         (Some(a), Some(b)) if b == a.saturating_add(1) => Some((false, b)),
         (Some(_), Some(0)) => {
-            let rounds = (1..=position).filter(|&p| call.at(p).sdk_count() == Some(0)).count();
-            let step = if follows { usize::from(before.number) } else { rounds };
+            // More rounds than a step can be need not be counted.
+            let rounds = || (1..=position).filter(|&p| call.at(p).sdk_count() == Some(0)).take(u8::MAX.into()).count();
+            let step = if follows { usize::from(before.number) } else { rounds() };
             Some((true, capped(step)))
         }
         (None, None) if numbered(before) && numbered(this) => follows.then(|| (false, capped(before.number.into()))),
