@@ -63,6 +63,12 @@ impl Lane {
         Lane { closed: true, ..Lane::default() }
     }
 
+    /// Whether a line has the constants of one before.
+    #[cfg(test)]
+    pub(super) fn knows(&mut self, line: &str) -> bool {
+        matches!(self.templates.fit(line.as_bytes(), &mut self.scalars), Fit::Whole(_))
+    }
+
     /// Begins `table`, a part of the analysis of this number. Forgets what belonged to another table or another
     /// analysis, and the shapes that were learnt with other keys than these.
     pub(crate) fn start_table(&mut self, own: &Mapping, analysis: u64, table: &mut AttemptTable) {

@@ -56,7 +56,7 @@ pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// The scalar at `at`: kind, start and end of its text, and where the line goes on.
-#[inline(always)] // A call of it costs a third of it.
+#[inline(always)] // It is some eighty instructions; a call adds thirty.
 pub(super) fn scalar(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
     if *bytes.get(at)? != b'"' {
         return bare(bytes, at);

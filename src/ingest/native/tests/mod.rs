@@ -229,6 +229,28 @@ fn ordinary_lines_do_take_the_lane() {
 }
 
 #[test]
+fn lines_that_differ_in_times_ids_and_amounts_share_a_template() {
+    let line = |id: usize, model: &str, status: u16| {
+        format!(
+            r#"{{"ts":"2026-01-05T10:00:{id:02}Z","call_id":"c-{id}","model":"{model}","status":{status},"headers":{{"x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":"{}"}},"duration_ms":{id}.5}}"#,
+            id + 7
+        )
+    };
+    let mut table = AttemptTable::default();
+    let mut lane = Lane::default();
+    let (dialect, zone) = (Dialect::PLAIN, Zone::UTC);
+    let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
+    lane.start_table(&dialect.fields, 0, &mut table);
+    read_line(&line(0, "m", 200), &place, &mut lane, &mut table, |_| {});
+    assert!(!lane.knows(&line(1, "m", 200)), "the first line teaches a shape, and the second a template");
+    read_line(&line(1, "m", 200), &place, &mut lane, &mut table, |_| {});
+    assert!(lane.knows(&line(42, "m", 200)));
+    for other in [line(2, "n", 200), line(2, "m", 201), line(2, "m", 529), line(2, "m", 200) + " "] {
+        assert!(!lane.knows(&other), "{other}");
+    }
+}
+
+#[test]
 fn shapes_learnt_with_other_keys_are_forgotten() {
     let line = r#"{"ts":"2026-01-05T10:00:00Z","status":200,"st":503}"#.to_owned();
     let mut lane = Lane::default();
