@@ -9,6 +9,11 @@ use std::fmt;
 pub struct Time(pub i64);
 
 impl Time {
+    /// 0001-01-01 at 00:00 UTC: RFC 3339 has four digits for the year, and calendars no year 0.
+    pub const EARLIEST: Time = Time(-62_135_596_800_000_000);
+    /// The last microsecond of the year 9999, UTC.
+    pub const LATEST: Time = Time(253_402_300_799_999_999);
+
     /// Later by `us` microseconds, saturating.
     #[must_use]
     pub fn plus_us(self, us: i64) -> Time {
@@ -27,10 +32,10 @@ impl Time {
         self.us_since(earlier) as f64 / 1e6
     }
 
-    /// As a calendar time; the epoch for what no calendar holds.
+    /// As a calendar time; the nearest of the years 1 to 9999 for what lies beyond them.
     #[must_use]
     pub fn utc(self) -> DateTime<Utc> {
-        DateTime::from_timestamp_micros(self.0).unwrap_or_default()
+        DateTime::from_timestamp_micros(self.clamp(Time::EARLIEST, Time::LATEST).0).unwrap_or_default()
     }
 
     /// 00:00 UTC on the first day of the month after this one: when a monthly cap reopens.
@@ -45,14 +50,13 @@ impl Time {
 /// RFC 3339 in UTC, with as many of three or six decimals as it needs.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let format = if self.0 % 1_000_000 == 0 {
-            "%Y-%m-%dT%H:%M:%SZ"
-        } else if self.0 % 1_000 == 0 {
-            "%Y-%m-%dT%H:%M:%S%.3fZ"
-        } else {
-            "%Y-%m-%dT%H:%M:%S%.6fZ"
+        let time = self.utc();
+        let format = match time.timestamp_subsec_micros() {
+            0 => "%Y-%m-%dT%H:%M:%SZ",
+            us if us.is_multiple_of(1_000) => "%Y-%m-%dT%H:%M:%S%.3fZ",
+            _ => "%Y-%m-%dT%H:%M:%S%.6fZ",
         };
-        self.utc().format(format).fmt(f)
+        time.format(format).fmt(f)
     }
 }
 
@@ -138,6 +142,17 @@ mod tests {
         assert_eq!(Time(0).to_string(), "1970-01-01T00:00:00Z");
         assert_eq!(Time(1_500_000).to_string(), "1970-01-01T00:00:01.500Z");
         assert_eq!(Time(1_000_001).to_string(), "1970-01-01T00:00:01.000001Z");
+    }
+
+    #[test]
+    fn what_lies_beyond_the_calendar_is_shown_as_its_end() {
+        for us in [i64::MAX, Time::LATEST.0, Time::LATEST.0 + 1] {
+            assert_eq!(Time(us).to_string(), "9999-12-31T23:59:59.999999Z");
+        }
+        for us in [i64::MIN, Time::EARLIEST.0, Time::EARLIEST.0 - 1_000_000] {
+            assert_eq!(Time(us).utc(), Time::EARLIEST.utc());
+        }
+        assert_eq!(Time::EARLIEST.to_string(), "0001-01-01T00:00:00Z");
     }
 
     #[test]

@@ -27,10 +27,13 @@ pub(crate) fn from_integer(value: i64) -> Option<Time> {
     candidates.into_iter().flatten().find(|us| in_range(*us)).map(Time)
 }
 
-/// A time in words. `zone` holds for those that name none.
+/// A time in words, of the years 1 to 9999. `zone` holds for those that name none.
 #[inline]
 pub(crate) fn from_text(text: &str, zone: Zone) -> Option<Time> {
-    rfc3339_utc(text.as_bytes()).or_else(|| from_other_text(text, zone))
+    rfc3339_utc(text.as_bytes()).or_else(|| {
+        let time = from_other_text(text, zone)?;
+        (Time::EARLIEST..=Time::LATEST).contains(&time).then_some(time)
+    })
 }
 
 fn from_other_text(text: &str, zone: Zone) -> Option<Time> {
@@ -94,7 +97,7 @@ fn minute_of(text: &[u8; 16]) -> Option<i64> {
     let punctuated = [text[4], text[7], text[13]] == *b"--:" && matches!(text[10], b'T' | b't' | b' ');
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute) = (number(11, 13)?, number(14, 16)?);
-    if !punctuated || hour > 23 || minute > 59 {
+    if !punctuated || year == 0 || hour > 23 || minute > 59 {
         return None;
     }
     let date = NaiveDate::from_ymd_opt(year as i32, month, day)?;

@@ -1,0 +1,283 @@
+//! Keys in texts of a log: found by how they begin or by the header they stand in, and masked.
+
+use aho_corasick::AhoCorasick;
+use base64::Engine;
+use regex::{Captures, Regex};
+use std::borrow::Cow;
+use std::sync::{LazyLock, OnceLock};
+
+/// What stands for the secret part of a key.
+const MASK: &str = "…[masked]";
+
+/// A family of secrets: what one looks like, and which match is one.
+///
+/// The group `lead` of the pattern stays, the rest is masked.
+struct Family {
+    /// Every match holds one of these, in small or capital letters. Plain words are found in one go, before any
+    /// pattern is so much as compiled.
+    words: &'static [&'static str],
+    pattern: &'static str,
+    /// Whether the rest of a match is a secret: where the lead alone also stands in prose or in plain names.
+    is_secret: fn(&str) -> bool,
+}
+
+const fn family(words: &'static [&'static str], pattern: &'static str, is_secret: fn(&str) -> bool) -> Family {
+    Family { words, pattern, is_secret }
+}
+
+const fn sure(words: &'static [&'static str], pattern: &'static str) -> Family {
+    family(words, pattern, |_| true)
+}
+
+const fn doubtful(words: &'static [&'static str], pattern: &'static str) -> Family {
+    family(words, pattern, looks_random)
+}
+
+/// Every family of secrets. Case is folded in ASCII alone: `(?i-u:`.
+const FAMILIES: [Family; 16] = [
+    sure(&["-----begin "], r"(?s)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"),
+    // Beginnings long enough to be told anywhere, inside a word or an id too.
+    sure(
+        &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
+        r"(?<lead>sk-)(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,}",
+    ),
+    // Keys known by how they begin, so that their kind stays. Not inside a word: `task-`, `risk-`; what ends before
+    // them may be an escape of JSON or of a URL, whose last character is a letter or a digit.
+    family(
+        &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "plx-", "plx_", "lpat-", "lpat_", "hf_"],
+        r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?:(?:sk|pk|rk|xai|gsk|pplx|glpat)[-_])|hf_)[A-Za-z0-9][A-Za-z0-9_-]{7,}",
+        looks_issued,
+    ),
+    sure(&["aiza", "ya29."], r"(?<lead>AIza|ya29\.)[A-Za-z0-9_-]{16,}"),
+    sure(
+        &["akia", "asia", "absk"],
+        r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>AKIA|ASIA|ABSK)[A-Za-z0-9+/=]{12,}",
+    ),
+    sure(
+        &[
+            "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hub_pat_", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-",
+            "xoxs-", "eyj",
+        ],
+        r"(?<lead>gh[pousr]_|github_pat_|xox[abeoprs]-|eyJ)[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*",
+    ),
+    // A header or field of a key: whatever its value is.
+    sure(
+        &["api-key", "subscription-key"],
+        r#"(?<lead>(?i-u:x-api|x-goog-api|api|subscription)(?i-u:-key)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{4,}(?:…\[masked\])?"#,
+    ),
+    sure(
+        &["authorization"],
+        r#"(?<lead>(?i-u:authorization)\\?["']?\s*[:=,]\s*\\?["']?(?i-u:bearer|basic|token)\s+)[^\s"'\\,;…]+(?:…\[masked\])?"#,
+    ),
+    // A header without a scheme: as a key of JSON its value is a secret, in prose only what looks like one.
+    sure(
+        &["authorization"],
+        r#"(?<lead>(?i-u:authorization)\\?["']\s*[:=,]\s*\\?["'])[^\s"'\\,;…]{4,}(?<tail>\\?["'])"#,
+    ),
+    doubtful(&["authorization"], r"(?<lead>(?i-u:authorization)\s*[:=]\s*)[^\s,;…]{8,}"),
+    // A cookie is a session: everything up to the end of the header.
+    sure(&["cookie"], r#"(?<lead>(?i-u:cookie2?)\\?["']?\s*[:=,]\s*\[?\\?["']?)[A-Za-z0-9_.$-]+=[^"'\r\n\\\]…]+"#),
+    family(&["basic"], r"(?<lead>\b(?i-u:basic)(?:\s+|%20|\+))[A-Za-z0-9+/]{8,}={0,2}", is_basic),
+    doubtful(&["bearer"], r"(?<lead>\b(?i-u:bearer)(?:\s+|%20|\+))[A-Za-z0-9._~+/=-]{8,}"),
+    doubtful(
+        &[
+            "api_key",
+            "api key",
+            "apikey",
+            "secret",
+            "passwd",
+            "password",
+            "access_token",
+            "access-token",
+            "accesstoken",
+            "refresh_token",
+            "refresh-token",
+            "refreshtoken",
+            "auth_token",
+            "auth-token",
+            "authtoken",
+            "id_token",
+            "id-token",
+            "idtoken",
+        ],
+        r#"(?<lead>(?i-u:api[_ ]?key|(?:access|refresh|auth|id)[_-]?token|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|passw(?:or)?d)(?: provided)?\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{8,}"#,
+    ),
+    doubtful(
+        &["key=", "token=", "sig=", "signature="],
+        r"(?<lead>[?&](?i-u:key|token|sig|signature|x-amz-signature|x-amz-security-token)=)[^\s&#…]{8,}",
+    ),
+    sure(&["@"], r"(?<lead>[a-z][a-z0-9+.-]*://)[^\s/:@…]*:[^\s/@…]+(?<tail>@)"),
+];
+
+/// The words of all families in one search, and the family of each.
+static WORDS: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
+    let words = FAMILIES.iter().enumerate().flat_map(|(nth, family)| family.words.iter().map(move |word| (nth, *word)));
+    let (families, words): (Vec<usize>, Vec<&str>) = words.unzip();
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok().map(|words| (words, families))
+});
+
+/// The patterns, each compiled when a text first holds a word of its family.
+static PATTERNS: [OnceLock<Option<Regex>>; FAMILIES.len()] = [const { OnceLock::new() }; FAMILIES.len()];
+
+/// `text` with the secret part of everything that looks like a key replaced by `…[masked]`; its kind stays
+/// readable, as in `sk-…[masked]`.
+#[must_use]
+pub fn mask_keys(text: &str) -> Cow<'_, str> {
+    let may_hold = families_of(text);
+    let mut shown = Cow::Borrowed(text);
+    for (nth, family) in FAMILIES.iter().enumerate().filter(|(nth, _)| may_hold & (1 << nth) != 0) {
+        let pattern = PATTERNS[nth].get_or_init(|| Regex::new(family.pattern).ok());
+        let Some(pattern) = pattern else { continue };
+        let masked = pattern.replace_all(&shown, |found: &Captures<'_>| masked(found, family.is_secret));
+        if let Cow::Owned(masked) = masked {
+            shown = Cow::Owned(masked);
+        }
+    }
+    shown
+}
+
+/// The families of which a word stands in `text`: bits by their place.
+fn families_of(text: &str) -> u16 {
+    let Some((words, families)) = WORDS.as_ref() else { return u16::MAX };
+    words.find_overlapping_iter(text).fold(0, |known, found| known | 1 << families[found.pattern().as_usize()])
+}
+
+fn masked(found: &Captures<'_>, is_secret: fn(&str) -> bool) -> String {
+    let Some(whole) = found.get(0) else { return String::new() };
+    let Some(lead) = found.name("lead") else { return MASK.to_owned() };
+    let (before, secret) = whole.as_str().split_at(lead.end() - whole.start());
+    if !is_secret(secret) {
+        return whole.as_str().to_owned();
+    }
+    format!("{before}{MASK}{}", found.name("tail").map_or("", |tail| tail.as_str()))
+}
+
+/// The letters and digits of a key are not set apart as the words of a name are: a run of twelve, or of eight with
+/// digits and letters, or all kinds of characters over some length.
+fn looks_issued(secret: &str) -> bool {
+    let has = |text: &str, kind: fn(&u8) -> bool| text.bytes().any(|byte| kind(&byte));
+    let mixed = |text: &str| has(text, u8::is_ascii_digit) && has(text, u8::is_ascii_alphabetic);
+    let is_run = |run: &str| run.len() >= 12 || (run.len() >= 8 && mixed(run));
+    let is_varied = secret.len() >= 20
+        && has(secret, u8::is_ascii_uppercase)
+        && has(secret, u8::is_ascii_lowercase)
+        && has(secret, u8::is_ascii_digit);
+    is_varied || secret.split(['-', '_']).any(is_run)
+}
+
+/// Name and password in base64, as RFC 7617 has it.
+fn is_basic(secret: &str) -> bool {
+    let engine = &base64::engine::general_purpose::STANDARD_NO_PAD;
+    engine.decode(secret.trim_end_matches('=')).is_ok_and(|text| text.contains(&b':'))
+}
+
+/// Digits, or length: no word of prose.
+fn looks_random(secret: &str) -> bool {
+    secret.len() >= 24 || secret.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_masked() {
+        for (raw, shown) in [
+            ("Incorrect API key provided: sk-proj-abcdefgh1234.", "Incorrect API key provided: sk-…[masked]."),
+            ("key_sk-ant-api03-AbCdEfGh", "key_sk-…[masked]"),
+            (r"a second line:\nsk-0123456789abcdef", r"a second line:\nsk-…[masked]"),
+            (r"twice escaped:\\nsk-0123456789abcdef", r"twice escaped:\\nsk-…[masked]"),
+            (r"\u00e9sk-0123456789abcdef \tAKIAIOSFODNN7EXAMPLE", r"\u00e9sk-…[masked] \tAKIA…[masked]"),
+            ("?q=%20sk-0123456789abcdef", "?q=%20sk-…[masked]"),
+            ("runsk-ant-api03-AbCdEfGh", "runsk-…[masked]"),
+            ("Authorization: Bearer abcdef", "Authorization: Bearer …[masked]"),
+            (r#"{"authorization":"Basic dXNlcjpwYXNz","a":1}"#, r#"{"authorization":"Basic …[masked]","a":1}"#),
+            ("bearer 0123456789abcdef", "bearer …[masked]"),
+            ("x-api-key: whatever, then", "x-api-key: …[masked], then"),
+            (r#"{"X-Api-Key": "abc-def"}"#, r#"{"X-Api-Key": "…[masked]"}"#),
+            (r#"{\"api-key\":\"abc1def2\"}"#, r#"{\"api-key\":\"…[masked]\"}"#),
+            ("api_key=0123456789", "api_key=…[masked]"),
+            ("x-goog-api-key: AIzaSyA0123456789abcdefghij", "x-goog-api-key: …[masked]"),
+            ("x-api-key: sk-ant-0123456789", "x-api-key: sk-…[masked]"),
+            ("Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJ", "Authorization: Bearer …[masked]"),
+            ("https://h/v1?key=AIzaSyA0123456789abcdefghij&alt=sse", "https://h/v1?key=AIza…[masked]&alt=sse"),
+            ("AIzaSyA0123456789abcdefghij", "AIza…[masked]"),
+            ("id AKIAIOSFODNN7EXAMPLE used", "id AKIA…[masked] used"),
+            ("ghp_0123456789abcdefghij0123456789", "ghp_…[masked]"),
+            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln-bmF0", "eyJ…[masked]"),
+            ("https://user:p4ss@proxy:8080/", "https://…[masked]@proxy:8080/"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- x", "-----BEGIN …[masked] x"),
+            ("gsk_abcdefghijkl hf_abcdefghijkl", "gsk_…[masked] hf_…[masked]"),
+            ("pk-lf-8f14e45f-ceea-467f-9b3e-0a1b2c3d4e5f", "pk-…[masked]"),
+            ("proxy: Basic dXNlcjpwYXNzd29yZA== refused", "proxy: Basic …[masked] refused"),
+            (r#"{"authorization":"whatever"}"#, r#"{"authorization":"…[masked]"}"#),
+            (r#"["Authorization", "a-secret"]"#, r#"["Authorization", "…[masked]"]"#),
+            ("authorization: 0a1b2c3d4e", "authorization: …[masked]"),
+            ("set-cookie: sid=abc; Path=/; HttpOnly", "set-cookie: …[masked]"),
+            (r#"{"set-cookie":"__cf_bm=abc.def; path=/","a":1}"#, r#"{"set-cookie":"…[masked]","a":1}"#),
+            (r#"{"Set-Cookie":["a=b; Path=/"],"a":1}"#, r#"{"Set-Cookie":["…[masked]"],"a":1}"#),
+            ("Cookie: session=0123", "Cookie: …[masked]"),
+        ] {
+            assert_eq!(mask_keys(raw), shown, "{raw}");
+            assert_eq!(mask_keys(shown), shown, "twice is once: {raw}");
+        }
+    }
+
+    #[test]
+    fn prose_about_keys_stays() {
+        for text in [
+            "invalid x-api-key",
+            "x-api-key header is required",
+            "Bearer authentication required",
+            "max_tokens=100000 exceeds 32000",
+            "api_key: required",
+            "Your risk-assessment-0001 of task-force",
+            "req_011CSHoEeqs5C35K2UUqR7Fy",
+            "see https://docs.example.com/errors or mail a@b.example",
+            "org-0123456789abcdef, tokens: 12345678 per minute",
+            "28-hf-model-loading.jsonl",
+            "hf-mistral-7b-instruct-v3",
+            "hf_mistral_7b_instruct",
+            "xai-grok-4-0709 and sk-learn-pipeline-v2",
+            "Basic authentication is required",
+            "authorization: required",
+            "cookie: not accepted",
+        ] {
+            assert_eq!(mask_keys(text), text);
+        }
+    }
+
+    #[test]
+    fn every_pattern_compiles() {
+        assert!(WORDS.is_some());
+        for family in &FAMILIES {
+            assert!(Regex::new(family.pattern).is_ok(), "{}", family.pattern);
+        }
+    }
+
+    #[test]
+    fn whatever_a_pattern_begins_with_holds_a_word_of_its_family() {
+        let leads: [&[&str]; FAMILIES.len()] = [
+            &["-----BEGIN PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----"],
+            &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
+            &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "gsk-", "gsk_", "pplx-", "glpat-", "hf_"],
+            &["AIza", "ya29."],
+            &["AKIA", "ASIA", "ABSK"],
+            &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "xoxb-", "xoxo-", "xoxs-", "eyJ"],
+            &["x-api-key", "X-Goog-Api-Key", "api-KEY", "Subscription-Key"],
+            &["Authorization: Basic"],
+            &["\"Authorization\":\"x"],
+            &["authorization=x"],
+            &["Set-Cookie: a=b", "cookie: a=b"],
+            &["Basic dXNlcjpwYXNz"],
+            &["Bearer ", "bearer%20"],
+            &["API key provided", "api_key", "ApiKey", "access-token", "refreshToken", "auth_token", "idToken"],
+            &["?key=", "&token=", "?sig=", "&signature=", "?X-Amz-Signature=", "&x-amz-security-token="],
+            &["https://user:pass@"],
+        ];
+        for (nth, lead) in leads.iter().enumerate().flat_map(|(nth, leads)| leads.iter().map(move |lead| (nth, lead))) {
+            assert!(families_of(lead) & (1 << nth) != 0, "{lead}");
+        }
+        assert_eq!(families_of("req_011CSHoEeqs5C35K2UUqR7Fy: 30,000 input tokens per minute"), 0);
+    }
+}
