@@ -2,7 +2,7 @@
 
 use super::anonymize::anonymizer;
 use super::args::AnalyzeArgs;
-use super::error::CliError;
+use super::error::{CliError, IO_FAILED};
 use super::forms::{Ending, Form};
 use super::judging::{Judged, judged};
 use super::outputs::Outputs;
@@ -36,6 +36,8 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     if let Some(anonymizer) = &anonymizer {
         report = anonymizer.report(report);
     }
+    // Names are those the report shows.
+    report.notices.extend(inputs::unread_of(&report.inputs));
     outputs.write(&ingested, &report, &options, args, ending, anonymizer.as_ref())?;
     complain_of_rejects(&report, args);
     if outputs.writes(Form::Ndjson) {
@@ -64,8 +66,11 @@ fn complain_of_rejects(report: &Report, args: &AnalyzeArgs) {
     }
 }
 
-/// 4 outranks 1: what could not be read was not judged either.
+/// 74 outranks 4, and that 1: what could not be read was not judged either.
 fn exit_code(report: &Report, args: &AnalyzeArgs) -> u8 {
+    if inputs::unread_of(&report.inputs).is_some() {
+        return IO_FAILED;
+    }
     if too_many_rejects(report, args) {
         return 4;
     }

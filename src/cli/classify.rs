@@ -42,12 +42,11 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<u8, CliError> {
 
 fn print(found: &[Diagnosis], args: &ClassifyArgs) -> Result<u8, CliError> {
     let mut out = output::stdout(args.color);
-    match args.format {
+    let written = match args.format {
         Format::Text => text::classify(found, &output::page(), &mut out),
         Format::Json => found.iter().try_for_each(|one| json::render_diagnosis(one, &mut out)),
-    }
-    .and_then(|()| out.flush())
-    .map_err(CliError::Stdout)?;
+    };
+    output::printed(written.and_then(|()| out.flush()))?;
     Ok(0)
 }
 

@@ -15,12 +15,11 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
     let mut out = output::stdout(super::args::Color::Never);
-    match &args.command {
+    let written = match &args.command {
         ConfigCommand::Schema => json::pretty(&config::schema(), &mut out),
         ConfigCommand::Show(file) => out.write_all(config::show(&load(file)?).as_bytes()),
-    }
-    .and_then(|()| out.flush())
-    .map_err(CliError::Stdout)?;
+    };
+    output::printed(written.and_then(|()| out.flush()))?;
     Ok(0)
 }
 

@@ -2,7 +2,7 @@
 
 use super::anonymize::anonymizer;
 use super::args::{DiffArgs, InputArgs, PageForm, ReadingArgs};
-use super::error::CliError;
+use super::error::{CliError, IO_FAILED};
 use super::pages::{PageRequest, Pages, read_report};
 use super::{config, inputs};
 use crate::config::Config;
@@ -22,9 +22,10 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     let pages = Pages::parse(&args.page, args.reading.tz, &files([&args.old, &args.new]))?;
     let anonymizer = anonymizer(&args.page.anonymize)?;
     let config = config::load(&args.config)?;
-    let old = side(&args.old, args.reading.clone(), &config)?;
+    let (old, old_unread) = side(&args.old, args.reading.clone(), &config)?;
     // The threads are set up once.
-    let new = side(&args.new, ReadingArgs { threads: None, ..args.reading.clone() }, &config)?;
+    let reading = ReadingArgs { threads: None, ..args.reading.clone() };
+    let (new, new_unread) = side(&args.new, reading, &config)?;
     let named = |past: Past, name: &str| match &anonymizer {
         Some(anonymizer) => anonymizer.past(past, name),
         None => (past, safe(name).into_owned()),
@@ -40,7 +41,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
         PageForm::Markdown => markdown::diff(&diff, zone, out),
         PageForm::Html => html::diff(&diff, &html::HtmlOptions { zone }, out),
     })?;
-    Ok(u8::from(fails))
+    Ok(if old_unread || new_unread { IO_FAILED } else { u8::from(fails) })
 }
 
 /// The files of both sides. One that cannot be found is reported when it is read.
@@ -49,8 +50,8 @@ fn files(sides: [&String; 2]) -> Vec<PathBuf> {
     sources.filter_map(|source| if let Source::File(path) = source { Some(path) } else { None }).collect()
 }
 
-/// A report read back, or a log judged.
-fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, CliError> {
+/// A report read back, or a log judged; and whether part of the log could not be read.
+fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool), CliError> {
     let path = Path::new(name);
     if !path.is_file() || !File::open(path).is_ok_and(Past::begins) {
         return judged(name, reading, config);
@@ -60,7 +61,7 @@ fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, CliEr
             "{name} is a report: {filter} chooses calls of logs; give the log, or a report made with {filter}"
         )));
     }
-    read_report(path)
+    Ok((read_report(path)?, false))
 }
 
 /// The filter that would change what is judged.
@@ -76,7 +77,7 @@ fn filter(reading: &ReadingArgs) -> Option<&'static str> {
     .find_map(|(name, given)| given.then_some(name))
 }
 
-fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, CliError> {
+fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool), CliError> {
     let input = InputArgs { inputs: vec![name.to_owned()], reading };
     let options = config::options(config, config::select(config, &[], &[])?, &input)?;
     let ingested = inputs::open(&input, |reading| reading.dialect = config.dialect())
@@ -91,5 +92,6 @@ fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<Past, Cli
     if report.ledger.attempts == 0 {
         return Err(inputs::nothing_left(&ingested, report.ledger.filtered));
     }
-    Past::of(&report).map_err(|reason| CliError::Usage(format!("{name}: {reason}")))
+    let past = Past::of(&report).map_err(|reason| CliError::Usage(format!("{name}: {reason}")))?;
+    Ok((past, inputs::unread_of(&report.inputs).is_some()))
 }

@@ -17,7 +17,10 @@ pub enum CliError {
     /// There was nothing to analyse.
     #[error("{0}")]
     NoAttempts(String),
-    /// An input could not be read.
+    /// An input could not be read, and the others hold nothing to analyse.
+    #[error("{0}")]
+    Unread(String),
+    /// No input could be read.
     #[error(transparent)]
     Ingest(#[from] IngestError),
     /// Standard output went away or failed.
@@ -33,21 +36,18 @@ pub enum CliError {
     },
 }
 
+/// The exit code where reading or writing failed: `EX_IOERR` of sysexits.
+pub(super) const IO_FAILED: u8 = 74;
+
 impl CliError {
-    /// 2 usage or configuration, 3 nothing to analyse, 74 input or output failed (`EX_IOERR` of sysexits).
+    /// 2 usage or configuration, 3 nothing to analyse, 74 input or output failed.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Usage(_) | CliError::Config(_) => 2,
             CliError::NoAttempts(_) | CliError::Ingest(IngestError::NoLogs { .. } | IngestError::Pattern { .. }) => 3,
             CliError::Ingest(IngestError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => 3,
-            CliError::Ingest(_) | CliError::Stdout(_) | CliError::Output { .. } => 74,
+            CliError::Unread(_) | CliError::Ingest(_) | CliError::Stdout(_) | CliError::Output { .. } => IO_FAILED,
         }
-    }
-
-    /// Whoever read the output has seen enough.
-    #[must_use]
-    pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, CliError::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }

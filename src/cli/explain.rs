@@ -11,12 +11,11 @@ use std::io::Write;
 pub(super) fn run(args: &ExplainArgs) -> Result<u8, CliError> {
     let rules = args.rules.iter().map(|word| find(word.trim())).collect::<Result<Vec<&Rule>, CliError>>()?;
     let mut out = output::stdout(args.color);
-    match args.format {
+    let written = match args.format {
         Format::Text => text::explain(&rules, &output::page(), &mut out),
         Format::Json => catalogue::to_json(&rules, &mut out),
-    }
-    .and_then(|()| out.flush())
-    .map_err(CliError::Stdout)?;
+    };
+    output::printed(written.and_then(|()| out.flush()))?;
     Ok(0)
 }
 

@@ -2,8 +2,9 @@
 
 use super::args::{InputArgs, time};
 use super::error::CliError;
-use super::interrupt;
+use super::{interrupt, output};
 use crate::ingest::{self, Filter, IngestError, Ingested, Options, Progress, Source};
+use crate::report::Input;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Read};
 use std::time::Duration;
@@ -37,11 +38,41 @@ impl Reading {
             self.bar.inc(bytes);
         })?;
         self.bar.finish_and_clear();
-        if ingested.ledger().attempts == 0 {
-            return Err(CliError::NoAttempts(nothing_found(&ingested)));
+        let unread = unread_of(&ingested.inputs);
+        if let Some(unread) = &unread {
+            output::warn(unread);
+        }
+        match (ingested.ledger().attempts, unread) {
+            (0, Some(_)) => return Err(CliError::Unread(nothing_found(&ingested))),
+            (0, None) => return Err(CliError::NoAttempts(nothing_found(&ingested))),
+            _ => {}
         }
         Ok(ingested)
     }
+}
+
+/// Inputs named of those that could not be read.
+const UNREAD_SHOWN: usize = 3;
+
+/// Which inputs of a report could not be read, in a sentence.
+pub(super) fn unread_of(inputs: &[Input]) -> Option<String> {
+    unread(inputs.iter().map(|input| (input.path.as_str(), input.failure.as_deref())))
+}
+
+/// Says which inputs could not be read, or not to their end, and why; `None` where all were.
+pub(super) fn unread<'i>(inputs: impl ExactSizeIterator<Item = (&'i str, Option<&'i str>)>) -> Option<String> {
+    let all = inputs.len();
+    let failed: Vec<(&str, &str)> = inputs.filter_map(|(path, failure)| Some((path, failure?))).collect();
+    let named: Vec<String> = failed.iter().take(UNREAD_SHOWN).map(|(path, why)| format!("{path} ({why})")).collect();
+    let more = failed.len().saturating_sub(UNREAD_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let count = failed.len();
+    (count > 0).then(|| {
+        format!(
+            "{count} of {all} inputs could not be read to the end, and what is missing is not judged: {}{more}",
+            named.join(", ")
+        )
+    })
 }
 
 /// Starts as many threads as asked for.

@@ -43,7 +43,6 @@ pub fn run(cli: Cli) -> ExitCode {
     };
     match done {
         Ok(code) => ExitCode::from(code),
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             output::complain(&error);
             ExitCode::from(error.exit_code())

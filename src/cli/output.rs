@@ -17,6 +17,15 @@ pub(super) fn stdout(color: Color) -> impl Write {
     io::BufWriter::new(anstream::AutoStream::new(io::stdout().lock(), choice))
 }
 
+/// What writing to standard output came to. Where whoever read it has seen enough, that is no failure: files are
+/// written, and the exit code stays that of the verdict.
+pub(super) fn printed(result: io::Result<()>) -> Result<(), CliError> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Stdout(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Columns of the terminal; 80 where there is none.
 pub(super) fn width() -> usize {
     let columns = terminal_size::terminal_size().map_or(80, |(terminal_size::Width(columns), _)| usize::from(columns));

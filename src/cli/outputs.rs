@@ -139,7 +139,7 @@ impl Outputs {
             summary::append(&markdown)?;
         }
         for form in printed.into_iter().map(|(form, _)| *form).chain(self.printed) {
-            form.print(report, args, ending).map_err(CliError::Stdout)?;
+            output::printed(form.print(report, args, ending))?;
         }
         Ok(())
     }

@@ -59,14 +59,13 @@ impl<'a> Pages<'a> {
         let (form, width, color) = stdout;
         let request = PageRequest { form, text: self.text(width, color), folder: Path::new(".") };
         // Only text has colours; the other forms are written as they are.
-        if form == PageForm::Text {
+        output::printed(if form == PageForm::Text {
             let mut out = output::stdout(self.args.color);
             render(&request, &mut out).and_then(|()| out.flush())
         } else {
             let mut out = io::stdout().lock();
             render(&request, &mut out).and_then(|()| out.flush())
-        }
-        .map_err(CliError::Stdout)
+        })
     }
 
     fn text(&self, width: usize, color: bool) -> TextOptions {

@@ -13,13 +13,12 @@ pub(super) fn run(args: &RulesArgs) -> Result<u8, CliError> {
         return Err(CliError::Usage("--long: only --format markdown has a long form; see also `explain`".to_owned()));
     }
     let mut out = output::stdout(args.color);
-    match args.format {
+    let written = match args.format {
         RulesFormat::Text => text::rules(&rules, &output::page(), &mut out),
         RulesFormat::Json => catalogue::to_json(&rules, &mut out),
         RulesFormat::Markdown if args.long => rules_page::to_markdown(&rules, &mut out),
         RulesFormat::Markdown => catalogue::to_markdown(&rules, &mut out),
-    }
-    .and_then(|()| out.flush())
-    .map_err(CliError::Stdout)?;
+    };
+    output::printed(written.and_then(|()| out.flush()))?;
     Ok(0)
 }

@@ -8,14 +8,13 @@ use std::io::Write;
 
 pub(super) fn run(args: &SchemaArgs) -> Result<u8, CliError> {
     let mut out = output::stdout(Color::Never);
-    match args.of {
+    let written = match args.of {
         SchemaOf::Report => out.write_all(schema::REPORT.as_bytes()),
         SchemaOf::Finding => schema::finding(&mut out),
         SchemaOf::Trace => out.write_all(schema::TRACE.as_bytes()),
         SchemaOf::Diff => out.write_all(schema::DIFF.as_bytes()),
         SchemaOf::Trend => out.write_all(schema::TREND.as_bytes()),
-    }
-    .and_then(|()| out.flush())
-    .map_err(CliError::Stdout)?;
+    };
+    output::printed(written.and_then(|()| out.flush()))?;
     Ok(0)
 }

@@ -2,8 +2,11 @@
 
 use super::chunk::{self, Chunk, Stretch};
 use super::misread::Misread;
-use super::{Ingested, Source};
+use super::{IngestError, Ingested, Source};
 use crate::report::{Input, Ledger, Reject};
+use crate::untrusted::mask_keys;
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,6 +37,8 @@ pub(super) struct Books {
     rejects: Vec<(u32, Reject)>,
     rejected: Vec<(u32, Reject, String)>,
     misread: Misread,
+    /// The first failure to read each input that has one, by file.
+    failures: BTreeMap<u32, io::Error>,
     /// Chunks that were read and wait to be taken in.
     pub(super) pending: Vec<Chunk>,
 }
@@ -46,23 +51,31 @@ impl Merger {
     }
 
     pub(super) fn open(&mut self, source: &Source) {
-        let name = source.name();
+        let name = mask_keys(&source.name()).into_owned();
         let short =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         self.streams.names.push(format!("file:{short}"));
         self.books.lines.push(0);
         self.books.out.table.files.push(name.clone());
-        self.books.out.inputs.push(Input { path: name, format: "native", bytes: 0, ledger: Ledger::default() });
+        self.books.out.inputs.push(Input {
+            path: name,
+            format: "native",
+            bytes: 0,
+            ledger: Ledger::default(),
+            failure: None,
+        });
     }
 
-    pub(super) fn finish(self) -> Ingested {
+    /// All of it; an error where no input could be read at all.
+    pub(super) fn finish(self) -> Result<Ingested, IngestError> {
         let mut books = self.books;
         books.settle();
+        books.name_failures()?;
         books.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
         books.out.unreadable = books.misread.finish(&books.out.inputs);
         books.out.rejects = books.rejects.into_iter().map(|(_, reject)| reject).collect();
         books.out.rejected = books.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
-        books.out
+        Ok(books.out)
     }
 }
 
@@ -77,7 +90,26 @@ impl Books {
                 self.take(stretch);
             }
             self.out.table.absorb(chunk.table);
+            chunk.failures.into_iter().for_each(|(file, error)| self.fail(file, error));
         }
+    }
+
+    /// Notes that an input could not be read, or not to its end.
+    pub(super) fn fail(&mut self, file: u32, error: io::Error) {
+        self.failures.entry(file).or_insert(error);
+    }
+
+    /// Marks the inputs that could not be read; an error where none could.
+    fn name_failures(&mut self) -> Result<(), IngestError> {
+        let nothing_read = self.out.inputs.iter().all(|input| input.ledger.lines == 0);
+        if nothing_read && self.failures.len() == self.out.inputs.len() {
+            let Some((file, source)) = self.failures.pop_first() else { return Ok(()) };
+            return Err(IngestError::Io { name: self.out.inputs[file as usize].path.clone(), source });
+        }
+        for (file, error) in &self.failures {
+            self.out.inputs[*file as usize].failure = Some(error.to_string());
+        }
+        Ok(())
     }
 
     fn take(&mut self, stretch: Stretch) {

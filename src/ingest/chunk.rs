@@ -8,6 +8,7 @@ use crate::attempt::{Attempt, AttemptTable, Zone};
 use crate::report::Ledger;
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
+use std::io;
 use std::ops::Range;
 
 /// What some stretches of lines came to: one of a large input, or many small inputs.
@@ -17,6 +18,8 @@ pub(crate) struct Chunk {
     pub(crate) table: AttemptTable,
     /// One after the other, as their rows stand in the table.
     pub(crate) stretches: Vec<Stretch>,
+    /// Inputs that could not be read, or not to their end, and why.
+    pub(crate) failures: Vec<(u32, io::Error)>,
 }
 
 /// What one stretch of lines of one input came to.

@@ -5,7 +5,7 @@ use super::chunk::Chunk;
 use super::excerpt::Excerpt;
 use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
-use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source, failed};
+use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source};
 use crate::attempt::{AttemptTable, Time};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -49,10 +49,11 @@ enum State<'s> {
     Done,
 }
 
-/// Reads every source, always going on with the one that is furthest behind in time.
+/// Reads every source, always going on with the one that is furthest behind in time. One that cannot be read, or
+/// not to its end, is marked in [`Ingested::inputs`].
 ///
 /// # Errors
-/// The first input that cannot be opened or read.
+/// When none of them can be read: why the first cannot.
 pub fn read_in_time(
     sources: &[Source],
     options: &Options,
@@ -61,19 +62,19 @@ pub fn read_in_time(
 ) -> Result<Ingested, IngestError> {
     let mut merger = Merger::new();
     sources.iter().for_each(|source| merger.open(source));
-    let mut courses = Courses::open(sources, options, &merger.streams)?;
+    let mut courses = Courses::open(sources, options, &merger.streams);
     let mut watermark = Time(i64::MIN);
     loop {
-        let batch = courses.next_batch()?;
+        let batch = courses.next_batch();
+        courses.failures.drain(..).for_each(|(file, error)| merger.books.fail(file, error));
         let (streams, books) = (&merger.streams, &mut merger.books);
         let ((), chunks) = rayon::join(
             || take_in(books, watermark, sink),
             || batch.par_iter().map(|piece| piece.parse(streams, options, progress)).collect::<Vec<_>>(),
         );
         if batch.is_empty() {
-            return Ok(merger.finish());
+            return merger.finish();
         }
-        let chunks = chunks.into_iter().collect::<Result<Vec<Chunk>, _>>()?;
         courses.note(&chunks);
         watermark = courses.watermark();
         merger.books.pending.extend(chunks);
@@ -93,27 +94,30 @@ struct Courses<'s> {
     list: Vec<Course<'s>>,
     /// Bytes of a piece.
     window: u64,
+    /// Inputs that cannot be read on, and why, until that is noted.
+    failures: Vec<(u32, io::Error)>,
 }
 
 impl<'s> Courses<'s> {
-    fn open(sources: &'s [Source], options: &Options, streams: &Streams) -> Result<Courses<'s>, IngestError> {
+    fn open(sources: &'s [Source], options: &Options, streams: &Streams) -> Courses<'s> {
         let (alone, window) = (sources.len() == 1, options.window.max(1));
         let open = |(file, source): (usize, &'s Source)| {
             let small = piece::small(source, window);
             let mut course =
                 Course { file: file as u32, source, small, state: State::Unopened, clock: Time(i64::MIN), stride: 0 };
             if !alone && let Source::File(path) = source {
-                course.clock = course.probe(path, options, streams).map_err(|error| failed(source, error))?;
+                // What cannot be looked at shows where it is opened.
+                course.clock = course.probe(path, options, streams).unwrap_or(Time(i64::MIN));
             }
-            Ok(course)
+            course
         };
-        let list: Vec<Result<Course<'s>, IngestError>> = sources.par_iter().enumerate().map(open).collect();
-        Ok(Courses { list: list.into_iter().collect::<Result<_, _>>()?, window })
+        let list = sources.par_iter().enumerate().map(open).collect();
+        Courses { list, window, failures: Vec::new() }
     }
 
     /// Pieces to read next, in the order of their times as far as that can be told. Half as many as where every
     /// attempt is kept: here they are most of what is in memory.
-    fn next_batch(&mut self) -> Result<Vec<Piece<'s>>, IngestError> {
+    fn next_batch(&mut self) -> Vec<Piece<'s>> {
         let mut streams = self.list.iter().filter(|course| matches!(course.state, State::Stream(_))).count();
         let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
         let mut queue: BinaryHeap<_> = undone.map(|course| Reverse((course.clock, course.file))).collect();
@@ -134,11 +138,21 @@ impl<'s> Courses<'s> {
                 if streams >= MOST_STREAMS {
                     continue;
                 }
-                course.begin(self.window).map_err(|error| failed(course.source, error))?;
+                if let Err(error) = course.begin(self.window) {
+                    course.state = State::Done;
+                    self.failures.push((file, error));
+                    continue;
+                }
                 streams += usize::from(matches!(course.state, State::Stream(_)));
             }
-            let Some(piece) = course.next_piece(self.window).map_err(|error| failed(course.source, error))? else {
-                continue;
+            let piece = match course.next_piece(self.window) {
+                Ok(Some(piece)) => piece,
+                Ok(None) => continue,
+                Err(error) => {
+                    course.state = State::Done;
+                    self.failures.push((file, error));
+                    continue;
+                }
             };
             bytes += piece.bytes();
             pieces.push(piece);
@@ -147,7 +161,7 @@ impl<'s> Courses<'s> {
                 queue.push(Reverse((clock.plus_us(course.stride), file)));
             }
         }
-        Ok(pieces)
+        pieces
     }
 
     /// Takes note of what was read: the latest send of each stretch.

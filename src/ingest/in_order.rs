@@ -3,7 +3,7 @@
 use super::books::Merger;
 use super::piece::{self, Piece, Small};
 use super::reader::{Blocks, Bytes};
-use super::{BATCH, IngestError, Ingested, Options, Progress, Source, failed, open};
+use super::{BATCH, IngestError, Ingested, Options, Progress, Source, open};
 use rayon::prelude::*;
 use std::io::Read;
 
@@ -17,10 +17,11 @@ struct InOrder<'s, 'o> {
     progress: Progress<'o>,
 }
 
-/// Reads every source, in the order given.
+/// Reads every source, in the order given. One that cannot be read, or not to its end, is marked in
+/// [`Ingested::inputs`].
 ///
 /// # Errors
-/// The first input that cannot be opened or read.
+/// When none of them can be read: why the first cannot.
 pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Result<Ingested, IngestError> {
     let window = options.window.max(1);
     let small: Vec<Option<u64>> = sources.par_iter().map(|source| piece::small(source, window)).collect();
@@ -30,73 +31,66 @@ pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Re
         match (source, small) {
             (Source::File(path), Some(length)) => {
                 piece::add_small(&mut reader.pieces, Small { path, file, length }, window);
-                reader.added(length)?;
+                reader.added(length);
             }
-            _ => reader.add(source, file, window)?,
+            _ => reader.add(source, file, window),
         }
     }
-    reader.read_pieces()?;
-    Ok(reader.merger.finish())
+    reader.read_pieces();
+    reader.merger.finish()
 }
 
 impl<'s> InOrder<'s, '_> {
-    fn add(&mut self, source: &'s Source, file: u32, window: u64) -> Result<(), IngestError> {
+    fn add(&mut self, source: &'s Source, file: u32, window: u64) {
         match (source, open(source)) {
             (Source::File(path), Ok(Bytes::Plain(length))) => {
                 for start in (0..length).step_by(window as usize) {
                     let end = (start + window).min(length);
                     self.pieces.push(Piece::Window { path, file, start, end });
-                    self.added(end - start)?;
-                }
-                Ok(())
-            }
-            // What stands before it comes first, so that rows keep the order of the inputs; and its failure, if any.
-            (_, opened) => {
-                self.read_pieces()?;
-                match opened.map_err(|error| failed(source, error))? {
-                    Bytes::Stream(stream) => self.read_blocks(Blocks::new(stream, window as usize), source, file),
-                    Bytes::Plain(_) => Ok(()),
+                    self.added(end - start);
                 }
             }
+            // What stands before it comes first, so that rows keep the order of the inputs.
+            (_, Ok(Bytes::Stream(stream))) => {
+                self.read_pieces();
+                self.read_blocks(Blocks::new(stream, window as usize), file);
+            }
+            (Source::Stdin, Ok(Bytes::Plain(_))) => {}
+            (_, Err(error)) => self.merger.books.fail(file, error),
         }
     }
 
     /// Takes note of bytes that wait, and reads what waits where it is enough.
-    fn added(&mut self, bytes: u64) -> Result<(), IngestError> {
+    fn added(&mut self, bytes: u64) {
         self.waiting += bytes;
-        let is_enough = self.waiting >= BATCH.0 * self.options.window.max(1) || self.pieces.len() >= BATCH.1;
-        if is_enough { self.read_pieces() } else { Ok(()) }
+        if self.waiting >= BATCH.0 * self.options.window.max(1) || self.pieces.len() >= BATCH.1 {
+            self.read_pieces();
+        }
     }
 
-    fn read_pieces(&mut self) -> Result<(), IngestError> {
+    fn read_pieces(&mut self) {
         let pieces = std::mem::take(&mut self.pieces);
         self.waiting = 0;
         let (streams, books) = (&self.merger.streams, &mut self.merger.books);
         let parse = |piece: &Piece<'_>| piece.parse(streams, self.options, self.progress);
         // What was read before is put together while this is read.
         let (chunks, ()) = rayon::join(|| pieces.par_iter().map(parse).collect::<Vec<_>>(), || books.settle());
-        for chunk in chunks {
-            books.pending.push(chunk?);
-        }
-        Ok(())
+        books.pending.extend(chunks);
     }
 
-    fn read_blocks(
-        &mut self,
-        mut blocks: Blocks<Box<dyn Read + Send>>,
-        source: &Source,
-        file: u32,
-    ) -> Result<(), IngestError> {
+    fn read_blocks(&mut self, mut blocks: Blocks<Box<dyn Read + Send>>, file: u32) {
         loop {
-            while self.pieces.len() < rayon::current_num_threads() * 2
-                && let Some(block) = blocks.next_block().map_err(|error| failed(source, error))?
-            {
-                self.pieces.push(Piece::Block(file, block));
+            while self.pieces.len() < rayon::current_num_threads() * 2 {
+                match blocks.next_block() {
+                    Ok(Some(block)) => self.pieces.push(Piece::Block(file, block)),
+                    Ok(None) => break,
+                    Err(error) => self.merger.books.fail(file, error),
+                }
             }
             if self.pieces.is_empty() {
-                return Ok(());
+                return;
             }
-            self.read_pieces()?;
+            self.read_pieces();
         }
     }
 }

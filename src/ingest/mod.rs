@@ -152,7 +152,3 @@ fn open(source: &Source) -> io::Result<Bytes> {
         Source::File(path) => reader::open(path),
     }
 }
-
-fn failed(source: &Source, error: io::Error) -> IngestError {
-    IngestError::Io { name: source.name(), source: error }
-}

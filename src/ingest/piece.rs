@@ -4,7 +4,7 @@ use super::books::Streams;
 use super::chunk::{Chunk, Reading};
 use super::native::Lane;
 use super::reader::{self, Blocks, Bytes};
-use super::{IngestError, Options, Progress, Source};
+use super::{Options, Progress, Source};
 use std::cell::RefCell;
 use std::io::{self, Cursor};
 use std::path::Path;
@@ -72,21 +72,22 @@ impl Piece<'_> {
         }
     }
 
-    /// Reads it.
-    pub(super) fn parse(
-        &self,
-        streams: &Streams,
-        options: &Options,
-        progress: Progress<'_>,
-    ) -> Result<Chunk, IngestError> {
+    /// Reads it, as far as its inputs can be read.
+    pub(super) fn parse(&self, streams: &Streams, options: &Options, progress: Progress<'_>) -> Chunk {
         let of = |file| reading(options, file, &streams.names);
         WORKER.with_borrow_mut(|(buffer, lane)| {
             let mut chunk = Chunk::new(&options.dialect, streams.analysis, lane);
             match self {
                 Piece::Window { path, file, start, end } => {
-                    let lines = reader::window(path, *start, *end, buffer).map_err(|error| failed(path, error))?;
-                    progress(end - start);
-                    chunk.read(&buffer[lines], end - start, &of(*file), lane);
+                    let bytes = end - start;
+                    match reader::window(path, *start, *end, buffer) {
+                        Ok(lines) => {
+                            progress(bytes);
+                            chunk.read(&buffer[lines], bytes, &of(*file), lane);
+                            chunk.failures.extend(cut_short(buffer, bytes).map(|error| (*file, error)));
+                        }
+                        Err(error) => chunk.failures.push((*file, error)),
+                    }
                 }
                 Piece::Files { files, .. } => {
                     for small in files {
@@ -94,7 +95,8 @@ impl Piece<'_> {
                             progress(bytes);
                             chunk.read(text, bytes, &of(small.file), lane);
                         };
-                        small.read(buffer, &mut take).map_err(|error| failed(small.path, error))?;
+                        let read = small.read(buffer, &mut take);
+                        chunk.failures.extend(read.err().map(|error| (small.file, error)));
                     }
                 }
                 Piece::Block(file, block) => {
@@ -103,7 +105,7 @@ impl Piece<'_> {
                 }
             }
             lane.end_table(&mut chunk.table);
-            Ok(chunk)
+            chunk
         })
     }
 }
@@ -112,9 +114,10 @@ impl Small<'_> {
     /// Hands its lines to `take`, unpacked, and how many bytes they stand for.
     fn read(&self, buffer: &mut Vec<u8>, take: &mut dyn FnMut(&[u8], u64)) -> io::Result<()> {
         let lines = reader::window(self.path, 0, self.length, buffer)?;
+        let cut = cut_short(buffer, self.length);
         if reader::is_plain(buffer) {
             take(&buffer[lines], self.length);
-            return Ok(());
+            return cut.map_or(Ok(()), Err);
         }
         let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(std::mem::take(buffer))))? else {
             return Ok(());
@@ -127,8 +130,10 @@ impl Small<'_> {
     }
 }
 
-fn failed(path: &Path, source: io::Error) -> IngestError {
-    IngestError::Io { name: path.display().to_string(), source }
+/// An error where less was read than the `bytes` that the file had when its reading began.
+fn cut_short(read: &[u8], bytes: u64) -> Option<io::Error> {
+    let is_short = (read.len() as u64) < bytes;
+    is_short.then(|| io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"))
 }
 
 fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String]) -> Reading<'c> {

@@ -94,19 +94,28 @@ pub(crate) fn is_compressed(magic: &[u8]) -> bool {
 
 /// Fills `buffer` as far as the input goes.
 pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    match read_as_far(input, buffer) {
+        (filled, None) => Ok(filled),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// Fills `buffer` as far as the input goes, or can be read.
+fn read_as_far(input: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut filled = 0;
     while filled < buffer.len() {
         match input.read(&mut buffer[filled..]) {
             Ok(0) => break,
             Ok(n) => filled += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return (filled, Some(error)),
         }
     }
-    Ok(filled)
+    (filled, None)
 }
 
-/// Reads the lines that begin in `start..end` of a plain file, whole; says where in `buffer` they stand.
+/// Reads the lines that begin in `start..end` of a plain file, whole; says where in `buffer` they stand. Where the
+/// file ends before `end` by now, `buffer` is shorter than that.
 pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
     let mut file = File::open(path)?;
     if start == 0 { front(&mut file, end, buffer) } else { window_of(&mut file, start, end, buffer) }
@@ -169,27 +178,32 @@ pub(crate) struct Blocks<R> {
     rest: Vec<u8>,
     size: usize,
     done: bool,
+    /// Why the stream ended early, until that is told.
+    failed: Option<io::Error>,
 }
 
 impl<R: Read> Blocks<R> {
     pub(crate) fn new(input: R, size: usize) -> Self {
-        Blocks { input, rest: Vec::new(), size, done: false }
+        Blocks { input, rest: Vec::new(), size, done: false, failed: None }
     }
 
-    /// The next stretch; `None` at the end.
+    /// The next stretch; `None` at the end. Where the stream breaks off, what stands before that comes first.
+    ///
+    /// # Errors
+    /// Once, behind the last stretch that could be read.
     pub(crate) fn next_block(&mut self) -> io::Result<Option<Vec<u8>>> {
         if self.done {
-            return Ok(None);
+            return self.failed.take().map_or(Ok(None), Err);
         }
         let mut block = std::mem::take(&mut self.rest);
         loop {
             let known = block.len();
             block.resize(known + self.size, 0);
-            let got = read_full(&mut self.input, &mut block[known..])?;
+            let got = self.fill(&mut block[known..]);
             block.truncate(known + got);
             if got < self.size {
                 self.done = true;
-                return Ok((!block.is_empty()).then_some(block));
+                return if block.is_empty() { self.next_block() } else { Ok(Some(block)) };
             }
             if let Some(newline) = memchr::memrchr(b'\n', &block[known..]) {
                 self.rest = block.split_off(known + newline + 1);
@@ -197,7 +211,7 @@ impl<R: Read> Blocks<R> {
             }
             // One line longer than a block; past the longest line allowed it is handed on as it is and rejected.
             if block.len() > LONGEST_LINE {
-                self.skip_line()?;
+                self.skip_line();
                 block.push(b'\n');
                 return Ok(Some(block));
             }
@@ -205,19 +219,26 @@ impl<R: Read> Blocks<R> {
     }
 
     /// Reads on to the end of a line nobody will keep.
-    fn skip_line(&mut self) -> io::Result<()> {
+    fn skip_line(&mut self) {
         let mut piece = vec![0; self.size];
         loop {
-            let got = read_full(&mut self.input, &mut piece)?;
+            let got = self.fill(&mut piece);
             if let Some(newline) = memchr::memchr(b'\n', &piece[..got]) {
                 self.rest = piece[newline + 1..got].to_vec();
-                return Ok(());
+                return;
             }
             if got < piece.len() {
                 self.done = true;
-                return Ok(());
+                return;
             }
         }
+    }
+
+    /// Fills `buffer` as far as the stream goes, or can be read.
+    fn fill(&mut self, buffer: &mut [u8]) -> usize {
+        let (got, failed) = read_as_far(&mut self.input, buffer);
+        self.failed = self.failed.take().or(failed);
+        got
     }
 }
 

@@ -1,6 +1,7 @@
 //! Inputs as the user names them: files, patterns, directories, standard input.
 
 use super::IngestError;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// One input.
@@ -38,11 +39,17 @@ pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
             sources.push(Source::Stdin);
         } else if path.is_dir() {
             sources.extend(directory(path)?);
-        } else if path.exists() || !argument.contains(['*', '?', '[']) {
-            // A missing file is reported when it is opened, with the system's reason.
-            sources.push(Source::File(path.to_owned()));
         } else {
-            sources.extend(pattern(argument)?);
+            match path.metadata() {
+                Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                    if !argument.contains(['*', '?', '[']) {
+                        return Err(IngestError::Io { name: argument.clone(), source });
+                    }
+                    sources.extend(pattern(argument)?);
+                }
+                // What cannot be read is reported when it is opened, and keeps nothing else from being read.
+                _ => sources.push(Source::File(path.to_owned())),
+            }
         }
     }
     // Paths are compared part by part, which is slow: once a path, not once a comparison.
@@ -74,8 +81,17 @@ fn order(source: &Source) -> Vec<u8> {
 fn directory(path: &Path) -> Result<Vec<Source>, IngestError> {
     let mut found = Vec::new();
     for entry in ignore::WalkBuilder::new(path).standard_filters(false).hidden(true).build() {
-        let entry =
-            entry.map_err(|error| IngestError::Directory { path: path.to_owned(), reason: error.to_string() })?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            // A folder within that cannot be searched is an input that cannot be read.
+            Err(ignore::Error::WithPath { path: inner, .. }) if inner != path => {
+                found.push(Source::File(inner));
+                continue;
+            }
+            Err(error) => {
+                return Err(IngestError::Directory { path: path.to_owned(), reason: error.to_string() });
+            }
+        };
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         if is_file && looks_like_a_log(entry.path()) {
             found.push(Source::File(entry.into_path()));

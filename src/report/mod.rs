@@ -377,6 +377,8 @@ pub struct Input {
     pub bytes: u64,
     /// What became of its lines.
     pub ledger: Ledger,
+    /// Why it could not be read, or not to its end; what was read before that is judged.
+    pub failure: Option<String>,
 }
 
 /// A line that could not be read.

@@ -3,9 +3,11 @@
 use crate::ingest::reader::{self, Bytes};
 use crate::ingest::{IngestError, Source};
 use crate::leftovers;
+use crate::untrusted::mask_keys;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use tempfile::NamedTempFile;
 
 /// One input, ready to be read again and again.
@@ -20,13 +22,50 @@ pub(super) struct Opened {
     path: PathBuf,
     /// Bytes of a plain file; `None` where it can only be read from front to back.
     pub(super) length: Option<u64>,
+    /// Why it cannot be read, or not to its end; what was read before that is searched.
+    failure: OnceLock<io::Error>,
     /// What stands in for a pipe; deleted with this.
     _spool: Option<NamedTempFile>,
 }
 
 impl Opened {
-    pub(super) fn new(source: &Source) -> Result<Opened, IngestError> {
-        open(source).map_err(|source_error| IngestError::Io { name: source.name(), source: source_error })
+    /// Opens `source`; one that cannot be opened is searched as if it were empty.
+    pub(super) fn new(source: &Source) -> Opened {
+        open(source).unwrap_or_else(|error| {
+            let nothing = (PathBuf::new(), None);
+            let opened = Opened::of(source, nothing, (Some(0), "plain"));
+            opened.fail(error);
+            opened
+        })
+    }
+
+    fn of(
+        source: &Source,
+        (path, spool): (PathBuf, Option<NamedTempFile>),
+        (length, packing): (Option<u64>, &'static str),
+    ) -> Opened {
+        let name = mask_keys(&source.name()).into_owned();
+        let short =
+            Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
+        let stream = format!("file:{short}");
+        Opened { name, stream, packing, path, length, failure: OnceLock::new(), _spool: spool }
+    }
+
+    /// Notes that it cannot be read any further. The first reason is kept.
+    pub(super) fn fail(&self, error: io::Error) {
+        let _ = self.failure.set(error);
+    }
+
+    /// Why it could not be read, or not to its end.
+    pub(super) fn failure(&self) -> Option<&io::Error> {
+        self.failure.get()
+    }
+
+    /// The same as an error of the whole search.
+    pub(super) fn error(&self) -> Option<IngestError> {
+        let failure = self.failure()?;
+        let source = io::Error::new(failure.kind(), failure.to_string());
+        Some(IngestError::Io { name: self.name.clone(), source })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -40,18 +79,16 @@ impl Opened {
 }
 
 fn open(source: &Source) -> io::Result<Opened> {
-    let name = source.name();
-    let (path, spool) = match source {
+    let place = match source {
         Source::File(path) if is_rereadable(path)? => (path.clone(), None),
         Source::File(path) => spooled(&mut File::open(path)?)?,
         Source::Stdin => spooled(&mut io::stdin().lock())?,
     };
-    let (length, packing) = match reader::open(&path)? {
+    let size = match reader::open(&place.0)? {
         Bytes::Plain(length) => (Some(length), "plain"),
-        Bytes::Stream(_) => (None, reader::packing(&path)?),
+        Bytes::Stream(_) => (None, reader::packing(&place.0)?),
     };
-    let short = Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
-    Ok(Opened { stream: format!("file:{short}"), packing, name, path, length, _spool: spool })
+    Ok(Opened::of(source, place, size))
 }
 
 /// A pipe or a device gives its bytes once.

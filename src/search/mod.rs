@@ -135,6 +135,8 @@ pub struct Searched {
     pub packing: &'static str,
     /// Bytes, after unpacking.
     pub bytes: u64,
+    /// Why it could not be read, or not to its end; what was read before that was searched.
+    pub failure: Option<String>,
 }
 
 /// What a search found.
@@ -164,20 +166,28 @@ pub struct Found {
 
 /// Looks for the ids of `query` in `sources`, and reads what belongs to them.
 ///
+/// An input that cannot be read, or not to its end, is marked in [`Found::searched`].
+///
 /// # Errors
-/// The first input that cannot be opened or read.
+/// When none of them can be read: why the first cannot.
 pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Result<Found, IngestError> {
-    let opened = sources.par_iter().map(Opened::new).collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
+    let opened: Vec<Opened> = sources.par_iter().map(Opened::new).collect();
     let mut survey = Survey::new(opened.len());
-    let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut survey, progress)?;
+    let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut survey, progress);
+    if opened.iter().enumerate().all(|(nth, opened)| opened.failure().is_some() && survey.bytes(nth) == 0)
+        && let Some(error) = opened.iter().find_map(Opened::error)
+    {
+        return Err(error);
+    }
     let of = |nth: usize| resolve(nth, &hits, &begun[nth], &query.dialect.fields);
     let resolved: Vec<Resolved> = (0..query.ids.len()).map(of).collect();
-    let (mut near, bytes_compared) = near::misses(&opened, &survey, query, &resolved, progress)?;
+    let (mut near, bytes_compared) = near::misses(&opened, &survey, query, &resolved, progress);
     narrow(&mut hits, &resolved);
     let bytes = opened.iter().enumerate().map(|(nth, opened)| Searched {
         path: opened.name.clone(),
         packing: opened.packing,
         bytes: survey.bytes(nth),
+        failure: opened.failure().map(ToString::to_string),
     });
     let mut found = Found {
         table: AttemptTable::default(),
@@ -194,7 +204,7 @@ pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Resu
     };
     let first = First { hits, begun, followed, calls };
     let rows =
-        if first.hits.pages.is_empty() { BTreeMap::new() } else { found.gather(first, query, &resolved, progress)? };
+        if first.hits.pages.is_empty() { BTreeMap::new() } else { found.gather(first, query, &resolved, progress) };
     found.answers = resolved
         .into_iter()
         .enumerate()
@@ -219,12 +229,7 @@ struct First {
     calls: Vec<String>,
 }
 
-fn first_pass(
-    opened: &[Opened],
-    query: &Query,
-    survey: &mut Survey,
-    progress: Progress<'_>,
-) -> Result<First, IngestError> {
+fn first_pass(opened: &[Opened], query: &Query, survey: &mut Survey, progress: Progress<'_>) -> First {
     let own = &query.dialect.fields;
     let ids = query.ids.len();
     let mut chase = Chase::new(&query.ids);
@@ -252,8 +257,8 @@ fn first_pass(
             }
         },
         progress,
-    )?;
-    Ok(First { hits, begun, followed, calls: chase.calls().to_vec() })
+    );
+    First { hits, begun, followed, calls: chase.calls().to_vec() }
 }
 
 impl Found {
@@ -270,8 +275,8 @@ impl Found {
         query: &Query,
         resolved: &[Resolved],
         progress: Progress<'_>,
-    ) -> Result<BTreeMap<usize, Vec<u32>>, IngestError> {
-        let mut read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
+    ) -> BTreeMap<usize, Vec<u32>> {
+        let mut read = self.read(&first.hits, &BTreeSet::new(), query, None, progress);
         let named = |nth: &usize| matches!(resolved[*nth], Resolved::Id { kind: Kind::Call | Kind::Run, .. });
         let mut wanted = BTreeSet::new();
         let mut is_nameless = false;
@@ -289,18 +294,18 @@ impl Found {
         {
             let calls: Vec<String> = wanted.into_iter().collect();
             let (pages, _) = self.survey.around(sent.plus_us(-ATTEMPTS_REACH_US), Time(i64::MAX));
-            if self.other_attempts(&mut first, &calls, &pages, query, progress)? {
-                read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
+            if self.other_attempts(&mut first, &calls, &pages, query, progress) {
+                read = self.read(&first.hits, &BTreeSet::new(), query, None, progress);
             }
             if has_holes(&read.table) {
                 let rest = self.survey.pages().filter(|at| !pages.contains(at)).collect();
-                if self.other_attempts(&mut first, &calls, &rest, query, progress)? {
-                    read = self.read(&first.hits, &BTreeSet::new(), query, None, progress)?;
+                if self.other_attempts(&mut first, &calls, &rest, query, progress) {
+                    read = self.read(&first.hits, &BTreeSet::new(), query, None, progress);
                 }
             }
         }
         let spans = read.table.rows.iter().map(|row| (row.sent, row.ended()));
-        let Some((start, end)) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return Ok(read.rows) };
+        let Some((start, end)) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return read.rows };
         let context = query.context_us.unwrap_or(CONTEXT_US);
         let reach = if is_nameless { context.max(CALL_REACH_US) } else { context };
         let window =
@@ -309,11 +314,11 @@ impl Found {
         self.too_much = bytes > SURROUNDINGS && query.context_us.is_none() && !everything && !is_nameless;
         if !self.too_much {
             self.window = Some((start.plus_us(-context), end.plus_us(context)));
-            read = self.read(&first.hits, &pages, query, Some(window), progress)?;
+            read = self.read(&first.hits, &pages, query, Some(window), progress);
         }
         self.table = read.table;
         self.bytes_parsed = read.bytes;
-        Ok(read.rows)
+        read.rows
     }
 
     /// Adds the lines of `pages` that are of `calls` to the hits: those met already, and the others. Whether there
@@ -325,7 +330,7 @@ impl Found {
         pages: &BTreeSet<At>,
         query: &Query,
         progress: Progress<'_>,
-    ) -> Result<bool, IngestError> {
+    ) -> bool {
         let known = first.hits.lines().count();
         let fingerprints = Chase::fingerprints(calls);
         first.hits.adopt(&first.followed, pages, |line| Chase::is_of(line, &fingerprints));
@@ -342,8 +347,8 @@ impl Found {
                 first.hits.take(at, lines);
             },
             progress,
-        )?;
-        Ok(first.hits.lines().count() > known)
+        );
+        first.hits.lines().count() > known
     }
 }
 

@@ -7,7 +7,6 @@ use super::resolve::Resolved;
 use super::survey::Survey;
 use super::token::{self, Token};
 use super::{Kind, Query};
-use crate::ingest::IngestError;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -46,14 +45,14 @@ pub(super) fn misses(
     query: &Query,
     resolved: &[Resolved],
     progress: Progress<'_>,
-) -> Result<(Vec<Vec<Near>>, u64), IngestError> {
+) -> (Vec<Vec<Near>>, u64) {
     let mut all = vec![Found::new(); query.ids.len()];
     let missed = resolved.iter().enumerate().filter(|(_, resolved)| matches!(resolved, Resolved::Nowhere));
     // Each piece with the id it is of.
     let pieces: Vec<(usize, String)> =
         missed.flat_map(|(nth, _)| pieces(&query.ids[nth]).into_iter().map(move |piece| (nth, piece))).collect();
     if pieces.is_empty() {
-        return Ok((vec![Vec::new(); query.ids.len()], 0));
+        return (vec![Vec::new(); query.ids.len()], 0);
     }
     let needles = Needles::new(pieces.iter().map(|(_, piece)| piece.as_str()));
     let search = |_: At, bytes: &[u8]| {
@@ -80,8 +79,8 @@ pub(super) fn misses(
         }
     };
     let (pages, bytes) = survey.latest(LOOKED_THROUGH);
-    pass(opened, &Wanted::These(pages), &search, &mut take, progress)?;
-    Ok((all.into_iter().map(best).collect(), bytes))
+    pass(opened, &Wanted::These(pages), &search, &mut take, progress);
+    (all.into_iter().map(best).collect(), bytes)
 }
 
 fn best(found: Found) -> Vec<Near> {

@@ -3,7 +3,6 @@
 use super::inputs::Opened;
 use super::lines::Lines;
 use super::turns::Turns;
-use crate::ingest::IngestError;
 use crate::ingest::reader::{Blocks, Bytes};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -59,14 +58,15 @@ pub(super) type Progress<'p> = &'p (dyn Fn(u64) + Sync);
 pub(super) type Take<'t, T> = &'t mut (dyn FnMut(At, T) + Send);
 
 /// Hands the whole lines of every page `wanted` to `work`, in parallel, and what that gives to
-/// `take`, in order. Says how many bytes were handed out.
+/// `take`, in order. Says how many bytes were handed out. A page that cannot be read is as one without lines, and the
+/// failure is noted on its input.
 pub(super) fn pass<T: Send>(
     inputs: &[Opened],
     wanted: &Wanted,
     work: &(dyn Fn(At, &[u8]) -> T + Sync),
     take: Take<'_, T>,
     progress: Progress<'_>,
-) -> Result<u64, IngestError> {
+) -> u64 {
     let mut handed = 0;
     let mut plain = Vec::new();
     for (input, opened) in inputs.iter().enumerate() {
@@ -76,13 +76,12 @@ pub(super) fn pass<T: Send>(
                 plain.extend(pages.map(|page| At { input, page }).filter(|at| wanted.has(*at)));
             }
             None => {
-                handed += side_by_side(inputs, &std::mem::take(&mut plain), work, take, progress)?;
-                handed += front_to_back(opened, input, wanted, work, take, progress)
-                    .map_err(|source| IngestError::Io { name: opened.name.clone(), source })?;
+                handed += side_by_side(inputs, &std::mem::take(&mut plain), work, take, progress);
+                handed += front_to_back(opened, input, wanted, work, take, progress);
             }
         }
     }
-    Ok(handed + side_by_side(inputs, &plain, work, take, progress)?)
+    handed + side_by_side(inputs, &plain, work, take, progress)
 }
 
 thread_local! {
@@ -96,19 +95,21 @@ fn side_by_side<T: Send>(
     work: &(dyn Fn(At, &[u8]) -> T + Sync),
     take: Take<'_, T>,
     progress: Progress<'_>,
-) -> Result<u64, IngestError> {
+) -> u64 {
     let files = Files::default();
     let one = |at: At| {
         let opened = &inputs[at.input];
-        let named = |source| IngestError::Io { name: opened.name.clone(), source };
         let start = at.page as u64 * PAGE;
         let length = opened.length.unwrap_or(u64::MAX);
         let end = (start + PAGE).min(length);
         LINES.with_borrow_mut(|lines| {
-            let file = files.of(at.input, opened).map_err(named)?;
-            let lines = lines.read(&file, start, end, length).map_err(named)?;
+            let read = files.of(at.input, opened).and_then(|file| lines.read(&file, start, end, length));
+            let lines = read.unwrap_or_else(|error| {
+                opened.fail(error);
+                &[]
+            });
             progress(end - start);
-            Ok((lines.len() as u64, work(at, lines)))
+            (lines.len() as u64, work(at, lines))
         })
     };
     let mut handed = 0;
@@ -128,8 +129,8 @@ fn side_by_side<T: Send>(
         [] | [_] => work_on(),
         _ => drop(rayon::broadcast(|_| work_on())),
     }
-    turns.finish()?;
-    Ok(handed)
+    drop(turns);
+    handed
 }
 
 /// The file that pages are read of at the moment, by the place of its input, open once for all workers.
@@ -158,8 +159,15 @@ fn front_to_back<T: Send>(
     work: &(dyn Fn(At, &[u8]) -> T + Sync),
     take: Take<'_, T>,
     progress: Progress<'_>,
-) -> io::Result<u64> {
-    let Bytes::Stream(stream) = opened.bytes()? else { return Ok(0) };
+) -> u64 {
+    let stream = match opened.bytes() {
+        Ok(Bytes::Stream(stream)) => stream,
+        Ok(Bytes::Plain(_)) => return 0,
+        Err(error) => {
+            opened.fail(error);
+            return 0;
+        }
+    };
     let mut blocks = Blocks::new(stream, PAGE as usize);
     let (mut page, mut bytes) = (0, 0);
     loop {
@@ -167,7 +175,11 @@ fn front_to_back<T: Send>(
         let mut is_over = false;
         while batch.len() < BATCH {
             let at = At { input, page };
-            let block = if wanted.goes_on(at) { blocks.next_block()? } else { None };
+            let block = if wanted.goes_on(at) { blocks.next_block() } else { Ok(None) };
+            let block = block.unwrap_or_else(|error| {
+                opened.fail(error);
+                None
+            });
             let Some(block) = block else {
                 is_over = true;
                 break;
@@ -182,7 +194,7 @@ fn front_to_back<T: Send>(
         let done: Vec<(At, T)> = batch.par_iter().map(|(at, block)| (*at, work(*at, block))).collect();
         done.into_iter().for_each(|(at, done)| take(at, done));
         if is_over {
-            return Ok(bytes);
+            return bytes;
         }
     }
 }

@@ -3,22 +3,14 @@
 use super::Found;
 use super::lines;
 use super::pages::{At, Wanted, pass};
-use crate::ingest::IngestError;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An input by its number, and a line of it from 1.
 pub type Place = (u32, u32);
 
 impl Found {
-    /// What `read` makes of the lines at these places.
-    ///
-    /// # Errors
-    /// An input that cannot be read any more.
-    pub fn quote<T: Send>(
-        &self,
-        places: &BTreeSet<Place>,
-        read: impl Fn(&str) -> T + Sync,
-    ) -> Result<BTreeMap<Place, T>, IngestError> {
+    /// What `read` makes of the lines at these places, as far as their inputs can still be read.
+    pub fn quote<T: Send>(&self, places: &BTreeSet<Place>, read: impl Fn(&str) -> T + Sync) -> BTreeMap<Place, T> {
         let mut wanted: BTreeMap<At, Vec<Place>> = BTreeMap::new();
         for place in places {
             wanted.entry(self.survey.page_of(place.0 as usize, place.1)).or_default().push(*place);
@@ -38,7 +30,7 @@ impl Found {
             },
             &mut |_, lines| quoted.extend(lines),
             &|_| {},
-        )?;
-        Ok(quoted)
+        );
+        quoted
     }
 }

@@ -6,7 +6,7 @@ use super::lines;
 use super::pages::{At, Progress, Wanted, pass};
 use super::{Found, Query};
 use crate::attempt::{AttemptTable, Time};
-use crate::ingest::{Excerpt, Filter, IngestError};
+use crate::ingest::{Excerpt, Filter};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ impl Found {
         query: &Query,
         window: Option<(Time, Time)>,
         progress: Progress<'_>,
-    ) -> Result<Rows, IngestError> {
+    ) -> Rows {
         let window = window.map(within);
         let reading = Reading { query, opened: &self.opened, window: window.as_ref() };
         let unkept = |lines: &[HitLine]| lines.iter().any(|line| line.text.is_none());
@@ -62,11 +62,11 @@ impl Found {
                 parts.insert(at, rows);
             },
             progress,
-        )?;
+        );
         let mut whole = Rows::default();
         whole.table.files = self.opened.iter().map(|opened| opened.name.clone()).collect();
         parts.into_values().for_each(|part| whole.absorb(part));
-        Ok(whole)
+        whole
     }
 }
 

@@ -5,7 +5,7 @@ mod outputs;
 
 use super::anonymize::anonymizer;
 use super::args::{TraceArgs, age_us};
-use super::error::CliError;
+use super::error::{CliError, IO_FAILED};
 use super::{config, inputs, interrupt, output};
 use crate::ingest;
 use crate::render::text;
@@ -38,7 +38,12 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
         bar.inc(bytes);
     })?;
     bar.finish_and_clear();
-    let traces = traces(&found, &query.ids, &judging, args.raw)?;
+    let traces = traces(&found, &query.ids, &judging, args.raw);
+    let failed = found.searched.iter().map(|input| (input.path.as_str(), input.failure.as_deref()));
+    let unread = inputs::unread(failed);
+    if let Some(unread) = &unread {
+        output::warn(unread);
+    }
     if asked.is_stdin_implied && traces.searched.bytes == 0 {
         return Err(asked.no_input());
     }
@@ -54,7 +59,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     }
     let calls = || traces.traces.iter().flat_map(|trace| &trace.calls);
     let is_bad = calls().flat_map(|call| &call.findings).any(|finding| finding.severity == Severity::Error);
-    Ok(u8::from(is_bad))
+    Ok(if unread.is_some() { IO_FAILED } else { u8::from(is_bad) })
 }
 
 /// Why no id led anywhere. Too short a beginning is a mistake of usage, an id that is nowhere is not.

@@ -44,7 +44,7 @@ impl Outputs {
         // Only the text has colours; in the other forms nothing is to be taken for one.
         let color = if format == TraceFormat::Text { args.color } else { Color::Always };
         let mut out = output::stdout(color);
-        render(traces, format, args, Target::Stdout, &mut out).and_then(|()| out.flush()).map_err(CliError::Stdout)
+        output::printed(render(traces, format, args, Target::Stdout, &mut out).and_then(|()| out.flush()))
     }
 }
 

@@ -362,5 +362,5 @@ fn gap(rules: &[&'static str], field: &'static str, count: u64, of: u64) -> Cove
 }
 
 fn input(path: &str) -> Input {
-    Input { path: path.to_owned(), format: "native", bytes: 1_000_000, ledger: Ledger::default() }
+    Input { path: path.to_owned(), format: "native", bytes: 1_000_000, ledger: Ledger::default(), failure: None }
 }

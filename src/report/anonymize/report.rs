@@ -252,8 +252,8 @@ impl Anonymizer {
     }
 
     fn input(&self, input: Input) -> Input {
-        let Input { path, format, bytes, ledger } = input;
-        Input { path: self.name(Kind::File, &path), format, bytes, ledger }
+        let Input { path, format, bytes, ledger, failure } = input;
+        Input { path: self.name(Kind::File, &path), format, bytes, ledger, failure }
     }
 
     /// What was wrong with a line may quote it.

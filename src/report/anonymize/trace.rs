@@ -34,8 +34,8 @@ impl Anonymizer {
     }
 
     fn searched(&self, input: Searched) -> Searched {
-        let Searched { path, packing, bytes } = input;
-        Searched { path: self.name(Kind::File, &path), packing, bytes }
+        let Searched { path, packing, bytes, failure } = input;
+        Searched { path: self.name(Kind::File, &path), packing, bytes, failure }
     }
 
     fn unresolved(&self, one: Unresolved) -> Unresolved {

@@ -6,7 +6,7 @@ use super::*;
 use crate::attempt::{AttemptTable, Flags, Origin, Symbol, Time};
 use crate::calls::{Call, Horizon, group};
 use crate::classify;
-use crate::ingest::{IdField, IngestError};
+use crate::ingest::IdField;
 use crate::judge::{self, Judgement, Kept, horizon};
 use crate::report::build::{finding_order, findings, masked, sighting};
 use crate::rules::Severity;
@@ -18,10 +18,8 @@ const QUOTED: usize = 512;
 
 /// Follows the `ids` that `found` was searched for; its calls are judged by `options`. `raw`: with the lines
 /// as they stand.
-///
-/// # Errors
-/// An input that cannot be read any more.
-pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool) -> Result<Traces, IngestError> {
+#[must_use]
+pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool) -> Traces {
     let complete = options.complete;
     let table = &found.table;
     let end = horizon(table, complete).data_end.max(found.end.unwrap_or(Time(i64::MIN)));
@@ -37,7 +35,7 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
         };
         match one {
             Some(mut one) => {
-                quote(&mut one, found, raw)?;
+                quote(&mut one, found, raw);
                 one.support = support::cases(&one);
                 one.same_as = traces.iter().position(|before| is_same(before, &one));
                 traces.push(one);
@@ -45,7 +43,7 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
             None => unresolved.push(dead_end(id, answer)),
         }
     }
-    Ok(Traces {
+    Traces {
         schema_version: TRACE_SCHEMA_VERSION,
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
         traces,
@@ -57,7 +55,7 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
             bytes_compared: found.bytes_compared,
             attempts: table.rows.len() as u64,
         },
-    })
+    }
 }
 
 fn dead_end(id: &str, answer: &Answer) -> Unresolved {
@@ -288,14 +286,14 @@ fn send(call: &Call<'_>, position: usize, named: &HashSet<u32>) -> TracedSend {
 }
 
 /// Reads the lines of the sends back: for the ids that no column holds, and to be shown.
-fn quote(trace: &mut Trace, found: &Found, raw: bool) -> Result<(), IngestError> {
+fn quote(trace: &mut Trace, found: &Found, raw: bool) {
     let sends = || trace.calls.iter().flat_map(|call| &call.sends);
     let places: BTreeSet<(u32, u32)> = sends().map(|send| send.place).take(QUOTED).collect();
     let quoted = found.quote(&places, |line| {
         let ids = found.ids_of(line);
         let of = |wanted| ids.iter().find(|(field, _)| *field == wanted).map(|(_, id)| masked(id));
         (of(IdField::Platform), of(IdField::Request), raw.then(|| masked(line)))
-    })?;
+    });
     for send in trace.calls.iter_mut().flat_map(|call| &mut call.sends) {
         let Some((platform, request, raw)) = quoted.get(&send.place) else { continue };
         send.platform_id.clone_from(platform);
@@ -303,5 +301,4 @@ fn quote(trace: &mut Trace, found: &Found, raw: bool) -> Result<(), IngestError>
         // A log may give the platform's id alone.
         send.sighting.request_id = send.sighting.request_id.take().or_else(|| request.clone());
     }
-    Ok(())
 }
