@@ -93,9 +93,19 @@ pub fn judge_shard<'a>(
         )
 }
 
+/// A rule, and whether its findings are reported: the others count attempts that could not have helped, and no more.
+pub(crate) type JudgingRule = (&'static Rule, bool);
+
+/// Every rule there is.
+fn judging_rules(options: &Options) -> impl Iterator<Item = JudgingRule> {
+    let is_reported = |rule: &Rule| options.rules.iter().any(|reported| reported.code == rule.code);
+    let reported = options.rules.iter().map(|rule| (*rule, true));
+    reported.chain(rules::CATALOGUE.iter().filter(move |rule| !is_reported(rule)).map(|rule| (rule, false)))
+}
+
 /// The rules that judge one call at a time.
-fn call_rules(options: &Options) -> Vec<&'static Rule> {
-    options.rules.iter().copied().filter(|rule| !matches!(rule.check, Check::Fleet(_))).collect()
+pub(crate) fn call_rules(options: &Options) -> Vec<JudgingRule> {
+    judging_rules(options).filter(|(rule, _)| !matches!(rule.check, Check::Fleet(_))).collect()
 }
 
 /// A judgement apart from its table, while that changes.
@@ -149,12 +159,12 @@ impl<'a> Judgement<'a> {
     }
 
     /// Judges one call and takes in its counts.
-    pub fn absorb(&mut self, call: &Call<'a>, rules: &[&'static Rule], options: &Options) {
+    pub(crate) fn absorb(&mut self, call: &Call<'a>, rules: &[JudgingRule], options: &Options) {
         self.absorb_rest(call, Time(i64::MIN), rules, options);
     }
 
     /// The same for a call whose attempts sent before `since` were followed already.
-    fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &[&'static Rule], options: &Options) {
+    fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &[JudgingRule], options: &Options) {
         if let Some(row) = call.plain_row() {
             return self.absorb_plain(std::iter::once(row), since, options);
         }
@@ -168,11 +178,12 @@ impl<'a> Judgement<'a> {
             return;
         }
         let mut wasted: Vec<u32> = Vec::new();
-        for rule in rules {
-            if let Some(hit) = self.ask(rule, call, options) {
-                let in_vain = hit.wasted.clone();
-                if self.keep(rule, hit, Some(call), options) {
-                    wasted.extend_from_slice(&in_vain);
+        for (rule, is_reported) in rules {
+            if let Some(hit) = self.ask(rule, *is_reported, call, options) {
+                // What an attempt was worth does not depend on what is reported.
+                wasted.extend_from_slice(&hit.wasted);
+                if *is_reported {
+                    self.keep(rule, hit, Some(call), options);
                 }
             }
         }
@@ -197,12 +208,14 @@ impl<'a> Judgement<'a> {
         self.left_out += all - taken;
     }
 
-    /// What a call rule says; that it cannot tell is counted.
-    fn ask(&mut self, rule: &'static Rule, call: &Call<'a>, options: &Options) -> Option<Hit> {
+    /// What a call rule says; that it cannot tell is counted, of rules that are reported.
+    fn ask(&mut self, rule: &'static Rule, is_reported: bool, call: &Call<'a>, options: &Options) -> Option<Hit> {
         match rule.check {
             Check::Call(check) | Check::CallOfAll(check, _) => check(call, &options.settings),
             Check::CallIfTold(check) => check(call, &options.settings).unwrap_or_else(|field| {
-                *self.undecided.entry((rule.code, field)).or_default() += 1;
+                if is_reported {
+                    *self.undecided.entry((rule.code, field)).or_default() += 1;
+                }
                 None
             }),
             Check::Fleet(_) => None,
@@ -213,13 +226,12 @@ impl<'a> Judgement<'a> {
     pub fn judge_fleet(&mut self, options: &Options) {
         self.fleet.settle(&rules::terms(&options.settings));
         self.tell_of_all();
-        for rule in &options.rules {
+        for (rule, is_reported) in judging_rules(options) {
             if let Check::Fleet(check) = rule.check {
                 for hit in check(&self.fleet, &options.settings) {
-                    let waste = hit.wasted.len() as u64 + hit.wasted_more;
-                    let run = hit.run.unwrap_or(Symbol::NONE);
-                    if self.keep(rule, hit, None, options) {
-                        self.note_waste(run, waste);
+                    self.note_waste(hit.run.unwrap_or(Symbol::NONE), hit.wasted.len() as u64 + hit.wasted_more);
+                    if is_reported {
+                        self.keep(rule, hit, None, options);
                     }
                 }
             }
@@ -246,8 +258,8 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Files a finding; false where a suppression covers it.
-    fn keep(&mut self, rule: &'static Rule, hit: Hit, call: Option<&Call<'a>>, options: &Options) -> bool {
+    /// Files a finding, unless a suppression covers it.
+    fn keep(&mut self, rule: &'static Rule, hit: Hit, call: Option<&Call<'a>>, options: &Options) {
         let table = self.fleet.table;
         let run = hit.run.or(call.map(|call| call.first().run)).unwrap_or(Symbol::NONE);
         let scope = hit.scope.or_else(|| {
@@ -262,7 +274,7 @@ impl<'a> Judgement<'a> {
             class: hit.class,
         };
         if !options.suppressions.is_empty() && self.is_covered(&key, rule, run, options) {
-            return false;
+            return;
         }
         let (severity, confidence) = weigh(rule, &hit, self.weakest_grouping(rule, call, run), options);
         let seen = hit.rows.first().map_or(Time(0), |row| table.rows[*row as usize].sent);
@@ -280,7 +292,6 @@ impl<'a> Judgement<'a> {
             fold.kept.insert(rank, Kept { hit, severity, confidence, run, call_id, call, grouping, cost });
             fold.trim();
         }
-        true
     }
 
     /// What a finding rests on at its weakest: its call, or for a verdict on a run the retried calls of the run.
@@ -355,12 +366,13 @@ fn weigh(rule: &Rule, hit: &Hit, grouping: Option<Grouping>, options: &Options) 
 }
 
 fn cost_of(table: &AttemptTable, hit: &Hit) -> FoldCost {
-    let usage = |row: &u32| table.usage(*row as usize);
+    let usage = || hit.wasted.iter().map(|row| table.usage(*row as usize));
+    let known = |sum: u64| (sum > 0).then_some(sum);
     FoldCost {
         sends: hit.wasted.len() as u64 + hit.wasted_more,
         wait_us: (hit.wait_s * 1e6).round().max(0.0) as u64,
-        tokens: hit.wasted.iter().map(usage).map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum(),
-        micro_usd: hit.wasted.iter().map(usage).map(|u| u64::from(u.cost_micro_usd)).sum(),
+        tokens: known(usage().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum()),
+        micro_usd: known(usage().map(|u| u64::from(u.cost_micro_usd)).sum()),
     }
 }
 

@@ -20,4 +20,5 @@ pub mod render;
 pub mod report;
 pub mod rules;
 pub mod search;
+mod units;
 pub mod untrusted;

@@ -3,7 +3,7 @@
 use crate::attempt::{Symbol, Time};
 use crate::calls::Grouping;
 use crate::classify::Class;
-use crate::report::{CallFacts, Cost};
+use crate::report::{CallFacts, Cost, sum_of_known};
 use crate::rules::{Confidence, Hit, Rule, Severity};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashSet};
@@ -50,18 +50,18 @@ pub struct FoldCost {
     pub sends: u64,
     /// Wait for nothing, µs.
     pub wait_us: u64,
-    /// Tokens.
-    pub tokens: u64,
-    /// Millionths of a US dollar.
-    pub micro_usd: u64,
+    /// Tokens; `None` where the log gives none.
+    pub tokens: Option<u64>,
+    /// Millionths of a US dollar; `None` where the log gives no price.
+    pub micro_usd: Option<u64>,
 }
 
 impl FoldCost {
     fn add(&mut self, other: FoldCost) {
         self.sends += other.sends;
         self.wait_us += other.wait_us;
-        self.tokens += other.tokens;
-        self.micro_usd += other.micro_usd;
+        self.tokens = sum_of_known(self.tokens, other.tokens);
+        self.micro_usd = sum_of_known(self.micro_usd, other.micro_usd);
     }
 
     /// In the units of a report.
@@ -71,7 +71,7 @@ impl FoldCost {
             sends: self.sends,
             wait_s: self.wait_us as f64 / 1e6,
             tokens: self.tokens,
-            usd: self.micro_usd as f64 / 1e6,
+            usd: self.micro_usd.map(|micros| micros as f64 / 1e6),
         }
     }
 }

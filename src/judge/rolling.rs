@@ -3,11 +3,11 @@
 //!
 //! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::finish`].
 
-use super::{Judgement, Options, Settled, call_rules};
+use super::{Judgement, JudgingRule, Options, Settled, call_rules};
 use crate::attempt::{AttemptTable, Time};
 use crate::calls::{Call, Horizon, Quiet, Stream, group_from, order_of};
 use crate::measure::Terms;
-use crate::rules::{self, Rule};
+use crate::rules;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ const WORTH_IT: usize = 1 << 16;
 #[derive(Debug)]
 pub struct Rolling<'o> {
     options: &'o Options,
-    rules: Vec<&'static Rule>,
+    rules: Vec<JudgingRule>,
     terms: Terms,
     kept: Settled,
     streams: HashMap<[u64; 2], Stream, RandomState>,

@@ -1,10 +1,10 @@
 //! Calls are judged in the order of the table, stretch by stretch: neighbours there are neighbours in time, and what
 //! happened within seconds can be judged and forgotten as soon as a stretch is over.
 
-use super::{Judgement, Options, call_rules};
+use super::{Judgement, JudgingRule, Options, call_rules};
 use crate::attempt::{Attempt, AttemptTable, Time};
 use crate::calls::{Groups, Horizon, Piece, Plain};
-use crate::rules::{self, Rule};
+use crate::rules;
 use rayon::prelude::*;
 
 /// Rows of a stretch: more take more memory, fewer more putting together.
@@ -70,7 +70,7 @@ impl<'g, 'a> Worker<'g, 'a> {
         groups: &Groups<'a>,
         until: u32,
         horizon: &Horizon,
-        rules: &[&'static Rule],
+        rules: &[JudgingRule],
         options: &Options,
     ) {
         for (piece, place) in &mut self.pieces {

@@ -17,7 +17,7 @@ pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> Ve
             steps.entry(problem.rule).or_insert_with(|| (step(judgement, problem), problem.severity));
         *severity = (*severity).max(problem.severity);
         step.findings += problem.count;
-        add(&mut step.cost, &problem.cost);
+        step.cost.add(&problem.cost);
     }
     let mut list: Vec<(Advice, Severity)> = steps.into_values().collect();
     list.sort_by_key(|(step, severity)| {
@@ -38,11 +38,4 @@ fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
     let remedy = hits().find_map(|hit| hit.remedy).unwrap_or(remedy);
     let remedy = if remedy == Remedy::Wait && until.is_none() { Remedy::Stop } else { remedy };
     Advice { rule: problem.rule, remedy, until, text: problem.fix.clone(), cost: Cost::default(), findings: 0 }
-}
-
-fn add(sum: &mut Cost, part: &Cost) {
-    sum.sends += part.sends;
-    sum.wait_s += part.wait_s;
-    sum.tokens += part.tokens;
-    sum.usd += part.usd;
 }

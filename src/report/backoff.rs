@@ -4,7 +4,7 @@ use super::build::masked;
 use super::finding::rounded;
 use crate::attempt::AttemptTable;
 use crate::measure::{Backoffs, Jitter, LoopKey, LoopTally, Schedule, Shape, Waits};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use serde::Serialize;
 
 /// What the waits of one retry loop show.

@@ -2,9 +2,9 @@
 
 use super::chance::p_value;
 use super::past::{Past, PastProblem, ProblemKey};
-use super::verdict::{grouped, plural};
 use super::{Measure, Rate, Window};
 use crate::rules::Severity;
+use crate::units::{capital, plural, thousands};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -282,20 +282,20 @@ fn verdict(problems: &[Changed], measures: &[Shift]) -> String {
     let changes: Vec<String> = Change::ALL
         .into_iter()
         .filter(|change| *change != Change::Same && count(*change) > 0)
-        .map(|change| format!("{} {}", grouped(count(change)), change.name()))
+        .map(|change| format!("{} {}", thousands(count(change)), change.name()))
         .collect();
     let same = count(Change::Same);
     let first = match (changes.is_empty(), same) {
         (true, 0) => "no change: no problem on either side".to_owned(),
         (true, _) => {
-            format!("no change: the same {} {} at rates that chance explains", grouped(same), plural(same, "problem"))
+            format!("no change: the same {} {} at rates that chance explains", thousands(same), plural(same, "problem"))
         }
         (false, 0) => format!("problems: {}", changes.join(", ")),
-        (false, _) => format!("problems: {}, {} unchanged", changes.join(", "), grouped(same)),
+        (false, _) => format!("problems: {}, {} unchanged", changes.join(", "), thousands(same)),
     };
     std::iter::once(first)
         .chain(moved)
-        .map(|part| format!("{}.", super::verdict::capital(&part)))
+        .map(|part| format!("{}.", capital(&part)))
         .collect::<Vec<_>>()
         .join(" ")
 }
@@ -313,7 +313,7 @@ pub(super) fn hidden(name: &str, past: &Past) -> Option<String> {
         let (count, noun) = (past.problems_hidden, plural(past.problems_hidden, "problem"));
         format!(
             "{name} leaves out {} {noun} (--min-severity): they look new or fixed beside a report that has them",
-            grouped(count)
+            thousands(count)
         )
     })
 }

@@ -49,10 +49,28 @@ pub struct Cost {
     /// Seconds waited for nothing.
     #[serde(serialize_with = "three_decimals")]
     pub wait_s: f64,
-    /// Tokens of answers nobody could use.
-    pub tokens: u64,
-    /// US dollars, where the log gives a price.
-    pub usd: f64,
+    /// Tokens of these attempts, as far as the log gives them; `None` where it gives none.
+    pub tokens: Option<u64>,
+    /// US dollars these attempts cost, as far as the log gives prices; `None` where it gives none.
+    pub usd: Option<f64>,
+}
+
+impl Cost {
+    /// With another cost added; what neither side knows stays unknown.
+    pub(crate) fn add(&mut self, other: &Cost) {
+        self.sends += other.sends;
+        self.wait_s += other.wait_s;
+        self.tokens = sum_of_known(self.tokens, other.tokens);
+        self.usd = sum_of_known(self.usd, other.usd);
+    }
+}
+
+/// The sum of what is known of two amounts.
+pub(crate) fn sum_of_known<N: std::ops::Add<Output = N>>(a: Option<N>, b: Option<N>) -> Option<N> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
 }
 
 fn three_decimals<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {

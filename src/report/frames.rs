@@ -217,8 +217,8 @@ fn findings(report: &Report) -> Frame {
             ("first_seen", Cells::Time(rows.iter().map(|row| row.attempts.first().map(|at| at.ts.0)).collect())),
             ("wasted_sends", int(rows, |row| Some(row.cost.sends as i64))),
             ("wait_s", float(rows, |row| Some(super::rounded(row.cost.wait_s)))),
-            ("tokens", int(rows, |row| Some(row.cost.tokens as i64))),
-            ("usd", float(rows, |row| Some(row.cost.usd))),
+            ("tokens", int(rows, |row| row.cost.tokens.map(|tokens| tokens as i64))),
+            ("usd", float(rows, |row| row.cost.usd)),
             ("fix", text(rows, |row| Some(&row.fix))),
         ],
     }

@@ -30,14 +30,14 @@ pub use baseline::{Baseline, Compared};
 pub use build::build;
 pub use coverage::{Coverage, Undecided, Unreadable};
 pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
-pub(crate) use finding::rounded;
+pub(crate) use finding::{rounded, sum_of_known};
 pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, ProblemIdentity, Sighting};
 pub use frames::{Cells, Frame, frames};
 pub use incidents::{Ending, IncidentRow};
 pub use layers::LayerRow;
 pub use load::{AmplifiedSpan, LoadCourse, LoadPoint, LoadRow};
 pub use past::{Past, PastProblem, PastTotals, ProblemKey};
-pub use rate::{Measure, Rate, per_thousand};
+pub use rate::{Measure, Rate};
 pub use recovery::{RecoveryRow, RecoveryStep};
 pub use trace::{
     Dictator, Failures, HeadroomAround, LimitReading, Reading, SupportCase, Surroundings, TRACE_SCHEMA_VERSION, Trace,

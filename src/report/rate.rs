@@ -1,8 +1,7 @@
 //! The measures that nights are compared by, each a rate: the traffic of a night is no merit and no fault.
 
 use super::PastTotals;
-use super::verdict::grouped;
-use crate::rules::shared::seconds;
+use crate::units::{per_thousand, percent, plural, seconds, thousands};
 use serde::Serialize;
 
 /// A count and what it is counted in.
@@ -129,41 +128,21 @@ impl Measure {
     pub fn part(self, rate: Rate) -> String {
         match self {
             Measure::WaitMs => seconds(rate.part as f64 / 1000.0),
-            Measure::Retries => format!("{} {}", grouped(rate.part), if rate.part == 1 { "retry" } else { "retries" }),
-            _ => grouped(rate.part),
+            Measure::Retries => format!("{} {}", thousands(rate.part), plural(rate.part, "retry")),
+            _ => thousands(rate.part),
         }
     }
 
     /// What the rate was counted from: "12 of 1,000 calls".
     #[must_use]
     pub fn counted(self, rate: Rate) -> String {
-        let (part, of) = (grouped(rate.part), grouped(rate.of));
+        let (part, of) = (thousands(rate.part), thousands(rate.of));
         match self {
             Measure::FailedCalls => format!("{part} of {of} calls"),
-            Measure::Retries => format!("{} sends in {of} calls", grouped(rate.part.saturating_add(rate.of))),
+            Measure::Retries => format!("{} sends in {of} calls", thousands(rate.part.saturating_add(rate.of))),
             Measure::WastedSends | Measure::RateLimited => format!("{part} of {of} sends"),
             Measure::WaitMs => format!("{} in {of} calls", seconds(rate.part as f64 / 1000.0)),
             Measure::Errors | Measure::Warnings => format!("{part} in {of} calls"),
         }
     }
-}
-
-/// A share as percent, with one decimal; never 0% of something.
-fn percent(ratio: f64) -> String {
-    if ratio > 0.0 && ratio < 0.0005 {
-        return "<0.1%".to_owned();
-    }
-    let text = format!("{:.1}", ratio * 100.0);
-    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
-}
-
-/// A rate by thousand, with as many decimals as it takes to tell it from 0.
-#[must_use]
-pub fn per_thousand(rate: f64) -> String {
-    let shown = rate * 1000.0;
-    if shown > 0.0 && shown < 0.05 {
-        return format!("{shown:.3}");
-    }
-    let text = format!("{shown:.1}");
-    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }

@@ -3,9 +3,9 @@
 use super::chance::middle;
 use super::diff::{by_key, hidden};
 use super::past::{Past, ProblemKey};
-use super::verdict::{capital, grouped, plural};
 use super::{Measure, Rate, Window};
 use crate::rules::Severity;
+use crate::units::{capital, plural, thousands};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -306,15 +306,15 @@ fn verdict(nights: &[Night], problems: &[Course]) -> String {
         let count = nights.len() as u64;
         format!(
             "{} {}: too few to say that one departs, which takes {LEAST_BEFORE} before it",
-            grouped(count),
+            thousands(count),
             plural(count, "night")
         )
     } else if last.jumps.is_empty() {
-        format!("the last of {} nights is like those before", grouped(nights.len() as u64))
+        format!("the last of {} nights is like those before", thousands(nights.len() as u64))
     } else {
         format!(
             "the last of {} nights departs from those before it in {}",
-            grouped(nights.len() as u64),
+            thousands(nights.len() as u64),
             last.jumps.iter().map(|jump| jump.measure.label()).collect::<Vec<_>>().join(", ")
         )
     }];
@@ -324,7 +324,7 @@ fn verdict(nights: &[Night], problems: &[Course]) -> String {
         let came: Vec<String> = came
             .iter()
             .filter(|(way, _)| count(*way) > 0)
-            .map(|(way, word)| format!("{} {word}", grouped(count(*way))))
+            .map(|(way, word)| format!("{} {word}", thousands(count(*way))))
             .collect();
         if !came.is_empty() {
             parts.push(format!("problems of the last night: {}", came.join(", ")));

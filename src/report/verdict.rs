@@ -2,7 +2,7 @@
 
 use super::{Problem, Totals};
 use crate::rules::Severity;
-use crate::rules::shared::seconds;
+use crate::units::{capital, percent_of, plural, seconds, thousands};
 
 /// What is wrong, and what it cost.
 pub(super) fn sentence(totals: &Totals, problems: &[Problem]) -> String {
@@ -10,9 +10,9 @@ pub(super) fn sentence(totals: &Totals, problems: &[Problem]) -> String {
     if totals.wasted_sends > 0 {
         parts.push(format!(
             "{} of {} sends ({}) could not have helped",
-            grouped(totals.wasted_sends),
-            grouped(totals.sends),
-            percent(totals.wasted_sends, totals.sends)
+            thousands(totals.wasted_sends),
+            thousands(totals.sends),
+            percent_of(totals.wasted_sends, totals.sends)
         ));
     }
     if totals.wait_s >= 1.0 {
@@ -21,8 +21,8 @@ pub(super) fn sentence(totals: &Totals, problems: &[Problem]) -> String {
     if totals.green_runs_with_retries > 0 {
         parts.push(format!(
             "{} of {} green {} needed more than one attempt",
-            grouped(totals.green_runs_with_retries),
-            grouped(totals.green_runs),
+            thousands(totals.green_runs_with_retries),
+            thousands(totals.green_runs),
             plural(totals.green_runs, "run")
         ));
     }
@@ -33,15 +33,15 @@ pub(super) fn sentence(totals: &Totals, problems: &[Problem]) -> String {
 fn severities(totals: &Totals, problems: &[Problem]) -> String {
     let scale = format!(
         "{} {}, {} {}",
-        grouped(totals.calls),
+        thousands(totals.calls),
         plural(totals.calls, "call"),
-        grouped(totals.sends),
+        thousands(totals.sends),
         plural(totals.sends, "send")
     );
     if totals.errors + totals.warnings == 0 {
         let ended = [(totals.calls_failed, "failed"), (totals.calls_open, "still open at the end of the data")];
         let ended = ended.iter().filter(|(calls, _)| *calls > 0);
-        let ended: Vec<String> = ended.map(|(calls, how)| format!("{} {how}", grouped(*calls))).collect();
+        let ended: Vec<String> = ended.map(|(calls, how)| format!("{} {how}", thousands(*calls))).collect();
         let what = if totals.infos == 0 { "No problem" } else { "No error or warning" };
         let ended = if ended.is_empty() { String::new() } else { format!(" ({})", ended.join(", ")) };
         return format!("{what} found in {scale}{ended}");
@@ -49,38 +49,12 @@ fn severities(totals: &Totals, problems: &[Problem]) -> String {
     let kinds = problems.iter().filter(|problem| problem.severity > Severity::Info).count() as u64;
     format!(
         "{} {} and {} {} of {kinds} {} in {scale}",
-        grouped(totals.errors),
+        thousands(totals.errors),
         plural(totals.errors, "error"),
-        grouped(totals.warnings),
+        thousands(totals.warnings),
         plural(totals.warnings, "warning"),
         plural(kinds, "kind"),
     )
-}
-
-pub(super) fn plural(n: u64, word: &str) -> String {
-    if n == 1 { word.to_owned() } else { format!("{word}s") }
-}
-
-pub(super) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
-/// `12,345`.
-pub(super) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-fn percent(part: u64, whole: u64) -> String {
-    format!("{:.1}%", 100.0 * part as f64 / whole.max(1) as f64)
 }
 
 #[cfg(test)]
@@ -107,7 +81,7 @@ mod tests {
         };
         assert_eq!(
             sentence(&totals, &[]),
-            "1 error and 0 warnings of 0 kinds in 10 calls, 40 sends. 4 of 40 sends (10.0%) could not have helped; \
+            "1 error and 0 warnings of 0 kinds in 10 calls, 40 sends. 4 of 40 sends (10%) could not have helped; \
              2 h 13 min of waiting; 2 of 6 green runs needed more than one attempt."
         );
     }

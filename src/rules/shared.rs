@@ -5,6 +5,8 @@ use crate::attempt::{Attempt, Flags, Symbol};
 use crate::calls::Call;
 pub(super) use crate::calls::{same_account, same_scope, shows_retry, streaks};
 use crate::classify::Class;
+use crate::units;
+pub(super) use crate::units::seconds;
 pub(super) use crate::untrusted::cut;
 use std::ops::Range;
 
@@ -142,26 +144,5 @@ pub(super) fn class_words(class: Option<Class>) -> &'static str {
 
 /// "once", "twice", "5 times".
 pub(super) fn times(n: usize) -> String {
-    match n {
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        n => format!("{n} times"),
-    }
-}
-
-/// A span for people: "340 ms", "4.2 s", "12 min 5 s", "3 h 20 min".
-pub(crate) fn seconds(s: f64) -> String {
-    let whole = s.round() as i64;
-    if s < 0.9995 {
-        format!("{:.0} ms", s * 1000.0)
-    } else if s < 119.95 {
-        let text = format!("{s:.1}");
-        format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
-    } else if whole < 7200 {
-        format!("{} min {} s", whole / 60, whole % 60)
-    } else if whole < 172_800 {
-        format!("{} h {} min", whole / 3600, whole % 3600 / 60)
-    } else {
-        format!("{} d {} h", whole / 86_400, whole % 86_400 / 3600)
-    }
+    units::times(n as u64)
 }

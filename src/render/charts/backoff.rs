@@ -5,7 +5,7 @@ use super::canvas::{Align, Canvas};
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, WIDTH, compact, counted, shorten};
 use super::ticks::linear;
 use crate::report::{Backoff, BackoffStep};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use plotters::prelude::DrawingBackend;
 
 const TOP: f64 = 112.0;
@@ -26,7 +26,7 @@ fn nominal(entry: &Backoff, retry: u8) -> Option<f64> {
 
 /// What the waits say at a glance.
 fn subtitle(entry: &Backoff) -> String {
-    format!("{}; {} of the loop's own", shorten(&entry.summary, 90), counted(entry.waits, "wait", "waits"))
+    format!("{}; {} of the loop's own", shorten(&entry.summary, 90), counted(entry.waits, "wait"))
 }
 
 /// The figures in words.

@@ -10,6 +10,7 @@ use super::style::{
 use super::ticks::TimeAxis;
 use crate::attempt::{LimitKind, Time};
 use crate::report::Headroom;
+use crate::units::capital;
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
 use std::cmp::Ordering;
@@ -91,11 +92,6 @@ fn place(kind: LimitKind) -> Option<usize> {
     LimitKind::ALL.iter().position(|other| *other == kind)
 }
 
-fn capital(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or(String::new(), |first| first.to_ascii_uppercase().to_string() + chars.as_str())
-}
-
 /// The figures in words.
 pub(super) fn alt(title: &str, limits: &[&Headroom]) -> String {
     let scene = Scene::of(limits);
@@ -105,7 +101,7 @@ pub(super) fn alt(title: &str, limits: &[&Headroom]) -> String {
         parts.push(format!("{}: {low}, last {}", one.kind.label(), percent(one.last)));
     }
     let [rejected, overloaded] = scene.totals;
-    parts.push(format!("{} with 429, {} with overload", counted(rejected, "answer", "answers"), count(overloaded)));
+    parts.push(format!("{} with 429, {} with overload", counted(rejected, "answer"), count(overloaded)));
     let span = format!("From {} to {}", scene.axis.from, scene.axis.to);
     format!("Line chart. {title}. {}. {span}. {}.", scene.verdict(), capital(&parts.join("; ")))
 }

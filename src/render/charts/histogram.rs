@@ -4,6 +4,7 @@ use super::ChartError;
 use super::canvas::{Align, Canvas, width};
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted};
 use super::ticks::{linear, powers};
+use crate::units::percent_of;
 use crate::report::{Bar, Histogram};
 use plotters::prelude::DrawingBackend;
 use plotters::style::{RGBColor, WHITE};
@@ -85,11 +86,11 @@ pub(super) fn subtitle(histogram: &Histogram) -> String {
     let again = calls.saturating_sub(once);
     if again == 0 {
         let each = if calls == 1 { "with" } else { "each with" };
-        return format!("{}, {each} one attempt", counted(calls, "call", "calls"));
+        return format!("{}, {each} one attempt", counted(calls, "call"));
     }
-    let share = again as f64 / calls as f64 * 100.0;
+    let share = percent_of(again, calls);
     let needed =
-        format!("{} of {} ({share:.1}%) took more than one attempt", count(again), counted(calls, "call", "calls"));
+        format!("{} of {} ({share}) took more than one attempt", count(again), counted(calls, "call"));
     format!("{needed}; the most was {}", most_attempts(histogram))
 }
 
@@ -107,7 +108,7 @@ pub(super) fn alt(title: &str, histogram: &Histogram) -> String {
         parts.push(format!(
             "{} {attempts}: {} ({})",
             slot.label,
-            counted(slot.calls(), "call", "calls"),
+            counted(slot.calls(), "call"),
             ends.join(", ")
         ));
     }

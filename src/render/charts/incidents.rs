@@ -45,7 +45,7 @@ fn lanes(incidents: &[IncidentRow]) -> Vec<Lane<'_>> {
     lanes.sort_by_key(|lane| std::cmp::Reverse(lane.failed()));
     if lanes.len() > LANES {
         let rest = lanes.split_off(LANES - 1);
-        let name = counted(rest.len() as u64, "more kind", "more kinds");
+        let name = counted(rest.len() as u64, "more kind");
         lanes.push(Lane { name, incidents: rest.into_iter().flat_map(|lane| lane.incidents).collect() });
     }
     lanes
@@ -56,9 +56,9 @@ fn subtitle(incidents: &[IncidentRow]) -> String {
     let Some(worst) = incidents.iter().max_by_key(|one| one.failed) else { return "No incident".to_owned() };
     format!(
         "{}; the worst: {} in {}",
-        counted(incidents.len() as u64, "incident", "incidents"),
+        counted(incidents.len() as u64, "incident"),
         worst.class,
-        counted(worst.failed, "failed send", "failed sends")
+        counted(worst.failed, "failed send")
     )
 }
 

@@ -6,7 +6,7 @@ use super::style::{AXIS, AXIS_X, BLUE, GREEN, LABEL, MARGIN, MUTED, VERMILION, W
 use super::ticks::{TimeAxis, linear};
 use crate::attempt::Time;
 use crate::report::{LoadCourse, LoadPoint};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use plotters::prelude::DrawingBackend;
 
 const RIGHT: f64 = WIDTH - 110.0;
@@ -70,7 +70,7 @@ fn subtitle(course: &LoadCourse) -> String {
         axis(course).clock(busiest.at),
         short(most_in_flight(course)),
         seconds(course.resolution_s),
-        counted(refused, "send", "sends"),
+        counted(refused, "send"),
     )
 }
 

@@ -28,8 +28,8 @@ pub(super) fn steps(row: &RecoveryRow) -> &[RecoveryStep] {
 /// What the lines say at a glance.
 fn subtitle(row: &RecoveryRow) -> String {
     let Some(last) = steps(row).last() else { return "No retry".to_owned() };
-    let calls = counted(row.retried.count, "call", "calls");
-    let retries = counted(last.retry as u64, "retry", "retries");
+    let calls = counted(row.retried.count, "call");
+    let retries = counted(last.retry as u64, "retry");
     format!(
         "{} of {calls} that sent again recover within {retries}; {} if every retry were an independent throw",
         percent(last.observed),

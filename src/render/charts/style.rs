@@ -1,6 +1,7 @@
 //! What all charts share: size, colours, the embedded font, and how words and figures are put.
 
 use super::ChartError;
+pub(super) use crate::units::{counted, percent, thousands as count};
 use plotters::style::{FontStyle, RGBColor, register_font};
 use std::sync::OnceLock;
 
@@ -91,19 +92,6 @@ pub(super) fn shorten(text: &str, max: usize) -> String {
     plain(&format!("{head}…{end}"))
 }
 
-/// A count with its thousands set apart: `12,345`.
-pub(super) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// A count in few characters: `12.3k`, `2M`. Exact below 10,000.
 pub(super) fn compact(n: u64) -> String {
     let (unit, letter) = match n {
@@ -121,21 +109,6 @@ pub(super) fn compact(n: u64) -> String {
         _ => String::new(),
     };
     format!("{}{}{letter}", count(whole), decimals.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// `1 call`, `2 calls`.
-pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { one } else { many })
-}
-
-/// A share in percent, never rounded up: what is called 10% is not below it.
-pub(super) fn percent(ratio: f64) -> String {
-    let tenths = (ratio.clamp(0.0, 1.0) * 1000.0 + 1e-9).floor() as u64;
-    match tenths {
-        0 if ratio > 0.0 => "<0.1%".to_owned(),
-        0..100 if !tenths.is_multiple_of(10) => format!("{}.{}%", tenths / 10, tenths % 10),
-        _ => format!("{}%", tenths / 10),
-    }
 }
 
 #[cfg(test)]
@@ -161,7 +134,6 @@ mod tests {
 
     #[test]
     fn figures_are_never_rounded_up() {
-        assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(compact(9_999), "9,999");
         assert_eq!(compact(12_345), "12.3k");
         assert_eq!(compact(999_999), "999k");
@@ -169,10 +141,5 @@ mod tests {
         assert_eq!(compact(2_000_003), "2M");
         assert_eq!(compact(1_050_000), "1.05M");
         assert_eq!(compact(u64::MAX), "18,446,744T");
-        assert_eq!(percent(0.0999), "9.9%");
-        assert_eq!(percent(0.29), "29%");
-        assert_eq!(percent(0.0), "0%");
-        assert_eq!(percent(1e-6), "<0.1%");
-        assert_eq!(percent(1.0), "100%");
     }
 }

@@ -32,7 +32,7 @@ struct Place(f64, f64, f64);
 
 /// What the nights say at a glance.
 pub(super) fn subtitle(trend: &Trend, labels: &[String]) -> String {
-    let nights = counted(trend.nights.len() as u64, "night", "nights");
+    let nights = counted(trend.nights.len() as u64, "night");
     let jumps: u64 = trend.nights.iter().map(|night| night.jumps.len() as u64).sum();
     let span = match (labels.first(), labels.last()) {
         (Some(first), Some(last)) if first != last => format!(", {first} to {last}"),
@@ -40,8 +40,12 @@ pub(super) fn subtitle(trend: &Trend, labels: &[String]) -> String {
     };
     match jumps {
         0 => format!("{nights}{span}; none departs from those before it"),
-        _ => format!("{nights}{span}; {} from the nights before", counted(jumps, "measure departs", "measures depart")),
+        _ => format!("{nights}{span}; {} from the nights before", departs(jumps)),
     }
+}
+
+fn departs(jumps: u64) -> String {
+    if jumps == 1 { "1 measure departs".to_owned() } else { format!("{} depart", counted(jumps, "measure")) }
 }
 
 /// The figures in words.

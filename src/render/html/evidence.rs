@@ -6,7 +6,7 @@ use super::view::View;
 use crate::judge::KEPT_PER_PROBLEM;
 use crate::render::words::{self, number};
 use crate::report::{Evidence, Finding, Problem, Report, Sighting};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use maud::{Markup, html};
 use std::collections::HashMap;
 

@@ -8,7 +8,7 @@ use super::view::View;
 use crate::render::charts::{ChartError, ChartKind};
 use crate::render::words::{counted, number};
 use crate::report::{Ending, IncidentRow};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use maud::{Markup, html};
 
 const COLUMNS: [Column; 8] = [

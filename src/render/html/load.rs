@@ -8,7 +8,7 @@ use super::view::View;
 use crate::render::charts::{ChartError, ChartKind};
 use crate::render::words::{self, counted, number};
 use crate::report::{AmplifiedSpan, LayerRow, LoadRow};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use maud::{Markup, html};
 
 /// Scopes shown.

@@ -8,7 +8,7 @@ use super::untrusted::{name, prose};
 use super::view::View;
 use crate::render::words::{self, counted};
 use crate::report::Problem;
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use crate::rules::{Severity, find};
 use maud::{Markup, html};
 use std::collections::HashMap;

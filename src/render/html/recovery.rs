@@ -9,7 +9,7 @@ use super::view::View;
 use crate::render::charts::{ChartError, ChartKind};
 use crate::render::words::{self, number, percent};
 use crate::report::{RecoveryRow, RecoveryStep, Share};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use maud::{Markup, html};
 
 /// Tries a step must have, to speak of the share that recovers.

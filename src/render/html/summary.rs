@@ -6,7 +6,7 @@ use super::{advice, marks, quality};
 use crate::render::words::{counted, glued, number, percent};
 use crate::report::{Report, Share};
 use crate::rules::Severity;
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use maud::{Markup, html};
 
 /// What the page covers, in one line.

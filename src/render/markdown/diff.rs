@@ -5,6 +5,7 @@ use super::{NAME, SENTENCE};
 use crate::attempt::Zone;
 use crate::render::{compared, words};
 use crate::report::{Change, Changed, Diff, Shift};
+use crate::units::capital;
 use std::io::{self, Write};
 
 /// Problems of one kind shown; a comment holds no more.
@@ -80,9 +81,4 @@ fn problems(diff: &Diff, change: Change, out: &mut dyn Write) -> io::Result<()> 
         0 => Ok(()),
         more => writeln!(out, "\nAnd {}: see the JSON form.", words::counted(more as u64, "more problem")),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use super::table::{Column, Table};
 use super::words::glued;
 use super::{style, words};
 use crate::report::{Ledger, Report, Unreadable, Window};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use std::io;
 
 /// Columns of the labels.

@@ -91,7 +91,7 @@ fn spell<'f>(fields: impl Iterator<Item = &'f (String, String)>) -> String {
 fn offset(at: Time, first: Time) -> String {
     let us = at.us_since(first);
     let sign = if us < 0 { "-" } else { "+" };
-    format!("{sign}{}", crate::rules::shared::seconds(us.unsigned_abs() as f64 / 1e6))
+    format!("{sign}{}", crate::units::seconds(us.unsigned_abs() as f64 / 1e6))
 }
 
 #[cfg(test)]

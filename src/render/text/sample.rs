@@ -208,7 +208,7 @@ fn advice() -> Vec<Advice> {
         remedy,
         until,
         text: text.to_owned(),
-        cost: Cost { sends, wait_s, tokens: 0, usd: 0.0 },
+        cost: Cost { sends, wait_s, ..Cost::default() },
         findings,
     };
     vec![
@@ -257,7 +257,7 @@ fn problems() -> Vec<Problem> {
         runs,
         first_seen: at(3),
         last_seen: at(500),
-        cost: Cost { sends: cost.0, wait_s: cost.1, tokens: 0, usd: 0.0 },
+        cost: Cost { sends: cost.0, wait_s: cost.1, ..Cost::default() },
         example: "a spent monthly cap was sent again 4 times over 12 min 5 s; no send can succeed before it reopens"
             .to_owned(),
         request_ids: vec!["req_011CSHoEeqs5C35K2UUqR7Fy".to_owned(), "req_011CSHoEeqs5C35K2UUqR7Fz".to_owned()],

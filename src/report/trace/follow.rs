@@ -183,7 +183,7 @@ impl<'a> Judged<'a> {
             return of_others;
         }
         let mut judgement = Judgement::new(call.table());
-        judgement.absorb(call, &options.rules, options);
+        judgement.absorb(call, &judge::call_rules(options), options);
         judgement.folds.values().map(|fold| fold.severity).max().max(of_others)
     }
 
@@ -221,7 +221,7 @@ fn call_of(
     let table = call.table();
     let text = |symbol| table.names.get(symbol).map(masked);
     let mut judgement = Judgement::new(table);
-    judgement.absorb(call, &options.rules, options);
+    judgement.absorb(call, &judge::call_rules(options), options);
     let mut found = findings(table, &judgement);
     found.extend(fleet.of(call));
     found.sort_by_cached_key(finding_order);

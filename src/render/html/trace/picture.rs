@@ -3,7 +3,7 @@
 
 use crate::attempt::{Time, Zone};
 use crate::report::{TracedCall, TracedSend};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use maud::{Markup, html};
 
 /// Sends drawn; a longer call is told by its table.

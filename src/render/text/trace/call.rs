@@ -7,7 +7,7 @@ use super::super::{style, words};
 use super::{ended, named, timeline};
 use crate::report::{Finding, Trace, TracedCall};
 use crate::rules::Confidence;
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use std::collections::HashSet;
 use std::io;
 

@@ -84,6 +84,6 @@ pub(super) fn words(call: &TracedCall, range: &Range<usize>) -> String {
 }
 
 fn stretch(least: f64, most: f64) -> String {
-    let (least, most) = (crate::rules::shared::seconds(least), crate::rules::shared::seconds(most));
+    let (least, most) = (crate::units::seconds(least), crate::units::seconds(most));
     if least == most { least } else { format!("{least} to {most}") }
 }

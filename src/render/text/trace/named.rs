@@ -3,7 +3,7 @@
 use super::super::words;
 use crate::report::{Outcome, Trace, TracedCall};
 use crate::rules::Severity;
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use crate::search::Kind;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 
 use super::super::style;
 use crate::report::{Dictator, Outcome, TracedCall, TracedSend};
-use crate::rules::shared::seconds;
+use crate::units::seconds;
 use anstyle::Style;
 
 /// A wait shorter than this is none, in seconds.

@@ -1,0 +1,204 @@
+//! Figures in words, the same in every form: counts, shares, rates, spans of time.
+
+/// With thousands separators: `12,345`.
+pub(crate) fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// `word` as it goes with `n`: "retry" and "retries", "run" and "runs".
+pub(crate) fn plural(n: u64, word: &str) -> String {
+    match word.strip_suffix('y') {
+        _ if n == 1 => word.to_owned(),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o']) => format!("{stem}ies"),
+        _ => format!("{word}s"),
+    }
+}
+
+/// "1 run", "2,000 runs".
+pub(crate) fn counted(n: u64, word: &str) -> String {
+    format!("{} {}", thousands(n), plural(n, word))
+}
+
+/// "once", "twice", "38 times".
+pub(crate) fn times(n: u64) -> String {
+    match n {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{} times", thousands(n)),
+    }
+}
+
+/// A share between 0 and 1 as percent with at most one decimal: 0% and 100% only where it is exactly that.
+pub(crate) fn percent(ratio: f64) -> String {
+    let shown = ratio * 100.0;
+    if ratio > 0.0 && shown < 0.1 {
+        "<0.1%".to_owned()
+    } else if ratio < 1.0 && shown > 99.9 {
+        ">99.9%".to_owned()
+    } else {
+        format!("{}%", decimal(shown))
+    }
+}
+
+/// The share that `part` is of `whole` as [`percent`]; a share of nothing is 0%.
+pub(crate) fn percent_of(part: u64, whole: u64) -> String {
+    percent(part as f64 / whole.max(1) as f64)
+}
+
+/// A rate per thousand, with as many decimals as it takes to tell it from 0.
+pub(crate) fn per_thousand(rate: f64) -> String {
+    let shown = rate * 1000.0;
+    if shown > 0.0 && shown < 0.05 { format!("{shown:.3}") } else { decimal(shown) }
+}
+
+/// A rate or a mean: three digits of it, as far as it has them.
+pub(crate) fn rate(x: f64) -> String {
+    if x >= 100.0 {
+        // Saturating: `as` clamps a float to the integer's range.
+        return thousands(x.round() as u64);
+    }
+    let text = if x >= 10.0 { format!("{x:.1}") } else { format!("{x:.2}") };
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// With one decimal, unless that is 0.
+fn decimal(x: f64) -> String {
+    let text = format!("{x:.1}");
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
+}
+
+/// A span of seconds in a sentence: "340 ms", "4.2 s", "12 min 5 s", "3 h 20 min", "2 d 4 h".
+pub(crate) fn seconds(s: f64) -> String {
+    let (sign, figures) = split(s);
+    let text = match figures {
+        Span::Milliseconds(ms) => format!("{ms} ms"),
+        Span::Seconds(s) => format!("{} s", decimal(s)),
+        Span::Minutes(min, s) => format!("{min} min {s} s"),
+        Span::Hours(h, min) => format!("{h} h {min} min"),
+        Span::Days(d, h) => format!("{} d {h} h", thousands(d)),
+    };
+    format!("{sign}{text}")
+}
+
+/// The same for a table: "340ms", "4.2s", "12m05s", "3h20m", "2d04h"; empty for none.
+pub(crate) fn span(s: f64) -> String {
+    if s == 0.0 {
+        return String::new();
+    }
+    let (sign, figures) = split(s);
+    let text = match figures {
+        Span::Milliseconds(ms) => format!("{ms}ms"),
+        Span::Seconds(s) => format!("{s:.1}s"),
+        Span::Minutes(min, s) => format!("{min}m{s:02}s"),
+        Span::Hours(h, min) => format!("{h}h{min:02}m"),
+        Span::Days(d, h) => format!("{}d{h:02}h", thousands(d)),
+    };
+    format!("{sign}{text}")
+}
+
+/// A span as it is put in words: two units at most.
+enum Span {
+    Milliseconds(u64),
+    Seconds(f64),
+    Minutes(u64, u64),
+    Hours(u64, u64),
+    Days(u64, u64),
+}
+
+/// The sign and the figures of a span, which is negative where a clock ran backwards.
+fn split(s: f64) -> (&'static str, Span) {
+    let size = s.abs();
+    // Saturating, and 0 for what is no number.
+    let (ms, whole) = ((size * 1000.0).round() as u64, size.round() as u64);
+    let span = match size {
+        ..0.9995 => Span::Milliseconds(ms),
+        ..119.95 => Span::Seconds(size),
+        _ if whole < 7200 => Span::Minutes(whole / 60, whole % 60),
+        _ if whole < 172_800 => Span::Hours(whole / 3600, whole % 3600 / 60),
+        _ => Span::Days(whole / 86_400, whole % 86_400 / 3600),
+    };
+    (if s < 0.0 && ms > 0 { "-" } else { "" }, span)
+}
+
+/// The first letter in upper case.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_group_by_thousands() {
+        for (n, shown) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(thousands(n), shown);
+        }
+    }
+
+    #[test]
+    fn words_follow_their_number() {
+        for (n, word, shown) in
+            [(1, "retry", "1 retry"), (2, "retry", "2 retries"), (0, "run", "0 runs"), (3, "day", "3 days")]
+        {
+            assert_eq!(counted(n, word), shown);
+        }
+        assert_eq!([1, 2, 3000].map(times), ["once", "twice", "3,000 times"]);
+        assert_eq!((capital("élan"), capital("")), ("Élan".to_owned(), String::new()));
+    }
+
+    #[test]
+    fn percent_never_rounds_to_nothing_or_all() {
+        for (ratio, shown) in [
+            (0.0, "0%"),
+            (1.0, "100%"),
+            (0.0001, "<0.1%"),
+            (0.9999, ">99.9%"),
+            (0.081, "8.1%"),
+            (0.5, "50%"),
+            (1e-9, "<0.1%"),
+            (0.999, "99.9%"),
+        ] {
+            assert_eq!(percent(ratio), shown);
+        }
+        assert_eq!([percent_of(9_999, 10_000), percent_of(0, 0), percent_of(4, 40)], [">99.9%", "0%", "10%"]);
+    }
+
+    #[test]
+    fn rates_have_three_digits() {
+        for (x, shown) in
+            [(0.0, "0"), (0.14, "0.14"), (2.0, "2"), (37.54, "37.5"), (412.4, "412"), (12_345.6, "12,346")]
+        {
+            assert_eq!(rate(x), shown);
+        }
+        assert_eq!([per_thousand(0.0), per_thousand(0.000_01), per_thousand(0.002)], ["0", "0.010", "2"]);
+    }
+
+    #[test]
+    fn spans_are_the_same_in_sentences_and_tables() {
+        for (s, sentence, table) in [
+            (0.0, "0 ms", ""),
+            (0.34, "340 ms", "340ms"),
+            (-0.0001, "0 ms", "0ms"),
+            (4.2, "4.2 s", "4.2s"),
+            (65.0, "65 s", "65.0s"),
+            (119.97, "2 min 0 s", "2m00s"),
+            (725.0, "12 min 5 s", "12m05s"),
+            (12_000.0, "3 h 20 min", "3h20m"),
+            (187_200.0, "2 d 4 h", "2d04h"),
+            (-90.5, "-90.5 s", "-90.5s"),
+            (f64::NAN, "0 min 0 s", "0m00s"),
+        ] {
+            assert_eq!((seconds(s).as_str(), span(s).as_str()), (sentence, table));
+        }
+    }
+}
