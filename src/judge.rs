@@ -264,7 +264,10 @@ impl<'a> Judgement<'a> {
         let run = hit.run.or(call.map(|call| call.first().run)).unwrap_or(Symbol::NONE);
         let scope = hit.scope.or_else(|| {
             let row = hit.rows.first().map(|row| &table.rows[*row as usize])?;
-            Some(table.origin(row).scope())
+            // What spans more than a call and a model is about none of them, whichever came first.
+            let is_of_one = call.is_some() || self.fleet.runs.get(&run).is_some_and(|tally| tally.models.len() < 2);
+            let is_of_log = call.is_none() && hit.run.is_none();
+            (is_of_one && !is_of_log).then(|| table.origin(row).scope())
         });
         let none = Symbol::NONE;
         let key = FoldKey {

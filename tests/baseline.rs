@@ -69,7 +69,11 @@ fn what_is_gone_is_noticed() {
     let notices = report["notices"].as_array().unwrap();
     assert_eq!(notices.len(), 1, "{notices:?}");
     let told = notices[0].as_str().unwrap();
-    assert!(told.starts_with("the baseline knows") && told.contains("RL106 openai gpt-mini authentication"), "{told}");
+    assert!(
+        told.starts_with("1 problem of the baseline not found here")
+            && told.contains("RL106 openai gpt-mini authentication"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn calls_that_a_rule_could_not_judge_are_counted_with_the_field_that_would_have_
         .collect();
     let (report, text) = report(&log);
     assert_eq!(report["undecided"], json!([{ "rule": "RL307", "field": "duration_ms", "calls": 2 }]));
-    let told = "RL307 cannot tell of 2 calls that lack duration_ms where it would have told";
+    let told = "RL307 could not judge 2 calls: no duration_ms logged";
     assert!(flat(&text).contains(told), "{text}");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.jsonl"), &log).unwrap();

@@ -79,8 +79,7 @@ fn the_samples_make_a_document_with_its_sections() {
     let sections = [&["What to do", "Problems", "Runs"][..], &measures, &["Data", "Not judged"]].concat();
     assert_eq!(&headings[1..], sections);
     let report = common::json(&common::report(&common::samples()));
-    let totals = &report["totals"];
-    assert!(headings[0].ends_with(&format!("retrylens: {} errors, {} warnings", totals["errors"], totals["warnings"])));
+    assert!(headings[0].starts_with("❌ retrylens: ") && headings[0].contains("samples"), "{}", headings[0]);
     let tables = tables(&events);
     assert_eq!(tables.len(), 6);
     let rows = |list: &str| report[list].as_array().unwrap().len();

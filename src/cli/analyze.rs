@@ -25,6 +25,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
         return Err(inputs::nothing_left(&ingested, report.ledger.filtered));
     }
     report.notices.extend(notice);
+    report.title.clone_from(&args.title);
     config::note(&config, &options, &judgement, &mut report);
     if let Some(baseline) = baseline {
         baseline.mark(&mut report);
@@ -40,6 +41,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     report.notices.extend(inputs::unread_of(&report.inputs));
     outputs.write(&ingested, &report, &options, args, ending, anonymizer.as_ref())?;
     complain_of_rejects(&report, args);
+    complain_of_gaps(&report, args);
     if outputs.writes(Form::Ndjson) {
         // Its lines are findings, and this is none.
         untold::sentences(&report).iter().for_each(|sentence| output::warn(sentence));
@@ -66,12 +68,31 @@ fn complain_of_rejects(report: &Report, args: &AnalyzeArgs) {
     }
 }
 
+/// Whether fewer rules had evidence than the user asks for.
+fn too_little_evidence(report: &Report, args: &AnalyzeArgs) -> bool {
+    report.totals.rules_with_evidence.ratio().is_some_and(|ratio| ratio * 100.0 < args.min_evidence)
+}
+
+fn complain_of_gaps(report: &Report, args: &AnalyzeArgs) {
+    if too_little_evidence(report, args) {
+        let rules = report.totals.rules_with_evidence;
+        let fields: Vec<&str> = report.coverage.iter().map(|gap| gap.field).collect();
+        output::warn(&format!(
+            "{} of {} rules had evidence, fewer than the {}% that --min-evidence asks for; the log lacks {}",
+            rules.count,
+            rules.of,
+            args.min_evidence,
+            fields.join(", ")
+        ));
+    }
+}
+
 /// 74 outranks 4, and that 1: what could not be read was not judged either.
 fn exit_code(report: &Report, args: &AnalyzeArgs) -> u8 {
     if inputs::unread_of(&report.inputs).is_some() {
         return IO_FAILED;
     }
-    if too_many_rejects(report, args) {
+    if too_many_rejects(report, args) || too_little_evidence(report, args) {
         return 4;
     }
     let worst = report.problems.iter().filter(|problem| !problem.known).map(|problem| problem.severity).max();

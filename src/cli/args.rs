@@ -36,7 +36,7 @@ Exit codes:
   1   findings at or above it
   2   wrong usage or configuration
   3   no input, or no attempt in it
-  4   too many lines could not be read (--max-rejected)
+  4   too many lines could not be read (--max-rejected), or too few rules had evidence (--min-evidence)
   74  reading or writing failed
   130 interrupted";
 
@@ -175,6 +175,10 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(super) output: Vec<String>,
 
+    /// What the report is about, on top of it: a job, a night; otherwise the names of the logs
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub(super) title: Option<String>,
+
     #[command(flatten)]
     pub(super) anonymize: AnonymizeArgs,
 
@@ -205,6 +209,10 @@ pub(super) struct AnalyzeArgs {
     /// Exit with 4 when more than this share of the lines could not be read, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = numbers::percent, help_heading = "Judging")]
     pub(super) max_rejected: f64,
+
+    /// Exit with 4 when fewer of the rules than this, in percent, find the fields they need in the log
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = numbers::percent, help_heading = "Judging")]
+    pub(super) min_evidence: f64,
 }
 
 #[derive(Debug, Args)]

@@ -53,13 +53,32 @@ pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, input: &InputA
     })
 }
 
+/// Suppressions named in one notice.
+const IDLE: usize = 3;
+
 /// Says on the report which suppressions do nothing.
 pub(super) fn note(config: &Config, options: &Options, judgement: &Judgement<'_>, report: &mut Report) {
-    report.notices.extend(config.expired(today()));
+    let mut idle = config.expired(today());
     // What is not judged by cannot be covered either.
     let judged = |prefix: &str| options.rules.iter().any(|rule| rule.begins_with(prefix));
     let unused = judgement.unused(options).into_iter().filter(|one| judged(&one.rule));
-    report.notices.extend(unused.map(|one| format!("{} covers nothing here", one.label)));
+    idle.extend(unused.map(|one| format!("{} covers nothing here", one.label)));
+    report.notices.extend(folded(&idle));
+}
+
+/// Suppressions that do nothing, in one notice.
+fn folded(idle: &[String]) -> Option<String> {
+    match idle {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => {
+            let named: Vec<&str> =
+                many.iter().take(IDLE).map(|one| one.trim_start_matches("suppression of ")).collect();
+            let more = many.len() - named.len();
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            Some(format!("{} suppressions have expired or cover nothing here: {}{more}", many.len(), named.join("; ")))
+        }
+    }
 }
 
 fn today() -> NaiveDate {

@@ -33,6 +33,7 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
     if trend.nights.is_empty() {
         return Err(CliError::NoAttempts("no report covers any time: there is nothing to compare".to_owned()));
     }
+    trend.title.clone_from(&args.page.title);
     trend.show_from(args.page.min_severity.severity());
     // A link would name the file.
     let linked = if anonymizer.is_some() { &[] } else { inputs };

@@ -13,8 +13,7 @@ pub fn sentences(report: &Report) -> Vec<String> {
 
 fn undecided(gap: &Undecided) -> String {
     let calls = words::counted(gap.calls, "call");
-    let verb = if gap.calls == 1 { "lacks" } else { "lack" };
-    format!("{} cannot tell of {calls} that {verb} {} where it would have told", gap.rule, gap.field)
+    format!("{} could not judge {calls}: no {} logged", gap.rule, gap.field)
 }
 
 fn unreadable(one: &Unreadable) -> String {

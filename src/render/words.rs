@@ -1,6 +1,7 @@
 //! Words of the forms for people: costs, shares with their counts, and what stays together on a line.
 
-use crate::report::{Cost, Share};
+use crate::attempt::Zone;
+use crate::report::{Cost, Report, Share, Window};
 use crate::units::seconds;
 pub(in crate::render) use crate::units::{counted, percent, rate, span, thousands as number, times};
 
@@ -29,6 +30,40 @@ pub(in crate::render) fn held(text: &str) -> String {
 /// A path without the `./` that a walk from here adds: links to files of a repository do not have it.
 pub(in crate::render) fn path(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
+}
+
+/// What a report is about: its title, else the log or the folder of logs.
+pub(in crate::render) fn subject(report: &Report) -> String {
+    if let Some(title) = &report.title {
+        return title.clone();
+    }
+    let paths: Vec<&str> = report.inputs.iter().map(|input| path(&input.path)).collect();
+    match paths.as_slice() {
+        [] => "no log".to_owned(),
+        [one] => (*one).to_owned(),
+        [first, ..] => {
+            let files = counted(paths.len() as u64, "file");
+            match folder(first).filter(|folder| paths.iter().all(|path| path.starts_with(folder))) {
+                Some(folder) => format!("{files} in {folder}"),
+                None => files,
+            }
+        }
+    }
+}
+
+/// A path up to its last separator.
+pub(in crate::render) fn folder(path: &str) -> Option<&str> {
+    path.rfind(['/', '\\']).and_then(|at| path.get(..=at))
+}
+
+/// "2026-03-10 21:04 to 22:10 UTC (1 h 6 min)": the date once where it is the same.
+pub(in crate::render) fn window(window: Window, zone: Zone) -> String {
+    let (first, last) = (zone.show(window.first, "%Y-%m-%d %H:%M"), zone.show(window.last, "%Y-%m-%d %H:%M"));
+    let last = match (first.get(..10), last.get(..10)) {
+        (Some(day), Some(same)) if day == same => last.get(11..).unwrap_or_default().to_owned(),
+        _ => last,
+    };
+    format!("{first} to {last} {zone} ({})", seconds(window.last.s_since(window.first).max(0.0)))
 }
 
 /// "98.1% (412 of 420)"; empty for a share of nothing.

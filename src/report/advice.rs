@@ -4,13 +4,14 @@ use super::{Advice, Cost, Problem, Remedy};
 use crate::attempt::Time;
 use crate::judge::Judgement;
 use crate::rules::{Severity, find};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps given at most.
 const MOST: usize = 5;
 
-/// The steps that cost most when left undone, one a rule.
-pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> Vec<Advice> {
+/// The steps that cost most when left undone, one a rule, and how many more there are.
+pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> (Vec<Advice>, u64) {
     let mut steps: BTreeMap<&'static str, (Advice, Severity)> = BTreeMap::new();
     for problem in problems.iter().filter(|problem| problem.severity > Severity::Info) {
         let (step, severity) =
@@ -22,9 +23,19 @@ pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> Ve
     let mut list: Vec<(Advice, Severity)> = steps.into_values().collect();
     list.sort_by_key(|(step, severity)| {
         let cost = (step.cost.sends, (step.cost.wait_s * 1000.0) as u64, step.findings);
-        (std::cmp::Reverse((*severity, cost)), step.rule)
+        (Reverse((*severity, cost)), step.rule)
     });
-    list.into_iter().take(MOST).map(|(step, _)| step).collect()
+    let mut advice: Vec<Advice> = list.into_iter().flat_map(|(step, _)| apart(step)).collect();
+    advice.truncate(MOST);
+    let omitted = omitted(&advice, problems);
+    (advice, omitted)
+}
+
+/// Rules with problems above info that no step speaks of.
+pub(super) fn omitted(advice: &[Advice], problems: &[Problem]) -> u64 {
+    let grave = problems.iter().filter(|problem| problem.severity > Severity::Info).map(|problem| problem.rule);
+    let told = |rule: &&str| advice.iter().any(|step| step.rule == *rule);
+    grave.filter(|rule| !told(rule)).collect::<BTreeSet<_>>().len() as u64
 }
 
 fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
@@ -33,9 +44,21 @@ fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
         let folds = judgement.folds.values().filter(|fold| fold.rule.code == problem.rule);
         folds.flat_map(|fold| fold.kept.values()).map(|kept| &kept.hit)
     };
-    let until: Option<Time> = hits().filter_map(|hit| hit.until).max();
+    // A time that the log has passed already is nothing to wait for.
+    let end = judgement.fleet.runs.values().map(|run| run.last).max();
+    let until: Option<Time> = hits().filter_map(|hit| hit.until).max().filter(|until| Some(*until) > end);
     // Nothing to wait for, as far as the log says: then stopping is what is left.
     let remedy = hits().find_map(|hit| hit.remedy).unwrap_or(remedy);
     let remedy = if remedy == Remedy::Wait && until.is_none() { Remedy::Stop } else { remedy };
     Advice { rule: problem.rule, remedy, until, text: problem.fix.clone(), cost: Cost::default(), findings: 0 }
+}
+
+/// Waiting is for whoever operates the jobs, the fix for whoever writes the client: a step each.
+fn apart(step: Advice) -> Vec<Advice> {
+    if step.until.is_none() {
+        return vec![step];
+    }
+    let text = "Until then requests on this limit can only fail: pause the jobs that send them, or raise the limit.";
+    let wait = Advice { remedy: Remedy::Wait, text: text.to_owned(), cost: Cost::default(), ..step.clone() };
+    vec![wait, Advice { remedy: Remedy::Fix, until: None, ..step }]
 }

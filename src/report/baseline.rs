@@ -1,9 +1,10 @@
 //! A former report, as far as it tells what is known already.
 
-use super::Report;
-use super::past::{ProblemKey, read};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use super::diff::{by_key, grew};
+use super::past::{Past, ProblemKey};
+use super::{Rate, Report};
+use crate::units::{counted, per_thousand};
+use serde::Serialize;
 
 /// Problems named in one notice, at most.
 const NAMED: usize = 5;
@@ -11,22 +12,18 @@ const NAMED: usize = 5;
 /// What became of the problems of a former report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Compared {
-    /// Problems of this report that the former one has too.
+    /// Problems of this report that the former one has too, at a rate that chance explains.
     pub known: u64,
+    /// Problems that the former one has too, and of which there is more than chance explains.
+    pub grown: u64,
     /// Problems of the former report that this one does not have.
     pub gone: u64,
 }
 
-/// The problems of a former report.
+/// A former report.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    known: BTreeSet<ProblemKey>,
-}
-
-/// As much of a report as is needed.
-#[derive(Debug, Deserialize)]
-struct Former {
-    problems: Vec<ProblemKey>,
+    past: Past,
 }
 
 impl Baseline {
@@ -35,27 +32,41 @@ impl Baseline {
     /// # Errors
     /// Why the text is none.
     pub fn parse(text: &str) -> Result<Baseline, String> {
-        let former: Former = read(text)?;
-        Ok(Baseline { known: former.problems.into_iter().collect() })
+        Past::parse(text).map(|past| Baseline { past })
     }
 
-    /// Marks the problems of `report` that are known, and notes the known ones that it does not have.
+    /// Marks the problems of `report` that are known, and notes those that grew and those that are gone. A problem
+    /// grew where `diff` of the two reports would call it worse.
     pub fn mark(&self, report: &mut Report) {
-        let mut gone = self.known.clone();
+        let mut former = by_key(&self.past);
+        let mut grown = Vec::new();
         for problem in &mut report.problems {
             let key = ProblemKey::of(problem);
-            problem.known = self.known.contains(&key);
-            gone.remove(&key);
+            let Some(was) = former.remove(&key) else { continue };
+            let before = Rate::new(was.count, self.past.totals.calls);
+            let now = Rate::new(problem.count, report.totals.calls);
+            problem.grew = grew((before, was.severity), (now, problem.severity));
+            problem.known = !problem.grew;
+            if problem.grew {
+                let rates = [before, now].map(|rate| per_thousand(rate.rate));
+                grown.push(format!("{} ({} to {} per 1,000 calls)", key.words(), rates[0], rates[1]));
+            }
         }
         let known = report.problems.iter().filter(|problem| problem.known).count() as u64;
-        report.baseline = Some(Compared { known, gone: gone.len() as u64 });
-        if !gone.is_empty() {
-            let mut names: Vec<String> = gone.iter().take(NAMED).map(ProblemKey::words).collect();
-            if gone.len() > NAMED {
-                names.push(format!("{} more", gone.len() - NAMED));
-            }
-            let count = if gone.len() == 1 { "one problem".to_owned() } else { format!("{} problems", gone.len()) };
-            report.notices.push(format!("the baseline knows {count} not found here: {}", names.join(", ")));
-        }
+        let gone: Vec<String> = former.into_keys().map(ProblemKey::words).collect();
+        report.baseline = Some(Compared { known, grown: grown.len() as u64, gone: gone.len() as u64 });
+        let notice = |list: Vec<String>, what: &str| {
+            (!list.is_empty()).then(|| format!("{} {what}: {}", counted(list.len() as u64, "problem"), named(&list)))
+        };
+        report.notices.extend(notice(grown, "of the baseline grew beyond chance or in severity, and fail"));
+        report.notices.extend(notice(gone, "of the baseline not found here"));
     }
+}
+
+fn named(list: &[String]) -> String {
+    let mut names = list.iter().take(NAMED).cloned().collect::<Vec<_>>();
+    if list.len() > NAMED {
+        names.push(format!("{} more", list.len() - NAMED));
+    }
+    names.join(", ")
 }

@@ -24,19 +24,24 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     let problems = problems(fleet.table, judgement);
     let mut findings = findings(fleet.table, judgement);
     findings.sort_by_cached_key(finding_order);
-    let totals = totals(judgement);
+    let coverage = coverage::coverage(fleet, rules);
+    let totals = Totals { rules_with_evidence: coverage::with_evidence(&coverage, rules), ..totals(judgement) };
+    let missing: Vec<&str> = coverage.iter().map(|gap| gap.field).collect();
+    let (advice, advice_omitted) = advice::most_costly(judgement, &problems);
     let kept = findings.len() as u64;
     let (incidents, incidents_omitted) = incidents::incidents(fleet);
     let all = totals.errors + totals.warnings + totals.infos;
     Report {
         schema_version: SCHEMA_VERSION,
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
-        verdict: verdict::sentence(&totals, &problems),
+        title: None,
+        verdict: verdict::sentences(&totals, &problems, &missing),
         ledger: ledger(ingested, judgement),
         window: window(fleet),
         notices: Vec::new(),
         baseline: None,
-        advice: advice::most_costly(judgement, &problems),
+        advice,
+        advice_omitted,
         findings,
         findings_omitted: all - kept,
         runs: runs(fleet),
@@ -49,7 +54,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         recovery: recovery::recovery(fleet),
         load: load::load(fleet),
         layers: layers::layers(fleet),
-        coverage: coverage::coverage(fleet, rules),
+        coverage,
         undecided: coverage::undecided(judgement),
         unreadable: ingested.unreadable.clone(),
         inputs: ingested.inputs.clone(),
@@ -107,6 +112,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         calls_failed: tally.ended(Outcome::Failed),
         calls_open: tally.ended(Outcome::Open),
         runs: fleet.runs.len() as u64,
+        runs_failed: fleet.runs.values().filter(|run| run.outcome() == Outcome::Failed).count() as u64,
         sends: tally.sends,
         retries: tally.sends - tally.all_calls(),
         amplification: amplification(tally.sends, tally.all_calls()),
@@ -121,6 +127,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         with_request_id: Share { count: tally.with_request_id, of: tally.responses },
         hinted_429: Share { count: tally.hinted, of: tally.rejected },
         with_headroom: Share { count: tally.with_headroom, of: tally.sends },
+        rules_with_evidence: Share::default(),
     }
 }
 
@@ -170,6 +177,7 @@ fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
                 request_ids: request_ids(table, fold),
                 fix: example.map(|kept| fix(fold.rule, kept)).unwrap_or_default(),
                 known: false,
+                grew: false,
             }
         })
         .collect()

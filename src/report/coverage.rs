@@ -62,6 +62,13 @@ pub(super) fn coverage(fleet: &Fleet<'_>, rules: &[&'static Rule]) -> Vec<Covera
         .collect()
 }
 
+/// How many of `rules` lack none of their fields.
+pub(super) fn with_evidence(coverage: &[Coverage], rules: &[&'static Rule]) -> Share {
+    let lacks = |rule: &&&Rule| coverage.iter().any(|gap| gap.rules.contains(&rule.code));
+    let of = rules.len() as u64;
+    Share { count: of - rules.iter().filter(lacks).count() as u64, of }
+}
+
 /// Calls that could not be judged, by rule.
 pub(super) fn undecided(judgement: &Judgement<'_>) -> Vec<Undecided> {
     let each = judgement.undecided.iter();

@@ -6,6 +6,7 @@ use super::{Measure, Rate, Window};
 use crate::rules::Severity;
 use crate::units::{capital, plural, thousands};
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Version of the JSON form of a [`Diff`].
@@ -62,6 +63,8 @@ pub struct Diff {
     pub schema_version: u32,
     /// The program and version that made it.
     pub generator: String,
+    /// What the comparison is about, as `--title` says it.
+    pub title: Option<String>,
     /// One sentence: what changed.
     pub verdict: String,
     /// The report compared with.
@@ -147,6 +150,14 @@ pub struct Changed {
     pub fix: String,
 }
 
+impl Changed {
+    /// Whether chance alone may have put the problem on one side only.
+    #[must_use]
+    pub fn may_be_chance(&self, basis: &Basis) -> bool {
+        matches!(self.change, Change::New | Change::Fixed) && self.p_value >= basis.p_below
+    }
+}
+
 impl Diff {
     /// Problems of which this became.
     pub fn changed(&self, change: Change) -> impl Iterator<Item = &Changed> {
@@ -184,6 +195,7 @@ pub fn diff(old: (&str, &Past), new: (&str, &Past)) -> Diff {
         kind: "diff",
         schema_version: DIFF_VERSION,
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
+        title: None,
         verdict: verdict(&problems, &measures),
         old: side(old),
         new: side(new),
@@ -210,6 +222,20 @@ fn judge(old: Rate, new: Rate) -> (Change, f64) {
         () => Change::Same,
     };
     (change, p)
+}
+
+/// Whether a problem on both sides got worse, given the rate and severity of each.
+pub(super) fn grew((old, was): (Rate, Severity), (new, is): (Rate, Severity)) -> bool {
+    on_both_sides(was, is, judge(old, new).0) == Change::Worse
+}
+
+/// What became of a problem on both sides, by its severities and by its rates.
+fn on_both_sides(was: Severity, is: Severity, by_rate: Change) -> Change {
+    match by_rate {
+        Change::Same | Change::Better if is > was => Change::Worse,
+        Change::Same if is < was => Change::Better,
+        by_rate => by_rate,
+    }
 }
 
 fn shift(measure: Measure, old: &Past, new: &Past) -> Shift {
@@ -239,7 +265,11 @@ fn problems(old: &Past, new: &Past) -> Vec<Changed> {
     keys.dedup();
     let mut problems: Vec<Changed> =
         keys.into_iter().filter_map(|key| changed((old, before.get(key)), (new, now.get(key)))).collect();
-    problems.sort_by_key(|problem| (problem.change, std::cmp::Reverse((problem.severity, problem.new.part))));
+    // Within a severity, what chance explains comes last.
+    problems.sort_by_key(|problem| {
+        let is_chance = problem.p_value >= P_VALUE;
+        (problem.change, Reverse(problem.severity), is_chance, Reverse(problem.new.part.max(problem.old.part)))
+    });
     problems
 }
 
@@ -255,11 +285,7 @@ fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>
         (None, _) => Change::New,
         (_, None) if new.0.cannot_judge(&shown.key.rule) => Change::Untold,
         (_, None) => Change::Fixed,
-        (Some(was), Some(is)) => match by_rate {
-            Change::Same | Change::Better if is.severity > was.severity => Change::Worse,
-            Change::Same if is.severity < was.severity => Change::Better,
-            by_rate => by_rate,
-        },
+        (Some(was), Some(is)) => on_both_sides(was.severity, is.severity, by_rate),
     };
     Some(Changed {
         change,
@@ -293,11 +319,7 @@ fn verdict(problems: &[Changed], measures: &[Shift]) -> String {
         (false, 0) => format!("problems: {}", changes.join(", ")),
         (false, _) => format!("problems: {}, {} unchanged", changes.join(", "), thousands(same)),
     };
-    std::iter::once(first)
-        .chain(moved)
-        .map(|part| format!("{}.", capital(&part)))
-        .collect::<Vec<_>>()
-        .join(" ")
+    std::iter::once(first).chain(moved).map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
 }
 
 /// "Failed calls up from 1.2% to 4%".

@@ -181,8 +181,10 @@ pub struct Problem {
     pub request_ids: Vec<String>,
     /// What to change.
     pub fix: String,
-    /// The baseline has it already: it fails no one.
+    /// The baseline has it already, at a rate that chance explains: it fails no one.
     pub known: bool,
+    /// The baseline has it, and there is more of it now than chance explains, or it is graver.
+    pub grew: bool,
 }
 
 impl Finding {

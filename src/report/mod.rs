@@ -30,8 +30,8 @@ pub use baseline::{Baseline, Compared};
 pub use build::build;
 pub use coverage::{Coverage, Undecided, Unreadable};
 pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
-pub(crate) use finding::{rounded, sum_of_known};
 pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, ProblemIdentity, Sighting};
+pub(crate) use finding::{rounded, sum_of_known};
 pub use frames::{Cells, Frame, frames};
 pub use incidents::{Ending, IncidentRow};
 pub use layers::LayerRow;
@@ -59,7 +59,9 @@ pub struct Report {
     pub schema_version: u32,
     /// The program and version that made it.
     pub generator: String,
-    /// One sentence: what is wrong, what it cost.
+    /// What the report is about, as `--title` says it.
+    pub title: Option<String>,
+    /// How the calls ended, what is wrong, what it cost.
     pub verdict: String,
     /// What became of every line.
     pub ledger: Ledger,
@@ -73,6 +75,8 @@ pub struct Report {
     pub baseline: Option<Compared>,
     /// What to do, most costly first, at most five.
     pub advice: Vec<Advice>,
+    /// Steps beyond those.
+    pub advice_omitted: u64,
     /// Findings folded by rule, provider, model and class.
     pub problems: Vec<Problem>,
     /// Problems left out because they are below `--min-severity`; the totals count them.
@@ -155,6 +159,8 @@ pub struct Totals {
     pub calls_open: u64,
     /// Runs.
     pub runs: u64,
+    /// Runs with a call that failed.
+    pub runs_failed: u64,
     /// Attempts.
     pub sends: u64,
     /// Attempts beyond the first of each call.
@@ -183,6 +189,8 @@ pub struct Totals {
     pub hinted_429: Share,
     /// Share of attempts with rate-limit headers.
     pub with_headroom: Share,
+    /// Rules whose fields the log has, of all that judged it.
+    pub rules_with_evidence: Share,
 }
 
 /// A part of a whole, with both counts.

@@ -64,6 +64,8 @@ pub struct PastTotals {
     pub calls: u64,
     /// Calls that ended in failure.
     pub calls_failed: u64,
+    /// Calls that had failed when the log ended, and may have gone on.
+    pub calls_open: u64,
     /// Runs.
     pub runs: u64,
     /// Attempts.

@@ -30,6 +30,8 @@ impl Rate {
 pub enum Measure {
     /// Calls that failed, of all calls.
     FailedCalls,
+    /// Calls that had failed when the log ended and may have gone on, of all calls.
+    OpenCalls,
     /// Sends beyond the first of each call, by call: amplification less 1.
     Retries,
     /// Sends that could not have helped, of all sends.
@@ -46,8 +48,9 @@ pub enum Measure {
 
 impl Measure {
     /// All of them, in the order they are shown.
-    pub const ALL: [Measure; 7] = [
+    pub const ALL: [Measure; 8] = [
         Measure::FailedCalls,
+        Measure::OpenCalls,
         Measure::Retries,
         Measure::WastedSends,
         Measure::WaitMs,
@@ -61,6 +64,7 @@ impl Measure {
     pub fn of(self, totals: &PastTotals) -> Rate {
         let (part, of) = match self {
             Measure::FailedCalls => (totals.calls_failed, totals.calls),
+            Measure::OpenCalls => (totals.calls_open, totals.calls),
             Measure::Retries => (totals.retries, totals.calls),
             Measure::WastedSends => (totals.wasted_sends, totals.sends),
             // A cast of a float saturates, and takes what is no number for 0.
@@ -83,12 +87,13 @@ impl Measure {
     pub fn label(self) -> &'static str {
         match self {
             Measure::FailedCalls => "failed calls",
+            Measure::OpenCalls => "open calls",
             Measure::Retries => "amplification",
-            Measure::WastedSends => "wasted sends",
+            Measure::WastedSends => "wasted attempts",
             Measure::WaitMs => "waiting",
             Measure::RateLimited => "429s",
-            Measure::Errors => "errors",
-            Measure::Warnings => "warnings",
+            Measure::Errors => "error findings",
+            Measure::Warnings => "warning findings",
         }
     }
 
@@ -106,7 +111,7 @@ impl Measure {
     #[must_use]
     pub fn bare(self, rate: f64) -> String {
         match self {
-            Measure::FailedCalls | Measure::WastedSends | Measure::RateLimited => percent(rate),
+            Measure::FailedCalls | Measure::OpenCalls | Measure::WastedSends | Measure::RateLimited => percent(rate),
             Measure::Retries => format!("{:.2}", 1.0 + rate),
             Measure::WaitMs => seconds(rate / 1000.0),
             Measure::Errors | Measure::Warnings => per_thousand(rate),
@@ -138,7 +143,7 @@ impl Measure {
     pub fn counted(self, rate: Rate) -> String {
         let (part, of) = (thousands(rate.part), thousands(rate.of));
         match self {
-            Measure::FailedCalls => format!("{part} of {of} calls"),
+            Measure::FailedCalls | Measure::OpenCalls => format!("{part} of {of} calls"),
             Measure::Retries => format!("{} sends in {of} calls", thousands(rate.part.saturating_add(rate.of))),
             Measure::WastedSends | Measure::RateLimited => format!("{part} of {of} sends"),
             Measure::WaitMs => format!("{} in {of} calls", seconds(rate.part as f64 / 1000.0)),

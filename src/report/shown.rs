@@ -14,5 +14,6 @@ impl Report {
         self.findings.retain(|finding| finding.severity >= least);
         let rules: BTreeSet<&str> = self.problems.iter().map(|problem| problem.rule).collect();
         self.advice.retain(|advice| rules.contains(advice.rule));
+        self.advice_omitted = super::advice::omitted(&self.advice, &self.problems);
     }
 }

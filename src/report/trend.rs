@@ -14,7 +14,7 @@ const TREND_VERSION: u32 = 1;
 /// Nights before one, at least, until it can be said to depart: of fewer, the scatter is a guess.
 const LEAST_BEFORE: usize = 5;
 /// Standard deviations from the median, by the median absolute deviation. Above the usual 3.5 of Iglewicz and
-/// Hoaglin (1993), since a night has seven measures and so few nights before it tell their scatter badly.
+/// Hoaglin (1993), since a night has eight measures and so few nights before it tell their scatter badly.
 const DEVIATIONS: f64 = 5.0;
 /// A jump at least doubles or halves the median.
 const RATIO: f64 = 2.0;
@@ -30,6 +30,8 @@ pub struct Trend {
     pub schema_version: u32,
     /// The program and version that made it.
     pub generator: String,
+    /// What the comparison is about, as `--title` says it.
+    pub title: Option<String>,
     /// What is to be known first: whether the last night departs, and what came and went.
     pub verdict: String,
     /// When a night counts as departing from those before it.
@@ -197,6 +199,7 @@ pub fn trend(reports: Vec<NightReport>) -> Trend {
         kind: "trend",
         schema_version: TREND_VERSION,
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
+        title: None,
         verdict: verdict(&nights, &problems),
         basis: TrendBasis { nights_from: LEAST_BEFORE, deviations_from: DEVIATIONS, ratio_from: RATIO },
         notices: notices(&nights, &placed, &placeless),

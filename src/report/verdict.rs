@@ -1,22 +1,75 @@
-//! The verdict: one sentence for whoever reads no further.
+//! The verdict: what happened, what is wrong, what it cost, for whoever reads no further.
 
-use super::{Problem, Totals};
+use super::{Problem, Share, Totals};
 use crate::rules::Severity;
-use crate::units::{capital, percent_of, plural, seconds, thousands};
+use crate::units::{capital, counted, percent_of, plural, seconds, thousands};
 
-/// What is wrong, and what it cost.
-pub(super) fn sentence(totals: &Totals, problems: &[Problem]) -> String {
-    let mut parts = vec![severities(totals, problems)];
+/// Rules with evidence, as a share of all, below which the verdict says that little could be judged.
+const LITTLE: f64 = 0.5;
+/// Missing fields named in it.
+const FIELDS: usize = 4;
+
+/// A sentence for each: how the calls ended, what is wrong, what it cost, how little could be judged.
+pub(super) fn sentences(totals: &Totals, problems: &[Problem], missing: &[&str]) -> String {
+    let cost = cost(totals);
+    let all = [Some(ended(totals)), Some(found(totals, problems)), cost, little(totals.rules_with_evidence, missing)];
+    all.into_iter().flatten().map(|sentence| format!("{}.", capital(&sentence))).collect::<Vec<_>>().join(" ")
+}
+
+/// Calls that failed, runs that failed, calls that are open.
+fn ended(totals: &Totals) -> String {
+    let calls = counted(totals.calls, "call");
+    if totals.calls_failed + totals.calls_open == 0 {
+        return match totals.calls {
+            1 => format!("the call succeeded ({})", counted(totals.sends, "attempt")),
+            _ => format!("all {calls} succeeded ({})", counted(totals.sends, "attempt")),
+        };
+    }
+    let mut parts = Vec::new();
+    if totals.calls_failed > 0 {
+        parts.push(format!("{} of {calls} failed", thousands(totals.calls_failed)));
+    }
+    if totals.calls_open > 0 {
+        let whose = if totals.calls_failed > 0 { "more".to_owned() } else { format!("of {calls}") };
+        let open = thousands(totals.calls_open);
+        parts.push(format!(
+            "{open} {whose} had failed when the log ends and may go on (`--complete` counts them as failed)"
+        ));
+    }
+    if totals.runs_failed > 0 && totals.runs > 1 {
+        parts.push(format!("{} of {} failed", thousands(totals.runs_failed), counted(totals.runs, "run")));
+    }
+    parts.join("; ")
+}
+
+/// Problems by severity, and how often they were found.
+fn found(totals: &Totals, problems: &[Problem]) -> String {
+    let of = |severity: Severity| problems.iter().filter(|problem| problem.severity == severity).count() as u64;
+    let kinds: Vec<String> = [(Severity::Error, "error"), (Severity::Warning, "warning")]
+        .into_iter()
+        .filter(|(severity, _)| of(*severity) > 0)
+        .map(|(severity, word)| counted(of(severity), word))
+        .collect();
+    if kinds.is_empty() {
+        let what = if totals.infos == 0 { "no problem" } else { "no problem above info" };
+        return format!("{what} found in how calls were retried");
+    }
+    let (all, times) = (of(Severity::Error) + of(Severity::Warning), totals.errors + totals.warnings);
+    format!("{} found: {} ({})", counted(all, "problem"), kinds.join(", "), counted(times, "finding"))
+}
+
+fn cost(totals: &Totals) -> Option<String> {
+    let mut parts = Vec::new();
     if totals.wasted_sends > 0 {
         parts.push(format!(
-            "{} of {} sends ({}) could not have helped",
+            "{} of {} ({}) could not have helped",
             thousands(totals.wasted_sends),
-            thousands(totals.sends),
+            counted(totals.sends, "attempt"),
             percent_of(totals.wasted_sends, totals.sends)
         ));
     }
     if totals.wait_s >= 1.0 {
-        parts.push(format!("{} of waiting", seconds(totals.wait_s)));
+        parts.push(format!("{} of waiting between attempts", seconds(totals.wait_s)));
     }
     if totals.green_runs_with_retries > 0 {
         parts.push(format!(
@@ -26,63 +79,88 @@ pub(super) fn sentence(totals: &Totals, problems: &[Problem]) -> String {
             plural(totals.green_runs, "run")
         ));
     }
-    let first = parts.remove(0);
-    if parts.is_empty() { format!("{first}.") } else { format!("{first}. {}.", capital(&parts.join("; "))) }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-fn severities(totals: &Totals, problems: &[Problem]) -> String {
-    let scale = format!(
-        "{} {}, {} {}",
-        thousands(totals.calls),
-        plural(totals.calls, "call"),
-        thousands(totals.sends),
-        plural(totals.sends, "send")
-    );
-    if totals.errors + totals.warnings == 0 {
-        let ended = [(totals.calls_failed, "failed"), (totals.calls_open, "still open at the end of the data")];
-        let ended = ended.iter().filter(|(calls, _)| *calls > 0);
-        let ended: Vec<String> = ended.map(|(calls, how)| format!("{} {how}", thousands(*calls))).collect();
-        let what = if totals.infos == 0 { "No problem" } else { "No error or warning" };
-        let ended = if ended.is_empty() { String::new() } else { format!(" ({})", ended.join(", ")) };
-        return format!("{what} found in {scale}{ended}");
-    }
-    let kinds = problems.iter().filter(|problem| problem.severity > Severity::Info).count() as u64;
-    format!(
-        "{} {} and {} {} of {kinds} {} in {scale}",
-        thousands(totals.errors),
-        plural(totals.errors, "error"),
-        thousands(totals.warnings),
-        plural(totals.warnings, "warning"),
-        plural(kinds, "kind"),
-    )
+/// That a verdict without findings may come from a log without the fields.
+fn little(rules: Share, missing: &[&str]) -> Option<String> {
+    rules.ratio().filter(|ratio| *ratio < LITTLE)?;
+    let (named, more) = missing.split_at(missing.len().min(FIELDS));
+    let more =
+        if more.is_empty() { String::new() } else { format!(" and {}", counted(more.len() as u64, "more field")) };
+    Some(format!(
+        "little could be judged: {} of {} had evidence, the log lacks {}{more}",
+        thousands(rules.count),
+        counted(rules.of, "rule"),
+        named.join(", ")
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn totals(calls: u64, failed: u64, open: u64) -> Totals {
+        let ok = calls - failed - open;
+        Totals {
+            calls,
+            calls_ok: ok,
+            calls_failed: failed,
+            calls_open: open,
+            sends: calls,
+            runs: 9,
+            ..Totals::default()
+        }
+    }
+
     #[test]
-    fn a_clean_log_is_said_to_be_clean() {
-        let totals = Totals { calls: 12_345, sends: 12_345, ..Totals::default() };
-        assert_eq!(sentence(&totals, &[]), "No problem found in 12,345 calls, 12,345 sends.");
+    fn how_calls_ended_comes_first() {
+        for (totals, first) in [
+            (totals(12_345, 0, 0), "All 12,345 calls succeeded (12,345 attempts). No problem found"),
+            (totals(1, 0, 0), "The call succeeded (1 attempt). "),
+            (Totals { runs_failed: 3, ..totals(1_000, 12, 0) }, "12 of 1,000 calls failed; 3 of 9 runs failed. "),
+            (totals(75, 0, 30), "30 of 75 calls had failed when the log ends and may go on (`--complete` counts"),
+            (totals(75, 2, 30), "2 of 75 calls failed; 30 more had failed when the log ends and may go on (`--co"),
+        ] {
+            let verdict = sentences(&totals, &[], &[]);
+            assert!(verdict.starts_with(first), "{verdict}");
+        }
     }
 
     #[test]
     fn the_cost_stands_in_the_verdict() {
         let totals = Totals {
-            calls: 10,
             sends: 40,
-            errors: 1,
             wasted_sends: 4,
             wait_s: 8000.0,
             green_runs: 6,
             green_runs_with_retries: 2,
-            ..Totals::default()
+            infos: 3,
+            ..totals(10, 0, 0)
         };
         assert_eq!(
-            sentence(&totals, &[]),
-            "1 error and 0 warnings of 0 kinds in 10 calls, 40 sends. 4 of 40 sends (10%) could not have helped; \
-             2 h 13 min of waiting; 2 of 6 green runs needed more than one attempt."
+            sentences(&totals, &[], &[]),
+            "All 10 calls succeeded (40 attempts). No problem above info found in how calls were retried. \
+             4 of 40 attempts (10%) could not have helped; 2 h 13 min of waiting between attempts; 2 of 6 green runs \
+             needed more than one attempt."
         );
+    }
+
+    #[test]
+    fn nearly_all_is_not_all() {
+        let totals = Totals { sends: 10_000, wasted_sends: 9_999, ..totals(10_000, 0, 0) };
+        assert!(sentences(&totals, &[], &[]).contains("9,999 of 10,000 attempts (>99.9%) could not have helped"));
+    }
+
+    #[test]
+    fn a_log_that_tells_little_is_called_that() {
+        let few = Totals { rules_with_evidence: Share { count: 9, of: 74 }, ..totals(5, 0, 0) };
+        let verdict = sentences(&few, &[], &["call_id", "retry_after"]);
+        assert!(
+            verdict
+                .ends_with("Little could be judged: 9 of 74 rules had evidence, the log lacks call_id, retry_after.")
+        );
+        let many = Totals { rules_with_evidence: Share { count: 60, of: 74 }, ..few };
+        assert!(!sentences(&many, &[], &["call_id"]).contains("judged"));
     }
 }

@@ -185,7 +185,6 @@ fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train) -> Option<Hit> {
         hit.confidence = Confidence::Low;
     }
     hit.rows.extend_from_slice(&train.examples);
-    hit.class = hit.rows.first().and_then(|row| fleet.table.rows[*row as usize].class);
     hit.scope = Some(scope);
     Some(hit)
 }

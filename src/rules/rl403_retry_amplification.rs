@@ -145,7 +145,6 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, 
     }
     hit.rows.extend(worst.first.map(|spot| spot.row));
     hit.rows.extend(tally.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|spot| spot.row));
-    hit.class = hit.rows.iter().find_map(|row| fleet.table.rows[*row as usize].class);
     hit.scope = Some(scope);
     hit
 }

@@ -5,6 +5,7 @@ use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Setting
 use crate::attempt::Scope as Limits;
 use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified, spans_over};
 use crate::report::Evidence;
+use crate::units;
 
 const RATIO: Setting =
     Setting { name: "ratio", default: 0.2, unit: "", meaning: "retries for each first attempt that a budget allows" };
@@ -122,11 +123,11 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, 
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
     let mut hit = Hit::new(format!(
-        "{retries} retries for {} first attempts on {} within {}, where a budget of {:.0}% allows {allowed}{why}",
+        "{retries} retries for {} first attempts on {} within {}, where a budget of {} allows {allowed}{why}",
         worst.calls,
         fleet.scope_label(&scope),
         super::shared::seconds(worst.until.s_since(worst.from)),
-        ratio * 100.0,
+        units::percent(ratio),
     ))
     .count("retries", retries)
     .count("first_attempts", worst.calls)
@@ -142,7 +143,6 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, 
         }
     }
     hit.rows.extend(worst.first.map(|spot| spot.row));
-    hit.class = hit.rows.iter().find_map(|row| fleet.table.rows[*row as usize].class);
     hit.scope = Some(scope);
     (hit, blamed)
 }

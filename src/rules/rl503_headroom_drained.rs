@@ -4,6 +4,7 @@ use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity}
 use crate::attempt::{Gauge, LimitKind, Scope as Limits, Time, Track};
 use crate::measure::{Drain, DrainTerms, Fleet, drains};
 use crate::report::Evidence;
+use crate::units;
 use std::collections::HashMap;
 
 const UNDER: Setting =
@@ -224,10 +225,10 @@ fn words(fleet: &Fleet<'_>, scope: Limits, drain: &Drain, terms: &DrainTerms) ->
         (None, None) => format!("{} were left at least", drain.least),
     };
     format!(
-        "{} on {} fell under {}% of {}, and sends went on at {} ({} before): {end}",
+        "{} on {} fell under {} of {}, and sends went on at {} ({} before): {end}",
         drain.kind.label(),
         fleet.scope_label(&scope),
-        terms.under * 100.0,
+        units::percent(terms.under),
         drain.limit,
         rate(drain.rates.1),
         rate(drain.rates.0),
@@ -244,7 +245,7 @@ fn others(worst: &Drain, readings: &[(LimitKind, Readings)]) -> String {
     let words = others.filter_map(|(kind, (_, list))| {
         let meanwhile = list.iter().filter(|(_, gauge)| gauge.last.0 >= worst.crossed && gauge.first.0 <= worst.until);
         let least = meanwhile.map(|(_, gauge)| gauge.min_ratio()).min_by(f64::total_cmp)?;
-        Some(format!("{} {:.0}%", kind.label(), least * 100.0))
+        Some(format!("{} {}", kind.label(), units::percent(least)))
     });
     words.collect::<Vec<String>>().join(", ")
 }

@@ -96,12 +96,12 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         let span = tally.last.s_since(tally.first);
         let spread_s = late.last?.s_since(late.first?.sent);
         let on_average = late.waited_us as f64 / 1e6 / span;
-        (span > 0.0 && spread_s >= spread * span && on_average >= waiting).then(|| hit(fleet, run, tally, on_average))
+        (span > 0.0 && spread_s >= spread * span && on_average >= waiting).then(|| hit(run, tally, on_average))
     })
     .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, run: Symbol, tally: &RunTally, waiting: f64) -> Hit {
+fn hit(run: Symbol, tally: &RunTally, waiting: f64) -> Hit {
     let (late, calls) = (&tally.late, tally.calls());
     let waited = late.waited_us as f64 / 1e6;
     let mut hit = Hit::new(format!(
@@ -116,7 +116,6 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, tally: &RunTally, waiting: f64) -> Hit {
     .number("waited_s", waited)
     .number("calls_waiting_on_average", waiting);
     hit.rows.extend(late.first.map(|spot| spot.row));
-    hit.class = hit.rows.first().and_then(|row| fleet.table.rows[*row as usize].class);
     hit.run = Some(run);
     hit
 }

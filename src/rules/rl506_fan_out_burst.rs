@@ -169,7 +169,6 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
         hit.confidence = Confidence::Low;
     }
     hit.rows.extend(fanout.examples.iter().copied());
-    hit.class = hit.rows.first().and_then(|row| fleet.table.rows[*row as usize].class);
     hit.scope = Some(scope);
     hit
 }

@@ -3,6 +3,7 @@
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::classify::{Bucket, Class};
 use crate::measure::{Fleet, Recovery, Service};
+use crate::units;
 
 const TIMES: Setting = Setting {
     name: "times",
@@ -157,13 +158,13 @@ impl Rate {
 
 fn hit(fleet: &Fleet<'_>, service: Service, class: Class, recovery: &Recovery, first: Rate, again: Rate) -> Hit {
     let mut hit = Hit::new(format!(
-        "after {} on {}, {:.0}% of the retries failed ({} of {}), and {:.1}% of all first attempts ({} of {})",
+        "after {} on {}, {} of the retries failed ({} of {}), and {} of all first attempts ({} of {})",
         shared::class_words(Some(class)),
         service.label(fleet.table),
-        again.share() * 100.0,
+        units::percent(again.share()),
         again.failed,
         again.of,
-        first.share() * 100.0,
+        units::percent(first.share()),
         first.failed,
         first.of,
     ))

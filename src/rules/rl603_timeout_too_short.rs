@@ -6,6 +6,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::measure::{Fleet, Service};
 use crate::report::Evidence;
+use crate::units;
 use smallvec::SmallVec;
 
 const FIRST_TOKEN: Setting =
@@ -87,7 +88,7 @@ fn tell_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
     let calls = fleet.calls_of(service).max(killed);
     let share = killed as f64 / calls as f64;
     if calls > 1 {
-        let of = format!("; a deadline killed {killed} of the {calls} calls to this model ({:.0}%)", share * 100.0);
+        let of = format!("; a deadline killed {killed} of the {calls} calls to this model ({})", units::percent(share));
         hit.message.push_str(&of);
     }
     hit.evidence.extend([

@@ -148,7 +148,6 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, other: &Limits, one: &Starving, calls: 
     .figure("from", time(one.spot.sent))
     .figure("until", time(one.ended));
     hit.rows.push(one.spot.row);
-    hit.class = fleet.table.rows[one.spot.row as usize].class;
     hit.scope = Some(scope);
     hit
 }

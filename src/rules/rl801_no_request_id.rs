@@ -2,6 +2,7 @@
 
 use super::{Check, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
 use crate::measure::Fleet;
+use crate::units;
 
 const SHARE: Setting =
     Setting { name: "share", default: 0.01, unit: "", meaning: "share of the responses that may lack a request id" };
@@ -100,7 +101,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     }
     let few = (tally.responses as f64) < settings.get(RULE.code, &RESPONSES);
     let mut hit =
-        Hit::new(format!("{missing} of {} responses ({:.1}%) have no request id", tally.responses, share * 100.0))
+        Hit::new(format!("{missing} of {} responses ({}) have no request id", tally.responses, units::percent(share)))
             .count("responses", tally.responses)
             .count("without_request_id", missing)
             .number("share", share);

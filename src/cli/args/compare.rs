@@ -58,6 +58,10 @@ pub(in crate::cli) struct PageOutput {
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(in crate::cli) output: Vec<String>,
 
+    /// What the comparison is about, on top of it
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub(in crate::cli) title: Option<String>,
+
     #[command(flatten)]
     pub(in crate::cli) anonymize: AnonymizeArgs,
 

@@ -4,8 +4,8 @@ use super::ChartError;
 use super::canvas::{Align, Canvas, width};
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted};
 use super::ticks::{linear, powers};
-use crate::units::percent_of;
 use crate::report::{Bar, Histogram};
+use crate::units::percent_of;
 use plotters::prelude::DrawingBackend;
 use plotters::style::{RGBColor, WHITE};
 
@@ -89,8 +89,7 @@ pub(super) fn subtitle(histogram: &Histogram) -> String {
         return format!("{}, {each} one attempt", counted(calls, "call"));
     }
     let share = percent_of(again, calls);
-    let needed =
-        format!("{} of {} ({share}) took more than one attempt", count(again), counted(calls, "call"));
+    let needed = format!("{} of {} ({share}) took more than one attempt", count(again), counted(calls, "call"));
     format!("{needed}; the most was {}", most_attempts(histogram))
 }
 
@@ -105,12 +104,7 @@ pub(super) fn alt(title: &str, histogram: &Histogram) -> String {
             .map(|((name, _), n)| format!("{} {name}", count(n)))
             .collect();
         let attempts = if slot.label == "1" { "attempt" } else { "attempts" };
-        parts.push(format!(
-            "{} {attempts}: {} ({})",
-            slot.label,
-            counted(slot.calls(), "call"),
-            ends.join(", ")
-        ));
+        parts.push(format!("{} {attempts}: {} ({})", slot.label, counted(slot.calls(), "call"), ends.join(", ")));
     }
     let figures = if parts.is_empty() { String::new() } else { format!(" {}.", parts.join("; ")) };
     format!("Bar chart. {title}. {}.{figures}", subtitle(histogram))

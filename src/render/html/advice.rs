@@ -3,8 +3,8 @@
 use super::marks;
 use super::untrusted::prose;
 use super::view::View;
-use crate::render::words::{self, counted};
-use crate::report::{Advice, Finding};
+use crate::render::words::{self, counted, number};
+use crate::report::{Advice, Finding, Remedy};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
@@ -12,15 +12,20 @@ pub(super) fn steps(view: &View<'_>) -> Markup {
     html! {
         h2 { "What to do" }
         @if view.report.advice.is_empty() {
-            p.faint { "Nothing: no error and no warning was found." }
+            p.faint { "Nothing: no problem above info was found in how calls were retried." }
         } @else {
             ol.steps { @for advice in &view.report.advice { (step(view, advice)) } }
+            @if view.report.advice_omitted > 0 {
+                p.faint { "And " a href="#problems" { (number(view.report.advice_omitted)) " more below" } "." }
+            }
         }
     }
 }
 
 fn step(view: &View<'_>, advice: &Advice) -> Markup {
     let cost = words::cost(&advice.cost);
+    // The step that mends it stands below, with its findings and costs.
+    let is_wait = advice.remedy == Remedy::Wait && advice.until.is_some();
     html! {
         li {
             (marks::remedy(advice.remedy))
@@ -33,7 +38,7 @@ fn step(view: &View<'_>, advice: &Advice) -> Markup {
                 }
                 p.meta {
                     a.rule href={ "#" (advice.rule) } { (advice.rule) }
-                    " · " (counted(advice.findings, "finding"))
+                    @if !is_wait { " · " (counted(advice.findings, "finding")) }
                     @if !cost.is_empty() { " · " (cost) }
                     @if let Some(decided) = decided_by(view, advice) { " · decided by " (decided) }
                 }

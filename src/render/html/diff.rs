@@ -1,13 +1,13 @@
 //! The page of a comparison: what changed first, all measures below it.
 
-use super::page::{Page, Section};
+use super::page::{Page, Section, titled};
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
 use crate::render::{compared, words};
 use crate::report::{Basis, Change, Changed, Diff, Shift};
-use crate::units::per_thousand;
 use crate::rules::{Severity, find};
+use crate::units::per_thousand;
 use maud::{Markup, html};
 use std::io::{self, Write};
 
@@ -39,7 +39,7 @@ const PROBLEMS: [Column; 7] = [
 pub fn diff(diff: &Diff, options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
     let sections = [problems(diff), Some(measures(diff)), Some(method(diff))];
     let page = Page {
-        title: "Retries compared",
+        title: &titled("Retries compared", diff.title.as_deref()),
         about: html! { (name(&diff.old.name)) " → " (name(&diff.new.name)) " · " (options.zone) },
         lead: lead(diff, options),
         sections: sections.into_iter().flatten().collect(),
@@ -124,11 +124,14 @@ fn row(problem: &Changed, basis: &Basis) -> Row {
         cells: vec![
             Cell::keyed(sign(problem.change), problem.change as u8),
             Cell::keyed(marks::coded(problem.severity, &code), &code),
-            Cell::new(html! { (name(&problem.name)) }),
+            Cell::new(html! { span.faint[problem.may_be_chance(basis)] { (name(&problem.name)) } }),
             Cell::new(html! { span.faint { (place.join(" · ")) } }),
             rate(problem.old.rate),
             rate(problem.new.rate),
-            Cell::keyed(html! { (compared::chance(problem.p_value)) }, problem.p_value),
+            Cell::keyed(
+                html! { span.faint[problem.may_be_chance(basis)] { (compared::chance(problem.p_value)) } },
+                problem.p_value,
+            ),
         ],
         more: Some(more(problem, basis)),
         id: None,

@@ -63,7 +63,7 @@ pub fn render(report: &Report, options: &HtmlOptions, out: &mut dyn Write) -> io
     let view = View::new(report, options);
     let sections = sections(&view).map_err(io::Error::other)?;
     let page = Page {
-        title: "Retry report",
+        title: &summary::title(&view),
         about: summary::about(&view),
         lead: summary::lead(&view),
         sections,

@@ -44,6 +44,11 @@ pub(in crate::render) struct Page<'a> {
     pub(in crate::render) generator: &'a str,
 }
 
+/// `kind` of page, and what the user says it is about.
+pub(in crate::render) fn titled(kind: &str, title: Option<&str>) -> String {
+    title.map_or_else(|| kind.to_owned(), |title| format!("{kind}: {}", super::untrusted::name(title)))
+}
+
 /// One section of a page.
 pub(in crate::render) struct Section {
     id: &'static str,

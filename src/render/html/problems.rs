@@ -6,10 +6,10 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::view::View;
-use crate::render::words::{self, counted};
+use crate::render::words::{self, counted, number};
 use crate::report::Problem;
-use crate::units::seconds;
 use crate::rules::{Severity, find};
+use crate::units::seconds;
 use maud::{Markup, html};
 use std::collections::HashMap;
 
@@ -56,8 +56,9 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
 fn found(view: &View<'_>) -> String {
     let totals = &view.report.totals;
     let counts = [(totals.errors, "error"), (totals.warnings, "warning"), (totals.infos, "info")];
-    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| counted(*n, word));
-    format!("{}; repeats folded by rule, provider, model and class", counts.collect::<Vec<_>>().join(", "))
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", number(*n)));
+    let findings = counted(totals.errors + totals.warnings + totals.infos, "finding");
+    format!("{findings} ({}); repeats folded by rule, provider, model and class", counts.collect::<Vec<_>>().join(", "))
 }
 
 /// The first problem of a rule is `RL101`, the next `RL101-2`.
@@ -79,7 +80,9 @@ fn row<'a>(view: &View<'_>, problem: &'a Problem, evidences: &Evidences<'a>, id:
     Row {
         cells: vec![
             Cell::keyed(rule, rank),
-            Cell::new(html! { (problem.name) @if problem.known { " " span.faint { "known" } } }),
+            Cell::new(
+                html! { (problem.name) @if problem.known { " " span.faint { "known" } } @if problem.grew { " " span.faint { "grew" } } },
+            ),
             Cell::new(html! { span.faint { (place(problem)) } }),
             Cell::count(problem.count),
             Cell::count(problem.runs),

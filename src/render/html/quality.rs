@@ -16,6 +16,7 @@ pub(super) fn overview(view: &View<'_>) -> Markup {
             (field("Request id on answers", totals.with_request_id))
             (field("Server hint on 429s", totals.hinted_429))
             (field("Rate-limit headers", totals.with_headroom))
+            (field("Rules with evidence", totals.rules_with_evidence))
             (unreadable(report))
             (unjudged(report))
         }

@@ -1,33 +1,31 @@
 //! The first screen: the verdict, its figures, what to do, and what it all rests on.
 
-use super::untrusted::prose;
+use super::untrusted::{name, prose};
 use super::view::View;
 use super::{advice, marks, quality};
-use crate::render::words::{counted, glued, number, percent};
+use crate::render::words::{self, counted, glued, number, percent};
 use crate::report::{Report, Share};
 use crate::rules::Severity;
 use crate::units::seconds;
 use maud::{Markup, html};
 
+/// The log, in the tab and on top of the page.
+pub(super) fn title(view: &View<'_>) -> String {
+    format!("Retry report: {}", name(&words::subject(view.report)))
+}
+
 /// What the page covers, in one line.
 pub(super) fn about(view: &View<'_>) -> Markup {
-    let zone = view.options.zone;
     let Some(window) = view.report.window else { return html! { "no attempt" } };
-    let (first, last) = (zone.show(window.first, "%Y-%m-%d %H:%M"), zone.show(window.last, "%Y-%m-%d %H:%M"));
-    let last = match (first.get(..10), last.get(..10)) {
-        (Some(day), Some(same)) if day == same => last.get(11..).unwrap_or_default().to_owned(),
-        _ => last,
-    };
-    let long = seconds(window.last.s_since(window.first).max(0.0));
-    html! { time datetime=(window.first) { (first) } " to " time datetime=(window.last) { (last) } " " (zone) " · " (glued(&long)) }
+    html! { (glued(&words::window(window, view.options.zone))) }
 }
 
 pub(super) fn lead(view: &View<'_>) -> Markup {
     let report = view.report;
     let (first, rest) = report.verdict.split_once(". ").unwrap_or((report.verdict.trim_end_matches('.'), ""));
     html! {
-        h1 { (worst(report)) (prose(first)) "." }
-        @if !rest.is_empty() { p.rest { (prose(rest)) } }
+        h1 { (worst(report)) (with_options(first)) "." }
+        @if !rest.is_empty() { p.rest { (with_options(rest)) } }
         (notices(report))
         (figures(report))
         div.first {
@@ -37,10 +35,22 @@ pub(super) fn lead(view: &View<'_>) -> Markup {
     }
 }
 
+/// A sentence in which an option stands between backticks: it never breaks at its hyphens.
+fn with_options(text: &str) -> Markup {
+    let text = prose(text);
+    html! {
+        @for (nth, part) in text.split('`').enumerate() {
+            @if nth % 2 == 1 { code.nowrap { (part) } } @else { (part) }
+        }
+    }
+}
+
 /// The sign of the worst that is new.
 fn worst(report: &Report) -> Markup {
     match report.problems.iter().filter(|problem| !problem.known).map(|problem| problem.severity).max() {
         Some(severity) if severity > Severity::Info => marks::alone(severity.name()),
+        _ if report.totals.calls_failed > 0 => marks::alone("failed"),
+        _ if report.totals.calls_open > 0 => marks::alone("open"),
         _ => marks::alone("ok"),
     }
 }
@@ -72,8 +82,8 @@ fn figures(report: &Report) -> Markup {
     html! {
         dl.figures {
             (figure("Calls", &number(totals.calls), &ends.join(", ")))
-            (figure("Sends", &number(totals.sends), &format!("{:.2} a call", totals.amplification)))
-            (figure("Wasted sends", &number(totals.wasted_sends), &of_all(wasted, "sends")))
+            (figure("Attempts", &number(totals.sends), &format!("{:.2} a call", totals.amplification)))
+            (figure("Needless attempts", &number(totals.wasted_sends), &of_all(wasted, "attempts")))
             (figure("Waited", &seconds(totals.wait_s), &retries(totals.retries)))
             (figure("Runs", &number(totals.runs), &green(report)))
         }

@@ -2,7 +2,7 @@
 
 use super::evidence::percent_encoded;
 use super::figure::figure;
-use super::page::{Page, Section};
+use super::page::{Page, Section, titled};
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
@@ -61,7 +61,7 @@ pub fn trend(trend: &Trend, pages: &[Option<&Path>], options: &HtmlOptions, out:
         )),
     ];
     let page = Page {
-        title: "Retries, night by night",
+        title: &titled("Retries, night by night", trend.title.as_deref()),
         about: html! { (words::counted(trend.nights.len() as u64, "night")) " · " (options.zone) },
         lead: lead(trend, &labels),
         sections: sections.into_iter().flatten().collect(),

@@ -19,7 +19,8 @@ const EXAMPLE: usize = 300;
 ///
 /// What writing to `out` fails with.
 pub fn diff(diff: &Diff, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "## Retries compared\n\n**{}**", inline(&diff.verdict, SENTENCE))?;
+    let title = super::titled("Retries compared", diff.title.as_deref());
+    writeln!(out, "## {title}\n\n**{}**", inline(&diff.verdict, SENTENCE))?;
     for notice in &diff.notices {
         writeln!(out, "\n> {}", inline(notice, SENTENCE))?;
     }

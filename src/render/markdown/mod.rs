@@ -19,6 +19,7 @@ mod tests;
 pub use diff::diff;
 pub use trend::trend;
 
+use super::words;
 use crate::attempt::Zone;
 use crate::report::Report;
 use escape::inline;
@@ -44,7 +45,10 @@ pub fn render(report: &Report, zone: Zone, out: &mut dyn Write) -> io::Result<()
     // The last sections are short and must not fall off the end.
     let last = data::sections(report, zone);
     let mut page = Page::new(MOST - NOTES - last.chars().count().min(MOST / 2));
-    page.block(&format!("## {} {}", mark(report), heading(report)));
+    page.block(&format!("## {} retrylens: {}", mark(report), inline(&words::subject(report), NAME)));
+    if let Some(window) = report.window {
+        page.block(&inline(&words::window(window, zone), SENTENCE));
+    }
     page.block(&format!("**{}**", inline(&report.verdict, SENTENCE)));
     notices(report, &mut page);
     steps::write(report, zone, &mut page);
@@ -55,25 +59,22 @@ pub fn render(report: &Report, zone: Zone, out: &mut dyn Write) -> io::Result<()
     write!(out, "\n{last}")
 }
 
+/// `kind` of page, and what the user says it is about.
+fn titled(kind: &str, title: Option<&str>) -> String {
+    title.map_or_else(|| kind.to_owned(), |title| format!("{kind}: {}", inline(title, NAME)))
+}
+
 fn mark(report: &Report) -> &'static str {
-    match (report.totals.errors, report.totals.warnings) {
+    let totals = &report.totals;
+    match (totals.errors, totals.warnings + totals.calls_failed + totals.calls_open) {
         (0, 0) => "✅",
         (0, _) => "⚠️",
         _ => "❌",
     }
 }
 
-fn heading(report: &Report) -> String {
-    use super::words::counted;
-    let totals = &report.totals;
-    match (totals.errors, totals.warnings) {
-        (0, 0) => "retrylens: no error or warning".to_owned(),
-        (errors, warnings) => format!("retrylens: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
-    }
-}
-
 fn notices(report: &Report, page: &mut Page) {
-    use super::words::counted;
+    use words::counted;
     let mut aside = Vec::new();
     if report.totals.suppressed > 0 {
         aside.push(format!("{} suppressed", counted(report.totals.suppressed, "finding")));

@@ -31,7 +31,11 @@ pub(super) fn write(report: &Report, zone: Zone, page: &mut Page) {
 }
 
 fn row(problem: &Problem) -> Vec<String> {
-    let known = if problem.known { " (known)" } else { "" };
+    let known = match (problem.known, problem.grew) {
+        (true, _) => " (known)",
+        (_, true) => " (grew)",
+        _ => "",
+    };
     vec![
         format!("{} {}{known}", mark(problem.severity), problem.severity.name()),
         format!("{} {}", problem.rule, problem.name),

@@ -17,7 +17,8 @@ const MOST: usize = 50;
 /// What writing to `out` fails with.
 pub fn trend(trend: &Trend, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     let labels = compared::labels(trend, zone);
-    writeln!(out, "## Retries, night by night\n\n**{}**", inline(&trend.verdict, SENTENCE))?;
+    let title = super::titled("Retries, night by night", trend.title.as_deref());
+    writeln!(out, "## {title}\n\n**{}**", inline(&trend.verdict, SENTENCE))?;
     for notice in &trend.notices {
         writeln!(out, "\n> {}", inline(notice, SENTENCE))?;
     }

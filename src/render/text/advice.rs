@@ -3,7 +3,7 @@
 use super::layout::Text;
 use super::page::Page;
 use super::{style, words};
-use crate::report::{Advice, Report};
+use crate::report::{Advice, Remedy, Report};
 use std::io;
 
 /// The report gives no more; a page read at night should not either.
@@ -18,7 +18,11 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         return Ok(());
     }
     page.heading("WHAT TO DO", "")?;
-    report.advice.iter().take(SHOWN).try_for_each(|advice| step(advice, page))
+    report.advice.iter().take(SHOWN).try_for_each(|advice| step(advice, page))?;
+    match report.advice_omitted {
+        0 => Ok(()),
+        more => page.remark(&format!("and {} more below", words::number(more))),
+    }
 }
 
 fn step(advice: &Advice, page: &mut Page<'_>) -> io::Result<()> {
@@ -31,6 +35,10 @@ fn step(advice: &Advice, page: &mut Page<'_>) -> io::Result<()> {
         text = text.and(style::BOLD, format!("until {until}")).then(": ");
     }
     page.hanging(label, HANG, &text.then(&advice.text))?;
+    if advice.remedy == Remedy::Wait && advice.until.is_some() {
+        // The step that mends it stands below, with what it costs.
+        return Ok(());
+    }
     let findings = words::counted(advice.findings, "finding");
     let note = match words::cost(&advice.cost) {
         cost if cost.is_empty() => findings,

@@ -28,6 +28,10 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         item("time", Text::plain(time(window, page)), page)?;
     }
     item("fields", Text::plain(fields(report)), page)?;
+    let rules = words::share(report.totals.rules_with_evidence);
+    if !rules.is_empty() {
+        item("rules", Text::plain(format!("evidence for {rules}")), page)?;
+    }
     if !report.unreadable.is_empty() {
         item("unread", Text::styled(style::YELLOW, unreadable(report)), page)?;
     }
@@ -50,17 +54,12 @@ fn inputs(report: &Report) -> String {
         [first, .., last] => (first.path.as_str(), last.path.as_str()),
     };
     let count = words::counted(report.inputs.len() as u64, "file");
-    match folder(first) {
+    match words::folder(first) {
         Some(folder) if report.inputs.iter().all(|input| input.path.starts_with(folder)) => {
             format!("{count} ({formats}) in {folder}")
         }
         _ => format!("{count} ({formats}), {first} to {last}"),
     }
-}
-
-/// A path up to its last separator.
-fn folder(path: &str) -> Option<&str> {
-    path.rfind(['/', '\\']).and_then(|at| path.get(..=at))
 }
 
 fn each_input(report: &Report, page: &mut Page<'_>) -> io::Result<()> {

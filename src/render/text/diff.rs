@@ -31,6 +31,9 @@ const COLUMNS: [Column; 6] = [
 /// What writing to `out` fails with.
 pub fn diff(diff: &Diff, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::over(diff.window(), *options, out);
+    if let Some(title) = &diff.title {
+        page.paragraph(&Text::styled(style::FAINT, title))?;
+    }
     page.paragraph(&Text::styled(style::BOLD, &diff.verdict))?;
     for notice in &diff.notices {
         page.paragraph(&Text::styled(style::YELLOW, "! ").then(notice))?;
@@ -91,7 +94,7 @@ fn problems(diff: &Diff, change: Change, page: &mut Page<'_>) -> io::Result<()> 
     page.heading(&change.name().to_uppercase(), &words::counted(all.len() as u64, "problem"))?;
     let most = if change == Change::Same && !page.options.verbose { SAME } else { usize::MAX };
     for problem in all.iter().take(most) {
-        page.line(head(problem).cut(page.inner(), Fit::Words))?;
+        page.line(head(problem, problem.may_be_chance(&diff.basis)).cut(page.inner(), Fit::Words))?;
         body("", &place(problem), style::PLAIN, usize::MAX, page)?;
         if change != Change::Same || page.options.verbose {
             in_full(problem, &compared::remarks(problem, &diff.basis), page)?;
@@ -106,11 +109,12 @@ fn problems(diff: &Diff, change: Change, page: &mut Page<'_>) -> io::Result<()> 
     Ok(())
 }
 
-fn head(problem: &Changed) -> Text {
+/// What chance may explain is faint.
+fn head(problem: &Changed, faint: bool) -> Text {
     let mark = format!("{} {}", style::mark(problem.severity), problem.severity.name());
-    Text::styled(style::severity(problem.severity).bold(), mark)
-        .then(" ")
-        .and(style::BOLD, format!("{} {}", problem.key.rule, problem.name))
+    let (first, rest) =
+        if faint { (style::FAINT, style::FAINT) } else { (style::severity(problem.severity).bold(), style::BOLD) };
+    Text::styled(first, mark).then(" ").and(rest, format!("{} {}", problem.key.rule, problem.name))
 }
 
 /// Where it is and how often.

@@ -32,8 +32,8 @@ fn not_judged(coverage: &[Coverage], undecided: &[Undecided], page: &mut Page<'_
     }
     for gap in undecided {
         let calls = words::counted(gap.calls, "call");
-        let text = Text::plain(format!("{} cannot tell of {calls} that lack ", gap.rule)).and(style::BOLD, gap.field);
-        page.item(&text.then(" where it would have told"), HANG, usize::MAX)?;
+        let text = Text::plain(format!("{} could not judge {calls}: no ", gap.rule)).and(style::BOLD, gap.field);
+        page.item(&text.then(" logged"), HANG, usize::MAX)?;
     }
     Ok(())
 }

@@ -80,6 +80,8 @@ impl Default for TextOptions {
 /// What writing to `out` fails with.
 pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(report, *options, out);
+    let time = report.window.map_or_else(String::new, |window| format!(" · {}", words::window(window, options.zone)));
+    page.paragraph(&Text::styled(style::FAINT, words::subject(report)).and(style::FAINT, time))?;
     page.paragraph(&Text::styled(style::BOLD, &report.verdict))?;
     notices::write(report, &mut page)?;
     advice::write(report, &mut page)?;

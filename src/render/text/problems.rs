@@ -15,6 +15,8 @@ const LABEL: usize = BODY + 6;
 const EXAMPLE_LINES: usize = 4;
 /// Columns from which a page is wide.
 const WIDE: usize = 100;
+/// Problems above info before `--verbose`.
+const GRAVE: usize = 15;
 /// Infos before `--verbose`.
 const INFOS: usize = 10;
 
@@ -27,24 +29,38 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let is_compact = |problem: &&Problem| problem.severity == Severity::Info && !page.options.verbose;
     let infos = shown.iter().position(is_compact).unwrap_or(shown.len());
     let (grave, infos) = shown.split_at(infos);
-    for (nth, problem) in grave.iter().enumerate() {
+    let most = if page.options.verbose { grave.len() } else { GRAVE };
+    for (nth, problem) in grave.iter().take(most).enumerate() {
         let told = grave[..nth].iter().any(|other| (other.rule, &other.fix) == (problem.rule, &problem.fix));
         in_full(problem, told, page)?;
         page.blank()?;
+    }
+    if grave.len() > most {
+        page.remark(&more(&grave[most..]))?;
     }
     compact(infos, page)?;
     if report.problems_hidden > 0 {
         let hidden = words::counted(report.problems_hidden, "problem");
         page.remark(&format!("{hidden} below --min-severity not shown"))?;
     }
-    page.remark("why: retrylens explain CODE; the sends of one: retrylens trace ID INPUT")
+    page.remark("why: retrylens explain CODE; the attempts of one: retrylens trace ID INPUT")
 }
 
 fn found(report: &Report) -> String {
     let totals = &report.totals;
     let counts = [(totals.errors, "error"), (totals.warnings, "warning"), (totals.infos, "info")];
-    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| words::counted(*n, word));
-    counts.chain(["repeats folded".to_owned()]).collect::<Vec<_>>().join(", ")
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", words::number(*n)));
+    let findings = words::counted(totals.errors + totals.warnings + totals.infos, "finding");
+    format!("{findings} ({}), repeats folded", counts.collect::<Vec<_>>().join(", "))
+}
+
+/// What is left out, by severity.
+fn more(rest: &[&Problem]) -> String {
+    let of = |severity| rest.iter().filter(|problem| problem.severity == severity).count() as u64;
+    let counts = [(of(Severity::Error), "error"), (of(Severity::Warning), "warning")];
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| words::counted(*n, word)).collect::<Vec<_>>();
+    let kinds = words::counted(rest.len() as u64, "more kind");
+    format!("and {kinds} ({}): --verbose shows all, as does --format json", counts.join(", "))
 }
 
 /// Within a severity, as the report orders them.
@@ -90,10 +106,19 @@ fn head(problem: &Problem, width: usize) -> Text {
     let left = Text::styled(style.bold(), format!("{} {}", style::mark(problem.severity), problem.severity.name()))
         .then(" ")
         .and(style::BOLD, format!("{} {}", problem.rule, problem.name))
-        .and(style::FAINT, if problem.known { " (known)" } else { "" });
+        .and(style::FAINT, status(problem));
     let often = Text::plain(often(problem));
     let room = width.saturating_sub(often.width() + 2);
     left.fitted(room, Fit::Words).then("  ").join(often)
+}
+
+/// What the baseline says of it.
+fn status(problem: &Problem) -> &'static str {
+    match (problem.known, problem.grew) {
+        (true, _) => " (known)",
+        (_, true) => " (grew)",
+        _ => "",
+    }
 }
 
 fn often(problem: &Problem) -> String {

@@ -27,7 +27,8 @@ pub(in crate::render) fn clean() -> Report {
     Report {
         schema_version: SCHEMA_VERSION,
         generator: "retrylens 0.1.0".to_owned(),
-        verdict: "No problem found: 412 calls in 3 runs took 412 sends.".to_owned(),
+        title: None,
+        verdict: "All 412 calls succeeded (412 attempts). No problem found in how calls were retried.".to_owned(),
         ledger: Ledger { lines: 415, attempts: 412, skipped: 3, ..Ledger::default() },
         window: Some(Window { first: at(0), last: at(42) }),
         notices: Vec::new(),
@@ -44,6 +45,7 @@ pub(in crate::render) fn clean() -> Report {
             ..Totals::default()
         },
         advice: Vec::new(),
+        advice_omitted: 0,
         problems: Vec::new(),
         problems_hidden: 0,
         findings: Vec::new(),
@@ -70,8 +72,10 @@ pub(in crate::render) fn clean() -> Report {
 pub(in crate::render) fn night() -> Report {
     Report {
         verdict:
-            "3 errors, 5 warnings. 412 of 5080 sends (8.1%) could not have helped; 2 h 13 min of waiting; 14 of 61 \
-                  green runs needed more than one attempt."
+            "123 of 4,607 calls failed; 4 more had failed when the log ends and may go on (`--complete` counts them as \
+             failed); 14 of 61 runs failed. 2 problems found: 1 error, 1 warning (8 findings). 412 of 5,080 attempts \
+             (8.1%) could not have helped; 2 h 13 min of waiting between attempts; 14 of 47 green runs needed more than \
+             one attempt."
                 .to_owned(),
         ledger: Ledger {
             lines: 12_345,
@@ -185,6 +189,7 @@ fn totals() -> Totals {
         calls_failed: 123,
         calls_open: 4,
         runs: 61,
+        runs_failed: 14,
         sends: 5080,
         retries: 473,
         amplification: 1.103,
@@ -199,6 +204,7 @@ fn totals() -> Totals {
         with_request_id: Share { count: 9999, of: 10_000 },
         hinted_429: Share { count: 3, of: 180 },
         with_headroom: Share { count: 8214, of: 10_000 },
+        rules_with_evidence: Share { count: 70, of: 74 },
     }
 }
 
@@ -266,6 +272,7 @@ fn problems() -> Vec<Problem> {
               the budget, and resume when the cap reopens."
                 .to_owned(),
         known: false,
+        grew: false,
     };
     let mut all = vec![
         one("RL101", "spend-cap-retried", Severity::Error, 38, 12, (212, 4332.0)),

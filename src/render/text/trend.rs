@@ -12,11 +12,12 @@ use std::io::{self, Write};
 /// Problems before `--verbose`.
 const PROBLEMS: usize = 20;
 
-const NIGHTS: [Column; 11] = [
+const NIGHTS: [Column; 12] = [
     Column::new("night", Fit::Words),
     Column::new("calls", Fit::Number),
     Column::new("sends", Fit::Number).spare(2),
     Column::new("failed", Fit::Number),
+    Column::new("open", Fit::Number).spare(4),
     Column::new("ampl.", Fit::Number),
     Column::new("wasted", Fit::Number),
     Column::new("waited", Fit::Number),
@@ -42,6 +43,9 @@ const COURSES: [Column; 5] = [
 pub fn trend(trend: &Trend, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let labels = compared::labels(trend, options.zone);
     let mut page = Page::over(trend.window(), *options, out);
+    if let Some(title) = &trend.title {
+        page.paragraph(&Text::styled(style::FAINT, title))?;
+    }
     page.paragraph(&Text::styled(style::BOLD, &trend.verdict))?;
     for notice in &trend.notices {
         page.paragraph(&Text::styled(style::YELLOW, "! ").then(notice))?;
@@ -60,8 +64,14 @@ fn nights(trend: &Trend, labels: &[String], page: &mut Page<'_>) -> io::Result<(
     let mut table = Table::new(&NIGHTS);
     for (night, label) in trend.nights.iter().zip(labels) {
         let counts = [night.calls, night.sends].map(|n| Text::plain(words::number(n)));
-        let measures =
-            [Measure::FailedCalls, Measure::Retries, Measure::WastedSends, Measure::WaitMs, Measure::RateLimited];
+        let measures = [
+            Measure::FailedCalls,
+            Measure::OpenCalls,
+            Measure::Retries,
+            Measure::WastedSends,
+            Measure::WaitMs,
+            Measure::RateLimited,
+        ];
         let measures = measures.map(|measure| figure(night, measure, &short(night, measure)));
         let [errors, warnings, infos] = night.findings.map(words::number);
         let findings =

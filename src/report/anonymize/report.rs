@@ -14,6 +14,7 @@ impl Anonymizer {
         let Report {
             schema_version,
             generator,
+            title,
             verdict,
             ledger,
             window,
@@ -21,6 +22,7 @@ impl Anonymizer {
             notices,
             baseline,
             advice,
+            advice_omitted,
             problems,
             problems_hidden,
             findings,
@@ -44,6 +46,7 @@ impl Anonymizer {
         Report {
             schema_version,
             generator,
+            title,
             verdict,
             ledger,
             window,
@@ -51,6 +54,7 @@ impl Anonymizer {
             notices: withheld(&notices),
             baseline,
             advice: advice.into_iter().map(advised).collect(),
+            advice_omitted,
             problems: problems.into_iter().map(|problem| self.problem(problem)).collect(),
             problems_hidden,
             findings: findings.into_iter().map(|finding| self.finding(finding)).collect(),
@@ -90,6 +94,7 @@ impl Anonymizer {
             request_ids,
             fix: _,
             known,
+            grew,
         } = problem;
         Problem {
             rule,
@@ -107,6 +112,7 @@ impl Anonymizer {
             request_ids: request_ids.iter().map(|id| self.name(Kind::Request, id)).collect(),
             fix: fix(rule),
             known,
+            grew,
         }
     }
 

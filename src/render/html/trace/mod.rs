@@ -9,7 +9,7 @@ use super::page::{Page, Section};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
 use crate::render::{text, words};
-use crate::report::{Finding, Outcome, Trace, TracedCall, Traces};
+use crate::report::{Finding, Outcome, Trace, TracedCall, Traces, Window};
 use crate::rules::Severity;
 use maud::{Markup, html};
 use std::io::{self, Write};
@@ -37,10 +37,9 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
         let lines = html! { @for trace in shown() { (raw(trace)) } };
         sections.push(Section::new("raw", "Records", "as the log has them, keys masked", lines));
     }
-    let ids: Vec<String> = traces.traces.iter().map(|trace| name(&trace.id)).collect();
     let page = Page {
-        title: "Trace",
-        about: html! { span.id { (ids.join(", ")) } },
+        title: &format!("Trace of {}", traces.traces.first().map_or_else(String::new, |trace| name(&trace.id))),
+        about: html! { (about(traces, options)) },
         lead: html! {
             @for trace in &traces.traces { h1 { (prose(&words::held(&text::sentence(trace)))) } }
             p.rest { "Searched: " (text::of_reading(&traces.searched)) "." }
@@ -49,6 +48,14 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
         generator: &traces.generator,
     };
     out.write_all(page.render().as_bytes())
+}
+
+/// Further ids, and the time of the first and the last attempt.
+fn about(traces: &Traces, options: &HtmlOptions) -> String {
+    let sent =
+        || traces.traces.iter().flat_map(|trace| &trace.calls).flat_map(|call| &call.sends).map(|one| one.sighting.ts);
+    let time = sent().min().zip(sent().max()).map(|(first, last)| words::window(Window { first, last }, options.zone));
+    traces.traces.iter().skip(1).map(|trace| name(&trace.id)).chain(time).collect::<Vec<_>>().join(" · ")
 }
 
 fn calls(trace: &Trace, options: &HtmlOptions) -> Markup {

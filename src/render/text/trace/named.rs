@@ -3,8 +3,8 @@
 use super::super::words;
 use crate::report::{Outcome, Trace, TracedCall};
 use crate::rules::Severity;
-use crate::units::seconds;
 use crate::search::Kind;
+use crate::units::seconds;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
