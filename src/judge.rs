@@ -13,14 +13,14 @@ pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
 pub use options::{Options, Suppression};
 pub use rolling::Rolling;
 
-use crate::attempt::{AttemptTable, Symbol, Time};
+use crate::attempt::{AttemptTable, Dimension, Symbol, Time};
 use crate::calls::{Call, Grouping, Groups, Horizon, Plain, group_rest};
 use crate::measure::{Fleet, RunTally, Service, Sums};
 use crate::report::CallFacts;
 use crate::rules::{self, Check, Confidence, Field, Hit, Rule, Scope, Severity};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::BuildHasher;
 
 /// What a set of calls came to.
@@ -40,6 +40,8 @@ pub struct Judgement<'a> {
     pub undecided: BTreeMap<(&'static str, Field), u64>,
     /// Attempts of calls that [`Options::filter`] leaves out.
     pub left_out: u64,
+    /// Runs of those calls.
+    pub runs_left_out: HashSet<Symbol, RandomState>,
 }
 
 /// Judges every call of `table`, then the fleet.
@@ -118,14 +120,16 @@ pub struct Settled {
     covered: Vec<u64>,
     undecided: BTreeMap<(&'static str, Field), u64>,
     left_out: u64,
+    runs_left_out: HashSet<Symbol, RandomState>,
 }
 
 impl Settled {
     /// Together with its table again.
     #[must_use]
     pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
-        let Settled { sums, folds, wasted, suppressed, covered, undecided, left_out } = self;
-        Judgement { fleet: Fleet { table, sums }, folds, wasted, suppressed, covered, undecided, left_out }
+        let Settled { sums, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
+        let fleet = Fleet { table, sums };
+        Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
     }
 
     /// Every row number it keeps.
@@ -140,8 +144,8 @@ impl<'a> Judgement<'a> {
     /// Apart from its table.
     #[must_use]
     pub fn detach(self) -> Settled {
-        let Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out } = self;
-        Settled { sums: fleet.sums, folds, wasted, suppressed, covered, undecided, left_out }
+        let Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
+        Settled { sums: fleet.sums, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
     }
 
     /// The judgement of no call.
@@ -155,6 +159,7 @@ impl<'a> Judgement<'a> {
             covered: Vec::new(),
             undecided: BTreeMap::new(),
             left_out: 0,
+            runs_left_out: HashSet::default(),
         }
     }
 
@@ -170,6 +175,7 @@ impl<'a> Judgement<'a> {
         }
         if !options.filter.wants_call(call) {
             self.left_out += call.len() as u64 + u64::from(call.duplicates);
+            self.runs_left_out.insert(call.first().run);
             return;
         }
         self.fleet.sums.absorb(call, since);
@@ -189,23 +195,40 @@ impl<'a> Judgement<'a> {
         }
         wasted.sort_unstable();
         wasted.dedup();
+        self.fleet.sums.note_wasted(self.fleet.table, call.first().run, &wasted);
         self.note_waste(call.first().run, wasted.len() as u64);
     }
 
     /// The same for plain calls: no call rule speaks of those.
     fn absorb_plain(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
         let (table, sums) = (self.fleet.table, &mut self.fleet.sums);
-        if options.filter.wants_all() {
+        if options.filter.is_empty() {
             return sums.absorb_plain(table, rows, since);
         }
-        let (mut all, mut taken) = (0, 0);
-        let wanted = rows.inspect(|_| all += 1).filter(|row| {
-            let wanted = options.filter.wants_alone(table, &table.rows[*row as usize]);
-            taken += u64::from(wanted);
+        let (left_out, runs) = (&mut self.left_out, &mut self.runs_left_out);
+        let wanted = rows.filter(|row| {
+            let attempt = &table.rows[*row as usize];
+            let wanted = options.filter.wants_alone(table, attempt);
+            if !wanted {
+                *left_out += 1;
+                runs.insert(attempt.run);
+            }
             wanted
         });
         sums.absorb_plain(table, wanted, since);
-        self.left_out += all - taken;
+    }
+
+    /// Every name of one kind in what was read, left out or not, with the version beside it.
+    #[must_use]
+    pub fn names_of(&self, of: Dimension) -> BTreeSet<(&'a str, Option<&'a str>)> {
+        let names = &self.fleet.table.names;
+        if of == Dimension::Run {
+            let runs = self.fleet.runs.keys().chain(&self.runs_left_out);
+            return runs.filter_map(|run| Some((names.get(*run)?, None))).collect();
+        }
+        let origins = self.fleet.table.all_origins().iter();
+        let name = |origin| Some((names.get(of.symbol(Symbol::NONE, origin))?, names.get(of.version(origin))));
+        origins.filter_map(name).collect()
     }
 
     /// What a call rule says; that it cannot tell is counted, of rules that are reported.
@@ -229,7 +252,9 @@ impl<'a> Judgement<'a> {
         for (rule, is_reported) in judging_rules(options) {
             if let Check::Fleet(check) = rule.check {
                 for hit in check(&self.fleet, &options.settings) {
-                    self.note_waste(hit.run.unwrap_or(Symbol::NONE), hit.wasted.len() as u64 + hit.wasted_more);
+                    let run = hit.run.unwrap_or(Symbol::NONE);
+                    self.note_waste(run, hit.wasted.len() as u64 + hit.wasted_more);
+                    self.fleet.sums.note_wasted(self.fleet.table, run, &hit.wasted);
                     if is_reported {
                         self.keep(rule, hit, None, options);
                     }
@@ -285,6 +310,12 @@ impl<'a> Judgement<'a> {
         if let Some(tally) = self.fleet.runs.get_mut(&run) {
             tally.findings[severity as usize] += 1;
         }
+        if call.is_some()
+            && let Some(row) = hit.rows.first()
+        {
+            let origin = table.rows[*row as usize].origin;
+            self.fleet.senders.entry(origin).or_default().findings[severity as usize] += 1;
+        }
         let fold = self.folds.entry(key).or_insert_with(|| Fold::new(rule, severity, seen));
         fold.count(severity, run, seen, cost);
         let rank = rank_of(table, &hit);
@@ -333,6 +364,7 @@ impl<'a> Judgement<'a> {
         self.wasted += other.wasted;
         self.suppressed += other.suppressed;
         self.left_out += other.left_out;
+        self.runs_left_out.extend(other.runs_left_out);
         self.covered.resize(self.covered.len().max(other.covered.len()), 0);
         self.covered.iter_mut().zip(other.covered).for_each(|(mine, theirs)| *mine += theirs);
         for (key, calls) in other.undecided {

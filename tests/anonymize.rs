@@ -29,6 +29,9 @@ const PLANTED: &[&str] = &[
     "plantedidem",
     "10.11.12.13",
     "plantedclient",
+    "plantedpod",
+    "plantedgateway",
+    "plantedbuild",
 ];
 
 /// One call of every kind that quotes its log: refused, relabelled, throttled with a scope, behind a gateway.
@@ -40,7 +43,8 @@ fn planted_log() -> String {
             "call_id": format!("plantedcall-{call}"), "attempt": attempt, "request_id": format!("plantedreq-{call}-{attempt}"),
             "provider": "https://plantedhost.example:8443", "model": "ft:gpt-4o:plantedmodel::x", "org": "plantedorg",
             "api_key_id": "plantedkey", "workspace": "plantedspace", "layer": "plantedlayer", "max_attempts": 1,
-            "client": { "name": "plantedclient", "version": "1" },
+            "client": { "name": "plantedclient", "version": "1-plantedbuild" }, "host": "plantedpod",
+            "base_url": "https://plantedgateway.example/v1?k=plantedkey", "input_tokens": 10,
         });
         line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         log.push_str(&format!("{line}\n"));

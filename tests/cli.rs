@@ -320,9 +320,9 @@ fn filters_leave_out_and_count() {
     for (arguments, attempts) in [
         (&["--run", "r-ok"][..], 1),
         (&["--run", "r-ok", "--run", "r-bad"], 3),
-        (&["--model", "GPT"], 2),
+        (&["--model", "GPT-*"], 2),
         (&["--provider", "anthropic"], 1),
-        (&["--provider", "anthropic", "--model", "sonnet"], 1),
+        (&["--provider", "Anthropic", "--model", "*sonnet*"], 1),
         // A call is taken by its first send, and whole.
         (&["--since", "2026-01-05T12:00:00Z"], 2),
         (&["--until", "2026-01-05T12:00:00Z"], 1),
@@ -337,6 +337,74 @@ fn filters_leave_out_and_count() {
         assert_eq!(ledger["filtered"], 3 - attempts, "{arguments:?}: {ledger}");
         assert_eq!(ledger["skipped"], 3 - attempts, "{arguments:?}: {ledger}");
         assert_eq!(ledger["lines"], 3);
+    }
+}
+
+#[test]
+fn reports_among_logs_are_left_out_and_said_to_be() {
+    let folder = folder();
+    let dir = folder.path().join("nights");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::copy(folder.path().join("ok.jsonl"), dir.join("ok.jsonl")).unwrap();
+    std::fs::write(dir.join("app.json"), std::fs::read(folder.path().join("bad.jsonl")).unwrap()).unwrap();
+    let alone = report(folder.path(), &["nights"]);
+    run_in(folder.path(), &["analyze", "--output", "json=nights/old.json", "bad.jsonl"]);
+    let ran = run_in(folder.path(), &["analyze", "--format", "json", "nights"]);
+    assert!(ran.stderr.contains("old.json is a report of retrylens, not a log: left out"), "{ran:#?}");
+    assert_eq!((&ran.json()["ledger"], ran.json()["inputs"].as_array().unwrap().len()), (&alone["ledger"], 2));
+    let ran = run_in(folder.path(), &["trace", "req_1", "nights"]);
+    assert!(ran.stderr.contains("left out"), "{ran:#?}");
+    assert_ends(&analyze(folder.path(), &["nights/old.json"]), 3, "is a report of retrylens, not a log: compare it");
+}
+
+#[test]
+fn a_time_that_clocks_skipped_is_called_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = "{\"ts\":\"2026-03-29 02:30:00\",\"call_id\":\"a\",\"status\":200}\n\
+               {\"ts\":\"2026-03-29 03:30:00\",\"call_id\":\"b\",\"status\":200}\n";
+    std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
+    let options = ["--tz", "Europe/Berlin", "--max-rejected", "100", "log.jsonl"];
+    let skipped = report(folder.path(), &options);
+    let reason = skipped["rejects"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("\"2026-03-29 02:30:00\" does not exist in Europe/Berlin"), "{reason}");
+    assert_eq!(report(folder.path(), &["log.jsonl"])["ledger"]["rejected"], 0, "in UTC it exists");
+    let ran = analyze(folder.path(), &["--since", "2026-03-29 02:30", "--tz", "Europe/Berlin", "log.jsonl"]);
+    assert_ends(&ran, 2, "`2026-03-29 02:30` does not exist in Europe/Berlin");
+}
+
+/// Attempts of two clients, layers, organisations, keys, workspaces, hosts and addresses.
+const TWO_OF_EACH: &str = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"night-1","call_id":"a","status":200,"model":"tall-7b","provider":"north","client":{"name":"Acme/Go","version":"1.2.0"},"layer":"sdk","org":"o-1","api_key_id":"k-1","workspace":"w-1","hostname":"pod-a","base_url":"https://one.example.com/v1"}
+{"ts":"2026-01-05T10:00:01Z","run_id":"night-2","call_id":"b","status":200,"model":"wide-7b","provider":"south","client":{"name":"Acme/Go","version":"1.3.0"},"layer":"worker","org":"o-2","api_key_id":"k-2","workspace":"w-2","host":{"name":"pod-b"},"endpoint":"/v2/chat?x=1"}
+"#;
+
+#[test]
+fn every_name_chooses_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log.jsonl"), TWO_OF_EACH).unwrap();
+    for (option, whole, pattern, wrong, like) in [
+        ("--run", "NIGHT-2", "*-2", "nihgt-2", "did you mean `night-2` or `night-1`?"),
+        ("--model", "Wide-7b", "wide*", "wide", "did you mean `wide-7b`? (a name is given whole: `*wide*` finds"),
+        ("--provider", "south", "s????", "sowth", "did you mean `south`"),
+        ("--client", "acme/go 1.3.0", "* 1.3.*", "Acme/Rust", "`Acme/Go`"),
+        ("--layer", "Worker", "w*", "wroker", "did you mean `worker`?"),
+        ("--org", "O-2", "o-[2-9]", "org", "there are `o-1`, `o-2`"),
+        ("--key", "k-2", "?-2", "none", "there are `k-1`, `k-2`"),
+        ("--workspace", "W-2", "*2", "prod", "there are `w-1`, `w-2`"),
+        ("--host", "pod-b", "*-b", "pod", "did you mean `pod-a` or `pod-b`?"),
+        ("--endpoint", "/v2/chat", "/v2/*", "two.example.com", "did you mean `one.example.com`?"),
+    ] {
+        for memory in ["whole", "bounded"] {
+            for name in [whole, pattern] {
+                let report = report(folder.path(), &[option, name, "--memory", memory, "log.jsonl"]);
+                assert_eq!(report["runs"][0]["run_id"], "night-2", "{option} {name}");
+                assert_eq!((&report["ledger"]["attempts"], &report["ledger"]["filtered"]), (&1.into(), &1.into()));
+                assert_eq!(report["notices"].to_string(), "[]", "{option} {name}");
+            }
+            let ran = analyze(folder.path(), &[option, wrong, "--memory", memory, "log.jsonl"]);
+            assert_ends(&ran, 3, like);
+            let found = report(folder.path(), &[option, whole, option, wrong, "--memory", memory, "log.jsonl"]);
+            assert!(found["notices"].to_string().contains(wrong), "{option} {wrong}: {}", found["notices"]);
+        }
     }
 }
 
@@ -563,7 +631,7 @@ fn the_words_of_a_mistake_stay_as_they_are() {
     let folder = folder();
     let complaint = |arguments: &[&str]| run_in(folder.path(), arguments).stderr;
     insta::assert_snapshot!(complaint(&["analyze", "missing.jsonl"]), @"retrylens: cannot read missing.jsonl: No such file or directory (os error 2)");
-    insta::assert_snapshot!(complaint(&["analyze", "--run", "r-none", "ok.jsonl"]), @"retrylens: no attempt found in ok.jsonl: 1 line read, 0 skipped as no attempts, 0 unreadable, 0 blank; 1 attempt was left out by --since, --until, --run, --model or --provider");
+    insta::assert_snapshot!(complaint(&["analyze", "--run", "r-none", "ok.jsonl"]), @"retrylens: no attempt found in ok.jsonl: 1 line read, 0 skipped as no attempts, 0 unreadable, 0 blank; 1 attempt was left out by --run; no run `r-none` in the log; there are `r-ok`");
     insta::assert_snapshot!(complaint(&["trace", "re", "ok.jsonl"]), @"retrylens: `re` is too short for an id: give at least 3 characters");
 }
 

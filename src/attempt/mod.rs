@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows which format a record came from.
 
+mod dimension;
 mod gauges;
 mod intern;
 mod origin;
@@ -10,6 +11,7 @@ mod span;
 mod table;
 mod time;
 
+pub use dimension::Dimension;
 pub(crate) use gauges::Widths;
 pub use gauges::{Gauge, Gauges, Track};
 pub use intern::{Interner, Symbol};
@@ -166,6 +168,11 @@ impl Flags {
     pub const NO_SIDE_EFFECT: u32 = 1 << 20;
     /// Whatever sends again beneath the client says how often it sent.
     pub const COUNTS_BENEATH: u32 = 1 << 21;
+
+    /// What the attempt cost is known.
+    pub const COST: u32 = 1 << 28;
+    /// It was worked out by declared prices.
+    pub const PRICED: u32 = 1 << 29;
 
     /// Where the two bits of the failure's bucket stand.
     const BUCKET_SHIFT: u32 = 30;

@@ -27,6 +27,10 @@ pub struct Origin {
     pub api_key: Symbol,
     /// Workspace or project.
     pub workspace: Symbol,
+    /// The machine, container or pod it was sent from.
+    pub host: Symbol,
+    /// Where it was sent to: host and port of a URL, or a path.
+    pub endpoint: Symbol,
 }
 
 /// What a rate limit holds for: an account and a model class of one provider.
@@ -63,6 +67,12 @@ impl Origin {
         Scope { model: Symbol::NONE, ..self.scope() }
     }
 
+    /// The same sender, wherever it runs and whatever address it sends to.
+    #[must_use]
+    pub fn sender(&self) -> Origin {
+        Origin { host: Symbol::NONE, endpoint: Symbol::NONE, ..*self }
+    }
+
     fn remapped(&self, map: &[Symbol]) -> Origin {
         Origin {
             provider: remap(self.provider, map),
@@ -73,6 +83,8 @@ impl Origin {
             org: remap(self.org, map),
             api_key: remap(self.api_key, map),
             workspace: remap(self.workspace, map),
+            host: remap(self.host, map),
+            endpoint: remap(self.endpoint, map),
         }
     }
 }
@@ -126,6 +138,10 @@ impl Origins {
 
     pub(crate) fn get(&self, id: OriginId) -> &Origin {
         &self.list[id.0 as usize]
+    }
+
+    pub(crate) fn all(&self) -> &[Origin] {
+        &self.list
     }
 
     pub(crate) fn absorb(&mut self, other: &Origins, map: &[Symbol]) -> Vec<OriginId> {

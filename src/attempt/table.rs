@@ -2,7 +2,8 @@
 
 use super::intern::{Interner, Symbol, remap};
 use super::origin::{Origin, OriginId, Origins};
-use super::{Attempt, Gauges, Span, Time};
+use super::{Attempt, Flags, Gauges, Span, Time};
+use crate::policy::{Price, Prices};
 
 /// Index of a [`Detail`]; [`DetailId::NONE`] for an attempt that has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +180,29 @@ impl AttemptTable {
     #[must_use]
     pub fn origin_of(&self, id: OriginId) -> &Origin {
         self.origins.get(id)
+    }
+
+    /// Works out what attempts cost whose record gives tokens and no cost.
+    pub(crate) fn price(&mut self, prices: &Prices) {
+        if prices.is_empty() || self.usage.is_empty() {
+            return;
+        }
+        let of = |origin: &Origin| self.names.get(origin.model).and_then(|model| prices.of(model));
+        let by_origin: Vec<Option<&Price>> = self.origins.all().iter().map(of).collect();
+        for (row, usage) in self.rows.iter_mut().zip(&mut self.usage) {
+            let price = by_origin.get(row.origin.0 as usize).copied().flatten();
+            let known = row.flags.has(Flags::COST);
+            if let Some(cost) = price.filter(|_| !known).and_then(|price| price.micro_usd(usage)) {
+                usage.cost_micro_usd = cost;
+                row.flags.set(Flags::COST | Flags::PRICED, true);
+            }
+        }
+    }
+
+    /// Every origin met, of rows that have left as well.
+    #[must_use]
+    pub fn all_origins(&self) -> &[Origin] {
+        self.origins.all()
     }
 
     /// Appends every row of `other`, whose files keep their numbers.

@@ -1,7 +1,7 @@
 //! How two attempts of one call stand to one another.
 
 use super::{Call, Grouping};
-use crate::attempt::{Flags, Symbol};
+use crate::attempt::{Attempt, AttemptTable, Flags, Symbol};
 use std::ops::Range;
 
 /// Whether more than a like request some time later says that the attempt at `position` was sent again.
@@ -18,6 +18,12 @@ pub(crate) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
         || decided
         || same_body
         || detail.is_some_and(|detail| detail.planned_us.is_some())
+}
+
+/// Whether two attempts are of the same client, layer, model and account, wherever it runs and whatever address it
+/// sends to.
+pub(crate) fn same_sender(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
+    a.origin == b.origin || table.origin(a).sender() == table.origin(b).sender()
 }
 
 /// Whether nothing shows that two attempts went to different providers or accounts.

@@ -22,10 +22,11 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let judgement = settled.attach(&ingested.table);
     let mut report = build(&ingested, &judgement, &options.rules);
     if report.ledger.attempts == 0 {
-        return Err(inputs::nothing_left(&ingested, report.ledger.filtered));
+        return Err(inputs::nothing_left(&ingested, &judgement, &options.filter, report.ledger.filtered));
     }
     report.notices.extend(notice);
     report.title.clone_from(&args.title);
+    report.notices.extend(inputs::unmatched(&judgement, &options.filter));
     config::note(&config, &options, &judgement, &mut report);
     if let Some(baseline) = baseline {
         baseline.mark(&mut report);

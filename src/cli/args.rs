@@ -4,6 +4,7 @@ mod anonymize;
 mod classify;
 mod compare;
 mod config;
+mod names;
 mod numbers;
 mod schema;
 mod trace;
@@ -12,11 +13,13 @@ pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
 pub(super) use compare::{DiffArgs, PageForm, PageOutput, TrendArgs};
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
+pub(super) use names::NameArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use super::forms::Form;
 use crate::attempt::{Time, Zone};
+use crate::ingest::timestamp;
 use crate::rules::Severity;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -117,17 +120,8 @@ pub(super) struct ReadingArgs {
     #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Which calls")]
     pub(super) tz: Zone,
 
-    /// Judge only calls of this run (repeatable)
-    #[arg(long, value_name = "ID", help_heading = "Which calls")]
-    pub(super) run: Vec<String>,
-
-    /// Judge only calls that used a model whose name contains this (repeatable)
-    #[arg(long, value_name = "TEXT", help_heading = "Which calls")]
-    pub(super) model: Vec<String>,
-
-    /// Judge only calls that used a provider whose name contains this (repeatable)
-    #[arg(long, value_name = "TEXT", help_heading = "Which calls")]
-    pub(super) provider: Vec<String>,
+    #[command(flatten)]
+    pub(super) names: NameArgs,
 
     /// Nothing follows this data: a call whose last attempt failed was given up, not cut off
     #[arg(long, help_heading = "Judging")]
@@ -315,12 +309,15 @@ pub(super) fn time(text: &str, zone: Zone) -> Result<Time, String> {
         return Ok(Time(now().0.saturating_sub(age)));
     }
     // A date means its midnight, and seconds may be left out.
-    ["", ":00", " 00:00:00"]
-        .iter()
-        .find_map(|rest| crate::ingest::timestamp::from_text(&format!("{text}{rest}"), zone))
-        .ok_or_else(|| {
-            format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d")
-        })
+    let spelled = ["", ":00", " 00:00:00"].map(|rest| format!("{text}{rest}"));
+    if spelled.iter().any(|text| timestamp::is_skipped(text, zone)) {
+        return Err(format!(
+            "`{text}` does not exist in {zone}, where clocks were set forward over it: give a time with its offset"
+        ));
+    }
+    spelled.iter().find_map(|text| timestamp::from_text(text, zone)).ok_or_else(|| {
+        format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d")
+    })
 }
 
 /// The time it is.

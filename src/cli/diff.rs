@@ -66,16 +66,10 @@ fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool
 }
 
 /// The filter that would change what is judged.
-fn filter(reading: &ReadingArgs) -> Option<&'static str> {
-    [
-        ("--since", reading.since.is_some()),
-        ("--until", reading.until.is_some()),
-        ("--run", !reading.run.is_empty()),
-        ("--model", !reading.model.is_empty()),
-        ("--provider", !reading.provider.is_empty()),
-    ]
-    .into_iter()
-    .find_map(|(name, given)| given.then_some(name))
+fn filter(reading: &ReadingArgs) -> Option<String> {
+    let times = [("--since", reading.since.is_some()), ("--until", reading.until.is_some())];
+    let time = times.into_iter().find_map(|(name, given)| given.then(|| name.to_owned()));
+    time.or_else(|| reading.names.names().first().map(|names| format!("--{}", names.of.name())))
 }
 
 fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool), CliError> {
@@ -89,9 +83,10 @@ fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bo
             }
             other => other,
         })?;
-    let report = build(&ingested, &judge(&ingested.table, &options), &options.rules);
+    let judgement = judge(&ingested.table, &options);
+    let report = build(&ingested, &judgement, &options.rules);
     if report.ledger.attempts == 0 {
-        return Err(inputs::nothing_left(&ingested, report.ledger.filtered));
+        return Err(inputs::nothing_left(&ingested, &judgement, &options.filter, report.ledger.filtered));
     }
     let past = Past::of(&report).map_err(|reason| CliError::Usage(format!("{name}: {reason}")))?;
     Ok((past, inputs::unread_of(&report.inputs).is_some()))

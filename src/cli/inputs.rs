@@ -3,9 +3,14 @@
 use super::args::{InputArgs, time};
 use super::error::CliError;
 use super::{interrupt, output};
-use crate::ingest::{self, Filter, IngestError, Ingested, Options, Progress, Source};
-use crate::report::Input;
+use crate::attempt::Dimension;
+use crate::config::did_you_mean;
+use crate::ingest::{self, Filter, IngestError, Ingested, Name, Options, Progress, Source};
+use crate::judge::Judgement;
+use crate::report::{Input, Past};
+use crate::untrusted::mask_keys;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
 use std::time::Duration;
 
@@ -20,11 +25,39 @@ pub(super) struct Reading {
 pub(super) fn open(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
     interrupt::watch();
     set_threads(args)?;
-    let sources = ingest::resolve(&args.inputs)?;
+    let sources = logs(&args.inputs)?;
     let mut options = Options { zone: args.tz, ..Options::default() };
     adjust(&mut options);
     let bar = progress(&sources, args.quiet);
     Ok(Reading { sources, options, bar })
+}
+
+/// The logs behind the arguments. What this program wrote itself speaks of attempts, and holds none: it is left out,
+/// and said to be.
+pub(super) fn logs(arguments: &[String]) -> Result<Vec<Source>, CliError> {
+    let (reports, logs): (Vec<Source>, Vec<Source>) = ingest::resolve(arguments)?.into_iter().partition(is_report);
+    let names: Vec<String> = reports.iter().map(Source::name).collect();
+    let Some(first) = names.first() else { return Ok(logs) };
+    if logs.is_empty() {
+        return Err(CliError::NoAttempts(format!(
+            "{first} is a report of retrylens, not a log: compare it with `retrylens diff` or `trend`"
+        )));
+    }
+    let others = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+    let are =
+        if names.len() > 1 { "are reports of retrylens, not logs" } else { "is a report of retrylens, not a log" };
+    output::warn(&format!("{first}{others} {are}: left out"));
+    Ok(logs)
+}
+
+/// Whether this program wrote the file, which then has the ending of JSON; logs by the thousand seldom have it.
+fn is_report(source: &Source) -> bool {
+    const HEAD: u64 = 512;
+    let Source::File(path) = source else { return false };
+    let mut head = Vec::new();
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+        && std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
+        && Past::begins_with(&head)
 }
 
 impl Reading {
@@ -94,7 +127,7 @@ pub(super) fn filter(args: &InputArgs) -> Result<Filter, CliError> {
     {
         return Err(CliError::Usage(format!("--since {since} is not before --until {until}: nothing would be left")));
     }
-    Ok(Filter { since, until, runs: args.run.clone(), models: args.model.clone(), providers: args.provider.clone() })
+    Ok(Filter { since, until, names: args.names.names() })
 }
 
 /// A bar on a terminal, nothing elsewhere; small inputs are done before it would be drawn.
@@ -139,13 +172,59 @@ fn nothing_found(ingested: &Ingested) -> String {
     text
 }
 
-/// Says that the filters left nothing.
-pub(super) fn nothing_left(ingested: &Ingested, left_out: u64) -> CliError {
-    CliError::NoAttempts(format!(
-        "{}; {} left out by --since, --until, --run, --model or --provider",
+/// Says that the filters left nothing, and which of them is to blame.
+pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter, left_out: u64) -> CliError {
+    let options: Vec<String> = [("--since", filter.since.is_some()), ("--until", filter.until.is_some())]
+        .into_iter()
+        .filter_map(|(option, given)| given.then(|| option.to_owned()))
+        .chain(filter.names.iter().map(|names| format!("--{}", names.of.name())))
+        .collect();
+    let mut text = format!(
+        "{}; {} left out by {}",
         searched(ingested),
-        if left_out == 1 { "1 attempt was".to_owned() } else { format!("{left_out} attempts were") }
-    ))
+        if left_out == 1 { "1 attempt was".to_owned() } else { format!("{left_out} attempts were") },
+        options.join(", ")
+    );
+    for sentence in unmatched(judgement, filter) {
+        text.push_str("; ");
+        text.push_str(&sentence);
+    }
+    CliError::NoAttempts(text)
+}
+
+/// A sentence for each name of `filter` that the log does not have, with those most like it.
+pub(super) fn unmatched(judgement: &Judgement<'_>, filter: &Filter) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for names in &filter.names {
+        let known = judgement.names_of(names.of);
+        let fits = |wanted: &Name| known.iter().any(|(name, version)| wanted.fits_version(name, *version));
+        sentences.extend(names.wanted.iter().filter(|wanted| !fits(wanted)).map(|wanted| {
+            let known: BTreeSet<&str> = known.iter().map(|(name, _)| *name).collect();
+            let bare = wanted.text.trim_matches(['*', '?']);
+            let like = did_you_mean(bare, known.iter().copied(), &listed(&known, names.of));
+            let part = bare == wanted.text && known.iter().any(|name| contains(name, bare));
+            let part =
+                if part { format!(" (a name is given whole: `*{bare}*` finds parts of it)") } else { String::new() };
+            mask_keys(&format!("no {} `{}` in the log{like}{part}", names.of.name(), wanted.text)).into_owned()
+        }));
+    }
+    sentences
+}
+
+fn contains(name: &str, part: &str) -> bool {
+    !part.is_empty() && name.to_ascii_lowercase().contains(&part.to_ascii_lowercase())
+}
+
+/// The names there are, as far as they fit into a sentence.
+fn listed(known: &BTreeSet<&str>, of: Dimension) -> String {
+    const SHOWN: usize = 5;
+    if known.is_empty() {
+        return format!("it names no {}", of.name());
+    }
+    let first: Vec<String> = known.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = known.len().saturating_sub(SHOWN);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("there are {}{rest}", first.join(", "))
 }
 
 fn searched(ingested: &Ingested) -> String {

@@ -8,6 +8,7 @@ mod fields;
 mod find;
 mod mistake;
 mod policy;
+mod prices;
 mod read;
 mod rules;
 mod schema;
@@ -23,7 +24,7 @@ pub use suppress::Suppress;
 use crate::classify::OwnRow;
 use crate::ingest::{Dialect, Mapping};
 use crate::judge::Suppression;
-use crate::policy::Policies;
+use crate::policy::{Policies, Prices};
 use crate::rules::{CATALOGUE, Rule, Settings, Severity};
 use chrono::NaiveDate;
 use std::collections::BTreeMap;
@@ -42,6 +43,8 @@ pub struct Config {
     pub rules: BTreeMap<&'static str, RuleConfig>,
     /// What is declared of retries.
     pub policies: Policies,
+    /// What tokens cost.
+    pub prices: Prices,
     /// Keys of a logger's own, and the fields they stand for.
     pub fields: BTreeMap<String, String>,
     /// Failures of a provider's own, the first row that fits first.
@@ -129,7 +132,11 @@ impl Config {
     pub fn dialect(&self) -> Dialect {
         let pairs = self.fields.iter().map(|(key, field)| (key.as_str(), field.as_str()));
         // Targets were checked when the file was read.
-        Dialect { fields: Mapping::new(pairs).unwrap_or_default(), failures: self.classify.clone() }
+        Dialect {
+            fields: Mapping::new(pairs).unwrap_or_default(),
+            failures: self.classify.clone(),
+            prices: self.prices.clone(),
+        }
     }
 
     /// The suppressions that hold on `today`.

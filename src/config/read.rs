@@ -1,7 +1,7 @@
 //! The file as a tree whose every part knows its place, and the typed parts of it.
 
 use super::mistake::{Mistake, did_you_mean};
-use super::{Config, classify, fields, policy, rules, suppress};
+use super::{Config, classify, fields, policy, prices, rules, suppress};
 use crate::classify::Class;
 use crate::rules::CATALOGUE;
 use glob::Pattern;
@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Keys at the top of the file.
-const KEYS: [&str; 7] = ["select", "ignore", "rules", "policy", "fields", "classify", "suppress"];
+const KEYS: [&str; 8] = ["select", "ignore", "rules", "policy", "prices", "fields", "classify", "suppress"];
 
 /// Any value, with its place.
 pub(super) type Value<'i> = Spanned<DeValue<'i>>;
@@ -37,6 +37,7 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
             "ignore" => config.ignore = file.rule_list(value, "ignore")?,
             "rules" => config.rules = rules::read(&file, value)?,
             "policy" => config.policies = policy::read(&file, value)?,
+            "prices" => config.prices = prices::read(&file, value)?,
             "fields" => config.fields = fields::read(&file, value)?,
             "classify" => config.classify = classify::read(&file, value)?,
             "suppress" => config.suppress = suppress::read(&file, value)?,

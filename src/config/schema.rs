@@ -1,5 +1,6 @@
 //! A JSON Schema of the file, for editors.
 
+use super::prices;
 use crate::classify::Class;
 use crate::policy::Jitter;
 use crate::rules::{CATALOGUE, Rule};
@@ -30,6 +31,11 @@ pub fn schema() -> Value {
             "policy": {
                 "description": "What is declared of retries, to hold the log against; of several, the first that fits holds.",
                 "oneOf": [of_policy(), { "type": "array", "items": of_policy() }],
+            },
+            "prices": {
+                "description": "What tokens cost in US dollars a million, by model or pattern, for logs that give tokens and no cost; a name without wildcards goes first, then the longest pattern.",
+                "type": "object",
+                "additionalProperties": of_price(),
             },
             "fields": {
                 "description": "Keys of a logger's own, dots for nested objects, and the fields they stand for.",
@@ -121,6 +127,20 @@ fn of_policy() -> Value {
             "pool": count("Connections of the client's pool."),
         },
     })
+}
+
+fn of_price() -> Value {
+    let kinds = [
+        "Input tokens at the full price",
+        "Output tokens",
+        "Input tokens read from the cache",
+        "Input tokens written to the cache",
+    ];
+    let price =
+        |what: &str| json!({ "type": "number", "minimum": 0, "description": format!("{what}, US dollars a million.") });
+    let properties: Map<String, Value> =
+        prices::KEYS.into_iter().zip(kinds).map(|(key, what)| (key.to_owned(), price(what))).collect();
+    json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "properties": properties })
 }
 
 fn of_row() -> Value {

@@ -1,8 +1,8 @@
 //! What is in force, as a file that says the same.
 
-use super::{Config, Suppress};
+use super::{Config, Suppress, prices};
 use crate::classify::OwnRow;
-use crate::policy::{Jitter, Policy};
+use crate::policy::{Jitter, Policy, Price};
 use crate::rules::{CATALOGUE, Rule};
 use glob::Pattern;
 use std::fmt::Write;
@@ -27,6 +27,10 @@ pub fn show(config: &Config) -> String {
     for policy in config.policies.iter() {
         out.push('\n');
         of_policy(policy, &mut out);
+    }
+    for (model, price) in config.prices.iter() {
+        out.push('\n');
+        of_price(model, price, &mut out);
     }
     for row in &config.classify {
         out.push('\n');
@@ -81,6 +85,14 @@ fn of_policy(policy: &Policy, out: &mut String) {
     ];
     let numbers = numbers.into_iter().filter_map(|(key, value)| Some((key, value?)));
     for (key, value) in globs.chain(layer).chain(numbers) {
+        let _ = writeln!(out, "{key} = {value}");
+    }
+}
+
+fn of_price(model: &str, price: &Price, out: &mut String) {
+    let _ = writeln!(out, "[prices.{}]", quoted(model));
+    let values = [price.input, price.output, price.cache_read, price.cache_write];
+    for (key, value) in prices::KEYS.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))) {
         let _ = writeln!(out, "{key} = {value}");
     }
 }

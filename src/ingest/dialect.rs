@@ -2,6 +2,7 @@
 
 use super::native::Mapping;
 use crate::classify::OwnRow;
+use crate::policy::Prices;
 
 /// A user's additions to the vocabulary.
 #[derive(Clone, Debug, Default)]
@@ -10,10 +11,13 @@ pub struct Dialect {
     pub fields: Mapping,
     /// Rows that go before the built-in table of failures, the first that fits first.
     pub failures: Vec<OwnRow>,
+    /// What tokens cost, where a record gives tokens and no cost.
+    pub prices: Prices,
 }
 
 impl Dialect {
     /// Nothing but what is built in.
     #[cfg(test)]
-    pub(crate) const PLAIN: &'static Dialect = &Dialect { fields: Mapping::NONE, failures: Vec::new() };
+    pub(crate) const PLAIN: &'static Dialect =
+        &Dialect { fields: Mapping::NONE, failures: Vec::new(), prices: Prices::NONE };
 }

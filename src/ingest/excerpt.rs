@@ -43,7 +43,8 @@ impl<'c> Excerpt<'c> {
     }
 
     /// The attempts.
-    pub(crate) fn finish(self) -> AttemptTable {
+    pub(crate) fn finish(mut self) -> AttemptTable {
+        self.table.price(&self.reading.dialect.prices);
         self.table
     }
 }

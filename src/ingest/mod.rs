@@ -20,7 +20,7 @@ pub(crate) mod timestamp;
 pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;
 pub(crate) use excerpt::Excerpt;
-pub use filter::Filter;
+pub use filter::{Filter, Name, Names};
 pub use in_order::read;
 pub use native::{Aside, Diagnosis, Mapping, diagnose, field_names};
 pub(crate) use native::{IdField, id_field, ids_of, time_of};

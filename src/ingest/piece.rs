@@ -104,6 +104,7 @@ impl Piece<'_> {
                     chunk.read(block, block.len() as u64, &of(*file), lane);
                 }
             }
+            chunk.table.price(&options.dialect.prices);
             lane.end_table(&mut chunk.table);
             chunk
         })

@@ -60,11 +60,22 @@ fn zoned(text: &str) -> Option<Time> {
 }
 
 fn local(text: &str, zone: Zone) -> Option<Time> {
+    let (reading, zone) = wall_clock(text, zone)?;
+    zone.local_to_utc(reading)
+}
+
+/// Whether it is a time that no clock in `zone` ever showed: one that was skipped when clocks were set forward.
+pub(crate) fn is_skipped(text: &str, zone: Zone) -> bool {
+    wall_clock(text.trim(), zone).is_some_and(|(reading, zone)| zone.local_to_utc(reading).is_none())
+}
+
+/// What a clock showed, and in which zone.
+fn wall_clock(text: &str, zone: Zone) -> Option<(NaiveDateTime, Zone)> {
     let utc = text.strip_suffix(" UTC").or_else(|| text.strip_suffix('Z'));
     let (text, zone) = utc.map_or((text, zone), |rest| (rest, Zone::UTC));
     let text = text.replace(',', ".");
     let parsed = LOCAL.iter().find_map(|format| NaiveDateTime::parse_from_str(&text, format).ok())?;
-    zone.local_to_utc(parsed)
+    Some((parsed, zone))
 }
 
 /// The overwhelming spelling, without a date library: `YYYY-MM-DDTHH:MM:SS[.fraction]Z`.

@@ -113,7 +113,7 @@ impl<'o> Rolling<'o> {
     /// What happened within seconds is taken in as soon as the log is read, of calls that are open as well: of a
     /// named call, everything sent before `settled` was. Whether a filter wants a call shows only when it is over.
     fn followed(&self, settled: Time) -> Option<Time> {
-        self.options.filter.wants_all().then_some(settled)
+        self.options.filter.is_empty().then_some(settled)
     }
 
     /// Everything sent before this is taken in.

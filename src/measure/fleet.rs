@@ -11,7 +11,9 @@ use super::outbreak::Outbreaks;
 use super::recovery::{self, Recoveries, Recovery};
 use super::run::RunTally;
 use super::scope::ScopeTally;
+use super::sender::SenderTally;
 use super::service::Service;
+use super::spent::Spent;
 use super::spot::Spot;
 use super::tally::{Alike, ClassTally, Tally};
 use crate::attempt::{Attempt, AttemptTable, OriginId, Scope, Series, Symbol, Time};
@@ -43,6 +45,8 @@ pub struct Sums {
     pub runs: IndexMap<Symbol, RunTally, RandomState>,
     /// By rate-limit scope.
     pub scopes: IndexMap<Scope, ScopeTally, RandomState>,
+    /// By origin.
+    pub senders: IndexMap<OriginId, SenderTally, RandomState>,
     /// Spent caps.
     pub caps: HashMap<CapKey, CapTally, RandomState>,
     /// By failure class.
@@ -59,8 +63,8 @@ pub struct Sums {
     pub begun: Option<Time>,
     /// Where runs stand, and their marks.
     known_runs: Lately<Symbol, (usize, RunMark)>,
-    /// Where the scopes of origins stand.
-    known_scopes: Lately<OriginId, usize>,
+    /// Where the scopes of origins, and the origins themselves, stand.
+    known_origins: Lately<OriginId, (usize, usize)>,
 }
 
 impl Deref for Fleet<'_> {
@@ -95,10 +99,11 @@ impl Sums {
         self.tally.absorb(call);
         let (run, mark) = self.run_of(call.table(), call.first().run);
         self.runs[run].absorb(call);
+        self.absorb_senders(call, run);
         let layered = layers::absorb(&mut self.layers, call);
         let sent = call.as_sent();
         for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
-            let place = self.scope_of(call.table(), origin);
+            let (place, _) = self.places_of(call.table(), origin);
             let tally = &mut self.scopes[place];
             if index == 0 {
                 tally.absorb(call, scope, layered)
@@ -129,7 +134,10 @@ impl Sums {
     fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot, since: Time) {
         let (run, mark) = self.run_of(table, attempt.run);
         self.runs[run].absorb_plain(table, attempt, spot);
-        let scope = self.scope_of(table, attempt.origin);
+        let (scope, sender) = self.places_of(table, attempt.origin);
+        let spent = Spent::of(table, attempt, spot.row);
+        self.runs[run].spent.add(spent);
+        self.senders[sender].absorb(0, Outcome::Ok, spent);
         let tally = &mut self.scopes[scope];
         tally.absorb_plain(attempt, spot);
         if attempt.sent >= since {
@@ -150,14 +158,36 @@ impl Sums {
     }
 
     #[inline]
-    fn scope_of(&mut self, table: &AttemptTable, origin: OriginId) -> usize {
-        let Sums { scopes, known_scopes, .. } = self;
-        known_scopes.get(origin, origin.0 as usize, || {
-            let entry = scopes.entry(table.origin_of(origin).scope());
-            let place = entry.index();
-            entry.or_default();
-            place
+    fn places_of(&mut self, table: &AttemptTable, origin: OriginId) -> (usize, usize) {
+        let Sums { scopes, senders, known_origins, .. } = self;
+        known_origins.get(origin, origin.0 as usize, || {
+            let (scope, sender) = (scopes.entry(table.origin_of(origin).scope()), senders.entry(origin));
+            let places = (scope.index(), sender.index());
+            scope.or_default();
+            sender.or_default();
+            places
         })
+    }
+
+    /// Takes in what each attempt of `call` consumed, and who sent it.
+    fn absorb_senders(&mut self, call: &Call<'_>, run: usize) {
+        for (position, (attempt, row)) in call.attempts().zip(call.rows()).enumerate() {
+            let spent = Spent::of(call.table(), attempt, *row);
+            self.runs[run].spent.add(spent);
+            let (_, sender) = self.places_of(call.table(), attempt.origin);
+            self.senders[sender].absorb(position, call.outcome, spent);
+        }
+    }
+
+    /// Notes attempts of `run` that could not have helped.
+    pub(crate) fn note_wasted(&mut self, table: &AttemptTable, run: Symbol, rows: &[u32]) {
+        for row in rows {
+            let attempt = &table.rows[*row as usize];
+            self.senders.entry(attempt.origin).or_default().wasted += 1;
+            if let Some(tally) = self.runs.get_mut(&run) {
+                tally.wasted_spent.add(Spent::of(table, attempt, *row));
+            }
+        }
     }
 
     fn begin(&mut self, sent: Time) {
@@ -170,7 +200,7 @@ impl Sums {
         let sent = call.as_sent();
         let (_, mark) = self.run_of(call.table(), call.first().run);
         for (scope, origin) in scopes_of(call) {
-            let place = self.scope_of(call.table(), origin);
+            let (place, _) = self.places_of(call.table(), origin);
             self.scopes[place].instants.follow(&sent, mark, scope, since);
         }
         self.note(&sent, since);
@@ -255,6 +285,9 @@ impl Sums {
         }
         for (scope, tally) in other.scopes {
             self.scopes.entry(scope).or_default().merge(table, tally);
+        }
+        for (origin, tally) in other.senders {
+            self.senders.entry(origin).or_default().merge(&tally);
         }
         for (key, tally) in other.caps {
             self.add_cap(key, tally);

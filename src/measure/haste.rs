@@ -2,7 +2,7 @@
 
 use super::spot::Spot;
 use crate::attempt::{Attempt, Flags};
-use crate::calls::{Call, Grouping};
+use crate::calls::{Call, Grouping, same_sender};
 use crate::classify::Class;
 use smallvec::SmallVec;
 
@@ -51,7 +51,7 @@ impl OwnWait {
         let (attempt, next) = (call.at(position), call.at(position + 1));
         let refused = lacks_room(attempt) && !attempt.flags.has(Flags::SERVER_SAYS_NO);
         // A hint of zero means "now", and another model is a fallback.
-        if !refused || call.hint_us(position).is_some() || attempt.origin != next.origin {
+        if !refused || call.hint_us(position).is_some() || !same_sender(call.table(), attempt, next) {
             return None;
         }
         let wait = call.wait_before(position + 1)?;

@@ -5,6 +5,7 @@ use super::handling::Handlings;
 use super::haste::Haste;
 use super::late::Late;
 use super::pace::Paces;
+use super::spent::Spent;
 use super::spot::{Spot, earlier};
 use crate::attempt::{Attempt, AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping};
@@ -27,6 +28,10 @@ pub struct RunTally {
     pub waited_us: i64,
     /// Sends that could not have helped.
     pub wasted: u64,
+    /// What its attempts consumed.
+    pub spent: Spent,
+    /// What those consumed that could not have helped.
+    pub wasted_spent: Spent,
     /// First send.
     pub first: Time,
     /// Last answer.
@@ -64,6 +69,8 @@ impl Default for RunTally {
             sends: 0,
             waited_us: 0,
             wasted: 0,
+            spent: Spent::default(),
+            wasted_spent: Spent::default(),
             first: Time(i64::MAX),
             last: Time(i64::MIN),
             last_success: None,
@@ -161,6 +168,8 @@ impl RunTally {
         self.sends += other.sends;
         self.waited_us += other.waited_us;
         self.wasted += other.wasted;
+        self.spent.add(other.spent);
+        self.wasted_spent.add(other.wasted_spent);
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
         self.last_success = self.last_success.max(other.last_success);

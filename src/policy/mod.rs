@@ -2,8 +2,10 @@
 //!
 //! A policy is plain data. The log is compared with it by the rules; nothing here knows of logs.
 
+mod prices;
 mod schedule;
 
+pub use prices::{Price, Prices};
 pub use schedule::{Jitter, Schedule};
 
 use glob::Pattern;

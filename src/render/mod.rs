@@ -9,13 +9,16 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+mod money;
 pub mod ndjson;
 #[cfg(feature = "frames")]
 pub mod parquet;
+mod peers;
 mod rule_facts;
 pub mod rules_page;
 pub mod sarif;
 pub mod schema;
 pub mod text;
 pub mod untold;
+mod who;
 mod words;

@@ -5,7 +5,7 @@ use super::*;
 use crate::attempt::{AttemptTable, Gauge, Symbol};
 use crate::ingest::Ingested;
 use crate::judge::{Fold, FoldKey, Judgement, Kept};
-use crate::measure::{Fleet, RunTally};
+use crate::measure::{Fleet, RunTally, Spent};
 use crate::rules::{Rule, Severity};
 use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +30,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     let (advice, advice_omitted) = advice::most_costly(judgement, &problems);
     let kept = findings.len() as u64;
     let (incidents, incidents_omitted) = incidents::incidents(fleet);
+    let (who, who_omitted) = who::who(fleet);
     let all = totals.errors + totals.warnings + totals.infos;
     Report {
         schema_version: SCHEMA_VERSION,
@@ -54,6 +55,8 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         recovery: recovery::recovery(fleet),
         load: load::load(fleet),
         layers: layers::layers(fleet),
+        who,
+        who_omitted,
         coverage,
         undecided: coverage::undecided(judgement),
         unreadable: ingested.unreadable.clone(),
@@ -106,6 +109,11 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
     let tally = &fleet.tally;
     let green: Vec<&RunTally> = fleet.runs.values().filter(|run| run.outcome() == Outcome::Ok).collect();
     let count = |severity: Severity| judgement.folds.values().map(|fold| fold.counts[severity as usize]).sum();
+    let (mut spent, mut wasted) = (Spent::default(), Spent::default());
+    for run in fleet.runs.values() {
+        spent.add(run.spent);
+        wasted.add(run.wasted_spent);
+    }
     Totals {
         calls: tally.all_calls(),
         calls_ok: tally.ended(Outcome::Ok),
@@ -128,6 +136,12 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         hinted_429: Share { count: tally.hinted, of: tally.rejected },
         with_headroom: Share { count: tally.with_headroom, of: tally.sends },
         rules_with_evidence: Share::default(),
+        tokens: spent.known_tokens(),
+        usd: spent.usd(),
+        wasted_tokens: wasted.known_tokens(),
+        wasted_usd: wasted.usd(),
+        with_tokens: Share { count: spent.with_tokens, of: tally.sends },
+        with_cost: Share { count: spent.with_cost, of: tally.sends },
     }
 }
 
@@ -295,6 +309,10 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally) -> Run {
         last: tally.last,
         wait_s: seconds(tally.waited_us),
         wasted_sends: tally.wasted,
+        tokens: tally.spent.known_tokens(),
+        usd: tally.spent.usd(),
+        wasted_tokens: tally.wasted_spent.known_tokens(),
+        wasted_usd: tally.wasted_spent.usd(),
         worst_call_attempts: bars.keys().next_back().copied().unwrap_or(0),
         bars: Histogram { bars },
         success_by_attempt: tally.success_by_attempt(),

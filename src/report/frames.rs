@@ -4,7 +4,7 @@ use super::{Anonymizer, Outcome, Report};
 use crate::attempt::{Attempt, AttemptTable, Flags};
 use crate::calls::{Call, group};
 use crate::judge::{self, horizon};
-use std::collections::HashSet;
+use crate::measure::Spent;
 
 /// A table with a name.
 #[derive(Clone, Debug)]
@@ -40,22 +40,34 @@ pub fn frames(
     anonymizer: Option<&Anonymizer>,
 ) -> Vec<Frame> {
     let (horizon, groups) = (horizon(table, options.complete), group(table));
-    let mut rows: Vec<CallRow> = Vec::new();
-    let mut wanted: Option<HashSet<u32>> = (!options.filter.is_empty()).then(HashSet::new);
+    let mut settled: Vec<(CallRow, Vec<u32>)> = Vec::new();
     let mut take = |call: &Call<'_>| {
         if options.filter.wants_call(call) {
-            rows.push(call_row(call));
-            wanted.iter_mut().for_each(|wanted| wanted.extend(call.rows()));
+            settled.push((call_row(call), call.rows().to_vec()));
         }
     };
     for piece in groups.pieces() {
         groups.calls(piece, &horizon, |_| true, &mut take);
     }
+    settled.sort_by(|(a, _), (b, _)| {
+        (a.first, &a.run_id, &a.call_id, a.last).cmp(&(b.first, &b.run_id, &b.call_id, b.last))
+    });
+    // Each attempt's call, by its number.
+    let mut calls_of = vec![None; table.rows.len()];
+    for (number, (_, rows)) in settled.iter().enumerate() {
+        rows.iter().for_each(|row| calls_of[*row as usize] = Some(number as i64 + 1));
+    }
     let shown = |frame: Frame| match anonymizer {
         Some(anonymizer) => anonymizer.frame(frame),
         None => frame,
     };
-    vec![shown(attempts(table, wanted.as_ref())), shown(calls(rows)), runs(report), findings(report)]
+    let rows: Vec<CallRow> = settled.into_iter().map(|(row, _)| row).collect();
+    vec![
+        shown(attempts(table, &calls_of, options.filter.is_empty())),
+        shown(calls(rows)),
+        runs(report),
+        findings(report),
+    ]
 }
 
 fn text<T>(rows: &[T], cell: impl Fn(&T) -> Option<&str>) -> Cells {
@@ -80,9 +92,8 @@ fn truth<T>(rows: &[T], cell: impl Fn(&T) -> bool) -> Cells {
 
 /// Every record that is an attempt, in the order it was read; a second delivery is a row of its own. Of calls that
 /// were chosen, each attempt once.
-fn attempts(table: &AttemptTable, wanted: Option<&HashSet<u32>>) -> Frame {
-    let is_wanted = |row: usize| wanted.is_none_or(|wanted| wanted.contains(&(row as u32)));
-    let rows = table.rows.iter().enumerate().filter(|(row, _)| is_wanted(*row));
+fn attempts(table: &AttemptTable, calls_of: &[Option<i64>], all: bool) -> Frame {
+    let rows = table.rows.iter().enumerate().filter(|(row, _)| all || calls_of[*row].is_some());
     let rows: Vec<(usize, &Attempt)> = rows.collect();
     let name = |symbol| table.names.get(symbol);
     let detail = |row: &(usize, &Attempt)| table.detail(row.1);
@@ -111,9 +122,30 @@ fn attempts(table: &AttemptTable, wanted: Option<&HashSet<u32>>) -> Frame {
             ("retry_after_s", float(&rows, |row| detail(row)?.hint_us.map(|us| us as f64 / 1e6))),
             ("input_tokens", int(&rows, |row| counted(table.usage(row.0).input_tokens))),
             ("output_tokens", int(&rows, |row| counted(table.usage(row.0).output_tokens))),
+            ("cache_read_tokens", int(&rows, |row| counted(table.usage(row.0).cache_read_tokens))),
+            ("cache_write_tokens", int(&rows, |row| counted(table.usage(row.0).cache_write_tokens))),
+            ("usd", float(&rows, |row| Spent::of(table, row.1, row.0 as u32).usd())),
+            ("cost_source", text(&rows, |row| cost_source(row.1))),
+            ("client", text(&rows, |row| name(table.origin(row.1).client))),
+            ("client_version", text(&rows, |row| name(table.origin(row.1).client_version))),
+            ("org", text(&rows, |row| name(table.origin(row.1).org))),
+            ("api_key_id", text(&rows, |row| name(table.origin(row.1).api_key))),
+            ("workspace", text(&rows, |row| name(table.origin(row.1).workspace))),
+            ("host", text(&rows, |row| name(table.origin(row.1).host))),
+            ("endpoint", text(&rows, |row| name(table.origin(row.1).endpoint))),
+            ("call", int(&rows, |row| calls_of[row.0])),
             ("file", text(&rows, |row| table.files.get(row.1.file as usize).map(String::as_str))),
             ("line", int(&rows, |row| Some(i64::from(row.1.line)))),
         ],
+    }
+}
+
+/// Whose word a cost is.
+fn cost_source(attempt: &Attempt) -> Option<&'static str> {
+    match (attempt.flags.has(Flags::COST), attempt.flags.has(Flags::PRICED)) {
+        (true, true) => Some("prices"),
+        (true, false) => Some("log"),
+        (false, _) => None,
     }
 }
 
@@ -130,10 +162,21 @@ struct CallRow {
     grouping: &'static str,
     first_class: Option<&'static str>,
     last_class: Option<&'static str>,
+    provider: Option<String>,
+    client: Option<String>,
+    client_version: Option<String>,
+    layer: Option<String>,
+    org: Option<String>,
+    api_key: Option<String>,
+    workspace: Option<String>,
+    host: Option<String>,
+    endpoint: Option<String>,
+    spent: Spent,
 }
 
-fn calls(mut rows: Vec<CallRow>) -> Frame {
-    rows.sort_by(|a, b| (a.first, &a.run_id, &a.call_id, a.last).cmp(&(b.first, &b.run_id, &b.call_id, b.last)));
+/// In the order of their numbers, which the attempts name.
+fn calls(rows: Vec<CallRow>) -> Frame {
+    let numbers = Cells::Int((1..=rows.len() as i64).map(Some).collect());
     Frame {
         name: "calls",
         columns: vec![
@@ -148,12 +191,27 @@ fn calls(mut rows: Vec<CallRow>) -> Frame {
             ("grouping", text(&rows, |row| Some(row.grouping))),
             ("first_class", text(&rows, |row| row.first_class)),
             ("last_class", text(&rows, |row| row.last_class)),
+            ("call", numbers),
+            ("provider", text(&rows, |row| row.provider.as_deref())),
+            ("client", text(&rows, |row| row.client.as_deref())),
+            ("client_version", text(&rows, |row| row.client_version.as_deref())),
+            ("layer", text(&rows, |row| row.layer.as_deref())),
+            ("org", text(&rows, |row| row.org.as_deref())),
+            ("api_key_id", text(&rows, |row| row.api_key.as_deref())),
+            ("workspace", text(&rows, |row| row.workspace.as_deref())),
+            ("host", text(&rows, |row| row.host.as_deref())),
+            ("endpoint", text(&rows, |row| row.endpoint.as_deref())),
+            ("tokens", int(&rows, |row| row.spent.known_tokens().map(|tokens| tokens as i64))),
+            ("usd", float(&rows, |row| row.spent.usd())),
         ],
     }
 }
 
 fn call_row(call: &Call<'_>) -> CallRow {
     let name = |symbol| call.table().names.get(symbol).map(str::to_owned);
+    let origin = call.origin(0);
+    let mut spent = Spent::default();
+    call.attempts().zip(call.rows()).for_each(|(attempt, row)| spent.add(Spent::of(call.table(), attempt, *row)));
     CallRow {
         first: call.first().sent.0,
         last: call.ended().0,
@@ -166,6 +224,16 @@ fn call_row(call: &Call<'_>) -> CallRow {
         grouping: call.grouping.name(),
         first_class: call.first().class.map(|class| class.name()),
         last_class: call.last().class.map(|class| class.name()),
+        provider: name(origin.provider),
+        client: name(origin.client),
+        client_version: name(origin.client_version),
+        layer: name(origin.layer),
+        org: name(origin.org),
+        api_key: name(origin.api_key),
+        workspace: name(origin.workspace),
+        host: name(origin.host),
+        endpoint: name(origin.endpoint),
+        spent,
     }
 }
 
@@ -194,6 +262,10 @@ fn runs(report: &Report) -> Frame {
             ("wait_s", float(rows, |row| Some(row.wait_s))),
             ("wasted_sends", int(rows, |row| Some(row.wasted_sends as i64))),
             ("worst_call_attempts", int(rows, |row| Some(i64::from(row.worst_call_attempts)))),
+            ("tokens", int(rows, |row| row.tokens.map(|tokens| tokens as i64))),
+            ("usd", float(rows, |row| row.usd)),
+            ("wasted_tokens", int(rows, |row| row.wasted_tokens.map(|tokens| tokens as i64))),
+            ("wasted_usd", float(rows, |row| row.wasted_usd)),
             ("green_with_retries", truth(rows, |row| row.green_with_retries)),
         ],
     }

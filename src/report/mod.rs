@@ -23,6 +23,7 @@ mod shown;
 mod trace;
 mod trend;
 mod verdict;
+mod who;
 
 pub use anonymize::Anonymizer;
 pub use backoff::{Backoff, BackoffStep};
@@ -40,10 +41,11 @@ pub use past::{Past, PastProblem, PastTotals, ProblemKey};
 pub use rate::{Measure, Rate};
 pub use recovery::{RecoveryRow, RecoveryStep};
 pub use trace::{
-    Dictator, Failures, HeadroomAround, LimitReading, Reading, SupportCase, Surroundings, TRACE_SCHEMA_VERSION, Trace,
-    TracedCall, TracedSend, Traces, Unresolved, traces,
+    Dictator, Failures, HeadroomAround, LimitReading, PeerMeasure, Peers, Reading, SupportCase, Surroundings,
+    TRACE_SCHEMA_VERSION, Trace, TracedCall, TracedSend, Traces, Unresolved, traces,
 };
 pub use trend::{Course, Jump, Night, NightReport, Presence, Trend, TrendBasis, trend};
+pub use who::WhoRow;
 
 use crate::attempt::{LimitKind, Time};
 use serde::{Deserialize, Serialize};
@@ -105,6 +107,10 @@ pub struct Report {
     pub load: Vec<LoadRow>,
     /// Loops around loops.
     pub layers: Vec<LayerRow>,
+    /// Who sent what: by provider, model, client, layer, account, host and address, the most troubled first.
+    pub who: Vec<WhoRow>,
+    /// Names beyond those kept.
+    pub who_omitted: u64,
     /// Rules that had no evidence, and the field they lack.
     pub coverage: Vec<Coverage>,
     /// Calls that single rules could not judge, and the field that would have told.
@@ -191,6 +197,18 @@ pub struct Totals {
     pub with_headroom: Share,
     /// Rules whose fields the log has, of all that judged it.
     pub rules_with_evidence: Share,
+    /// Input and output tokens; `None` where the log gives none.
+    pub tokens: Option<u64>,
+    /// US dollars, from the log or by declared prices; `None` where neither tells.
+    pub usd: Option<f64>,
+    /// Tokens of the attempts that could not have helped.
+    pub wasted_tokens: Option<u64>,
+    /// What those cost.
+    pub wasted_usd: Option<f64>,
+    /// Attempts whose tokens are known.
+    pub with_tokens: Share,
+    /// Attempts whose cost is known.
+    pub with_cost: Share,
 }
 
 /// A part of a whole, with both counts.
@@ -299,6 +317,14 @@ pub struct Run {
     pub wait_s: f64,
     /// Sends that could not have helped.
     pub wasted_sends: u64,
+    /// Input and output tokens; `None` where the log gives none.
+    pub tokens: Option<u64>,
+    /// US dollars, from the log or by declared prices; `None` where neither tells.
+    pub usd: Option<f64>,
+    /// Tokens of the attempts that could not have helped.
+    pub wasted_tokens: Option<u64>,
+    /// What those cost.
+    pub wasted_usd: Option<f64>,
     /// Most attempts one call took.
     pub worst_call_attempts: u32,
     /// Models the run used.

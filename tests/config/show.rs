@@ -21,6 +21,13 @@ tolerance_share = 0.05
 "a.b" = "request_id"
 c = "ts"
 
+[prices."tall-*"]
+input_per_mtok = 3
+cache_read_per_mtok = 0.3
+
+[prices."tall-7b"]
+output_per_mtok = 15
+
 [[policy]]
 run = "night-*"
 model = "gpt*"
@@ -95,6 +102,8 @@ fn the_schema_accepts_what_the_program_accepts() {
         "[rules.RL301]\nseverity = \"warn\"",
         "[rules.X]",
         "[policy]\nfactor = 2",
+        "[prices.m]",
+        "[prices.m]\ninput = 3",
         "[fields]\na = 1",
         "[[classify]]\nstatus = 503",
         "[[classify]]\nclass = \"overloaded\"",

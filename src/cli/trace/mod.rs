@@ -7,7 +7,6 @@ use super::anonymize::anonymizer;
 use super::args::{TraceArgs, age_us};
 use super::error::{CliError, IO_FAILED};
 use super::{config, inputs, interrupt, output};
-use crate::ingest;
 use crate::render::text;
 use crate::report::{Traces, traces};
 use crate::rules::Severity;
@@ -27,7 +26,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     let context_us = args.context.as_deref().map(context).transpose()?;
     interrupt::watch();
     inputs::set_threads(&args.input)?;
-    let sources = ingest::resolve(&asked.inputs)?;
+    let sources = inputs::logs(&asked.inputs)?;
     let config = config::load(&args.config)?;
     let rules = config::select(&config, &[], &[])?;
     let judging = config::options(&config, rules, &args.input)?;

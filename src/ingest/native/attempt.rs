@@ -72,7 +72,7 @@ pub(super) fn take(
         Ok(None) => return Taken::NotAnAttempt,
         Err(text) => return Taken::Unusable(format!("`ts` is no time: {text}")),
     };
-    if place.filter.is_some_and(|filter| !filter.wants(record, sent, place.stream)) {
+    if place.filter.is_some_and(|filter| !filter.wants(sent)) {
         return Taken::Filtered;
     }
     Builder { record, sent, place }.finish(line, memory, table)
@@ -87,6 +87,9 @@ pub(super) fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, S
         _ => None,
     };
     parsed.map(Some).ok_or_else(|| match ts {
+        Scalar::Text(text) if timestamp::is_skipped(text, zone) => {
+            format!("\"{}\" does not exist in {zone}, where clocks were set forward over it", cut(text, 40))
+        }
         Scalar::Text(text) => format!("\"{}\"", cut(text, 40)),
         Scalar::Int(value) => value.to_string(),
         Scalar::Float(value) => value.to_string(),
@@ -167,6 +170,7 @@ impl Builder<'_, '_> {
             (Flags::FOREIGN_ENVELOPE, verdict.is_some() && self.foreign_envelope()),
             (Flags::DELIVERED, record.delivered > 0),
             (Flags::COUNTS_BENEATH, self.counts_beneath()),
+            (Flags::COST, record.usage.is_some_and(|usage| usage.cost_usd.is_some())),
         ] {
             flags.set(mask, on);
         }
@@ -192,6 +196,8 @@ impl Builder<'_, '_> {
                 Slot::HeaderOrg if record.org.is_none() => record.headers.org.as_deref(),
                 Slot::ApiKey => record.api_key.as_deref(),
                 Slot::Workspace => record.workspace.as_deref(),
+                Slot::Host => record.host.as_deref(),
+                Slot::Endpoint => record.endpoint.as_deref(),
                 _ => None,
             };
             name.unwrap_or_default()
@@ -291,7 +297,7 @@ impl Builder<'_, '_> {
             output_tokens: count(output),
             cache_read_tokens: count(cache_read),
             cache_write_tokens: count(cache_write),
-            cost_micro_usd: (cost_usd * 1e6).round() as u32,
+            cost_micro_usd: (cost_usd.unwrap_or(0.0) * 1e6).round() as u32,
             ttft_ms_plus_1: ttft_ms_plus_1(ttft),
         })
     }

@@ -33,6 +33,8 @@ pub(crate) enum Field {
     Org,
     ApiKey,
     Workspace,
+    Host,
+    Endpoint,
     Status,
     /// A status when it looks like one, else an error code.
     Code,
@@ -127,6 +129,11 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::Org, &["org", "organization", "account", "organization_id", "account_id"]),
     (Field::ApiKey, &["api_key_id", "key_id"]),
     (Field::Workspace, &["workspace", "workspace_id", "project"]),
+    (
+        Field::Host,
+        &["host", "hostname", "host.name", "instance", "pod", "pod_name", "k8s.pod.name", "service.instance.id"],
+    ),
+    (Field::Endpoint, &["endpoint", "base_url", "api_base", "server.address", "url.full", "http.url"]),
     (Field::Status, &["status", "status_code", "http_status", "statusCode", "http_status_code"]),
     (Field::Code, &["code"]),
     (Field::ErrorType, &["error_type", "errorType"]),

@@ -34,13 +34,20 @@ impl Origins {
             self.last = place;
             return self.known[place].origin;
         }
-        let symbols = names.map(|name| match name {
+        let mut shown = *names;
+        let [.., host, endpoint] = &mut shown;
+        if endpoint.is_empty() && is_api(host) {
+            *endpoint = std::mem::take(host);
+        }
+        *endpoint = address(endpoint);
+        let symbols = shown.map(|name| match name {
             "" => Symbol::NONE,
             name => table.names.intern(cut(name, LONGEST_NAME)),
         });
-        let [model, provider, layer, client, client_version, org, header_org, api_key, workspace] = symbols;
+        let [model, provider, layer, client, client_version, org, header_org, api_key, workspace, host, endpoint] =
+            symbols;
         let org = if org.is_some() { org } else { header_org };
-        let origin = Origin { provider, model, layer, client, client_version, org, api_key, workspace };
+        let origin = Origin { provider, model, layer, client, client_version, org, api_key, workspace, host, endpoint };
         let origin = (origin, table.origins.intern(origin));
         self.note(KnownOrigin { names: names.map(LastName::new), origin });
         origin
@@ -54,6 +61,27 @@ impl Origins {
             self.last = self.oldest;
             self.known[self.last] = origin;
             self.oldest = (self.oldest + 1) % MOST;
+        }
+    }
+}
+
+/// Whether a host is a provider's, not the caller's own: HTTP loggers write down where a request went.
+fn is_api(host: &str) -> bool {
+    const PROVIDERS: [&str; 5] =
+        [".anthropic.com", ".openai.com", ".openai.azure.com", ".googleapis.com", ".services.ai.azure.com"];
+    host.starts_with("api.") || host.starts_with("bedrock") || PROVIDERS.iter().any(|end| host.ends_with(end))
+}
+
+/// Host and port of a URL, or a path: without what differs from request to request, and without a password.
+fn address(endpoint: &str) -> &str {
+    // "POST /v1/messages"
+    let url = endpoint.split_whitespace().next_back().unwrap_or_default();
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match url.split_once("://") {
+        None if url.starts_with('/') => url,
+        split => {
+            let authority = split.map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
+            authority.rsplit('@').next().unwrap_or_default()
         }
     }
 }
@@ -96,5 +124,25 @@ impl LastName {
         let length = usize::from(self.length);
         length == name.len()
             && (length == 0 || self.bytes.get(..length).is_some_and(|bytes| scan::same(bytes, name.as_bytes())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_an_address() {
+        for (logged, shown) in [
+            ("https://api.example.com/v1/messages?beta=1", "api.example.com"),
+            ("http://user:word@gw.example.com:8080/", "gw.example.com:8080"),
+            ("api.example.com/v1", "api.example.com"),
+            ("POST /v1/messages?x=1", "/v1/messages"),
+            ("/v1/messages", "/v1/messages"),
+            ("eu-1", "eu-1"),
+            ("", ""),
+        ] {
+            assert_eq!(address(logged), shown, "{logged}");
+        }
     }
 }

@@ -99,6 +99,7 @@ impl<'r, 'a> Parts<'r, 'a> {
             Field::Body => return error_body::read(reader, &mut self.body, 0),
             Field::Usage => return self.read_usage(reader),
             Field::Client => return self.read_client(reader),
+            Field::Host if reader.peek() == Some(b'{') => return self.read_host(reader),
             Field::Header => {
                 let value = reader.scalar()?;
                 self.record.headers.set(name, value);
@@ -143,6 +144,18 @@ impl<'r, 'a> Parts<'r, 'a> {
         })
     }
 
+    /// `{name}`, as the Elastic Common Schema nests it.
+    fn read_host(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
+        reader.object(|reader, key| match &*key {
+            HOST_NAME => {
+                let name = reader.scalar()?;
+                self.set(Field::Host, OWN, name);
+                Ok(())
+            }
+            _ => reader.skip(),
+        })
+    }
+
     /// `{name, version}`, or the words of a user agent.
     fn read_client(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
         match reader.peek() {
@@ -174,6 +187,9 @@ impl<'r, 'a> Parts<'r, 'a> {
 pub(super) const CLIENT_NAME: &str = "name";
 /// The same.
 pub(super) const CLIENT_VERSION: &str = "version";
+
+/// Key of a host's name.
+pub(super) const HOST_NAME: &str = "name";
 
 /// Whether a field may stand in `usage`.
 pub(super) fn is_usage(field: Field) -> bool {

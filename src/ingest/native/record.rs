@@ -30,6 +30,8 @@ pub(crate) struct Record<'a> {
     pub(crate) org: Text<'a>,
     pub(crate) api_key: Text<'a>,
     pub(crate) workspace: Text<'a>,
+    pub(crate) host: Text<'a>,
+    pub(crate) endpoint: Text<'a>,
     pub(crate) status: Option<i64>,
     pub(crate) error_type: Text<'a>,
     pub(crate) error_code: Text<'a>,
@@ -72,7 +74,8 @@ pub(crate) struct TokenCounts {
     pub(crate) output: i64,
     pub(crate) cache_read: i64,
     pub(crate) cache_write: i64,
-    pub(crate) cost_usd: f64,
+    /// `None` where no cost is given.
+    pub(crate) cost_usd: Option<f64>,
 }
 
 impl Record<'_> {
@@ -129,6 +132,8 @@ impl<'a> Record<'a> {
             Field::Org => &mut self.org,
             Field::ApiKey => &mut self.api_key,
             Field::Workspace => &mut self.workspace,
+            Field::Host => &mut self.host,
+            Field::Endpoint => &mut self.endpoint,
             Field::Kind => &mut self.kind,
             Field::Decision => &mut self.decision,
             Field::Transport => &mut self.transport,
@@ -189,7 +194,7 @@ impl<'a> Record<'a> {
             Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
             Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
             Field::CacheWrite => self.counts().cache_write = value.integer().unwrap_or(0),
-            Field::CostUsd => self.counts().cost_usd = value.number().unwrap_or(0.0),
+            Field::CostUsd => self.counts().cost_usd = value.number().filter(|usd| *usd >= 0.0),
             // Words were set above.
             Field::RunId
             | Field::CallId
@@ -200,6 +205,8 @@ impl<'a> Record<'a> {
             | Field::Org
             | Field::ApiKey
             | Field::Workspace
+            | Field::Host
+            | Field::Endpoint
             | Field::Kind
             | Field::Decision
             | Field::Transport

@@ -7,7 +7,7 @@ use super::fields::{Field, OWN, lookup};
 use super::headers::{self, Header};
 use super::json::{self, Fault, Reader};
 use super::mapping::{Mapping, Own};
-use super::parts::{CLIENT_NAME, CLIENT_VERSION, Parts, is_usage};
+use super::parts::{CLIENT_NAME, CLIENT_VERSION, HOST_NAME, Parts, is_usage};
 use super::record::Record;
 use super::scalar::Scalar;
 use super::scan::Kind;
@@ -209,6 +209,10 @@ impl Learner {
             Field::Client if opens(reader) => reader.object(|reader, key| match &*key {
                 CLIENT_NAME => self.scalar(reader, Step::ClientName),
                 CLIENT_VERSION => self.scalar(reader, Step::ClientVersion),
+                _ => self.skip(reader),
+            }),
+            Field::Host if opens(reader) => reader.object(|reader, key| match &*key {
+                HOST_NAME => self.scalar(reader, Step::Field(Field::Host, OWN)),
                 _ => self.skip(reader),
             }),
             Field::Error => {

@@ -141,6 +141,7 @@ impl Learner<'_> {
             (b'{', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _)) => {
                 self.object(Context::Foreign, depth + 1)
             }
+            (b'{', Meaning::Ranked(Slot::Host, _)) => self.object(Context::Host, depth + 1),
             (b'{', Meaning::Scalar(Slot::Absent | Slot::Untrue) | Meaning::Ranked(Slot::Absent | Slot::Untrue, _)) => {
                 self.odd = true;
                 self.object(Context::Error, depth + 1)

@@ -3,6 +3,7 @@
 use super::fields::{Field, OWN, lookup};
 use super::headers::{self, Header, LimitPart};
 use super::mapping::{Mapping, Own};
+use super::parts::HOST_NAME;
 use crate::attempt::LimitKind;
 
 /// What a scalar of a line is to the fast lane.
@@ -49,6 +50,8 @@ pub(super) enum Slot {
     HeaderOrg,
     ApiKey,
     Workspace,
+    Host,
+    Endpoint,
     InputTokens,
     OutputTokens,
     CacheRead,
@@ -67,7 +70,7 @@ pub(super) enum Slot {
 pub(super) const SLOTS: usize = Slot::OutputTokensRemaining as usize + 1;
 
 /// The slots that make an [`crate::attempt::Origin`], the one that differs most in front.
-pub(super) const ORIGIN: [Slot; 9] = [
+pub(super) const ORIGIN: [Slot; 11] = [
     Slot::Model,
     Slot::Provider,
     Slot::Layer,
@@ -77,6 +80,8 @@ pub(super) const ORIGIN: [Slot; 9] = [
     Slot::HeaderOrg,
     Slot::ApiKey,
     Slot::Workspace,
+    Slot::Host,
+    Slot::Endpoint,
 ];
 
 impl Slot {
@@ -101,6 +106,7 @@ pub(super) enum Context<'m> {
     Headers,
     Client,
     Usage,
+    Host,
     /// Anything in here makes the line out of the ordinary.
     Error,
     /// Nothing in here matters.
@@ -130,6 +136,7 @@ pub(super) fn meaning<'m>(context: Context<'m>, key: &str) -> Option<Meaning<'m>
             "version" => Slot::ClientVersion,
             _ => Slot::Skip,
         }),
+        Context::Host => Meaning::Scalar(if key == HOST_NAME { Slot::Host } else { Slot::Skip }),
         Context::Usage => Meaning::Scalar(match lookup(key) {
             Some((Field::InputTokens, _)) => Slot::InputTokens,
             Some((Field::OutputTokens, _)) => Slot::OutputTokens,
@@ -182,6 +189,8 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         Field::Org => Slot::Org,
         Field::ApiKey => Slot::ApiKey,
         Field::Workspace => Slot::Workspace,
+        Field::Host => Slot::Host,
+        Field::Endpoint => Slot::Endpoint,
         Field::InputTokens => Slot::InputTokens,
         Field::OutputTokens => Slot::OutputTokens,
         Field::CacheRead => Slot::CacheRead,

@@ -1,7 +1,7 @@
 //! Whose wait one is, which of its loop, and how long.
 
 use crate::attempt::{Attempt, Flags};
-use crate::calls::{Call, Grouping};
+use crate::calls::{Call, Grouping, same_sender};
 
 /// One wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,9 @@ pub(super) enum Length {
 pub(super) fn of(call: &Call<'_>, position: usize, known: usize) -> Option<Which> {
     let (before, this) = (call.at(position - 1), call.at(position));
     let decided = [Flags::DECIDED_FAIL, Flags::DECIDED_OTHER, Flags::TOOL];
-    let retried =
-        before.failed() && before.origin == this.origin && !decided.iter().any(|flag| before.flags.has(*flag));
+    let retried = before.failed()
+        && same_sender(call.table(), before, this)
+        && !decided.iter().any(|flag| before.flags.has(*flag));
     if !retried {
         return None;
     }

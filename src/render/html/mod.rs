@@ -27,6 +27,7 @@ mod trace;
 mod trend;
 mod untrusted;
 mod view;
+mod who;
 
 #[cfg(test)]
 mod tests;
@@ -77,6 +78,7 @@ fn sections(view: &View<'_>) -> Result<Vec<Section>, ChartError> {
     let sections = [
         problems::section(view),
         runs::section(view),
+        who::section(view),
         retries::section(view)?,
         headroom::section(view)?,
         incidents::section(view)?,

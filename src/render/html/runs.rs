@@ -6,6 +6,8 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::name;
 use super::view::View;
+use crate::render::money::{dollars, known_dollars};
+use crate::render::who;
 use crate::render::words::{self, counted, number};
 use crate::report::{Bar, Histogram, Outcome, Run};
 use crate::rules::Severity;
@@ -21,7 +23,7 @@ const COLUMNS_OF_BARS: u32 = 8;
 /// Its height.
 const HEIGHT: f64 = 14.0;
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     Column::text("Run"),
     Column::text("Outcome"),
     Column::number("Calls").minor(),
@@ -30,6 +32,7 @@ const COLUMNS: [Column; 10] = [
     Column::text("Attempts per call").least(),
     Column::number("Waited").minor(),
     Column::number("Wasted").least(),
+    Column::number("Cost").minor(),
     Column::number("Worst call").least(),
     Column::text("Found").minor(),
 ];
@@ -51,7 +54,7 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
         }
     };
     let totals = &view.report.totals;
-    let note = match totals.green_runs_with_retries {
+    let mut note = match totals.green_runs_with_retries {
         0 => format!("{}, {} green", counted(totals.runs, "run"), number(totals.green_runs)),
         retried => format!(
             "{}, {} green, {} of them only with retries",
@@ -60,6 +63,9 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
             number(retried)
         ),
     };
+    if let Some(spent) = who::spent(totals) {
+        note.push_str(&format!("; {spent}"));
+    }
     Some(Section::new("runs", "Runs", note, body))
 }
 
@@ -100,6 +106,7 @@ fn row(view: &View<'_>, run: &Run, problems: &BTreeMap<&str, BTreeSet<&'static s
             Cell::keyed(small_histogram(&run.bars), run.worst_call_attempts),
             Cell::span(run.wait_s),
             Cell::count(run.wasted_sends),
+            Cell::keyed(html! { (known_dollars(run.usd)) }, run.usd.unwrap_or(0.0)),
             Cell::count(u64::from(run.worst_call_attempts)),
             Cell::keyed(found, format!("{errors:09} {warnings:09}")),
         ],
@@ -117,6 +124,15 @@ fn outcome(run: &Run) -> Markup {
     }
 }
 
+/// Cost and tokens, and what of them was needless, as far as they are known.
+fn spent(run: &Run) -> Option<String> {
+    let of_it = |part: Option<String>| part.map_or_else(String::new, |part| format!(" ({part} of it needless)"));
+    let cost = run.usd.map(|usd| format!("{}{}", dollars(usd), of_it(run.wasted_usd.map(dollars))));
+    let tokens = run.tokens.map(|n| format!("{}{}", counted(n, "token"), of_it(run.wasted_tokens.map(number))));
+    let parts: Vec<String> = [cost, tokens].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
 fn more(view: &View<'_>, run: &Run, rules: Option<&BTreeSet<&'static str>>) -> Markup {
     let mut models: Vec<String> = run.models.iter().take(MODELS).map(|model| name(model)).collect();
     if run.models.len() > MODELS {
@@ -130,6 +146,7 @@ fn more(view: &View<'_>, run: &Run, rules: Option<&BTreeSet<&'static str>>) -> M
             dt { "Sends" } dd {
                 (counted(run.attempts, "send")) " for " (counted(run.calls, "call")) ", " (number(run.wasted_sends)) " wasted" (waited)
             }
+            @if let Some(spent) = spent(run) { dt { "Cost" } dd { (spent) } }
             dt { "Attempts" } dd { (in_words(&run.bars)) }
             @if let Some(rules) = rules {
                 dt { "Problems" } dd { @for rule in rules { a.rule href={ "#" (rule) } { (rule) } " " } }

@@ -12,6 +12,7 @@ mod problems;
 mod runs;
 mod steps;
 mod trend;
+mod who;
 
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ pub fn render(report: &Report, zone: Zone, out: &mut dyn Write) -> io::Result<()
     steps::write(report, zone, &mut page);
     problems::write(report, zone, &mut page);
     runs::write(report, &mut page);
+    who::write(report, &mut page);
     measures::write(report, zone, &mut page);
     out.write_all(page.finish().as_bytes())?;
     write!(out, "\n{last}")

@@ -3,13 +3,14 @@
 use super::NAME;
 use super::escape::code;
 use super::page::Page;
+use crate::render::money::dollars;
 use crate::render::words;
 use crate::report::{Outcome, Report, Run};
 
 /// Rows of the table; the JSON report has all of them.
 const ROWS: usize = 15;
 
-const HEAD: [&str; 7] = ["run", "calls:", "sends:", "retries:", "outcome", "waited:", "errors, warnings"];
+const HEAD: [&str; 8] = ["run", "calls:", "sends:", "retries:", "outcome", "waited:", "cost:", "errors, warnings"];
 
 pub(super) fn write(report: &Report, page: &mut Page) {
     let rows: Vec<Vec<String>> = report.runs.iter().take(ROWS).map(row).collect();
@@ -25,8 +26,18 @@ fn row(run: &Run) -> Vec<String> {
         words::number(run.retries),
         outcome(run),
         words::span(run.wait_s),
+        cost(run),
         format!("{}, {}", words::number(errors), words::number(warnings)),
     ]
+}
+
+/// Dollars, else tokens.
+fn cost(run: &Run) -> String {
+    match (run.usd, run.tokens) {
+        (Some(usd), _) => dollars(usd),
+        (None, Some(tokens)) => words::counted(tokens, "token"),
+        (None, None) => String::new(),
+    }
 }
 
 fn outcome(run: &Run) -> String {

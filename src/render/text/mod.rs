@@ -28,6 +28,7 @@ mod style;
 mod table;
 mod trace;
 mod trend;
+mod who;
 
 #[cfg(test)]
 pub(in crate::render) mod sample;
@@ -89,6 +90,7 @@ pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io
     problems::write(report, &mut page)?;
     incidents::write(report, &mut page)?;
     runs::write(report, &mut page)?;
+    who::write(report, &mut page)?;
     retries::write(report, &mut page)?;
     backoff::write(report, &mut page)?;
     classes::write(report, &mut page)?;

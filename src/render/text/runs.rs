@@ -4,6 +4,8 @@ use super::layout::{Fit, Text};
 use super::page::Page;
 use super::table::{Column, Table};
 use super::{style, words};
+use crate::render::money::{known_dollars, known_tokens};
+use crate::render::who;
 use crate::report::{Outcome, Report, Run};
 use crate::rules::Severity;
 use std::collections::BTreeMap;
@@ -16,13 +18,15 @@ const SHARED: usize = 29;
 /// Columns of a run's id on such a page where it is long.
 const RUN: usize = 15;
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 10] = [
     Column::new("run", Fit::Id).cut_to(8),
     Column::new("calls", Fit::Number),
     Column::new("sends", Fit::Number),
     Column::new("amp", Fit::Number).spare(3),
     Column::new("outcome", Fit::Words),
     Column::new("waited", Fit::Number).spare(1),
+    Column::new("cost", Fit::Number),
+    Column::new("tokens", Fit::Number).spare(1),
     Column::new("attempts:calls", Fit::Words).cut_to(10).spare(4),
     Column::new("found", Fit::Words).spare(2),
 ];
@@ -38,12 +42,18 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if totals.green_runs_with_retries > 0 {
         note.push_str(&format!(", {} of them only with retries", words::number(totals.green_runs_with_retries)));
     }
+    if let Some(spent) = who::spent(totals) {
+        note.push_str(&format!("; {spent}"));
+    }
     page.heading("RUNS", &note)?;
     let most = if page.options.verbose { report.runs.len() } else { SHOWN };
     let (shown, rest) = report.runs.split_at(most.min(report.runs.len()));
-    let room = histogram_room(shown, page.width);
+    let priced = totals.usd.is_some();
+    let costs = shown.iter().map(|run| cost(run, priced).iter().map(Text::width).sum::<usize>()).max();
+    let room =
+        histogram_room(shown, page.width).saturating_sub(costs.filter(|width| *width > 0).map_or(0, |it| it + 2));
     let mut table = Table::new(&COLUMNS);
-    shown.iter().for_each(|run| table.row(row(run, room)));
+    shown.iter().for_each(|run| table.row(row(run, room, priced)));
     page.table(&table)?;
     if rest.is_empty() { Ok(()) } else { page.remark(&more(rest)) }
 }
@@ -60,7 +70,14 @@ fn histogram_room(shown: &[Run], width: usize) -> usize {
     SHARED + more - longest.min(RUN + more * 2 / 3)
 }
 
-fn row(run: &Run, room: usize) -> Vec<Text> {
+/// What it cost; where no run's cost is known, its tokens.
+fn cost(run: &Run, priced: bool) -> [Text; 2] {
+    let tokens = if priced { None } else { run.tokens };
+    [Text::plain(known_dollars(run.usd)), Text::plain(known_tokens(tokens))]
+}
+
+fn row(run: &Run, room: usize, priced: bool) -> Vec<Text> {
+    let [cost, tokens] = cost(run, priced);
     vec![
         Text::plain(&run.run_id),
         Text::plain(words::number(run.calls)),
@@ -68,14 +85,15 @@ fn row(run: &Run, room: usize) -> Vec<Text> {
         Text::plain(format!("{:.1}×", run.amplification)),
         outcome(run),
         Text::plain(words::span(run.wait_s)),
+        cost,
+        tokens,
         Text::plain(histogram(&run.histogram, room)),
-        found(run),
+        found(run.findings),
     ]
 }
 
 /// Errors and warnings under the marks of the section above: "3✗ 2!".
-fn found(run: &Run) -> Text {
-    let [errors, warnings, _] = run.findings;
+pub(super) fn found([errors, warnings, _]: [u64; 3]) -> Text {
     [(errors, Severity::Error), (warnings, Severity::Warning)].into_iter().filter(|(n, _)| *n > 0).fold(
         Text::new(),
         |text, (n, severity)| {

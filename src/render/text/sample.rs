@@ -60,6 +60,8 @@ pub(in crate::render) fn clean() -> Report {
         recovery: Vec::new(),
         load: measures::load(),
         layers: Vec::new(),
+        who: Vec::new(),
+        who_omitted: 0,
         coverage: vec![gap(&["RL201", "RL202"], "retry_after", 0, 0)],
         undecided: Vec::new(),
         unreadable: Vec::new(),
@@ -108,6 +110,8 @@ pub(in crate::render) fn night() -> Report {
         incidents: measures::incidents(),
         recovery: measures::recovery(),
         layers: measures::layers(),
+        who: measures::who(),
+        who_omitted: 3,
         coverage: vec![
             gap(&["RL201", "RL202", "RL203"], "retry_after", 3, 180),
             gap(&["RL401"], "max_attempts", 0, 10_000),
@@ -205,6 +209,12 @@ fn totals() -> Totals {
         hinted_429: Share { count: 3, of: 180 },
         with_headroom: Share { count: 8214, of: 10_000 },
         rules_with_evidence: Share { count: 70, of: 74 },
+        tokens: Some(41_200_000),
+        usd: Some(312.4),
+        wasted_tokens: Some(120_000),
+        wasted_usd: Some(1.2),
+        with_tokens: Share { count: 9100, of: 10_000 },
+        with_cost: Share { count: 9100, of: 10_000 },
     }
 }
 
@@ -320,6 +330,10 @@ fn run(id: &str, rows: &[(u32, u64, u64)]) -> Run {
         last: at(90),
         wait_s: (attempts - calls) as f64 * 11.4,
         wasted_sends: failed,
+        tokens: Some(calls * 4000),
+        usd: Some(calls as f64 * 0.03),
+        wasted_tokens: None,
+        wasted_usd: None,
         worst_call_attempts: rows.iter().map(|(k, ..)| *k).max().unwrap_or(1),
         models: vec!["claude-opus-4-1".to_owned()],
         findings: [failed.min(3), u64::from(attempts - calls > 10) * 2, 0],

@@ -24,13 +24,15 @@ impl Anonymizer {
 /// As what the texts of a column are named; `None` where all of them are words of ours.
 fn treatment(column: &str) -> Option<Kind> {
     match column {
-        "class" | "bucket" | "outcome" | "grouping" | "first_class" | "last_class" => None,
+        "class" | "cost_source" | "bucket" | "outcome" | "grouping" | "first_class" | "last_class" => None,
         "run_id" => Some(Kind::Run),
         "call_id" => Some(Kind::Call),
         "request_id" => Some(Kind::Request),
         "provider" => Some(Kind::Provider),
         "model" => Some(Kind::Model),
         "layer" => Some(Kind::Layer),
+        "client" => Some(Kind::Client),
+        "client_version" => Some(Kind::Version),
         "error_type" | "error_code" => Some(Kind::Error),
         "file" => Some(Kind::File),
         // A column nobody has thought of here.

@@ -126,7 +126,7 @@ impl Anonymizer {
         } = layer;
         LayerRow {
             client: self.optional(Kind::Client, client),
-            client_version: self.optional(Kind::Client, client_version),
+            client_version: self.optional(Kind::Version, client_version),
             // Words of ours, with names of layers and clients among them.
             inner: self.name(Kind::Word, &inner),
             outer: self.name(Kind::Word, &outer),

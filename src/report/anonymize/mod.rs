@@ -16,9 +16,11 @@ mod report;
 mod trace;
 mod vocabulary;
 
+use crate::attempt::Dimension;
 use crate::untrusted::mask_keys;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use std::collections::BTreeMap;
 
 /// Bytes of a pseudonym: among a hundred million ids, two of the same kind share one with a chance of 1 in 3,700.
 const BYTES: usize = 8;
@@ -27,6 +29,8 @@ const BYTES: usize = 8;
 #[derive(Clone)]
 pub struct Anonymizer {
     mac: Hmac<Sha256>,
+    /// What each name of the report at hand is a name of: labels and sentences hold the same names.
+    known: BTreeMap<String, Kind>,
 }
 
 /// The salt must not end up in a log of ours.
@@ -47,11 +51,27 @@ enum Kind {
     Model,
     Layer,
     Client,
+    Version,
     Error,
     Word,
 }
 
 impl Kind {
+    /// What the names of a dimension are named as.
+    const fn of(dimension: Dimension) -> Kind {
+        match dimension {
+            Dimension::Run => Kind::Run,
+            Dimension::Provider => Kind::Provider,
+            Dimension::Model => Kind::Model,
+            Dimension::Layer => Kind::Layer,
+            Dimension::Client => Kind::Client,
+            // As in the labels of rate-limit scopes.
+            Dimension::Org | Dimension::Key | Dimension::Workspace | Dimension::Host | Dimension::Endpoint => {
+                Kind::Word
+            }
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Kind::Run => "run",
@@ -62,6 +82,7 @@ impl Kind {
             Kind::Model => "model",
             Kind::Layer => "layer",
             Kind::Client => "client",
+            Kind::Version => "version",
             Kind::Error => "error",
             Kind::Word => "word",
         }
@@ -74,6 +95,7 @@ impl Kind {
             Kind::Model => vocabulary::is_model(text),
             Kind::Layer => vocabulary::is_layer(text),
             Kind::Client => vocabulary::is_client(text),
+            Kind::Version => text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'),
             Kind::Error => crate::classify::table::lookup(text).is_some(),
             Kind::Run | Kind::Call | Kind::Request | Kind::File | Kind::Word => false,
         }
@@ -86,7 +108,9 @@ impl Anonymizer {
     /// # Errors
     /// Never in practice: HMAC takes keys of every length.
     pub fn new(salt: &[u8]) -> Result<Anonymizer, String> {
-        Hmac::<Sha256>::new_from_slice(salt).map(|mac| Anonymizer { mac }).map_err(|error| error.to_string())
+        Hmac::<Sha256>::new_from_slice(salt)
+            .map(|mac| Anonymizer { mac, known: BTreeMap::new() })
+            .map_err(|error| error.to_string())
     }
 
     /// The name of `text`: `run-0123456789abcdef`; public names stay.
@@ -109,13 +133,45 @@ impl Anonymizer {
         text.map(|text| self.name(kind, &text))
     }
 
-    /// A label of several names, such as that of a rate-limit scope: public words stay, any other has its name.
+    /// The same anonymizer, told what each of `names` is a name of. The first kind given holds.
+    fn knowing<'n>(&self, names: impl Iterator<Item = (Kind, &'n str)>) -> Anonymizer {
+        let mut known = self.known.clone();
+        names.filter(|(_, name)| !name.is_empty()).for_each(|(kind, name)| {
+            known.entry(name.to_owned()).or_insert(kind);
+        });
+        Anonymizer { mac: self.mac.clone(), known }
+    }
+
+    /// The name of `text` as it is called elsewhere in the report, else as a word.
+    fn word(&self, text: &str) -> String {
+        self.name(self.known.get(text).copied().unwrap_or(Kind::Word), text)
+    }
+
+    /// A label of several names, such as that of a rate-limit scope: a name that stands elsewhere has the same
+    /// pseudonym here, public words stay, and any other word has a name of its own.
     fn label(&self, label: &str) -> String {
-        let word = |word: &str| {
-            let is_public = vocabulary::is_provider(word) || vocabulary::is_model(word) || vocabulary::is_label(word);
-            if is_public { word.to_owned() } else { self.name(Kind::Word, word) }
-        };
-        label.split(' ').map(word).collect::<Vec<_>>().join(" ")
+        let words: Vec<&str> = label.split(' ').collect();
+        let (mut shown, mut at) = (Vec::new(), 0);
+        while at < words.len() {
+            let longest = (at + 1..=words.len()).rev().map(|end| (end, words[at..end].join(" ")));
+            let known = longest.into_iter().find(|(_, text)| self.known.contains_key(text));
+            let (end, text) = known.unwrap_or_else(|| (at + 1, words[at].to_owned()));
+            let is_public =
+                vocabulary::is_provider(&text) || vocabulary::is_model(&text) || vocabulary::is_label(&text);
+            shown.push(if is_public { text } else { self.word(&text) });
+            at = end;
+        }
+        shown.join(" ")
+    }
+
+    /// A client, and where its version follows, that apart: as the two stand in tables.
+    fn client(&self, client: &str) -> String {
+        match client.rsplit_once(' ') {
+            Some((name, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("{} {}", self.name(Kind::Client, name), self.name(Kind::Version, version))
+            }
+            _ => self.name(Kind::Client, client),
+        }
     }
 }
 
@@ -150,5 +206,16 @@ mod tests {
         assert_eq!(anonymizer.label("all requests"), "all requests");
         let label = anonymizer.label("anthropic claude-sonnet-5-5 org-acme");
         assert!(label.starts_with("anthropic claude-sonnet-5-5 word-") && !label.contains("acme"));
+    }
+
+    #[test]
+    fn a_name_has_one_pseudonym_in_labels_and_alone() {
+        let names = [(Kind::Model, "acme tall"), (Kind::Provider, "house"), (Kind::Word, "acme")];
+        let anonymizer = Anonymizer::new(b"salt").unwrap().knowing(names.into_iter());
+        let of = |kind, name| anonymizer.name(kind, name);
+        let expected = [of(Kind::Provider, "house"), of(Kind::Model, "acme tall"), of(Kind::Word, "acme")].join(" ");
+        assert_eq!(anonymizer.label("house acme tall acme"), expected);
+        assert_eq!(anonymizer.client("plain 1.2"), format!("{} 1.2", of(Kind::Client, "plain")));
+        assert_eq!(anonymizer.client("two words"), of(Kind::Client, "two words"));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Anonymizer, Kind};
 use crate::report::{
-    Advice, Backoff, Evidence, Finding, Headroom, Input, Problem, Reject, Report, Run, Sighting, Unreadable,
+    Advice, Backoff, Evidence, Finding, Headroom, Input, Problem, Reject, Report, Run, Sighting, Unreadable, WhoRow,
 };
 use crate::rules::find;
 
@@ -10,6 +10,10 @@ impl Anonymizer {
     /// `report`, fit to be shown to others.
     #[must_use]
     pub fn report(&self, report: Report) -> Report {
+        self.knowing(names(&report)).known_report(report)
+    }
+
+    fn known_report(&self, report: Report) -> Report {
         // No `..`: whoever adds a field decides here what becomes of it.
         let Report {
             schema_version,
@@ -37,6 +41,8 @@ impl Anonymizer {
             recovery,
             load,
             layers,
+            who,
+            who_omitted,
             coverage,
             undecided,
             unreadable,
@@ -69,6 +75,8 @@ impl Anonymizer {
             recovery: recovery.into_iter().map(|one| self.recovery(one)).collect(),
             load: load.into_iter().map(|one| self.load(one)).collect(),
             layers: layers.into_iter().map(|one| self.layer(one)).collect(),
+            who: who.into_iter().map(|row| self.who(row)).collect(),
+            who_omitted,
             coverage,
             undecided,
             unreadable: unreadable.into_iter().map(|one| self.unreadable(one)).collect(),
@@ -163,7 +171,7 @@ impl Anonymizer {
 
     fn evidence(&self, value: Evidence) -> Evidence {
         match value {
-            Evidence::Text(text) => Evidence::Text(self.name(Kind::Word, &text)),
+            Evidence::Text(text) => Evidence::Text(self.word(&text)),
             Evidence::Word(_) | Evidence::Count(_) | Evidence::Number(_) | Evidence::At(_) | Evidence::Numbers(_) => {
                 value
             }
@@ -186,6 +194,10 @@ impl Anonymizer {
             last,
             wait_s,
             wasted_sends,
+            tokens,
+            usd,
+            wasted_tokens,
+            wasted_usd,
             worst_call_attempts,
             models,
             findings,
@@ -208,10 +220,32 @@ impl Anonymizer {
             last,
             wait_s,
             wasted_sends,
+            tokens,
+            usd,
+            wasted_tokens,
+            wasted_usd,
             worst_call_attempts,
             models,
             findings,
             green_with_retries,
+        }
+    }
+
+    fn who(&self, row: WhoRow) -> WhoRow {
+        let WhoRow { by, name, version, calls, calls_failed, attempts, retries, wasted_sends, findings, tokens, usd } =
+            row;
+        WhoRow {
+            by,
+            name: self.optional(Kind::of(by), name),
+            version: self.optional(Kind::Version, version),
+            calls,
+            calls_failed,
+            attempts,
+            retries,
+            wasted_sends,
+            findings,
+            tokens,
+            usd,
         }
     }
 
@@ -235,7 +269,7 @@ impl Anonymizer {
         } = backoff;
         Backoff {
             provider: self.optional(Kind::Provider, provider),
-            client: self.optional(Kind::Client, client),
+            client: client.map(|client| self.client(&client)),
             layer: self.optional(Kind::Layer, layer),
             outer,
             schedule,
@@ -273,6 +307,17 @@ impl Anonymizer {
         let Reject { file, line, column, reason: _ } = reject;
         Reject { file: self.name(Kind::File, &file), line, column, reason: "could not be read".to_owned() }
     }
+}
+
+/// Every name of the report that is of a kind of its own.
+fn names(report: &Report) -> impl Iterator<Item = (Kind, &str)> {
+    let who = report.who.iter().filter_map(|row| Some((Kind::of(row.by), row.name.as_deref()?)));
+    let runs = report.runs.iter().flat_map(|run| &run.models).map(|model| (Kind::Model, model.as_str()));
+    let problems = report
+        .problems
+        .iter()
+        .flat_map(|one| [(Kind::Provider, one.provider.as_deref()), (Kind::Model, one.model.as_deref())]);
+    who.chain(runs).chain(problems.filter_map(|(kind, name)| Some((kind, name?))))
 }
 
 fn advised(advice: Advice) -> Advice {

@@ -20,6 +20,10 @@ impl Anonymizer {
     /// `traces`, fit to be shown to others.
     #[must_use]
     pub fn traces(&self, traces: Traces) -> Traces {
+        self.knowing(names(&traces)).known_traces(traces)
+    }
+
+    fn known_traces(&self, traces: Traces) -> Traces {
         // No `..` in this file, as in that of reports.
         let Traces { schema_version, generator, traces, unresolved, searched } = traces;
         let Reading { inputs, bytes, bytes_parsed, bytes_compared, attempts } = searched;
@@ -95,14 +99,15 @@ impl Anonymizer {
             sends,
             findings,
             suppressed,
+            peers,
         } = call;
         TracedCall {
             run_id: self.optional(Kind::Run, run_id),
             call_id: self.optional(Kind::Call, call_id),
             provider: self.optional(Kind::Provider, provider),
             model: self.optional(Kind::Model, model),
-            account: self.optional(Kind::Word, account),
-            client: self.optional(Kind::Client, client),
+            account: account.map(|account| self.label(&account)),
+            client: client.map(|client| self.client(&client)),
             grouping,
             namesakes,
             outcome,
@@ -110,6 +115,7 @@ impl Anonymizer {
             sends: sends.into_iter().map(|send| self.send(send)).collect(),
             findings: findings.into_iter().map(|finding| self.finding(finding)).collect(),
             suppressed,
+            peers,
         }
     }
 
@@ -191,8 +197,16 @@ impl Anonymizer {
             status,
             error,
             message: None,
-            account: self.optional(Kind::Word, account),
-            client: self.optional(Kind::Client, client),
+            account: account.map(|account| self.label(&account)),
+            client: client.map(|client| self.client(&client)),
         }
     }
+}
+
+/// Every name of the traces that is of a kind of its own.
+fn names(traces: &Traces) -> impl Iterator<Item = (Kind, &str)> {
+    let calls = traces.traces.iter().flat_map(|trace| &trace.calls);
+    calls
+        .flat_map(|call| [(Kind::Provider, call.provider.as_deref()), (Kind::Model, call.model.as_deref())])
+        .filter_map(|(kind, name)| Some((kind, name?)))
 }

@@ -115,7 +115,13 @@ fn follow(
         matched: kind,
         same_as: None,
         surroundings: found.window.and_then(|window| Around::new(calls, &meant, &shown, window).tell()),
-        calls: shown.iter().map(|call| call_of(call, others(call), &rows, fleet, options)).collect(),
+        calls: shown
+            .iter()
+            .map(|call| TracedCall {
+                peers: found.window.and_then(|window| peers::peers(call, calls, window)),
+                ..call_of(call, others(call), &rows, fleet, options)
+            })
+            .collect(),
         calls_omitted: (meant.len() - shown.len()) as u64,
         support: Vec::new(),
     })
@@ -240,6 +246,7 @@ fn call_of(
         sends: (0..call.len()).map(|position| send(call, position, named)).collect(),
         findings: found,
         suppressed: judgement.suppressed,
+        peers: None,
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod around;
 mod follow;
+mod peers;
 mod support;
 mod wait;
 
 pub use around::{Failures, HeadroomAround, LimitReading, Surroundings};
 pub use follow::traces;
+pub use peers::{PeerMeasure, Peers};
 pub use support::SupportCase;
 pub use wait::Dictator;
 
@@ -116,6 +118,8 @@ pub struct TracedCall {
     pub findings: Vec<Finding>,
     /// Findings that are known and accepted.
     pub suppressed: u64,
+    /// How it compares with its peers; absent where too few were read.
+    pub peers: Option<Peers>,
 }
 
 /// One send.

@@ -21,6 +21,8 @@ const LINES: &[&str] = &[
     r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":1,"request_id":"req_7","status":200,"max_tokens":null,"timeout_s":null,"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"c","attempt":2,"request_id":"req_7","status":200,"max_tokens":64,"timeout_s":9.5,"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"type":"overloaded_error"},"outcome":"ok"}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","status":200,"host":{"name":"node-1","os":{"name":"linux"}},"hostname":"h","base_url":"https://api.example.com/v1?k=1"}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","status":200,"host":"api.example.com","pod":"p-1","outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"will_retry":{},"exception":{"type":null},"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"details":[null,{"message":null}]},"outcome":"ok"}"#,
 ];
@@ -77,7 +79,7 @@ fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
         let origin = table.origin(row);
         let names: Vec<_> = [origin.provider, origin.model, origin.layer, origin.client, origin.client_version]
             .into_iter()
-            .chain([origin.org, origin.api_key, origin.workspace, row.run])
+            .chain([origin.org, origin.api_key, origin.workspace, origin.host, origin.endpoint, row.run])
             .map(|symbol| table.names.get(symbol).map(str::to_owned))
             .collect();
         let row =

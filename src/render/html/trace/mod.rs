@@ -8,8 +8,8 @@ mod sends;
 use super::page::{Page, Section};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
-use crate::render::{text, words};
-use crate::report::{Finding, Outcome, Trace, TracedCall, Traces, Window};
+use crate::render::{peers, text, words};
+use crate::report::{Finding, Outcome, Peers, Trace, TracedCall, Traces, Window};
 use crate::rules::Severity;
 use maud::{Markup, html};
 use std::io::{self, Write};
@@ -84,9 +84,21 @@ fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
                 @if let Some(value) = value { div { dt { (term) } dd.id { (name(value)) } } }
             }
         }
+        @if let Some(beside) = &call.peers { (beside_peers(call, beside, options)) }
         (picture::draw(call, options.zone))
         (sends::table(trace, call, options.zone))
         @for finding in &call.findings { (found(finding)) }
+    }
+}
+
+fn beside_peers(call: &TracedCall, beside: &Peers, options: &HtmlOptions) -> Markup {
+    let at = |time| options.zone.show(time, "%H:%M:%S");
+    let stretch = format!("{} to {}", at(beside.from), at(beside.until));
+    html! {
+        p.note {
+            "Beside " (prose(&peers::sentence(call, beside, &stretch))) "."
+            @if let Some(why) = peers::why(beside) { " " strong { (why) } "." }
+        }
     }
 }
 

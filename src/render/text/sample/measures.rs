@@ -1,8 +1,10 @@
 //! Invented measures: incidents, recovery, load, layers.
 
 use super::at;
+use crate::attempt::Dimension;
 use crate::report::{
     AmplifiedSpan, Ending, IncidentRow, LayerRow, LoadCourse, LoadPoint, LoadRow, RecoveryRow, RecoveryStep, Share,
+    WhoRow,
 };
 
 pub(super) fn incidents() -> Vec<IncidentRow> {
@@ -100,4 +102,31 @@ pub(super) fn layers() -> Vec<LayerRow> {
         sends: 84,
         request_id: Some("req_1".to_owned()),
     }]
+}
+
+/// Two versions of a client, and pods of which one is in trouble.
+pub(super) fn who() -> Vec<WhoRow> {
+    let row = |by, name: Option<&str>, version: Option<&str>, calls, failed, findings| WhoRow {
+        by,
+        name: name.map(str::to_owned),
+        version: version.map(str::to_owned),
+        calls,
+        calls_failed: failed,
+        attempts: calls + 3 * failed,
+        retries: 3 * failed,
+        wasted_sends: 2 * failed,
+        findings,
+        tokens: Some(calls * 4000),
+        usd: Some(calls as f64 * 0.03),
+    };
+    vec![
+        row(Dimension::Provider, Some("anthropic"), None, 8213, 60, [40, 9, 1]),
+        row(Dimension::Client, Some("Anthropic/Python"), Some("0.40.0"), 213, 58, [40, 8, 0]),
+        row(Dimension::Client, Some("Anthropic/Python"), Some("0.52.1"), 8000, 2, [0, 1, 1]),
+        row(Dimension::Host, Some("worker-a-0"), None, 100, 57, [40, 0, 0]),
+        row(Dimension::Host, Some("worker-a-1"), None, 4000, 2, [0, 8, 0]),
+        row(Dimension::Host, Some("worker-b-0"), None, 4000, 1, [0, 1, 0]),
+        row(Dimension::Host, Some("worker-b-1"), None, 100, 0, [0, 0, 1]),
+        row(Dimension::Host, None, None, 13, 0, [0, 0, 0]),
+    ]
 }

@@ -5,6 +5,7 @@ use super::super::layout::{Fit, Text};
 use super::super::page::Page;
 use super::super::{style, words};
 use super::{ended, named, timeline};
+use crate::render::peers;
 use crate::report::{Finding, Trace, TracedCall};
 use crate::rules::Confidence;
 use crate::units::seconds;
@@ -57,6 +58,13 @@ fn head(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
         item("file", &Text::plain(file), page)?;
     }
     item("time", &Text::plain(time(call, page)), page)?;
+    if let Some(beside) = &call.peers {
+        let mut text = peers::sentence(call, beside, &page.stretch(beside.from, beside.until));
+        if let Some(why) = peers::why(beside) {
+            text.push_str(&format!("; {why}"));
+        }
+        item("peers", &Text::plain(text), page)?;
+    }
     let is_few = (2..=STRIP).contains(&call.sends.len());
     if is_few && page.width < WIDE { strip(call, page) } else { Ok(()) }
 }

@@ -1,0 +1,71 @@
+//! Names to choose calls by: one way to match for all of them.
+
+use crate::attempt::Dimension;
+use crate::ingest::{Name, Names};
+use clap::Args;
+
+/// Calls chosen by a name of any one of their attempts. A name is given whole, in any case, with the wildcards `*`,
+/// `?` and `[...]`; several of one kind are alternatives, and of two kinds both must fit.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Which calls")]
+pub(in crate::cli) struct NameArgs {
+    /// Judge only calls of this run: its name in any case, whole, or with the wildcards * ? [...] (repeatable)
+    #[arg(long, value_name = "NAME")]
+    run: Vec<String>,
+
+    /// Judge only calls that used this model: gpt-5, 'claude-*' (names match as with --run)
+    #[arg(long, value_name = "NAME")]
+    model: Vec<String>,
+
+    /// Judge only calls that used this provider
+    #[arg(long, value_name = "NAME")]
+    provider: Vec<String>,
+
+    /// Judge only calls of this client: its name, or name and version as in 'OpenAI/Python 2.*'
+    #[arg(long, value_name = "NAME")]
+    client: Vec<String>,
+
+    /// Judge only calls that this layer took part in: sdk, harness, gateway
+    #[arg(long, value_name = "NAME")]
+    layer: Vec<String>,
+
+    /// Judge only calls of this organisation or account
+    #[arg(long, value_name = "NAME")]
+    org: Vec<String>,
+
+    /// Judge only calls under this API key, by its id
+    #[arg(long, value_name = "NAME")]
+    key: Vec<String>,
+
+    /// Judge only calls of this workspace or project
+    #[arg(long, value_name = "NAME")]
+    workspace: Vec<String>,
+
+    /// Judge only calls sent from this host or pod
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+
+    /// Judge only calls sent to this address: host of a URL, or a path
+    #[arg(long, value_name = "NAME")]
+    endpoint: Vec<String>,
+}
+
+impl NameArgs {
+    /// What is asked for, one entry a dimension.
+    pub(in crate::cli) fn names(&self) -> Vec<Names> {
+        let given = |of: Dimension| match of {
+            Dimension::Run => &self.run,
+            Dimension::Provider => &self.provider,
+            Dimension::Model => &self.model,
+            Dimension::Client => &self.client,
+            Dimension::Layer => &self.layer,
+            Dimension::Org => &self.org,
+            Dimension::Key => &self.key,
+            Dimension::Workspace => &self.workspace,
+            Dimension::Host => &self.host,
+            Dimension::Endpoint => &self.endpoint,
+        };
+        let names = |of| Names { of, wanted: given(of).iter().map(|text| Name::new(text)).collect() };
+        Dimension::ALL.map(names).into_iter().filter(|names| !names.wanted.is_empty()).collect()
+    }
+}

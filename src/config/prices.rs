@@ -1,0 +1,46 @@
+//! `[prices."claude-*"]`: what a million tokens of a model cost.
+
+use super::mistake::Mistake;
+use super::read::{File, Value};
+use crate::ingest::Name;
+use crate::policy::{Price, Prices};
+
+/// Keys of one model.
+pub(super) const KEYS: [&str; 4] = ["input_per_mtok", "output_per_mtok", "cache_read_per_mtok", "cache_write_per_mtok"];
+
+/// Reads all models.
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, Mistake> {
+    let mut list = Vec::new();
+    for (model, value) in file.table(value, "prices")? {
+        let name = model.get_ref().as_ref();
+        let mut price = Price::default();
+        for (key, value) in file.table(value, &format!("prices.{name}"))? {
+            let key_name = key.get_ref().as_ref();
+            let place = match key_name {
+                "input_per_mtok" => &mut price.input,
+                "output_per_mtok" => &mut price.output,
+                "cache_read_per_mtok" => &mut price.cache_read,
+                "cache_write_per_mtok" => &mut price.cache_write,
+                // A dot outside quotes makes a table in a table.
+                other if !value_is_number(value) => {
+                    let what = format!(
+                        "`{name}.{other}` is read as two keys: put the model into quotes, as in [prices.\"{name}.{other}\"]"
+                    );
+                    return Err(file.mistake(key.span(), what));
+                }
+                other => return Err(file.unknown_key(key.span(), other, &KEYS, "a price")),
+            };
+            *place = Some(file.number(value, key_name)?);
+        }
+        if price == Price::default() {
+            let what = format!("`prices.{name}` gives no price: {} or another of its keys", KEYS[0]);
+            return Err(file.mistake(model.span(), what));
+        }
+        list.push((Name::new(name), price));
+    }
+    Ok(Prices::new(list))
+}
+
+fn value_is_number(value: &Value<'_>) -> bool {
+    !matches!(value.get_ref(), toml::de::DeValue::Table(_))
+}
