@@ -20,6 +20,7 @@ use crate::report::CallFacts;
 use crate::rules::{self, Check, Confidence, Field, Hit, Rule, Scope, Severity};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::BuildHasher;
 
@@ -136,7 +137,7 @@ impl Settled {
     fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.sums.each_row(visit);
         let hits = self.folds.values_mut().flat_map(|fold| fold.kept.values_mut()).map(|kept| &mut kept.hit);
-        hits.flat_map(|hit| hit.rows.iter_mut().chain(&mut hit.wasted)).for_each(visit);
+        hits.flat_map(|hit| hit.rows.iter_mut().chain(&mut hit.wasted).chain(&mut hit.excess)).for_each(visit);
     }
 }
 
@@ -183,14 +184,16 @@ impl<'a> Judgement<'a> {
         if call.succeeded_at_once() {
             return;
         }
-        let mut wasted: Vec<u32> = Vec::new();
+        let mut hits: Vec<(&'static Rule, bool, Hit)> = Vec::new();
         for (rule, is_reported) in rules {
-            if let Some(hit) = self.ask(rule, *is_reported, call, options) {
-                // What an attempt was worth does not depend on what is reported.
-                wasted.extend_from_slice(&hit.wasted);
-                if *is_reported {
-                    self.keep(rule, hit, Some(call), options);
-                }
+            hits.extend(self.ask(rule, *is_reported, call, options).map(|hit| (*rule, *is_reported, hit)));
+        }
+        count_excess_once(&mut hits);
+        // What an attempt was worth does not depend on what is reported.
+        let mut wasted: Vec<u32> = hits.iter().flat_map(|(_, _, hit)| hit.wasted.iter().copied()).collect();
+        for (rule, is_reported, hit) in hits {
+            if is_reported {
+                self.keep(rule, hit, Some(call), options);
             }
         }
         wasted.sort_unstable();
@@ -381,6 +384,20 @@ impl<'a> Judgement<'a> {
     }
 }
 
+/// Leaves each attempt of a call in excess to the gravest rule that counts it, and to none where it is wasted.
+fn count_excess_once(hits: &mut [(&'static Rule, bool, Hit)]) {
+    if hits.iter().all(|(_, _, hit)| hit.excess.is_empty()) {
+        return;
+    }
+    let mut counted: HashSet<u32, RandomState> =
+        hits.iter().flat_map(|(_, _, hit)| hit.wasted.iter().copied()).collect();
+    let mut order: Vec<&mut (&'static Rule, bool, Hit)> = hits.iter_mut().collect();
+    order.sort_by_key(|(rule, reported, hit)| Reverse((*reported, hit.severity.unwrap_or(rule.severity))));
+    for (_, _, hit) in order {
+        hit.excess.retain(|row| counted.insert(*row));
+    }
+}
+
 fn facts(call: &Call<'_>) -> CallFacts {
     CallFacts {
         outcome: call.outcome,
@@ -405,6 +422,7 @@ fn cost_of(table: &AttemptTable, hit: &Hit) -> FoldCost {
     let known = |sum: u64| (sum > 0).then_some(sum);
     FoldCost {
         sends: hit.wasted.len() as u64 + hit.wasted_more,
+        excess: hit.excess.len() as u64,
         wait_us: (hit.wait_s * 1e6).round().max(0.0) as u64,
         tokens: known(usage().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum()),
         micro_usd: known(usage().map(|u| u64::from(u.cost_micro_usd)).sum()),

@@ -228,13 +228,18 @@ impl<'a> Call<'a> {
         self.table.names.get(self.first().run)
     }
 
-    /// The wait before the attempt at `position`; `None` for the first, and where clocks make none of it.
+    /// The wait before the attempt at `position`; `None` for the first, after a success, and where clocks make none
+    /// of it.
     #[must_use]
     pub fn wait_before(&self, position: usize) -> Option<Wait> {
         if position == 0 || self.disordered {
             return None;
         }
         let (before, this) = (self.at(position - 1), self.at(position));
+        // What follows an answer is another request, or a mistake; it is no wait.
+        if !before.failed() {
+            return None;
+        }
         let us = this.sent.us_since(before.ended());
         let end_to_start = before.duration.as_us().is_some();
         (us >= -CLOCK_SLACK_US).then_some(Wait { us: us.max(0), end_to_start })
@@ -251,14 +256,17 @@ impl<'a> Call<'a> {
         (0..self.len().saturating_sub(1)).filter(|&position| self.at(position).failed())
     }
 
-    /// Whether the request body is known to differ between the attempts at two positions.
+    /// Whether the request is known to differ between the attempts at two positions: by the hash of its body, by
+    /// the cap on output tokens it asks for, or by its model.
     #[must_use]
     pub fn body_changed(&self, a: usize, b: usize) -> bool {
-        let hash = |position| self.detail(position).map_or(0, |detail: &Detail| detail.request_hash);
-        let (left, right) = (hash(a), hash(b));
+        let said =
+            |position| self.detail(position).map_or((0, 0), |detail: &Detail| (detail.request_hash, detail.max_tokens));
+        let ((left_hash, left_cap), (right_hash, right_cap)) = (said(a), said(b));
         let (before, after) = (self.origin(a).model, self.origin(b).model);
-        let other_model = before.is_some() && after.is_some() && before != after;
-        (left != 0 && right != 0 && left != right) || other_model
+        let other_body = left_hash != 0 && right_hash != 0 && left_hash != right_hash;
+        let other_cap = left_cap != 0 && right_cap != 0 && left_cap != right_cap;
+        other_body || other_cap || (before.is_some() && after.is_some() && before != after)
     }
 
     /// The last moment it is known to have been alive.

@@ -2,6 +2,7 @@
 
 use super::{Call, Grouping};
 use crate::attempt::{Attempt, AttemptTable, Flags, Symbol};
+use crate::classify::Class;
 use std::ops::Range;
 
 /// Whether more than a like request some time later says that the attempt at `position` was sent again.
@@ -24,6 +25,16 @@ pub(crate) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
 /// sends to.
 pub(crate) fn same_sender(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
     a.origin == b.origin || table.origin(a).sender() == table.origin(b).sender()
+}
+
+/// Whether an attempt may have changed something outside before it failed, and no key makes a repeat of it safe. What
+/// was refused for lack of room before any answer began has done nothing.
+pub(crate) fn is_unsafe_to_repeat(attempt: &Attempt) -> bool {
+    let flags = attempt.flags;
+    let refused = matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit | Class::Overloaded));
+    flags.has(Flags::SIDE_EFFECT)
+        && !flags.has(Flags::IDEMPOTENT)
+        && (!refused || flags.has(Flags::MID_STREAM) || attempt.status == 0)
 }
 
 /// Whether nothing shows that two attempts went to different providers or accounts.

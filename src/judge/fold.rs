@@ -48,6 +48,8 @@ pub struct Fold {
 pub struct FoldCost {
     /// Sends that could not have helped.
     pub sends: u64,
+    /// Sends in excess of what one sound retry loop makes.
+    pub excess: u64,
     /// Wait for nothing, µs.
     pub wait_us: u64,
     /// Tokens; `None` where the log gives none.
@@ -59,6 +61,7 @@ pub struct FoldCost {
 impl FoldCost {
     fn add(&mut self, other: FoldCost) {
         self.sends += other.sends;
+        self.excess += other.excess;
         self.wait_us += other.wait_us;
         self.tokens = sum_of_known(self.tokens, other.tokens);
         self.micro_usd = sum_of_known(self.micro_usd, other.micro_usd);
@@ -69,6 +72,7 @@ impl FoldCost {
     pub fn cost(self) -> Cost {
         Cost {
             sends: self.sends,
+            excess: self.excess,
             wait_s: self.wait_us as f64 / 1e6,
             tokens: self.tokens,
             usd: self.micro_usd.map(|micros| micros as f64 / 1e6),

@@ -2,7 +2,7 @@
 
 use super::spot::{Spot, earlier};
 use crate::attempt::{Attempt, Flags};
-use crate::calls::{Call, Grouping};
+use crate::calls::{Call, Grouping, is_unsafe_to_repeat};
 use crate::classify::Class;
 use crate::report::Outcome;
 use std::collections::BTreeMap;
@@ -89,8 +89,7 @@ fn given_up(call: &Call<'_>) -> bool {
 /// Reasons to stop, or to go on elsewhere, that are no mistake.
 fn excused(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
-    let may_have_acted = flags.has(Flags::SIDE_EFFECT) && !flags.has(Flags::IDEMPOTENT);
-    may_have_acted
+    is_unsafe_to_repeat(attempt)
         || [Flags::TOOL, Flags::DELIVERED, Flags::DECIDED_RETRY, Flags::DECIDED_OTHER]
             .into_iter()
             .any(|flag| flags.has(flag))

@@ -44,7 +44,7 @@ mod tests;
 mod waves;
 
 pub use amplification::{Amplified, Spacing, most_amplified, spans_over};
-pub use backoff::{Backoffs, Jitter, LoopKey, LoopTally, MOST_STEPS, Schedule, Shape, Step, Waits};
+pub use backoff::{Backoffs, Flat, FlatCall, Jitter, LoopKey, LoopTally, MOST_STEPS, Schedule, Shape, Step, Waits};
 pub use cap::{CapKey, CapTally, Capped, Holder};
 pub use doomed::{Alike, Doomed, Refused};
 pub use drain::{Drain, DrainTerms, Traffic, drains};
@@ -52,8 +52,7 @@ pub use fanout::{Fanout, FanoutTerms};
 pub use fleet::{Fleet, Sums};
 pub use flow::{Flow, Flows};
 pub use handling::{Handling, Handlings};
-pub use haste::Haste;
-pub(crate) use haste::OwnWait;
+pub use haste::{Haste, LoopHaste};
 pub use instants::{Instants, Terms};
 pub use late::{LATE, Late};
 pub use layers::{LayerTally, Layering, Layers, sorted_layers};

@@ -79,6 +79,9 @@ pub(in crate::render) fn cost(cost: &Cost) -> String {
     if cost.sends > 0 {
         parts.push(counted(cost.sends, "send"));
     }
+    if cost.excess > 0 {
+        parts.push(format!("{} in excess", counted(cost.excess, "attempt")));
+    }
     if cost.wait_s >= 0.0005 {
         parts.push(format!("{} of waiting", seconds(cost.wait_s)));
     }
@@ -104,8 +107,8 @@ mod tests {
     #[test]
     fn costs_name_what_there_is() {
         assert_eq!(cost(&Cost::default()), "");
-        let some = Cost { sends: 1, wait_s: 4.2, tokens: Some(12_000), usd: Some(3.2) };
-        assert_eq!(cost(&some), "1 send, 4.2 s of waiting, 12,000 tokens, $3.20");
+        let some = Cost { sends: 1, excess: 2, wait_s: 4.2, tokens: Some(12_000), usd: Some(3.2) };
+        assert_eq!(cost(&some), "1 send, 2 attempts in excess, 4.2 s of waiting, 12,000 tokens, $3.20");
     }
 
     #[test]

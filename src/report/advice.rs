@@ -22,7 +22,8 @@ pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> (V
     }
     let mut list: Vec<(Advice, Severity)> = steps.into_values().collect();
     list.sort_by_key(|(step, severity)| {
-        let cost = (step.cost.sends, (step.cost.wait_s * 1000.0) as u64, step.findings);
+        let attempts = step.cost.sends + step.cost.excess;
+        let cost = (attempts, (step.cost.wait_s * 1000.0) as u64, step.findings);
         (Reverse((*severity, cost)), step.rule)
     });
     let mut advice: Vec<Advice> = list.into_iter().flat_map(|(step, _)| apart(step)).collect();

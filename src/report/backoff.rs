@@ -107,7 +107,12 @@ fn words(schedule: &Schedule) -> String {
     let shape = match schedule.shape {
         Shape::CannotTell => return format!("cannot tell: {}", schedule.why.unwrap_or("too little is known")),
         Shape::ServerDictated => return "as the server asked".to_owned(),
-        Shape::Immediate => return "no wait at all".to_owned(),
+        Shape::Immediate => {
+            return schedule.first_s.filter(|first| *first >= 0.001).map_or_else(
+                || "no wait at all".to_owned(),
+                |first| format!("at once: {} before every retry", s(first)),
+            );
+        }
         Shape::SdkLadder => return "SDK ladder: 0.5 s doubling to 8 s, less up to 25%".to_owned(),
         Shape::Irregular => "no known schedule".to_owned(),
         Shape::Fixed => format!("the same at every step{}", from(", ")),

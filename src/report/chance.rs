@@ -33,7 +33,7 @@ fn rounded(p: f64) -> f64 {
 }
 
 /// The probability of `k` or what is further from the mean, of `n` draws that each succeed with `share`.
-fn tail(k: u64, n: u64, share: f64) -> f64 {
+pub(crate) fn tail(k: u64, n: u64, share: f64) -> f64 {
     let (n_, odds) = (n as f64, share / (1.0 - share));
     let upward = k as f64 > n_ * share;
     let mut at = k as f64;

@@ -46,6 +46,8 @@ pub(crate) fn rounded(x: f64) -> f64 {
 pub struct Cost {
     /// Sends that could not have helped.
     pub sends: u64,
+    /// Attempts in excess of what one sound retry loop makes, which may have helped; none of them is among `sends`.
+    pub excess: u64,
     /// Seconds waited for nothing.
     #[serde(serialize_with = "three_decimals")]
     pub wait_s: f64,
@@ -59,6 +61,7 @@ impl Cost {
     /// With another cost added; what neither side knows stays unknown.
     pub(crate) fn add(&mut self, other: &Cost) {
         self.sends += other.sends;
+        self.excess += other.excess;
         self.wait_s += other.wait_s;
         self.tokens = sum_of_known(self.tokens, other.tokens);
         self.usd = sum_of_known(self.usd, other.usd);

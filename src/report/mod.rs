@@ -8,7 +8,7 @@ mod anonymize;
 mod backoff;
 mod baseline;
 mod build;
-mod chance;
+pub(crate) mod chance;
 mod coverage;
 mod diff;
 mod finding;

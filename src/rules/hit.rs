@@ -23,7 +23,9 @@ pub struct Hit {
     pub rows: SmallVec<[u32; 8]>,
     /// Those of them that could not have helped, each counted once over all rules.
     pub wasted: SmallVec<[u32; 8]>,
-    /// Such sends beyond the rows, for rules that see only counts.
+    /// Those in excess of what one sound retry loop makes. They may have helped, and none of them is wasted as well.
+    pub excess: SmallVec<[u32; 8]>,
+    /// Wasted sends beyond the rows, for rules that see only counts.
     pub wasted_more: u64,
     /// Seconds waited for nothing.
     pub wait_s: f64,
@@ -52,6 +54,7 @@ impl Hit {
             class: None,
             rows: SmallVec::new(),
             wasted: SmallVec::new(),
+            excess: SmallVec::new(),
             wasted_more: 0,
             wait_s: 0.0,
             evidence: Vec::new(),
@@ -113,6 +116,13 @@ impl Hit {
     pub fn wasted_after(mut self, call: &Call<'_>, position: usize) -> Hit {
         self.wasted.extend_from_slice(&call.rows()[position + 1..]);
         self.wait_s += (position + 1..call.len()).filter_map(|p| call.wait_before(p)).map(|wait| wait.s()).sum::<f64>();
+        self
+    }
+
+    /// Counts those of the attempts of `call` at `positions` that failed as in excess.
+    #[must_use]
+    pub fn in_excess(mut self, call: &Call<'_>, positions: impl Iterator<Item = usize>) -> Hit {
+        self.excess.extend(positions.filter(|&p| call.at(p).failed()).map(|p| call.rows()[p]));
         self
     }
 

@@ -9,6 +9,7 @@ mod example;
 mod hit;
 mod instants;
 mod model;
+mod refused;
 mod repeats;
 mod rl101_spend_cap_retried;
 mod rl102_run_continued_past_spend_cap;

@@ -47,6 +47,14 @@ pub(super) fn says_repeat(call: &Call<'_>, a: usize, b: usize) -> bool {
     numbers || counts || same_body(call, a, b) || same_key(call, a, b)
 }
 
+/// The same, or nothing but an explicit call id ties the two together: neither has a number or counter of its own,
+/// and the later one left after the earlier one had failed, with nothing to show that it is another request.
+pub(super) fn follows(call: &Call<'_>, a: usize, b: usize) -> bool {
+    let bare = |p: usize| call.at(p).number == 0 && call.at(p).sdk_count().is_none();
+    let by_id = call.grouping == Grouping::Explicit && call.at(a).failed() && bare(a) && bare(b);
+    says_repeat(call, a, b) || (by_id && in_turn(call, a, b) && !call.body_changed(a, b))
+}
+
 /// Whether both bodies are known and equal.
 pub(super) fn same_body(call: &Call<'_>, a: usize, b: usize) -> bool {
     let hash = |position| call.detail(position).map_or(0, |detail| detail.request_hash);

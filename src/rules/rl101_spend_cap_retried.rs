@@ -1,6 +1,6 @@
 //! A monthly spend cap answers 429, and clients that go by the status retry it.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -12,7 +12,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "The organisation's monthly spend cap was reached, and the call sent the request again.",
     why: "The cap holds until 00:00 UTC on the first of the next month or until it is raised; until then \
-          every further send is refused, and the client waits for nothing.",
+          every further send is refused, and the client waits for nothing. The cap is the organisation's: \
+          another key or workspace of it does not help. Where an attempt of the call succeeded after all, the cap \
+          had been raised, and this is for information only.",
     fix: "Read error.details.error_code before the status: stop at enforced_spend_limit_reached, alert \
           whoever owns the budget, and resume when the cap reopens.",
     remedy: Remedy::Wait,
@@ -26,10 +28,16 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error":{"type":"rate_limit_error","message":"You have reached your API usage limits: the monthly threshold was crossed."}}
 {"ts":"2026-03-10T09:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // Another key of the same organisation.
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"org":"o","api_key_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
+{"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"org":"o","api_key_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
     ],
     near_misses: &[
         // The cap ends the call at once: that is right.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached","decision":"fail"}"#,
+        // The second attempt went to another organisation.
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"org":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
+{"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"org":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
         // A rate limit of the same type and status.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:01.2Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
@@ -37,11 +45,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    super::shared::retried_class(
-        call,
-        |class| class == Class::SpendCap,
-        |again, wait| {
-            format!("a spent monthly cap was sent again {again} over {wait}; no send can succeed before it reopens")
-        },
-    )
+    let capped = |p: usize| call.at(p).class == Some(Class::SpendCap);
+    let retried = refused::retried(call, capped, |p, q| refused::same_cap(call, p, q))?;
+    let message = format!("a spent monthly cap was sent again {}", retried.times());
+    Some(retried.hit(&message, "no send can succeed before it reopens"))
 }

@@ -1,6 +1,6 @@
 //! A spend limit the owner has set answers 400 and reads like a malformed request.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -12,7 +12,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A spend limit set by the account's owner was reached, and the call sent the request again.",
     why: "The limit holds until the date its message names or until someone raises it; until then every \
-          further send is refused. The status is 400, yet nothing is wrong with the request.",
+          further send is refused, with another key of the same organisation or workspace as well. The status is \
+          400, yet nothing is wrong with the request. Where an attempt of the call succeeded after all, this is for \
+          information only.",
     fix: "Recognise the message \"You have reached your specified API usage limits\" before the status 400 is \
           taken for a bad request: stop, alert whoever owns the limit, resume when it reopens or is raised.",
     remedy: Remedy::Wait,
@@ -41,13 +43,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    super::shared::retried_class(
-        call,
-        |class| class == Class::SpendLimit,
-        |again, wait| {
-            format!(
-                "a spent limit of the account's own was sent again {again} over {wait}; no send can succeed before it reopens or is raised"
-            )
-        },
-    )
+    let limited = |p: usize| call.at(p).class == Some(Class::SpendLimit);
+    let retried = refused::retried(call, limited, |p, q| refused::same_cap(call, p, q))?;
+    let message = format!("a spent limit of the account's own was sent again {}", retried.times());
+    Some(retried.hit(&message, "no send can succeed before it reopens or is raised"))
 }

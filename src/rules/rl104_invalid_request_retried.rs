@@ -1,6 +1,7 @@
 //! The same wrong request again.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::refused::Retried;
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -12,7 +13,10 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A request that the server refused for what it says was sent again unchanged.",
     why: "A malformed or too large request fails the same way every time: the sends cost rate limit and time, \
-          and the error that would tell what to change arrives late.",
+          and the error that would tell what to change arrives late. The same holds for a request that is changed \
+          and refused with the same words twice more: the change did not touch what is wrong. Another key or account \
+          does not excuse a body that is refused again alike. Where an attempt of the call succeeded after all, this \
+          is for information only.",
     fix: "Do not retry 400, 413, 422, nor a 429 whose requested amount exceeds the whole limit: hand the error \
           to the code that builds the request, which can correct or shrink it.",
     remedy: Remedy::Fix,
@@ -28,6 +32,13 @@ pub(super) const RULE: Rule = Rule {
 {"time":1779271201.4,"run":"r","call":"c","retry_count":1,"http_status":413,"error":{"type":"request_too_large","message":"Request exceeds the maximum size"},"body_sha256":"ab12"}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 215000 tokens > 200000 maximum"}
 {"ts":"2026-05-20T10:00:08Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 215000 tokens > 200000 maximum"}"#,
+        // The body changes each time, and what is wrong with it does not.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"tools.0.name: field required","request_hash":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"tools.0.name: field required","request_hash":"b"}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":400,"error_type":"invalid_request_error","error_message":"tools.0.name: field required","request_hash":"d"}"#,
+        // The same body under two keys in turn.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":422,"request_hash":"a","api_key_id":"k1"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":422,"request_hash":"a","api_key_id":"k2"}"#,
     ],
     near_misses: &[
         // The server itself asked for another try.
@@ -36,6 +47,13 @@ pub(super) const RULE: Rule = Rule {
         // The body changed in between: that is RL105.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":413,"error_type":"request_too_large","request_hash":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
+        // Each change got further: the words of the refusal differ.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 260000 tokens > 200000 maximum","request_hash":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 230000 tokens > 200000 maximum","request_hash":"b"}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":3,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 205000 tokens > 200000 maximum","request_hash":"d"}"#,
+        // A changed body that was refused alike once: that is RL105.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long","request_hash":"a"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long","request_hash":"b"}"#,
         // Two calls of a run that fail alike are two requests.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c1","attempt":1,"status":400,"error_type":"invalid_request_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c2","attempt":1,"status":400,"error_type":"invalid_request_error"}"#,
@@ -43,10 +61,14 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let same = |p, q| shared::same_account(call, p, q) && !call.body_changed(p, q);
-    let mut hit = shared::retried(call, about_the_request, same, |again, wait| {
-        format!("the same request was sent again {again} over {wait} after the server had refused what it says")
-    })?;
+    let retried = retried(call)?;
+    let what = if changed_in_vain(call, &retried) {
+        "the request was changed and sent again"
+    } else {
+        "the same request was sent again"
+    };
+    let message = format!("{what} {} after the server had refused what it says", retried.times());
+    let mut hit = retried.hit(&message, "");
     if hit.class != Some(Class::InvalidRequest) {
         hit.remedy = Some(Remedy::Shrink);
         hit.fix = Some(
@@ -56,6 +78,39 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         );
     }
     Some(hit)
+}
+
+/// The attempts that repeated what is wrong with the request. A body that changes is a repeat only where it is
+/// refused alike again and again.
+pub(super) fn retried<'c, 'a>(call: &'c Call<'a>) -> Option<Retried<'c, 'a>> {
+    let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
+    let unchanged = refused::retried(call, refused, |p, q| same_request(call, p, q) && !call.body_changed(p, q));
+    unchanged.or_else(|| {
+        let alike = refused::retried(call, refused, |p, q| same_request(call, p, q) && refused_alike(call, p, q))?;
+        (alike.again.len() >= LEAST_CHANGES && !alike.recovered).then_some(alike)
+    })
+}
+
+/// Changed requests that were refused with the same words, from which on the change is in vain.
+const LEAST_CHANGES: usize = 2;
+
+/// Whether the body of a repeat is known to differ from that of the first refusal.
+fn changed_in_vain(call: &Call<'_>, retried: &Retried<'_, '_>) -> bool {
+    retried.again.iter().any(|&position| call.body_changed(retried.first, position))
+}
+
+/// Whether both attempts had the same server and model, and the same account unless both were refused alike: what a
+/// request says is wrong under every key.
+fn same_request(call: &Call<'_>, p: usize, q: usize) -> bool {
+    let (a, b) = (call.origin(p), call.origin(q));
+    let one_server = a.provider == b.provider && a.model == b.model;
+    shared::same_account(call, p, q) || (one_server && call.at(p).class == call.at(q).class)
+}
+
+/// Whether both attempts asked one model and were refused with the same words.
+fn refused_alike(call: &Call<'_>, p: usize, q: usize) -> bool {
+    let told = call.detail(p).is_some_and(|detail| detail.message.is_some());
+    told && call.origin(p).model == call.origin(q).model && refused::fails_alike(call, p, q)
 }
 
 /// Failures only another request can cure.

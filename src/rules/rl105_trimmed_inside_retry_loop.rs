@@ -1,8 +1,9 @@
 //! The counterpart of RL104: the retry loop changed the request.
 
-use super::rl104_invalid_request_retried::about_the_request;
+use super::rl104_invalid_request_retried as rl104;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::calls::Call;
+use crate::classify::Class;
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +13,8 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A refused request was changed and sent again inside the same call.",
     why: "It may well succeed, yet what was dropped from the request is a decision of the agent, and here the \
-          transport layer took it where nobody sees it.",
+          transport layer took it where nobody sees it. A change that is refused with the same words again and \
+          again is RL104 instead.",
     fix: "Let the retry layer stop, and let the agent shrink or rewrite the request as a call of its own, with \
           a log line that says what was dropped.",
     remedy: Remedy::Fix,
@@ -26,6 +28,9 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"model":"small","statusCode":413,"error":{"type":"request_too_large"}}
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"model":"large","statusCode":200}"#,
+        // A smaller answer was asked for after the credit had not covered the larger one.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":402,"max_tokens":32000}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"max_tokens":4000}"#,
     ],
     near_misses: &[
         // The same body again: that is RL104.
@@ -39,10 +44,20 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let position = call.retried().find(|&p| {
-        call.at(p).class.is_some_and(about_the_request) && call.at(p).terminal() && call.body_changed(p, p + 1)
+        call.at(p).class.is_some_and(depends_on_the_request) && call.at(p).terminal() && call.body_changed(p, p + 1)
     })?;
+    if rl104::retried(call).is_some() {
+        return None;
+    }
     let wait = call.wait_before(position + 1).map_or(0.0, |wait| wait.s());
-    let what = if shared::same_scope(call, position, position + 1) { "a changed body" } else { "another model" };
+    let tokens = |p: usize| call.detail(p).map_or(0, |detail| detail.max_tokens);
+    let what = if !shared::same_model(call, position, position + 1) {
+        "another model".to_owned()
+    } else if tokens(position) != tokens(position + 1) && tokens(position + 1) > 0 {
+        format!("max_tokens of {} instead of {}", tokens(position + 1), tokens(position))
+    } else {
+        "a changed body".to_owned()
+    };
     let message =
         format!("a refused request was sent again with {what} after {}, inside the retry loop", shared::seconds(wait));
     Some(
@@ -52,4 +67,9 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
             .about(call.at(position).class)
             .number("wait_s", wait),
     )
+}
+
+/// Failures that a change of the request can cure: what it says, or what it may cost at most.
+fn depends_on_the_request(class: Class) -> bool {
+    rl104::about_the_request(class) || matches!(class, Class::Billing | Class::QuotaExhausted)
 }

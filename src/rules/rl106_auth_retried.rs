@@ -1,6 +1,6 @@
 //! Keys, rights and names do not come back by asking again.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -12,7 +12,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "The server refused the key, the right, the payment or the name, and the call sent the request again.",
     why: "None of them changes between two sends: every retry is refused alike, and repeated bad keys can lock \
-          an account.",
+          an account. A 401 is held against the retry only where the key was refused again, since a client \
+          may refresh its token unlogged; a payment only where the request stayed the same. Where an attempt of the \
+          call succeeded after all, this is for information only.",
     fix: "Stop on 401, 402, 403 and 404: refresh or rotate the key, settle the bill, ask for the right, or \
           correct the model's name, and then start a new call.",
     remedy: Remedy::Stop,
@@ -27,6 +29,10 @@ pub(super) const RULE: Rule = Rule {
         r#"{"@timestamp":"2026-05-20T10:00:00Z","job_id":"j","operation_id":"o","attempt_number":1,"code":404,"error":{"type":"not_found_error","message":"model: no-such-model"}}
 {"@timestamp":"2026-05-20T10:00:02Z","job_id":"j","operation_id":"o","attempt_number":2,"code":404,"error":{"type":"not_found_error","message":"model: no-such-model"}}
 {"@timestamp":"2026-05-20T10:00:06Z","job_id":"j","operation_id":"o","attempt_number":3,"code":404,"error":{"type":"not_found_error","message":"model: no-such-model"}}"#,
+        // The key was refused again, with an overload in between.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":401,"error_type":"authentication_error"}"#,
     ],
     near_misses: &[
         // The second send carried another key.
@@ -35,6 +41,13 @@ pub(super) const RULE: Rule = Rule {
         // The token was refreshed, though the log names no key: the second send was let in.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // What the request may cost was lowered, and it was let in.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":402,"max_tokens":32000}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"max_tokens":4000}"#,
+        // The token was refreshed, and the retry met an overload.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":200}"#,
         // The model is not to be had here, and the call went to another one.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":404,"error_type":"not_found_error","model":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"model":"b"}"#,
@@ -42,20 +55,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let mut hit = shared::retried(
-        call,
-        is_refusal,
-        |p, q| repeats(call, p, q),
-        |again, wait| format!("was sent again {again} over {wait}"),
-    )?;
-    let what = match hit.class {
+    let refused = |p: usize| call.at(p).class.is_some_and(is_refusal);
+    let retried = refused::retried(call, refused, |p, q| repeats(call, p, q))?;
+    let what = match retried.class() {
         Some(Class::Authentication) => "a request with a refused key",
         Some(Class::Billing) => "a request refused for a payment that is due",
         Some(Class::Permission) => "a request the key has no right to",
         _ => "a request for something that does not exist",
     };
-    hit.message = format!("{what} {}", hit.message);
-    Some(hit)
+    Some(retried.hit(&format!("{what} was sent again {}", retried.times()), ""))
 }
 
 fn is_refusal(class: Class) -> bool {
@@ -64,11 +72,21 @@ fn is_refusal(class: Class) -> bool {
 
 /// Whether the send at `q` had nothing that could have changed the answer.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
+    let alike = call.at(p).class == call.at(q).class;
     match call.at(p).class {
         // A client that refreshes its token logs no key: the server's answer then tells that it did.
-        Some(class @ Class::Authentication) => shared::same_account(call, p, q) && call.at(q).class == Some(class),
-        Some(Class::Billing) => shared::same_account(call, p, q),
+        Some(Class::Authentication) => shared::same_account(call, p, q) && refused_later(call, p, q),
+        Some(Class::Billing) => refused::same_cap(call, p, q) && (alike || !call.body_changed(p, q)),
         // Names and rights are a matter of the model.
-        _ => shared::same_scope(call, p, q),
+        _ => shared::same_scope(call, p, q) && (alike || !call.body_changed(p, q)),
     }
+}
+
+/// Attempts looked through for a second refusal of the key.
+const NEAR: usize = 16;
+
+/// Whether the key that was refused at `p` was refused again at `q`, or soon after further failures.
+fn refused_later(call: &Call<'_>, p: usize, q: usize) -> bool {
+    let failures = (q..call.len()).take(NEAR).take_while(|&later| call.at(later).failed());
+    failures.filter(|&later| shared::same_account(call, p, later)).any(|later| call.at(later).class == call.at(p).class)
 }

@@ -1,6 +1,6 @@
 //! Used-up credit or a daily allowance, behind the status of a rate limit.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -12,7 +12,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "Credit or quota was used up, and the call sent the request again.",
     why: "Only money or the next day refills it. The status is that of an ordinary rate limit, so clients that \
-          go by the status wait and retry for nothing.",
+          go by the status wait and retry for nothing. Another key of the same organisation does not help, nor does \
+          another model that is refused alike. Where an attempt of the call succeeded after all, this is for \
+          information only.",
     fix: "Read the error's code before its status: stop at insufficient_quota and its kin, or at a quota counted \
           per day; add credit or switch to an account that has some.",
     remedy: Remedy::Stop,
@@ -34,21 +36,23 @@ pub(super) const RULE: Rule = Rule {
         // The second send went to an account that has credit.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","api_key_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
+        // A smaller request was let in: the rest of the credit covers it.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","max_tokens":32000}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"max_tokens":4000}"#,
         // The call stopped at once.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","decision":"fail"}"#,
     ],
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    shared::retried(
-        call,
-        |class| class == Class::QuotaExhausted,
-        |p, q| repeats(call, p, q),
-        |again, wait| format!("a used-up quota was tried again {again} over {wait}; waiting does not refill it"),
-    )
+    let spent = |p: usize| call.at(p).class == Some(Class::QuotaExhausted);
+    let retried = refused::retried(call, spent, |p, q| repeats(call, p, q))?;
+    let message = format!("a used-up quota was tried again {}", retried.times());
+    Some(retried.hit(&message, "waiting does not refill it"))
 }
 
-/// Quotas are counted per account or per model: another model is a way out if it was let in.
+/// Quotas are counted per account or per model, and some are asked in advance for what a request may cost: another
+/// model or a smaller request is a way out if it was let in.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
-    shared::same_scope(call, p, q) || (shared::same_account(call, p, q) && call.at(p).class == call.at(q).class)
+    refused::same_cap(call, p, q) && (!call.body_changed(p, q) || call.at(p).class == call.at(q).class)
 }

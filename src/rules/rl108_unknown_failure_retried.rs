@@ -1,6 +1,6 @@
 //! A failure nobody recognised was retried like any other.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A failure of no known kind was answered by sending the request again.",
     why: "A loop that retries what it does not know retries everything, the failures that cost money or repeat \
-          an action among them.",
+          an action among them. Where a retry succeeded after all, this is for information only.",
     fix: "Retry only what is known to heal: rate limits, overloads, 5xx, timeouts, lost connections. Log what is \
           unknown in full, stop or escalate, and add it to the table once it is understood.",
     remedy: Remedy::Stop,
@@ -42,11 +42,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let repeats = |p, q| !shared::says_nothing(call, p) && shared::same_scope(call, p, q) && !call.body_changed(p, q);
-    shared::retried(
-        call,
-        |class| class == Class::Unknown,
-        repeats,
-        |again, wait| format!("a failure of no known kind was sent again {again} over {wait}"),
-    )
+    let unknown = |p: usize| call.at(p).class == Some(Class::Unknown) && !shared::says_nothing(call, p);
+    let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
+    let retried = refused::retried(call, unknown, repeats)?;
+    Some(retried.hit(&format!("a failure of no known kind was sent again {}", retried.times()), ""))
 }

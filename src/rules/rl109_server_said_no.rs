@@ -1,8 +1,9 @@
 //! `x-should-retry: false`, and a further send.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
+use crate::classify::Class;
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "The server said not to retry (x-should-retry: false), and the call sent the request again.",
     why: "The server knows more of the failure than its status tells, and it asks for one send less. Clients \
-          that go by the status alone overrule it, and add load where it is short.",
+          that go by the status alone overrule it, and add load where it is short. Where a retry succeeded after all, this is a warning.",
     fix: "Read x-should-retry before the status: false ends the call, whatever the status.",
     remedy: Remedy::Stop,
     source: "Official Anthropic and OpenAI SDKs, _base_client.py: x-should-retry is obeyed before the status is \
@@ -39,16 +40,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let repeats = |p: usize, q| {
-        call.at(p).flags.has(Flags::SERVER_SAYS_NO) && shared::same_scope(call, p, q) && !call.body_changed(p, q)
-    };
     // Where the class is final by itself, the rule for that class tells more.
-    shared::retried(
-        call,
-        |class| !class.is_terminal_by_default(),
-        repeats,
-        |again, wait| {
-            format!("the request was sent again {again} over {wait} after the server had said not to retry it")
-        },
-    )
+    let final_class = |p: usize| call.at(p).class.is_some_and(Class::is_terminal_by_default);
+    let denied = |p: usize| call.at(p).flags.has(Flags::SERVER_SAYS_NO) && !final_class(p);
+    let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
+    let retried = refused::retried(call, denied, repeats)?;
+    let message = format!("the request was sent again {} after the server had said not to retry it", retried.times());
+    Some(retried.hit(&message, ""))
 }

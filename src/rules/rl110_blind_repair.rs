@@ -1,6 +1,6 @@
 //! The answer was no good, or refused, and the same question was asked again.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -40,18 +40,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let refused = shared::retried(
-        call,
-        |class| class == Class::ContentPolicy,
-        |p, q| shared::same_account(call, p, q) && !call.body_changed(p, q),
-        |again, wait| format!("a refusal on policy grounds was met by the same request {again} over {wait}"),
-    );
-    refused.or_else(|| {
-        shared::retried(
-            call,
-            |class| class == Class::SchemaError,
-            |p, q| repeats::same_body(call, p, q),
-            |again, wait| format!("an answer that missed its schema was met by the same request {again} over {wait}"),
-        )
-    })
+    let class_is = |class| move |p: usize| call.at(p).class == Some(class);
+    let same_input = |p, q| shared::same_account(call, p, q) && !call.body_changed(p, q);
+    if let Some(retried) = refused::retried(call, class_is(Class::ContentPolicy), same_input) {
+        let message = format!("a refusal on policy grounds was met by the same request {}", retried.times());
+        return Some(retried.hit(&message, ""));
+    }
+    let retried = refused::retried(call, class_is(Class::SchemaError), |p, q| repeats::same_body(call, p, q))?;
+    let message = format!("an answer that missed its schema was met by the same request {}", retried.times());
+    Some(retried.hit(&message, ""))
 }

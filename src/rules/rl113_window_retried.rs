@@ -1,6 +1,6 @@
 //! A spent usage window reopens at a known time, and not before.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -12,7 +12,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A spent usage window, or a plan that does not cover the request, was tried again before it reopened.",
     why: "The window is shut for the whole account until its reset, often hours away. A backoff of seconds or \
-          minutes cannot reach it, and the retries only keep the job alive for nothing.",
+          minutes cannot reach it, and the retries only keep the job alive for nothing. Another key of the same organisation does not help, nor does another \
+          model that is refused alike. Where an attempt of the call succeeded after all, this is for information \
+          only.",
     fix: "Read the reset time (anthropic-ratelimit-unified-reset, or the time in the message), end the job so \
           that it can resume, and start it again at that time; a plan that lacks the feature needs another plan \
           or model.",
@@ -42,23 +44,19 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let mut hit = shared::retried(
-        call,
-        Class::is_window,
-        |p, q| repeats(call, p, q),
-        |again, wait| format!("was tried again {again} over {wait}"),
-    )?;
-    if hit.class == Some(Class::Entitlement) {
-        hit.message = format!("a request the plan does not cover {}", hit.message);
+    let shut = |p: usize| call.at(p).class.is_some_and(Class::is_window);
+    let retried = refused::retried(call, shut, |p, q| repeats(call, p, q))?;
+    if retried.class() == Some(Class::Entitlement) {
+        let message = format!("a request the plan does not cover was tried again {}", retried.times());
+        let mut hit = retried.hit(&message, "");
         hit.remedy = Some(Remedy::Stop);
-    } else {
-        let until = hit.until.map_or(String::new(), |until| format!(" before its reset at {until}"));
-        hit.message = format!("a spent usage window {}{until}", hit.message);
+        return Some(hit);
     }
-    Some(hit)
+    let until = retried.until().map_or(String::new(), |until| format!(" before its reset at {until}"));
+    Some(retried.hit(&format!("a spent usage window was tried again {}{until}", retried.times()), ""))
 }
 
 /// Some windows hold for one model only: another one is a way out if it was let in.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
-    shared::same_scope(call, p, q) || (shared::same_account(call, p, q) && call.at(p).class == call.at(q).class)
+    refused::same_cap(call, p, q) && (!call.body_changed(p, q) || call.at(p).class == call.at(q).class)
 }

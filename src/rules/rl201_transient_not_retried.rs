@@ -16,7 +16,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A call ended on its first attempt with a failure that usually heals within seconds.",
     why: "Rate limits, overloads, 5xx, timeouts and lost connections are the weather of a busy service: a call \
-          without a second try fails as often as the weather does, and a run of many calls fails with it.",
+          without a second try fails as often as the weather does, and a run of many calls fails with it. Stopping is \
+          right where the failed attempt may have changed something and carries no idempotency key; a rate limit or \
+          an overload that was refused at once has changed nothing.",
     fix: "Retry it: two or more retries with exponential backoff and jitter, no earlier than retry-after where \
           the server gives one; check that the retry layer sees this failure at all.",
     remedy: Remedy::Fix,
@@ -30,6 +32,8 @@ pub(super) const RULE: Rule = Rule {
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":429,"headers":{"Retry-After":"2"},"error":{"type":"rate_limit_error","message":"This request would exceed your organization's rate limit"},"decision":"fail"}
 {"timestamp":"2026-05-20T10:00:30Z","session_id":"s","turn_id":"t2","try":1,"status_code":200}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"connection_error","exception":"httpx.ConnectError","side_effect":true,"idempotency_key":"k1","decision":"fail"}"#,
+        // A 429 has done nothing: another try is safe, side effect or not.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","side_effect":true,"decision":"fail"}"#,
     ],
     near_misses: &[
         // Something in between gave the overload a status that no client retries: that is RL704.
@@ -89,10 +93,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 /// Reasons to stop that are no mistake, or that another rule weighs.
 fn excused(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
-    let may_have_acted = flags.has(Flags::SIDE_EFFECT) && !flags.has(Flags::IDEMPOTENT);
     // Another model after a lack of capacity is a way on, and the log may hold it under another call.
     let fell_back = flags.has(Flags::DECIDED_OTHER) && shared::is_capacity(attempt);
-    may_have_acted
+    shared::is_unsafe_to_repeat(attempt)
         || fell_back
         || flags.has(Flags::TOOL)
         || flags.has(Flags::MID_STREAM)

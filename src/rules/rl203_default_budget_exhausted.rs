@@ -2,12 +2,15 @@
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, sdk, shared};
+use super::rl304_immediate_retry as rl304;
+use super::sdk::{self, Ladder, OFFICIAL};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
-use crate::measure::{OwnWait, loops_of};
+use crate::measure::{Haste, loops_of};
 use crate::report::Outcome;
+use std::borrow::Cow;
 
 const WAITED: Setting = Setting {
     name: "waited_s",
@@ -30,7 +33,10 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A call spent all its attempts on overloads or rate limits within seconds, and failed.",
     why: "The waits had the right shape, but together they were shorter than an ordinary dip in capacity: the \
-          number of attempts, often a default of two retries, decided the outcome.",
+          number of attempts, often a default of two retries, decided the outcome. Nothing is said where the caller \
+          has declared a cap of its own, in the policy or as a max_attempts that is not the client's default, nor \
+          where the waits themselves were wrong: before their time (RL301), or none at all beyond what chance explains \
+          (RL304).",
     fix: "Raise the cap, or better set a budget in seconds: five retries on the usual ladder cover 15 s, nine \
           about 48 s; an unattended job can afford minutes.",
     remedy: Remedy::Fix,
@@ -43,8 +49,12 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.480Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:01.390Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
-        r#"{"time":1779271200.10,"run":"r","call":"c","attempt":1,"max_retries":1,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}
-{"time":1779271201.30,"run":"r","call":"c","attempt":2,"max_retries":1,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}"#,
+        r#"{"time":1779271200.10,"run":"r","call":"c","attempt":1,"max_retries":2,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}
+{"time":1779271201.30,"run":"r","call":"c","attempt":2,"max_retries":2,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}
+{"time":1779271202.50,"run":"r","call":"c","attempt":3,"max_retries":2,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}"#,
+        // One wait of 10 ms may be jitter's: RL304 says so for information, and this stays a warning.
+        r#"{"ts":"2026-05-20T10:00:00.00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.03Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
         // As many retries as are advised, all of them short by chance: an info.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.3Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
@@ -67,9 +77,21 @@ pub(super) const RULE: Rule = Rule {
         // Three of its five attempts were left: something else ended it.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":5,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":5,"status":529,"error_type":"overloaded_error"}"#,
-        // It did not wait at all: that is RL304.
-        r#"{"ts":"2026-05-20T10:00:00.00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
-{"ts":"2026-05-20T10:00:00.03Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
+        // It did not wait at all, time and again: that is RL304.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.023Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.046Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.069Z","run_id":"r","call_id":"c","attempt":4,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
+        // The caller wants one retry and no more.
+        r#"{"ts":"2026-05-20T10:00:00.00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.48Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
+        // The policy allows three attempts.
+        r#"[policy]
+max_attempts = 3
+---
+{"ts":"2026-05-20T10:00:00.00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:00.48Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
+{"ts":"2026-05-20T10:00:01.39Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
         // A used-up quota: no budget is enough.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_code":"insufficient_quota"}"#,
@@ -82,40 +104,83 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let exhausted = call.len() > 1 && call.outcome == Outcome::Failed && call.attempts().all(lacks_capacity);
     let small = call.len() as f64 <= settings.get(RULE.code, &ATTEMPTS);
-    if !exhausted || !small || stopped_short(call.last()) || another_tells(call, settings) {
+    if !exhausted || !small || stopped_short(call.last()) || declared(call, settings) || another_tells(call, settings) {
         return None;
     }
-    let waits: Option<Vec<f64>> = (1..call.len()).map(|p| call.wait_before(p).map(|wait| wait.s())).collect();
-    let waited: f64 = waits?.iter().sum();
-    let fair = settings.get(RULE.code, &WAITED);
-    if waited >= fair {
+    let waits: Option<i64> = (1..call.len()).map(|p| call.wait_before(p).map(|wait| wait.us)).sum();
+    let (waited_us, fair) = (waits?, settings.get(RULE.code, &WAITED));
+    if waited_us >= shared::micros(fair) {
         return None;
     }
-    let retries = call.len() - 1;
-    let next = sdk::retries_for(fair).max(retries);
-    let next_wait = sdk::ladder_s(next);
+    let waited = waited_us as f64 / 1e6;
     let what = shared::class_words(call.last().class);
+    let ladder = ladder(call);
     let mut hit = Hit::new(format!(
-        "failed on {what} after {} attempts and {} of waiting in all; {next} retries on the official SDKs' ladder wait {}",
+        "failed on {what} after {} attempts and {} of waiting in all; {}",
         call.len(),
         shared::seconds(waited),
-        shared::seconds(next_wait),
+        longer(call, ladder, fair),
     ))
     .on_call(call)
     .about(call.last().class)
     .count("attempts", call.len() as u64)
-    .number("waited_s", waited)
-    .count("next_retries", next as u64)
-    .number("next_wait_s", next_wait);
+    .number("waited_s", waited);
+    if let Some(ladder) = ladder {
+        let next = ladder.retries_for(fair).max(call.len() - 1);
+        hit = hit.count("next_retries", next as u64).number("next_wait_s", ladder.waits_s(next));
+    }
+    hit.fix = fix(ladder);
     if call.attempts().any(|attempt| attempt.class == Some(Class::UnexplainedRateLimit)) {
         hit.confidence = Confidence::Low;
     }
     // Waits between attempts that were brought together by guess are a guess too. And as many retries as are
     // advised are no small budget: it is chance if full jitter makes all of them short.
-    if call.grouping == Grouping::Inferred || retries >= sdk::retries_for(fair) {
+    let advised = ladder.unwrap_or(OFFICIAL).retries_for(fair);
+    if call.grouping == Grouping::Inferred || call.len() > advised {
         hit.severity = Some(Severity::Info);
     }
     Some(hit)
+}
+
+/// The waits of the client's own retries, where they are known.
+fn ladder(call: &Call<'_>) -> Option<Ladder> {
+    sdk::ladder(call.table().names.text(call.origin(call.len() - 1).client))
+}
+
+/// How long more retries wait, in words.
+fn longer(call: &Call<'_>, ladder: Option<Ladder>, fair: f64) -> String {
+    let Some(ladder) = ladder else { return format!("a fair budget waits {} at least", shared::seconds(fair)) };
+    let next = ladder.retries_for(fair).max(call.len() - 1);
+    format!("{next} retries of {} wait {}", ladder.whose, shared::seconds(ladder.waits_s(next)))
+}
+
+/// Advice for another client than the official SDKs, which the rule's own is for.
+fn fix(ladder: Option<Ladder>) -> Option<Cow<'static, str>> {
+    let job = "an unattended job can afford minutes";
+    match ladder {
+        Some(OFFICIAL) => None,
+        Some(ladder) => {
+            let [few, more] = [4, 5].map(|retries| shared::seconds(ladder.waits_s(retries)));
+            let (option, whose) = (ladder.option, ladder.whose);
+            Some(format!("Raise {option}: four retries of {whose} wait {few}, five {more}; {job}.").into())
+        }
+        None => Some(
+            format!(
+                "Raise the cap, or better set a budget in seconds, longer than an ordinary dip in capacity; {job}."
+            )
+            .into(),
+        ),
+    }
+}
+
+/// Whether the caller chose how often the call is sent: the policy says so, or the log has a cap that is not the
+/// client's default.
+fn declared(call: &Call<'_>, settings: &Settings) -> bool {
+    let last = call.len() - 1;
+    let default = ladder(call).unwrap_or(OFFICIAL).attempts;
+    let cap = call.last().max_attempts;
+    let by_policy = settings.layer_policy(call, last).is_some_and(|policy| policy.max_attempts.is_some());
+    by_policy || (cap > 0 && cap != default)
 }
 
 /// A failure that waiting longer may well have outlasted.
@@ -135,10 +200,10 @@ fn stopped_short(last: &Attempt) -> bool {
 
 /// Whether the shape of the waits, not their number, is what was wrong.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
-    let ill_timed = |position| {
-        rl301::early(call, position, settings).is_some() || OwnWait::after(call, position).is_some_and(OwnWait::is_none)
-    };
-    call.retried().any(ill_timed)
+    let haste = Haste::of(call);
+    let immediate = rl304::is_sure(&haste.inner) || rl304::is_sure(&haste.outer);
+    immediate
+        || call.retried().any(|position| rl301::early(call, position, settings).is_some())
         || rl206::gave_up(call, settings).is_some()
         || rl206::too_long(call, call.len() - 1, settings)
         || loops_of(call).is_some()

@@ -2,7 +2,7 @@
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use crate::attempt::{Attempt, Flags};
 use crate::calls::Call;
 use crate::report::Outcome;
 
@@ -44,7 +44,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let class = attempt.class?;
     let invited = attempt.should_retry() == Some(true) && !class.is_money() && !class.is_window();
     let gave_up = repeats::sent_once(call) && call.outcome == Outcome::Failed;
-    if !invited || !gave_up || excused(attempt.flags) || rl206::too_long(call, 0, settings) {
+    if !invited || !gave_up || excused(attempt) || rl206::too_long(call, 0, settings) {
         return None;
     }
     let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };
@@ -64,7 +64,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 }
 
 /// Reasons to stop, or to go on elsewhere, that are no mistake.
-fn excused(flags: Flags) -> bool {
-    let may_have_acted = flags.has(Flags::SIDE_EFFECT) && !flags.has(Flags::IDEMPOTENT);
-    may_have_acted || flags.has(Flags::TOOL) || flags.has(Flags::DECIDED_RETRY) || flags.has(Flags::DECIDED_OTHER)
+fn excused(attempt: &Attempt) -> bool {
+    let flags = attempt.flags;
+    shared::is_unsafe_to_repeat(attempt)
+        || flags.has(Flags::TOOL)
+        || flags.has(Flags::DECIDED_RETRY)
+        || flags.has(Flags::DECIDED_OTHER)
 }

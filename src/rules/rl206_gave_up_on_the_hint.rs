@@ -118,7 +118,7 @@ pub(super) fn gave_up(call: &Call<'_>, settings: &Settings) -> Option<Obstacle> 
 
 /// Whether the hint at `position` is a reason to end the call so that it can resume.
 pub(super) fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> bool {
-    call.hint_us(position).is_some_and(|hint| hint as f64 / 1e6 > settings.get(RULE.code, &WORTH))
+    call.hint_us(position).is_some_and(|hint| hint > shared::micros(settings.get(RULE.code, &WORTH)))
 }
 
 fn obstacle(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Obstacle> {
@@ -126,8 +126,7 @@ fn obstacle(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Obs
         return Some(Obstacle::Unreadable);
     }
     let hint = call.hint_us(position).filter(|&hint| hint > 0)?;
-    let cap = settings.get(RULE.code, &CAP);
-    let planned = call.detail(position)?.planned_us.map_or(0.0, |us| us as f64 / 1e6);
-    let long = hint as f64 / 1e6 + settings.get(RULE.code, &BUFFER) > cap || planned > cap;
+    let [cap, buffer] = [&CAP, &BUFFER].map(|setting| shared::micros(settings.get(RULE.code, setting)));
+    let long = hint + buffer > cap || call.detail(position)?.planned_us.is_some_and(|planned| planned > cap);
     (long && !too_long(call, position, settings)).then_some(Obstacle::Long(hint))
 }

@@ -4,6 +4,7 @@ use super::sdk;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::calls::{Call, Wait};
 use smallvec::SmallVec;
+use std::ops::RangeInclusive;
 
 const SHARE: Setting = Setting {
     name: "tolerance_share",
@@ -26,7 +27,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "The request was sent again before the time the server had named was over.",
     why: "The limit is still in force, so the send is refused with everything else the account sends in that \
-          time, and the few attempts of the call are spent before any of them could succeed.",
+          time, and the few attempts of the call are spent before any of them could succeed. A wait may fall short \
+          by 2% or 50 ms; attempts of another model or account, and hints beside a spent quota or window, do not \
+          count.",
     fix: "Take retry-after (or retry-after-ms) as the least wait, whatever its length, and put jitter on top of \
           it; where the wait is too long for the call, end the call instead of coming back early.",
     remedy: Remedy::Fix,
@@ -44,6 +47,9 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
     ],
     near_misses: &[
+        // Just within the tolerance of 2%.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":10,"error_type":"rate_limit_error","duration_ms":0}
+{"ts":"2026-05-20T10:00:09.800Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
         // A little after the hint: that is right.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":30,"error_type":"rate_limit_error","duration_ms":10}
 {"ts":"2026-05-20T10:00:30.015Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
@@ -132,8 +138,8 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
     let wait = call.wait_before(position + 1)?;
     // Where the unit is in doubt, only what is early in either is early.
     let least = if hint_us > DOUBTFUL_US { hint_us / 1000 } else { hint_us };
-    let share = least as f64 * settings.get(RULE.code, &SHARE);
-    let tolerance = share.max(settings.get(RULE.code, &FIXED) * 1e3) as i64 + clock_step;
+    let share = shared::scaled(least, settings.get(RULE.code, &SHARE));
+    let tolerance = share.max(shared::micros(settings.get(RULE.code, &FIXED) / 1e3)) + clock_step;
     (wait.us < least - tolerance).then_some(Early { position, wait, hint_us })
 }
 
@@ -153,31 +159,50 @@ fn asked_words(early: Early) -> String {
 
 /// What the figures show of the cause, and the fix for it.
 fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
-    let wait = early.wait.s();
-    if early.hint_us > TIMER_US && wait < 1.0 {
+    let wait_us = early.wait.us;
+    if early.hint_us > TIMER_US && wait_us < 1_000_000 {
         return Some((
             "a timer of 32 bits cannot hold that many milliseconds and fires at once".to_owned(),
             "Cap the wait before it reaches the timer (2147483647 ms at most), and end the call where the server \
              asks for more than it can wait.",
         ));
     }
-    let on_ladder = (0.3..=sdk::LADDER_CAP_S + 0.5).contains(&wait);
-    let cut_to_60 = (58.0..=66.0).contains(&wait);
-    if early.hint_us < MINUTE_US || !(on_ladder || cut_to_60) {
-        return None;
+    if early.hint_us > MINUTE_US && CUT_US.contains(&wait_us) {
+        // A minute that ended a little early was not cut.
+        return Some(("the wait looks cut to a cap of 60 s".to_owned(), CAPPED_FIX));
     }
-    if on_ladder {
+    if sent_by_outer_loop(call, early.position) {
+        return Some((
+            "no SDK sent it again, as its counter of 0 shows: the loop around it did not read the hint".to_owned(),
+            "Have the loop that catches the error read retry-after from the response in it, and wait at least that \
+             long; or set its retries to 0 and leave them to the SDK.",
+        ));
+    }
+    let on_ladder = LADDER_US.contains(&wait_us);
+    if early.hint_us >= MINUTE_US && on_ladder {
         return discarded(call, early);
     }
-    // A minute that ended a little early was not cut.
-    if early.hint_us == MINUTE_US {
-        return None;
-    }
+    let planned = call.detail(early.position)?.planned_us.filter(|&planned| planned > 0 && planned < early.hint_us)?;
     Some((
-        "the wait looks cut to a cap of 60 s".to_owned(),
-        "Let the cap apply to the client's own backoff only, not to the server's hint: obey the hint in full, or \
-         end the call.",
+        format!(
+            "the client had planned to wait {}: a cap or schedule of its own",
+            shared::seconds(planned as f64 / 1e6)
+        ),
+        CAPPED_FIX,
     ))
+}
+
+/// For a client that cuts the server's hint to a cap of its own.
+const CAPPED_FIX: &str = "Let the cap apply to the client's own backoff only, not to the server's hint: obey the \
+                          hint in full, or end the call.";
+/// Waits that were cut to a minute, with some jitter, µs.
+const CUT_US: RangeInclusive<i64> = 58_000_000..=66_000_000;
+/// Waits of the official SDKs' own ladder, µs: 75% of half a second to 8 s, and what timers add.
+const LADDER_US: RangeInclusive<i64> = 300_000..=8_500_000;
+
+/// Whether the SDK did not send again what failed at `position`: its own counter stands at 0 once more.
+fn sent_by_outer_loop(call: &Call<'_>, position: usize) -> bool {
+    call.at(position).sdk_count().is_some() && call.at(position + 1).sdk_count() == Some(0)
 }
 
 /// Some versions of clients discard hints from here on, others above it.

@@ -39,6 +39,25 @@ macro_rules! planned {
         )
     };
 }
+/// A call of the examples whose request was refused, changed and let in.
+macro_rules! repaired {
+    ($call:literal, $at:literal, $again:literal) => {
+        concat!(
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $at,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":1,"status":413,"error_type":"request_too_large","request_hash":"long","duration_ms":100}"#,
+            "\n",
+            r#"{"ts":"2026-03-10T09:00:"#,
+            $again,
+            r#"Z","call_id":""#,
+            $call,
+            r#"","attempt":2,"status":200,"request_hash":"short","duration_ms":900}"#,
+            "\n"
+        )
+    };
+}
 /// A call of the examples with a hint of the server.
 macro_rules! hinted {
     ($call:literal, $at:literal, $again:literal) => {
@@ -56,7 +75,8 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Fleet,
     summary: "The waits of a retry loop are all alike, so calls that failed together are sent again together.",
     why: "A fleet that met one overload without jitter returns as one crowd, is refused as one, and returns again: \
-          the server never sees the load spread out, and each retry has the odds of the first.",
+          the server never sees the load spread out, and each retry has the odds of the first. Waits that the server \
+          asked for do not count, nor does the time before a request that was changed after a refusal.",
     fix: "Draw each wait at random between 0 and the nominal wait (full jitter); where the server names a wait, \
           add the jitter on top of it.",
     remedy: Remedy::Fix,
@@ -95,6 +115,12 @@ pub(super) const RULE: Rule = Rule {
             hinted!("a", "00.000", "02.100"), hinted!("b", "03.000", "05.101"), hinted!("c", "06.000", "08.102"),
             hinted!("d", "09.000", "11.100"), hinted!("e", "12.000", "14.103"), hinted!("f", "15.000", "17.100"),
             hinted!("g", "18.000", "20.101"), hinted!("h", "21.000", "23.100"),
+        ),
+        // Each request was made smaller after it had been refused: that is no retry.
+        concat!(
+            repaired!("a", "00.000", "00.300"), repaired!("b", "03.000", "03.301"), repaired!("c", "06.000", "06.300"),
+            repaired!("d", "09.000", "09.302"), repaired!("e", "12.000", "12.300"), repaired!("f", "15.000", "15.301"),
+            repaired!("g", "18.000", "18.300"), repaired!("h", "21.000", "21.301"),
         ),
         // Too few to tell.
         concat!(

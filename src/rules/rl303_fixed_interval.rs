@@ -1,7 +1,7 @@
 //! The same wait before every retry: no backoff.
 
 use super::scripted::attempts;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
 use crate::measure::{Fleet, LoopKey, LoopTally, Shape};
 
 const LONG: Setting = Setting {
@@ -10,6 +10,8 @@ const LONG: Setting = Setting {
     unit: "s",
     meaning: "waits as long as this need not grow: most caps of a backoff are no longer",
 };
+/// Shorter waits are none, which is what RL304 is about, µs.
+const NO_WAIT_US: i64 = 50_000;
 /// The steps that must be alike.
 const STEPS: [u8; 3] = [1, 2, 3];
 
@@ -36,9 +38,10 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Fleet,
     summary: "A retry loop waits as long before the third retry as before the first: it does not back off.",
     why: "A short wait that never grows keeps the load on an overloaded server as high as it was, and spends all \
-          attempts within seconds, though overloads last longer than that.",
-    fix: "Double the nominal wait from retry to retry up to a cap, for instance 1, 2, 4, 8 s with a cap of 30 s, and \
-          draw the wait at random below it.",
+          attempts within seconds, though overloads last longer than that. One call shows it whose own waits, from \
+          its first retry on, differ by no more than 5%; where jitter may have made three of them alike, it is said \
+          for information. A request that was changed after a refusal is no retry, and the time before it no backoff.",
+    fix: "Double the nominal wait from retry to retry up to a cap, for instance 1, 2, 4, 8 s with a cap of 30 s.",
     remedy: Remedy::Fix,
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: 0.5 s doubling to 8 s",
     needs: &[Field::CallIdentity, Field::Duration],
@@ -54,6 +57,10 @@ pub(super) const RULE: Rule = Rule {
             call!("a", "00.0", "02.02", "04.17", "06.28"), call!("b", "10.0", "12.15", "14.22", "16.31"),
             call!("c", "20.0", "22.07", "24.15", "26.19"), call!("d", "30.0", "32.12", "34.19", "36.35"),
         ),
+        // One call is enough, if its waits leave no room for chance.
+        concat!(call!("a", "00.0", "02.1", "04.2", "06.3")),
+        // Three waits within 5%, of one call: jitter may have made them so, and this is an info.
+        concat!(call!("a", "00.0", "02.1", "04.25", "06.43")),
     ],
     near_misses: &[
         // 1, 2, 4 s.
@@ -66,8 +73,13 @@ pub(super) const RULE: Rule = Rule {
             hinted!("a", "00.0", "02.1", "04.2", "06.3"), hinted!("b", "10.0", "12.1", "14.2", "16.3"),
             hinted!("c", "20.0", "22.1", "24.2", "26.3"),
         ),
-        // One call shows no schedule.
-        concat!(call!("a", "00.0", "02.1", "04.2", "06.3")),
+        // The waits of one call grow, and reach a cap.
+        concat!(attempts!("a": 1 overloaded "00.0", 2 overloaded "01.1", 3 overloaded "03.2", 4 overloaded "07.3",
+            5 overloaded "11.4", 6 overloaded "15.5", 7 ok "19.6")),
+        // The log begins in the middle of the call: its waits may be at their cap.
+        concat!(attempts!("a": 5 overloaded "00.0", 6 overloaded "08.1", 7 overloaded "16.2", 8 ok "24.3")),
+        // Two waits are too few.
+        concat!(attempts!("a": 1 overloaded "00.0", 2 overloaded "02.1", 3 ok "04.2")),
         // Full jitter, where three waits of a step happen to lie alike.
         concat!(
             call!("a", "00.0", "00.9", "02.6", "04.2"), call!("b", "10.0", "11.0", "11.3", "14.8"),
@@ -77,15 +89,20 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let long_s = settings.get(RULE.code, &LONG);
-    backoffs::each(fleet, |key, tally| judge(fleet, key, tally, long_s))
+    backoffs::each(fleet, |key, tally| fixed(fleet, key, tally, settings))
 }
 
-fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {
-    let schedule = tally.schedule();
+/// What shows that the loop does not back off.
+pub(super) fn fixed(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, settings: &Settings) -> Option<Hit> {
+    let long_s = settings.get(RULE.code, &LONG);
+    by_steps(fleet, key, tally, long_s).or_else(|| by_call(fleet, key, tally, long_s))
+}
+
+/// The loop waits as long at every step, over all its calls.
+fn by_steps(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {
     // Three waits of each step: the least a middle is known from.
     let known = STEPS.iter().all(|step| tally.steps.get(step).is_some_and(|step| step.waits.count() >= 3));
-    if schedule.shape != Shape::Fixed || !known {
+    if !known || tally.schedule().shape != Shape::Fixed {
         return None;
     }
     let median = |step: u8| tally.steps.get(&step).map(|step| step.waits.quantile_s(0.5));
@@ -102,4 +119,34 @@ fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Opt
     let steps = STEPS.iter().filter_map(|step| tally.steps.get(step));
     let hit = backoffs::hit(key, message, steps);
     Some(hit.count("waits", tally.own()).number("median_s", first).count("retries", last.into()))
+}
+
+/// Single calls show it: their own waits are alike from the first retry on, and no cap that they grew up to.
+fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {
+    let (flat, sure) = (&tally.flat, tally.flat.is_sure());
+    let call = flat.best().filter(|_| sure || flat.is_most())?;
+    let (shortest, longest) = call.us;
+    if shortest < NO_WAIT_US || longest >= shared::micros(long_s) {
+        return None;
+    }
+    let calls = match flat.alike() {
+        1 => "one call".to_owned(),
+        n => format!("{n} calls"),
+    };
+    let doubt = if sure { "no backoff" } else { "no backoff, unless jitter made them alike" };
+    let message = format!(
+        "{}: {calls} waited as long before each retry, {} to {} over {} waits of one of them: {doubt}",
+        backoffs::label(fleet, key),
+        shared::seconds(shortest as f64 / 1e6),
+        shared::seconds(longest as f64 / 1e6),
+        call.waits,
+    );
+    let mut hit = backoffs::hit(key, message, std::iter::empty());
+    hit.rows.push(call.row());
+    if !sure {
+        hit.severity = Some(Severity::Info);
+        hit.confidence = Confidence::Low;
+    }
+    let hit = hit.count("calls", flat.alike()).count("waits", call.waits.into());
+    Some(hit.number("shortest_s", shortest as f64 / 1e6).number("longest_s", longest as f64 / 1e6))
 }

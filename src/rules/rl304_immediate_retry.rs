@@ -1,8 +1,9 @@
 //! No wait at all after the server said it had no room.
 
+use super::scripted::retried;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
 use crate::attempt::Symbol;
-use crate::measure::{Fleet, Haste};
+use crate::measure::{Fleet, LoopHaste, LoopKey, Shape};
 
 const SHARE: Setting = Setting {
     name: "share",
@@ -19,7 +20,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Run,
     summary: "Requests were sent again at once after overloads or rate limits.",
     why: "Nothing can have changed in a few milliseconds: the send is refused again, and a fleet that does so \
-          doubles the load at the very moment there is no room.",
+          doubles the load at the very moment there is no room. A wait under 50 ms is none; the waits of the client's \
+          own retries and those of a loop around them are judged apart. Full jitter makes some waits that short: where \
+          it may explain their number, this is for information, and a warning where a loop around another never waits.",
     fix: "Wait before every retry: exponential backoff with full jitter, from half a second upward, and no less \
           than retry-after where there is one.",
     remedy: Remedy::Fix,
@@ -39,6 +42,21 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:01.102Z","run_id":"r","call_id":"c1","attempt":2,"status":200,"duration_ms":100}
 {"ts":"2026-05-20T10:00:02.000Z","run_id":"r","call_id":"c2","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:02.102Z","run_id":"r","call_id":"c2","attempt":2,"status":200,"duration_ms":100}"#,
+        // Six calls of a run whose one retry came after 12 ms: full jitter makes that of one in a million such runs.
+        concat!(
+            retried!("a", "00.000", "00.112"),
+            retried!("b", "01.000", "01.112"),
+            retried!("c", "02.000", "02.112"),
+            retried!("d", "03.000", "03.112"),
+            retried!("e", "04.000", "04.112"),
+            retried!("f", "05.000", "05.112"),
+        ),
+        // The client's own retries wait as they should, and the loop around them not at all.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:00.540Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:00.652Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:01.180Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:01.295Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":200,"duration_ms":100}"#,
     ],
     near_misses: &[
         // Full jitter: one wait in some is short.
@@ -63,32 +81,64 @@ pub(super) const RULE: Rule = Rule {
 
 /// So unlikely, it is no chance.
 const SURE: f64 = 3e-5;
+/// So unlikely, chance is a poor excuse for a loop around another loop, which is a fault by itself (RL401).
+const LIKELY: f64 = 1e-2;
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let share = settings.get(RULE.code, &SHARE);
     let runs = fleet.sorted_runs().into_iter();
-    runs.filter_map(|(_, run, tally)| hit(run, &tally.haste, share)).collect()
+    runs.flat_map(|(_, run, tally)| {
+        let loops = [(&tally.haste.inner, false), (&tally.haste.outer, true)];
+        loops.into_iter().filter_map(move |(haste, outer)| hit(fleet, run, haste, outer, share))
+    })
+    .collect()
 }
 
-fn hit(run: Symbol, haste: &Haste, share: f64) -> Option<Hit> {
+/// Whether chance does not explain so many waits that were none.
+pub(super) fn is_sure(haste: &LoopHaste) -> bool {
+    haste.short() > 0 && (haste.is_meant() || haste.by_chance() < SURE)
+}
+
+fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, share: f64) -> Option<Hit> {
     let (short, waits) = (haste.short(), haste.waits());
-    let sure = haste.is_meant() || haste.by_chance() < SURE;
+    let sure = is_sure(haste);
+    let likely = haste.is_all_layered() && haste.by_chance() < LIKELY;
     // A short wait among many is what jitter is for.
-    if short == 0 || (!sure && (short as f64) < share * waits as f64) {
+    if short == 0 || (!sure && !likely && (short as f64) < share * waits as f64) {
         return None;
     }
-    let mut message = format!("{short} of {waits} retries after an overload or a rate limit came at once");
+    let by = if outer { " by the loop around the client's own" } else { "" };
+    let mut message = format!("{short} of {waits} retries{by} after an overload or a rate limit came at once");
     if waits == 1 {
-        message = "a retry after an overload or a rate limit came at once".to_owned();
+        message = format!("a retry{by} after an overload or a rate limit came at once");
     }
-    message.push_str(if sure { ", with no backoff" } else { "; jitter may have made so few waits this short" });
+    if let Some(length) = usual_s(fleet, haste, outer) {
+        message.push_str(&format!(" ({})", super::shared::seconds(length)));
+    }
+    message.push_str(match (sure, likely) {
+        (true, _) => ", with no backoff",
+        (false, true) => "; every time, so that jitter hardly explains it",
+        (false, false) => "; jitter may have made so few waits this short",
+    });
     let mut hit = Hit::new(message).count("immediate_sends", short).count("waits", waits);
     hit.rows.extend(haste.rows());
     hit.wasted_more = if sure { haste.refused_again() } else { 0 };
     hit.run = run.is_some().then_some(run);
-    if !sure {
+    if likely && !sure {
+        hit.severity = Some(Severity::Warning);
+        hit.confidence = Confidence::Medium;
+    } else if !sure {
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }
     Some(hit)
+}
+
+/// How long the loop usually waits, in seconds, where its schedule is to wait for nothing: the figure that is shown
+/// of its backoff.
+fn usual_s(fleet: &Fleet<'_>, haste: &LoopHaste, outer: bool) -> Option<f64> {
+    let origin = fleet.table.origin(&fleet.table.rows[haste.rows().next()? as usize]);
+    let key = LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer };
+    let schedule = fleet.backoffs.of(&key)?.schedule();
+    schedule.first_s.filter(|first| schedule.shape == Shape::Immediate && *first >= 0.001)
 }

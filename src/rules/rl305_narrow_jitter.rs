@@ -1,5 +1,6 @@
 //! Jitter over a quarter of the wait, in a fleet: enough for one worker, not for many.
 
+use super::rl303_fixed_interval as rl303;
 use super::scripted::retried;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs};
 use crate::measure::{Fleet, Jitter, LoopKey, LoopTally, Shape};
@@ -21,7 +22,8 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Fleet,
     summary: "A fleet waits with jitter over the upper quarter of each wait only, as the official SDKs do.",
     why: "Between 75% and 100% of half a second there is an eighth of a second: ten workers that fail together are \
-          sent again within it. The band suits one worker; a fleet needs the whole wait.",
+          sent again within it. The band suits one worker; a fleet needs the whole wait. Where the waits do not grow either, RL303 \
+          speaks alone.",
     fix: "In a fleet, set the client's own retries to 0 and let one layer wait, with full jitter: at random between 0 \
           and the nominal wait.",
     remedy: Remedy::Fix,
@@ -65,7 +67,11 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &WORKERS) as u64;
-    backoffs::each(fleet, |key, tally| judge(fleet, key, tally, least))
+    backoffs::each(fleet, |key, tally| {
+        let hit = judge(fleet, key, tally, least)?;
+        // Waits that do not grow are the greater fault, and their cure has jitter of its own.
+        rl303::fixed(fleet, key, tally, settings).is_none().then_some(hit)
+    })
 }
 
 fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64) -> Option<Hit> {

@@ -17,7 +17,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "One wait was longer than a minute although no hint of the server asked for it.",
     why: "Doubling without a cap soon waits longer than the trouble lasts: the service is back after seconds and the \
-          call sleeps on for minutes, holding its place.",
+          call sleeps on for minutes, holding its place. A tenth over the cap is tolerated; a wait that the server asked \
+          for, one after a failure that is final or before another model, and one for which the client had planned \
+          less, do not count.",
     fix: "Cap a single wait at 8 to 60 s with jitter, and bound the call by a budget in seconds instead; only a \
           hint of the server may be longer.",
     remedy: Remedy::Fix,
@@ -36,6 +38,10 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"delay_ms":300000,"decision":"retry"}
 {"timestamp":"2026-05-20T10:05:00.2Z","session_id":"s","turn_id":"t","try":2,"status_code":200}"#,
+        // An explicit call without attempt numbers.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:01:40Z","run_id":"r","call_id":"c","status":529,"duration_ms":100}
+{"ts":"2026-05-20T10:04:00Z","run_id":"r","call_id":"c","status":200,"duration_ms":900}"#,
         // The policy declares less than is usual.
         r#"[policy]
 cap_s = 8
@@ -146,20 +152,23 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
         || detail.reopens.is_some()
         || (repeats::is_rate_limit(attempt) && attempt.flags.has(Flags::HEADROOM));
     let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
-    let repeat = repeats::says_repeat(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
+    let repeat = repeats::follows(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
     if asked || other || !repeat || !shared::same_scope(call, position, position + 1) {
         return None;
     }
-    let most = cap_s(call, position, settings).0 * (1.0 + settings.get(RULE.code, &SHARE));
-    let planned = detail.planned_us.map(|us| us as f64 / 1e6);
+    let cap_us = shared::micros(cap_s(call, position, settings).0);
+    let most = shared::scaled(cap_us, 1.0 + settings.get(RULE.code, &SHARE));
+    let planned = detail.planned_us;
     let wait = call.wait_before(position + 1)?;
-    let measured = wait.s() - shared::clock_step_us(call) as f64 / 1e6;
+    let measured = wait.us - shared::clock_step_us(call);
     if measured <= most || planned.is_some_and(|planned| planned <= most) {
         return None;
     }
     let known = wait.end_to_start || planned.is_some();
-    let reason =
-        planned.map(Reason::Planned).or_else(|| leads_up(call, position, measured).then_some(Reason::Schedule));
+    let reason = match planned {
+        Some(planned) => Some(Reason::Planned(planned as f64 / 1e6)),
+        None => leads_up(call, position, measured).then_some(Reason::Schedule),
+    };
     Some(Long { s: wait.s(), known, reason })
 }
 
@@ -167,9 +176,9 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
 const STEP: f64 = 0.375;
 
 /// Whether the wait before the attempt at `position`, the client's own as well, was of the same order as the one
-/// of `wait_s` after it.
-fn leads_up(call: &Call<'_>, position: usize, wait_s: f64) -> bool {
+/// of `wait_us` after it.
+fn leads_up(call: &Call<'_>, position: usize, wait_us: i64) -> bool {
     let Some(before) = position.checked_sub(1) else { return false };
     let own = call.at(before).failed() && call.hint_us(before).is_none();
-    own && call.wait_before(position).is_some_and(|wait| wait.end_to_start && wait.s() >= STEP * wait_s)
+    own && call.wait_before(position).is_some_and(|wait| wait.end_to_start && wait.us >= shared::scaled(wait_us, STEP))
 }

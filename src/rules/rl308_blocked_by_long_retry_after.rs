@@ -1,5 +1,6 @@
 //! Obedient to the letter, and asleep for minutes.
 
+use super::rl315_over_wait as rl315;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::calls::Call;
 
@@ -18,7 +19,8 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A call slept through a wait of more than five minutes that the server had asked for.",
     why: "Coming back earlier would be wrong, but a sleeping call holds its worker, its memory and its place in the \
-          queue, and everything is lost if the process ends before the wait does.",
+          queue, and everything is lost if the process ends before the wait does. A wait counts that is no more than a tenth \
+          shorter than the hint; one of more than three times the hint is RL315.",
     fix: "Over a limit of your own (some minutes) end the call with the time at which it may resume, free the \
           worker, and put the job back into the queue for then.",
     remedy: Remedy::Fix,
@@ -32,6 +34,9 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:20:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":503,"headers":{"Retry-After":"600"}}
 {"timestamp":"2026-05-20T10:10:05Z","session_id":"s","turn_id":"t","try":2,"status_code":503,"headers":{"Retry-After":"600"}}"#,
+        // Twice as long as asked, and no less asleep.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":400,"error_type":"rate_limit_error","duration_ms":100}
+{"ts":"2026-05-20T10:13:20Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
     ],
     near_misses: &[
         // A minute and a half is worth waiting for.
@@ -46,11 +51,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let slept = call.retried().filter_map(|p| Some((p, slept_s(call, p, settings)?)));
-    let (position, (wait, hint)) = slept.max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
+    let slept = call.retried().filter_map(|p| Some((p, slept_us(call, p, settings)?)));
+    let (position, (wait, hint)) = slept.max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
+    let (wait, hint) = (wait as f64 / 1e6, hint as f64 / 1e6);
     Some(
         Hit::new(format!(
-            "one wait held the call for {}, as the server had asked ({})",
+            "one wait held the call for {}; the server had asked for {}",
             shared::seconds(wait),
             shared::seconds(hint),
         ))
@@ -62,12 +68,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     )
 }
 
-/// The wait after the attempt at `position` and the hint that dictated it, in seconds, where both are long.
-pub(super) fn slept_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
-    let long = settings.get(RULE.code, &LONG);
-    let hint = call.hint_us(position)? as f64 / 1e6;
-    let wait = call.wait_before(position + 1)?.s();
-    // A client that came early did not sleep; one that came long after had other reasons.
-    let dictated = wait >= hint * 0.9 && wait <= hint * 1.5;
+/// The wait after the attempt at `position` and the hint that dictated it, in µs, where both are long.
+pub(super) fn slept_us(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(i64, i64)> {
+    let long = shared::micros(settings.get(RULE.code, &LONG));
+    let hint = call.hint_us(position)?;
+    let wait = call.wait_before(position + 1)?.us;
+    // A client that came early did not sleep; of one that came long after, RL315 speaks.
+    let dictated = wait >= hint - hint / 10 && wait <= rl315::most_us(hint, settings);
     (hint > long && dictated && shared::shows_retry(call, position)).then_some((wait, hint))
 }

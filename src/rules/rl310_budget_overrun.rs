@@ -15,7 +15,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "A call was still sending after its budget of wall-clock time was over.",
     why: "Whoever waits for the answer has long given up, or should have: what comes now is late, and the worker was \
-          busy all that time.",
+          busy all that time. Where nobody declared a budget, in the policy or as a setting of this rule, the default \
+          of 15 minutes is a guess, and this is for information. One long wait that the server asked for is RL308 \
+          instead. Its cost is the failed attempts after the budget.",
     fix: "Give each call a budget in seconds (15 minutes for an unattended job, far less where a person waits), \
           check it before every wait, and stop where the next wait would pass it.",
     remedy: Remedy::Fix,
@@ -31,6 +33,10 @@ pub(super) const RULE: Rule = Rule {
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"kind":"timeout","elapsed_s":600}
 {"timestamp":"2026-05-20T10:10:01Z","session_id":"s","turn_id":"t","try":2,"kind":"timeout","elapsed_s":600}
 {"timestamp":"2026-05-20T10:20:03Z","session_id":"s","turn_id":"t","try":3,"kind":"timeout","elapsed_s":600}"#,
+        // No attempt numbers: the call id says enough.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","status":529,"duration_ms":1000}
+{"ts":"2026-05-20T10:08:00Z","run_id":"r","call_id":"c","status":529,"duration_ms":1000}
+{"ts":"2026-05-20T10:16:00Z","run_id":"r","call_id":"c","status":529,"duration_ms":1000}"#,
         // Half a minute is long where ten seconds are declared.
         r#"[policy]
 budget_s = 10
@@ -65,17 +71,19 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let declared = settings.policy(call, 0).and_then(|policy| policy.budget_s);
     let budget = declared.unwrap_or_else(|| settings.get(RULE.code, &BUDGET));
-    let span = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent) as f64 / 1e6;
+    let default = declared.is_none() && budget == BUDGET.default;
+    let budget_us = shared::micros(budget);
+    let span = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent);
     let streak = shared::streaks(call).find(|streak| {
-        let dictated = streak.clone().skip(1).any(|p| rl308::slept_s(call, p - 1, settings).is_some());
-        span(streak.start, streak.end - 1) > budget && !dictated && follow(call, streak.clone())
+        let dictated = streak.clone().skip(1).any(|p| rl308::slept_us(call, p - 1, settings).is_some());
+        span(streak.start, streak.end - 1) > budget_us && !dictated && follow(call, streak.clone())
     })?;
-    let late = streak.clone().filter(|&p| span(streak.start, p) > budget).count();
-    let lasted = span(streak.start, streak.end - 1);
+    let late = streak.clone().filter(|&p| span(streak.start, p) > budget_us).count();
+    let lasted = span(streak.start, streak.end - 1) as f64 / 1e6;
     let mut hit = Hit::new(format!(
         "still sending {} after its first attempt, past {} of {} ({} attempts, {late} of them late)",
         shared::seconds(lasted),
-        if declared.is_some() { "the declared budget" } else { "a budget" },
+        if default { "the default budget" } else { "the declared budget" },
         shared::seconds(budget),
         streak.len(),
     ))
@@ -84,11 +92,16 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .count("late_sends", late as u64)
     .number("lasted_s", lasted)
     .number("budget_s", budget);
-    hit.rows.extend_from_slice(&call.rows()[streak]);
-    Some(hit)
+    if default {
+        hit.message.push_str("; no budget is declared");
+        hit.severity = Some(Severity::Info);
+    }
+    hit.rows.extend_from_slice(&call.rows()[streak.clone()]);
+    let start = streak.start;
+    Some(hit.in_excess(call, streak.filter(|&p| span(start, p) > budget_us)))
 }
 
 /// Whether each attempt is shown to repeat the one before: an id may stand on a whole session.
 fn follow(call: &Call<'_>, streak: std::ops::Range<usize>) -> bool {
-    streak.skip(1).all(|p| repeats::says_repeat(call, p - 1, p))
+    streak.skip(1).all(|p| repeats::follows(call, p - 1, p))
 }

@@ -25,7 +25,8 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "One call made more than ten attempts, and the log shows no cap and no budget of time.",
     why: "A loop without an end turns an outage into a process that never stops, and a failure that cannot heal into \
-          a bill without one.",
+          a bill without one. A call that ended within 15 minutes may have had a budget of time that nobody logs, and \
+          is said for information. Its cost is the failed attempts beyond the tenth.",
     fix: "Bound every retry loop twice, by a number of attempts and by seconds of wall-clock time, and log both \
           with each attempt (max_attempts).",
     remedy: Remedy::Fix,
@@ -91,13 +92,14 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let streak = shared::streaks(call).find(|streak| streak.len() as f64 > least)?;
     let capped = streak.clone().any(|p| call.at(p).max_attempts > 0);
-    let follow = streak.clone().skip(1).all(|p| repeats::says_repeat(call, p - 1, p));
+    let follow = streak.clone().skip(1).all(|p| repeats::follows(call, p - 1, p));
     // Two loops, each of them capped, are another problem.
     if capped || !follow || loops_of(call).is_some() {
         return None;
     }
     let last = call.at(streak.end - 1);
-    let lasted = last.sent.us_since(call.at(streak.start).sent) as f64 / 1e6;
+    let lasted_us = last.sent.us_since(call.at(streak.start).sent);
+    let lasted = lasted_us as f64 / 1e6;
     let mut hit = Hit::new(format!(
         "{} attempts over {}, and neither a cap nor a budget of time is logged",
         streak.len(),
@@ -108,9 +110,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .number("lasted_s", lasted);
     hit.confidence = Confidence::Medium;
     // A budget of time, which few loggers write down, may have watched over it.
-    if lasted <= settings.get(RULE.code, &BUDGET) {
+    if lasted_us <= shared::micros(settings.get(RULE.code, &BUDGET)) {
         hit.severity = Some(Severity::Info);
     }
-    hit.rows.extend_from_slice(&call.rows()[streak]);
-    Some(hit)
+    hit.rows.extend_from_slice(&call.rows()[streak.clone()]);
+    Some(hit.in_excess(call, streak.skip(least as usize)))
 }

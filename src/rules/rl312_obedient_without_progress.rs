@@ -20,7 +20,8 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "The call waited as long as the server asked, again and again, for a hint that never changed and never helped.",
     why: "A hint that counts down shortens; one that stays the same is made up, often by a proxy that cuts it \
-          to a minute while the real window is hours. Obeying it can go on for ever.",
+          to a minute while the real window is hours. Obeying it can go on for ever. Hints may differ by 5%; a wait \
+          obeys one from 2% or 50 ms before it to half of it and 2 s after it, and only those are counted.",
     fix: "Give the call a budget in seconds besides the hint, end it resumable when the hint does not shorten, \
           and look at the limit behind the hop that writes it.",
     remedy: Remedy::Fix,
@@ -73,32 +74,31 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let hints: SmallVec<[i64; 8]> = (0..call.len()).filter_map(|p| call.hint_us(p)).collect();
     let (&shortest, &longest) = (hints.iter().min()?, hints.iter().max()?);
     let change = settings.get(RULE.code, &CHANGE);
-    let same = shortest > 0 && (longest - shortest) as f64 <= shortest as f64 * change;
-    let obedient = call.retried().filter(|&position| obeyed(call, position)).count();
-    if !same || (obedient as f64) < least {
+    let same = shortest > 0 && longest - shortest <= shared::scaled(shortest, change);
+    let obedient: SmallVec<[i64; 8]> = call.retried().filter_map(|position| obeyed(call, position)).collect();
+    if !same || (obedient.len() as f64) < least {
         return None;
     }
     let hint = shortest as f64 / 1e6;
-    let waited = call.waited_us() as f64 / 1e6;
+    let waited = obedient.iter().sum::<i64>() as f64 / 1e6;
     let mut hit = Hit::new(format!(
-        "waited {} over {obedient} waits, each as long as the server asked ({}), and the hint never shortened",
+        "waited {} over {} waits, each as long as the server asked ({}), and the hint never shortened",
         shared::seconds(waited),
+        obedient.len(),
         shared::seconds(hint),
     ))
     .on_call(call)
     .about(call.last().class)
-    .count("obedient_waits", obedient as u64)
+    .count("obedient_waits", obedient.len() as u64)
     .number("retry_after_s", hint)
     .number("waited_s", waited);
     hit.wait_s = waited;
     Some(hit)
 }
 
-/// Whether the wait after the attempt at `position` was what the server had asked for, and little more.
-fn obeyed(call: &Call<'_>, position: usize) -> bool {
-    let (Some(hint), Some(wait)) = (call.hint_us(position), call.wait_before(position + 1)) else {
-        return false;
-    };
+/// The wait after the attempt at `position`, in µs, where it was what the server had asked for and little more.
+fn obeyed(call: &Call<'_>, position: usize) -> Option<i64> {
+    let (hint, wait) = (call.hint_us(position)?, call.wait_before(position + 1)?);
     let early = (hint / 50).max(50_000) + shared::clock_step_us(call);
-    (hint - early..=hint + hint / 2 + 2_000_000).contains(&wait.us)
+    (hint - early..=hint + hint / 2 + 2_000_000).contains(&wait.us).then_some(wait.us)
 }

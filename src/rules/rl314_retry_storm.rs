@@ -1,5 +1,6 @@
 //! Many sends of one request in a few seconds.
 
+use super::scripted::attempts;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::calls::Call;
 use crate::measure::loops_of;
@@ -23,7 +24,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Call,
     summary: "One call sent its request more than ten times at more than one a second.",
     why: "Such a loop has neither backoff nor a cap that counts: it holds a rate limit shut, and a fleet of them \
-          keeps an overloaded service down.",
+          keeps an overloaded service down. The rate is that of the intervals between the attempts: eleven attempts \
+          in ten seconds are one a second, which is no storm. Two loops around one another are RL401 instead. \
+          Its cost is the failed attempts beyond the tenth.",
     fix: "Cap the attempts and let the waits grow; give a hint of 0, and one that cannot be read, a floor of the \
           ordinary backoff; look for a second loop around the first.",
     remedy: Remedy::Fix,
@@ -58,6 +61,10 @@ pub(super) const RULE: Rule = Rule {
 {"time":1779271203,"run":"r","call":"c","status":200,"request_id":"l"}"#,
     ],
     near_misses: &[
+        // Eleven attempts 1.05 s apart: ten intervals in 10.5 s.
+        concat!(attempts!("a": 1 overloaded "00.00", 2 overloaded "01.05", 3 overloaded "02.10", 4 overloaded "03.15",
+                5 overloaded "04.20", 6 overloaded "05.25", 7 overloaded "06.30", 8 overloaded "07.35",
+                9 overloaded "08.40", 10 overloaded "09.45", 11 overloaded "10.50"),),
         // A loop around the SDK's own retries: that is RL401, and either loop alone would be none.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529,"duration_ms":50}
 {"ts":"2026-05-20T10:00:00.500Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":1,"status":529,"duration_ms":50}
@@ -113,12 +120,14 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let first = storm.start;
     let span_us = call.at(storm.end - 1).sent.us_since(call.at(first).sent);
-    let seconds = (span_us + shared::clock_step_us(call)) as f64 / 1e6;
     // A storm of one instant has no rate; it is one all the same.
-    let rate = storm.len() as f64 / seconds.max(0.1);
-    if rate <= settings.get(RULE.code, &RATE) {
+    let long_us = (span_us + shared::clock_step_us(call)).max(100_000);
+    // So many attempts have one interval less between them.
+    let intervals = storm.len() - 1;
+    if intervals as f64 * 1e6 <= settings.get(RULE.code, &RATE) * long_us as f64 {
         return None;
     }
+    let rate = intervals as f64 * 1e6 / long_us as f64;
     let mut hit = Hit::new(format!(
         "one request was sent {} times in {}, {rate:.1} times a second",
         storm.len(),
@@ -128,7 +137,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .count("attempts", storm.len() as u64)
     .number("span_s", span_us as f64 / 1e6)
     .number("per_second", rate);
-    hit.rows.extend_from_slice(&call.rows()[storm]);
+    hit.rows.extend_from_slice(&call.rows()[storm.clone()]);
+    let mut hit = hit.in_excess(call, storm.skip(least as usize));
     if shared::clock_step_us(call) > 0 {
         hit.confidence = Confidence::Medium;
     }

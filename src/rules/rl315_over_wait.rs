@@ -19,7 +19,8 @@ pub(super) const RULE: Rule = Rule {
     severity: Severity::Info,
     scope: Scope::Call,
     summary: "A wait lasted more than three times what the server had asked for.",
-    why: "The limit was open again long before: the time adds to every call that meets it, and nothing is gained.",
+    why: "The limit was open again long before: the time adds to every call that meets it, and nothing is gained. A wait counts that is over three times the \
+          hint and over 10 s longer; exactly three times is in order.",
     fix: "Where there is a hint, wait for it plus a little jitter, instead of the greater of hint and a grown backoff; \
           look whether a queue in front of the send made the rest.",
     remedy: Remedy::Fix,
@@ -37,6 +38,9 @@ pub(super) const RULE: Rule = Rule {
         // A little more than asked.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        // Exactly three times the hint.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":6.7,"error_type":"rate_limit_error","duration_ms":100}
+{"ts":"2026-05-20T10:00:20.2Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         // The attempt itself took the time.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"retry_after":2,"duration_ms":28000}
 {"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
@@ -72,10 +76,15 @@ fn hit(call: &Call<'_>, position: usize, wait: f64, hint: f64) -> Hit {
 
 /// The wait after the attempt at `position`, and the hint it outlasted in seconds.
 fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(Wait, f64)> {
-    let hint = call.hint_us(position).filter(|&hint| hint > 0)? as f64 / 1e6;
+    let hint = call.hint_us(position).filter(|&hint| hint > 0)?;
     let wait = call.wait_before(position + 1)?;
-    let more = settings.get(RULE.code, &MORE) + shared::clock_step_us(call) as f64 / 1e6;
-    let long = wait.s() > hint * settings.get(RULE.code, &FACTOR) && wait.s() > hint + more;
-    let repeat = !call.at(position).terminal() && repeats::says_repeat(call, position, position + 1);
-    (long && repeat && shared::same_scope(call, position, position + 1)).then_some((wait, hint))
+    let more = shared::micros(settings.get(RULE.code, &MORE)) + shared::clock_step_us(call);
+    let long = wait.us > most_us(hint, settings) && wait.us > hint + more;
+    let repeat = !call.at(position).terminal() && repeats::follows(call, position, position + 1);
+    (long && repeat && shared::same_scope(call, position, position + 1)).then_some((wait, hint as f64 / 1e6))
+}
+
+/// The longest wait in order for a hint, but for [`MORE`]; both in µs.
+pub(super) fn most_us(hint: i64, settings: &Settings) -> i64 {
+    shared::scaled(hint, settings.get(RULE.code, &FACTOR))
 }

@@ -17,7 +17,8 @@ pub(super) const RULE: Rule = Rule {
     summary: "One call was retried by two loops, one inside the other, or by a layer that is declared not to retry.",
     why: "The attempts multiply: with r retries in each of d layers one call becomes (r+1)^d sends. The outer \
           loop believes it made a few attempts; the service sees many, in bursts, and the waits of neither loop \
-          mean what they say.",
+          mean what they say. Its cost is the failed attempts beyond those that the larger of the two loops makes \
+          alone.",
     fix: "Let one layer own retries, the one that knows the budget of the call, and set the others to zero \
           (max_retries=0 in the SDK client, num_retries=0 in a gateway); count sends where they leave the process.",
     remedy: Remedy::Fix,
@@ -115,6 +116,9 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
         .text("outer_layer", outer)
         .word("sign", layering.sign());
     hit.rows.extend(loops.positions.iter().map(|&position| call.rows()[position]));
+    // Either loop alone would have made no more than that.
+    let alone = loops.rounds.len().max(loops.inner() as usize);
+    let mut hit = hit.in_excess(call, loops.positions.iter().copied().skip(alone));
     if loops.sign == Sign::Nested {
         hit.confidence = Confidence::Medium;
     }

@@ -97,7 +97,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if let Some(layer) = layer {
         hit = hit.text("layer", shared::cut(layer, 40));
     }
-    Some(hit)
+    let over = |p: &usize| u64::from(call.at(*p).number) > cap && call.origin(*p).layer == call.origin(position).layer;
+    Some(hit.in_excess(call, (0..call.len()).filter(over)))
 }
 
 /// Who declares a cap.

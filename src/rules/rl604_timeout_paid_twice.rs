@@ -129,6 +129,6 @@ fn length_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64
     if !lost || !model || attempt.status != 0 || repeats::never_arrived(call, position) {
         return None;
     }
-    let length = attempt.duration.as_us()? as f64 / 1e6;
-    (length >= settings.get(RULE.code, &LEAST)).then_some(length)
+    let length = attempt.duration.as_us()?;
+    (length >= shared::micros(settings.get(RULE.code, &LEAST))).then_some(length as f64 / 1e6)
 }

@@ -97,19 +97,52 @@ fn parse(version: &str) -> Option<Version> {
     Some((parts.next()??, parts.next().flatten().unwrap_or(0), parts.next().flatten().unwrap_or(0)))
 }
 
-/// First wait of the official SDKs, in seconds; it doubles.
-const LADDER_FIRST_S: f64 = 0.5;
-/// Their longest wait.
-pub(super) const LADDER_CAP_S: f64 = 8.0;
-
-/// Nominal seconds the official SDKs wait in all over so many retries.
-pub(super) fn ladder_s(retries: usize) -> f64 {
-    (0..retries.min(1000)).map(|step| LADDER_CAP_S.min(LADDER_FIRST_S * 2_f64.powi(step as i32))).sum()
+/// The waits of a client's own retries, as its makers set them: the first one, doubling up to a cap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ladder {
+    /// Whose it is, in words.
+    pub(super) whose: &'static str,
+    first_s: f64,
+    cap_s: f64,
+    /// Attempts of a call unless its caller says otherwise.
+    pub(super) attempts: u16,
+    /// What raises that number.
+    pub(super) option: &'static str,
 }
 
-/// The fewest retries whose waits on that ladder come to `seconds`.
-pub(super) fn retries_for(seconds: f64) -> usize {
-    (1..100).find(|&retries| ladder_s(retries) >= seconds).unwrap_or(100)
+/// _constants.py: INITIAL_RETRY_DELAY, MAX_RETRY_DELAY, DEFAULT_MAX_RETRIES.
+pub(super) const OFFICIAL: Ladder =
+    Ladder { whose: "the official SDKs", first_s: 0.5, cap_s: 8.0, attempts: 3, option: "max_retries" };
+/// Measured with versions 6 and 7: exactly 2 s and 4 s.
+const AI_SDK: Ladder =
+    Ladder { whose: "the AI SDK", first_s: 2.0, cap_s: f64::INFINITY, attempts: 3, option: "maxRetries" };
+/// Measured with version 3.4: 1, 2 and 4 s.
+const DSPY: Ladder = Ladder { whose: "dspy", first_s: 1.0, cap_s: f64::INFINITY, attempts: 4, option: "num_retries" };
+
+/// The ladder of the client of that name; of the official SDKs where the log names no client. `None` for one whose
+/// waits are not known.
+pub(super) fn ladder(client: &str) -> Option<Ladder> {
+    let client = client.to_ascii_lowercase();
+    let official = client.is_empty() || client.contains("anthropic") || client.contains("openai");
+    if client == "ai" || client.starts_with("ai-sdk") {
+        Some(AI_SDK)
+    } else if client.starts_with("lm15") || client.contains("dspy") {
+        Some(DSPY)
+    } else {
+        official.then_some(OFFICIAL)
+    }
+}
+
+impl Ladder {
+    /// Nominal seconds waited in all over so many retries.
+    pub(super) fn waits_s(&self, retries: usize) -> f64 {
+        (0..retries.min(1000)).map(|step| self.cap_s.min(self.first_s * 2_f64.powi(step as i32))).sum()
+    }
+
+    /// The fewest retries whose waits come to `seconds`.
+    pub(super) fn retries_for(&self, seconds: f64) -> usize {
+        (1..100).find(|&retries| self.waits_s(retries) >= seconds).unwrap_or(100)
+    }
 }
 
 #[cfg(test)]
@@ -117,12 +150,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ladder_adds_up() {
+    fn ladders_add_up() {
         let nominal = [0.5, 1.5, 3.5, 7.5, 15.5, 23.5, 31.5, 39.5, 47.5];
         for (retries, seconds) in nominal.into_iter().enumerate() {
-            assert_eq!(ladder_s(retries + 1), seconds);
+            assert_eq!(OFFICIAL.waits_s(retries + 1), seconds);
         }
-        assert_eq!(retries_for(10.0), 5);
+        assert_eq!((AI_SDK.waits_s(5), DSPY.waits_s(5)), (62.0, 31.0));
+        assert_eq!([OFFICIAL, AI_SDK, DSPY].map(|ladder| ladder.retries_for(10.0)), [5, 3, 4]);
+    }
+
+    #[test]
+    fn ladders_go_by_client() {
+        for (client, whose) in [
+            ("", Some("the official SDKs")),
+            ("AsyncOpenAI/Python", Some("the official SDKs")),
+            ("ai-sdk-anthropic", Some("the AI SDK")),
+            ("ai", Some("the AI SDK")),
+            ("lm15/stdlib", Some("dspy")),
+            ("airflow", None),
+            ("my-agent", None),
+        ] {
+            assert_eq!(ladder(client).map(|ladder| ladder.whose), whose, "{client}");
+        }
     }
 
     #[test]

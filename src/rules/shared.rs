@@ -1,93 +1,12 @@
 //! What several rules of one kind do alike.
 
-use super::{Confidence, Hit, Severity};
-use crate::attempt::{Attempt, Flags, Symbol};
+use crate::attempt::{Attempt, Symbol};
 use crate::calls::Call;
-pub(super) use crate::calls::{same_account, same_scope, shows_retry, streaks};
+pub(super) use crate::calls::{is_unsafe_to_repeat, same_account, same_scope, shows_retry, streaks};
 use crate::classify::Class;
 use crate::units;
 pub(super) use crate::units::seconds;
 pub(super) use crate::untrusted::cut;
-use std::ops::Range;
-
-/// A failure of a class that `wanted` accepts was followed by further sends of the same call to the same
-/// account. The words get "twice" or "5 times", and the seconds waited.
-pub(super) fn retried_class(
-    call: &Call<'_>,
-    wanted: impl Fn(Class) -> bool,
-    words: impl Fn(&str, &str) -> String,
-) -> Option<Hit> {
-    retried(call, wanted, |p, q| same_account(call, p, q), words)
-}
-
-/// As [`retried_class`], where only sends that `repeats` accepts are the same request again: it gets the
-/// position of the failure and that of a later send. A success of the call later is still a success: then
-/// only the sends between the failure and it are counted as wasted.
-pub(super) fn retried(
-    call: &Call<'_>,
-    wanted: impl Fn(Class) -> bool,
-    repeats: impl Fn(usize, usize) -> bool,
-    words: impl Fn(&str, &str) -> String,
-) -> Option<Hit> {
-    let position = call
-        .retried()
-        .find(|&p| call.at(p).class.is_some_and(&wanted) && refused_for_good(call, p) && repeats(p, p + 1))?;
-    let stop = (position + 1..call.len()).find(|&q| !repeats(position, q)).unwrap_or(call.len());
-    let again = stop - position - 1;
-    let waited = waited_s(call, position + 1..stop);
-    let attempt = call.at(position);
-    let mut hit = Hit::new(words(&times(again), &seconds(waited)))
-        .on_call(call)
-        .about(attempt.class)
-        .count("sends_after", again as u64)
-        .number("waited_s", waited);
-    if let Some(until) = call.detail(position).and_then(|detail| detail.reopens) {
-        hit = hit.figure("reopens_at", crate::report::Evidence::At(until));
-        hit.until = Some(until);
-    }
-    // The send that succeeded was not for nothing, nor was the wait before it.
-    let success = (position + 1..stop).find(|&q| !call.at(q).failed());
-    let end = success.unwrap_or(stop);
-    hit.wasted.extend_from_slice(&call.rows()[position + 1..end]);
-    hit.wait_s = waited_s(call, position + 1..end);
-    if success.is_some() {
-        doubt(&mut hit, attempt.class);
-    }
-    if attempt.flags.has(Flags::LOW_CONFIDENCE) {
-        hit.confidence = Confidence::Low;
-    }
-    Some(hit)
-}
-
-/// What "can only fail again" is worth where a later send succeeded: the retry was luck, yet it worked.
-fn doubt(hit: &mut Hit, class: Option<Class>) {
-    hit.confidence = Confidence::Medium;
-    if !class.is_some_and(|class| class.is_money() || class.is_window()) {
-        hit.severity = Some(Severity::Warning);
-    }
-}
-
-/// Whether a further send of what failed at `position` was bound to fail, as far as the log shows.
-fn refused_for_good(call: &Call<'_>, position: usize) -> bool {
-    let attempt = call.at(position);
-    // The server's own word overrides what its error means, except for money and windows.
-    let invited = attempt.should_retry() == Some(true) && !attempt.terminal();
-    let reopened = call
-        .detail(position)
-        .and_then(|detail| detail.reopens)
-        .is_some_and(|reopens| call.at(position + 1).sent >= reopens);
-    !invited && !reopened && (shows_retry(call, position) || fails_alike(call, position, position + 1))
-}
-
-/// Whether two attempts failed with the same class and words.
-fn fails_alike(call: &Call<'_>, a: usize, b: usize) -> bool {
-    let words = |p| call.detail(p).map_or(Symbol::NONE, |detail| detail.message);
-    call.at(a).class == call.at(b).class && words(a) == words(b)
-}
-
-fn waited_s(call: &Call<'_>, positions: Range<usize>) -> f64 {
-    positions.filter_map(|p| call.wait_before(p)).map(|wait| wait.s()).sum()
-}
 
 /// How far two send times of the call may be off against each other: some logs keep whole seconds.
 pub(super) fn clock_step_us(call: &Call<'_>) -> i64 {
@@ -123,6 +42,12 @@ pub(super) fn is_capacity(attempt: &Attempt) -> bool {
     attempt.class == Some(Class::Overloaded) || (attempt.class == Some(Class::GatewayError) && attempt.status == 503)
 }
 
+/// Whether nothing shows that two attempts asked different models.
+pub(super) fn same_model(call: &Call<'_>, a: usize, b: usize) -> bool {
+    let (a, b) = (call.origin(a).model, call.origin(b).model);
+    !(a.is_some() && b.is_some() && a != b)
+}
+
 /// A failure in plain words, with its article.
 pub(super) fn class_words(class: Option<Class>) -> &'static str {
     match class {
@@ -140,6 +65,16 @@ pub(super) fn class_words(class: Option<Class>) -> &'static str {
         Some(Class::Entitlement) => "a plan that does not cover the request",
         _ => "a failure",
     }
+}
+
+/// A setting in seconds, in µs: thresholds are compared in whole microseconds, never in fractions of seconds.
+pub(super) fn micros(s: f64) -> i64 {
+    (s * 1e6).round() as i64
+}
+
+/// So many times a span of µs, in µs.
+pub(super) fn scaled(us: i64, factor: f64) -> i64 {
+    (us as f64 * factor).round() as i64
 }
 
 /// "once", "twice", "5 times".

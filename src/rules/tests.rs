@@ -1,7 +1,7 @@
 //! Every example of every rule, and what the catalogue promises of its entries.
 #![allow(clippy::panic)]
 
-use super::{CATALOGUE, Example, Rule, find};
+use super::{CATALOGUE, Example, Rule, Severity, find};
 use crate::config::Config;
 use crate::judge::{Options, judge};
 use std::collections::BTreeSet;
@@ -118,5 +118,108 @@ fn messages_are_plain_sentences() {
                 }
             }
         }
+    }
+}
+
+/// A log, and what is said of it: rule, severity, words of the message or the advice, and words that are not among
+/// them.
+type Said = (&'static str, (&'static str, Severity, &'static str, &'static str));
+
+/// Attempts of one call, each with these fields beside its number and time.
+macro_rules! call {
+    ($($ts:literal $fields:literal),+ $(,)?) => {
+        concat!($(r#"{"run_id":"r","call_id":"c","ts":"2026-05-20T10:00:"#, $ts, r#"Z","#, $fields, "}\n"),+)
+    };
+}
+
+const SAID: &[Said] = &[
+    // A refusal that ended is no error, and nothing says that it could not end.
+    (
+        call!(
+            "00" r#""attempt":1,"status":429,"error_code":"insufficient_quota""#,
+            "05" r#""attempt":2,"status":429,"error_code":"insufficient_quota""#,
+            "15" r#""attempt":3,"status":200"#,
+        ),
+        ("RL107", Severity::Info, "a later attempt of the call succeeded", "does not refill"),
+    ),
+    (
+        call!(
+            "00" r#""attempt":1,"status":402,"should_retry":true"#,
+            "03" r#""attempt":2,"status":200"#,
+        ),
+        ("RL106", Severity::Info, "a later attempt of the call succeeded", "no send"),
+    ),
+    (
+        call!(
+            "00" r#""attempt":1,"status":429,"error_code":"insufficient_quota""#,
+            "05" r#""attempt":2,"status":429,"error_code":"insufficient_quota","decision":"fail""#,
+        ),
+        ("RL107", Severity::Error, "waiting does not refill it", "succeeded"),
+    ),
+    // The counter of the SDK stays at 0: the loop around it sent again.
+    (
+        call!(
+            "00.0" r#""attempt":1,"sdk_retry_count":0,"status":429,"retry_after":75,"duration_ms":20,"client":{"name":"Anthropic/Python","version":"0.73.0"}"#,
+            "02.2" r#""attempt":2,"sdk_retry_count":0,"status":200,"duration_ms":20,"client":{"name":"Anthropic/Python","version":"0.73.0"}"#,
+        ),
+        ("RL301", Severity::Error, "the loop around it did not read the hint", "discards"),
+    ),
+    (
+        call!(
+            "00.0" r#""sdk_retry_count":0,"status":429,"retry_after":75,"duration_ms":20,"client":{"name":"Anthropic/Python","version":"0.73.0"}"#,
+            "00.5" r#""sdk_retry_count":1,"status":200,"duration_ms":20,"client":{"name":"Anthropic/Python","version":"0.73.0"}"#,
+        ),
+        ("RL301", Severity::Error, "discards a hint over 60 s", "loop around"),
+    ),
+    (
+        call!(
+            "00.0" r#""attempt":1,"status":429,"retry_after":50,"duration_ms":20,"delay_ms":30000"#,
+            "30.1" r#""attempt":2,"status":200,"duration_ms":20"#,
+        ),
+        ("RL301", Severity::Error, "had planned to wait 30 s", "60 s"),
+    ),
+    // Advice fits the client.
+    (
+        call!(
+            "00.0" r#""attempt":1,"status":529,"duration_ms":20,"client":{"name":"ai","version":"7.0.1"}"#,
+            "02.0" r#""attempt":2,"status":529,"duration_ms":20,"client":{"name":"ai","version":"7.0.1"}"#,
+            "06.1" r#""attempt":3,"status":529,"duration_ms":20,"client":{"name":"ai","version":"7.0.1"}"#,
+        ),
+        ("RL203", Severity::Warning, "five 62 s", "max_retries"),
+    ),
+    (
+        call!(
+            "00.0" r#""attempt":1,"status":529,"duration_ms":20,"client":{"name":"in-house","version":"1"}"#,
+            "02.0" r#""attempt":2,"status":529,"duration_ms":20,"client":{"name":"in-house","version":"1"}"#,
+        ),
+        ("RL203", Severity::Warning, "a fair budget waits 10 s", "SDK"),
+    ),
+    // Only what the sentence speaks of is in its sum.
+    (
+        call!(
+            "00" r#""attempt":1,"status":503,"retry_after":4,"duration_ms":0"#,
+            "04" r#""attempt":2,"status":503,"retry_after":4,"duration_ms":0"#,
+            "08" r#""attempt":3,"status":503,"retry_after":4,"duration_ms":0"#,
+            "12" r#""attempt":4,"status":503,"retry_after":4,"duration_ms":0"#,
+            "16" r#""attempt":5,"status":503,"retry_after":4,"duration_ms":0"#,
+            "20" r#""attempt":6,"status":503,"retry_after":4,"duration_ms":0"#,
+            "50" r#""attempt":7,"status":503,"retry_after":4,"duration_ms":0"#,
+        ),
+        ("RL312", Severity::Warning, "waited 20 s over 5 waits", "50 s"),
+    ),
+];
+
+#[test]
+fn findings_say_what_the_log_shows() {
+    for (log, (code, severity, word, not)) in SAID {
+        let table = crate::ingest::read_str(log);
+        let judgement = judge(&table, &Options { complete: true, ..Options::default() });
+        let fold = judgement.folds.values().find(|fold| fold.rule.code == *code);
+        let kept = fold.and_then(|fold| fold.kept.values().next());
+        let kept = kept.unwrap_or_else(|| panic!("no {code} in\n{log}"));
+        let said =
+            format!("{} / {}", kept.hit.message, kept.hit.fix.as_deref().unwrap_or(fold.map_or("", |f| f.rule.fix)));
+        assert_eq!(kept.severity, *severity, "{code}: {said}");
+        assert!(said.contains(word) && !said.contains(not), "{code}: {said}");
     }
 }

@@ -1,5 +1,6 @@
 //! The waits of each retry loop, by step: what its schedule is read from.
 
+mod flat;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -7,13 +8,16 @@ mod waiting;
 mod waits;
 mod which;
 
+pub use flat::{Flat, FlatCall};
 pub use schedule::{Jitter, Schedule, Shape};
 pub use waits::{Step, Waits};
+pub(super) use which::step as place;
 
 use super::spot::Spot;
 use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::Call;
 use foldhash::fast::RandomState;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
 use waiting::Waiting;
 use which::{Length, Which};
@@ -22,6 +26,16 @@ use which::{Length, Which};
 pub const MOST_STEPS: u8 = 12;
 /// Loops told apart: those whose names come first. No fleet has as many clients.
 const MOST_LOOPS: usize = 64;
+
+/// Loops of one call whose waits are compared: a call goes through no more on its way.
+const MOST_OF_CALL: usize = 4;
+
+/// One wait of a call that the loop chose: before which retry of it, and how long in µs.
+struct Own {
+    key: LoopKey,
+    position: usize,
+    wait: (u8, i64),
+}
 
 /// Who waits: what the log names of a retry loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +63,8 @@ impl LoopKey {
 pub struct LoopTally {
     /// The loop's own waits before its first retry, its second, ...
     pub steps: BTreeMap<u8, Step>,
+    /// Calls that show by themselves whether its waits grow.
+    pub flat: Flat,
     /// Waits that the server had asked for.
     pub dictated: u64,
     /// Waits whose length the log does not show.
@@ -72,6 +88,7 @@ impl LoopTally {
         for (number, step) in other.steps {
             self.steps.entry(number).or_default().merge(step);
         }
+        self.flat.merge(other.flat);
         self.dictated += other.dictated;
         self.unmeasured += other.unmeasured;
     }
@@ -95,9 +112,32 @@ type Loops<T> = HashMap<LoopKey, T, RandomState>;
 
 impl Backoffs {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        let mut own: SmallVec<[Own; 8]> = SmallVec::new();
         for position in 1..call.len() {
             if let Some(which) = which::of(call, position, call.len()) {
                 self.add(call, position, which);
+                if let Length::Own(us) = which.length {
+                    own.push(Own { key: key_of(call, position, which.outer), position, wait: (which.step, us) });
+                }
+            }
+        }
+        self.compare(call, &own);
+    }
+
+    /// Whether the waits of one call are alike, loop by loop.
+    fn compare(&mut self, call: &Call<'_>, own: &[Own]) {
+        let mut seen: SmallVec<[LoopKey; 2]> = SmallVec::new();
+        for first in own {
+            if seen.len() == MOST_OF_CALL || seen.contains(&first.key) {
+                continue;
+            }
+            seen.push(first.key);
+            let of_loop = own.iter().filter(|other| other.key == first.key);
+            let waits: SmallVec<[(u8, i64); 8]> = of_loop.map(|other| other.wait).collect();
+            if waits.len() >= flat::LEAST_ALIKE
+                && let Some(tally) = self.loops.get_mut(&first.key)
+            {
+                tally.flat.add(&waits, Spot::of(call.table(), call.rows()[first.position]));
             }
         }
     }
@@ -150,7 +190,10 @@ impl Backoffs {
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        self.loops.values_mut().flat_map(|tally| tally.steps.values_mut()).for_each(|step| step.each_row(visit));
+        for tally in self.loops.values_mut() {
+            tally.steps.values_mut().for_each(|step| step.each_row(visit));
+            tally.flat.each_row(visit);
+        }
     }
 
     /// The loops in the order of their names.

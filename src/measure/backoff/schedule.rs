@@ -149,12 +149,18 @@ impl Waits {
 /// Reads the schedule from the waits.
 pub(super) fn read(tally: &LoopTally) -> Schedule {
     let own = tally.own();
+    // Every call that shows it waits as long before each retry.
+    if let Some(call) = tally.flat.best().filter(|_| tally.flat.is_sure() && tally.flat.is_most()) {
+        let middle = i64::midpoint(call.us.0, call.us.1) as f64 / 1e6;
+        let shape = if middle < NO_WAIT_S { Shape::Immediate } else { Shape::Fixed };
+        return Schedule { first_s: Some(middle), ..Schedule::plain(shape, jitter(tally)) };
+    }
     if own < LEAST_WAITS {
         return few(tally, own);
     }
     let all = whole(tally);
     if all.quantile_s(0.9) < NO_WAIT_S {
-        return Schedule::plain(Shape::Immediate, None);
+        return Schedule { first_s: Some(all.quantile_s(0.5)), ..Schedule::plain(Shape::Immediate, None) };
     }
     if on_ladder(tally, own) {
         return Schedule {

@@ -1,7 +1,7 @@
 //! Whose wait one is, which of its loop, and how long.
 
 use crate::attempt::{Attempt, Flags};
-use crate::calls::{Call, Grouping, same_sender};
+use crate::calls::{Call, Grouping, same_sender, shows_retry};
 
 /// One wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub(super) fn of(call: &Call<'_>, position: usize, known: usize) -> Option<Which
     let retried = before.failed()
         && same_sender(call.table(), before, this)
         && !decided.iter().any(|flag| before.flags.has(*flag));
-    if !retried {
+    if !retried || is_repair(call, position) {
         return None;
     }
     let (outer, step) = step(call, position)?;
     let measured = call.wait_before(position)?;
     let length = match (planned(call, position - 1, known), call.hint_us(position - 1)) {
-        (None, _) if call.grouping == Grouping::Inferred => return None,
+        (None, _) if call.grouping == Grouping::Inferred && !shows_retry(call, position - 1) => return None,
         (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - tolerated(hint) => Length::Dictated,
         (Some(own), _) => Length::Own(own),
         // From start to start the length of the attempt counts as well, which varies with other things.
@@ -44,6 +44,15 @@ pub(super) fn of(call: &Call<'_>, position: usize, known: usize) -> Option<Which
         (None, _) => Length::Unknown,
     };
     Some(Which { outer, step, length })
+}
+
+/// Whether the attempt at `position` sent another request in the place of one that was refused for good: that is no
+/// retry, and the time before it no backoff. Where bodies are not logged, another answer tells.
+fn is_repair(call: &Call<'_>, position: usize) -> bool {
+    let (before, this) = (call.at(position - 1), call.at(position));
+    let hash = |p: usize| call.detail(p).map_or(0, |detail| detail.request_hash);
+    let same_body = hash(position) != 0 && hash(position) == hash(position - 1);
+    before.terminal() && (call.body_changed(position - 1, position) || (!same_body && this.class != before.class))
 }
 
 /// 2%, and 50 ms for clocks: the tolerance of rule RL301.
@@ -68,7 +77,7 @@ fn coarse(call: &Call<'_>, known: usize) -> bool {
 }
 
 /// Whose wait it is, and which: by the counters, else by the place in the call.
-fn step(call: &Call<'_>, position: usize) -> Option<(bool, u8)> {
+pub(in crate::measure) fn step(call: &Call<'_>, position: usize) -> Option<(bool, u8)> {
     let (before, this) = (call.at(position - 1), call.at(position));
     let follows = this.number == before.number + 1;
     match (before.sdk_count(), this.sdk_count()) {

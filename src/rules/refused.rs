@@ -1,0 +1,149 @@
+//! Attempts that repeat a request which the server had refused for good.
+
+use super::{Confidence, Hit, Severity, shared};
+use crate::attempt::{Flags, Symbol, Time};
+use crate::calls::{Call, shows_retry};
+use crate::classify::Class;
+use crate::report::Evidence;
+use smallvec::SmallVec;
+
+/// Refusals that later attempts are compared with: the last of each origin and body. A call that goes through more
+/// keys than that comes back to none of them soon.
+const MOST_KEPT: usize = 16;
+
+/// The attempts of a call that repeated what had been refused for good.
+pub(super) struct Retried<'c, 'a> {
+    call: &'c Call<'a>,
+    /// Position of the first refusal that was repeated.
+    pub(super) first: usize,
+    /// Positions of the repeats, in order.
+    pub(super) again: SmallVec<[usize; 8]>,
+    /// The call succeeded after the last of them, or with it.
+    pub(super) recovered: bool,
+}
+
+/// The attempts that sent again what the server had refused: `wanted` accepts the position of a refusal, `repeats`
+/// gets one and the position of a later attempt. After a success the call begins anew.
+pub(super) fn retried<'c, 'a>(
+    call: &'c Call<'a>,
+    wanted: impl Fn(usize) -> bool,
+    repeats: impl Fn(usize, usize) -> bool,
+) -> Option<Retried<'c, 'a>> {
+    let mut refusals: SmallVec<[usize; 4]> = SmallVec::new();
+    let mut first = None;
+    let mut again: SmallVec<[usize; 8]> = SmallVec::new();
+    let mut answered = None;
+    for position in 0..call.len() {
+        if let Some(&refusal) = refusals.iter().find(|&&p| is_shown(call, p, position) && repeats(p, position)) {
+            first = first.or(Some(refusal));
+            again.push(position);
+        }
+        if !call.at(position).failed() {
+            answered = Some(position);
+            refusals.clear();
+        } else if wanted(position) && !invited(call, position) {
+            keep(call, &mut refusals, position);
+        }
+    }
+    let last = *again.last()?;
+    Some(Retried { call, first: first?, again, recovered: answered.is_some_and(|position| position >= last) })
+}
+
+fn keep(call: &Call<'_>, refusals: &mut SmallVec<[usize; 4]>, position: usize) {
+    let body = |p: usize| call.detail(p).map_or(0, |detail| detail.request_hash);
+    refusals.retain(|p| call.at(*p).origin != call.at(position).origin || body(*p) != body(position));
+    if refusals.len() == MOST_KEPT {
+        refusals.remove(0);
+    }
+    refusals.push(position);
+}
+
+/// The server's own word overrides what its error means, except for money and windows.
+fn invited(call: &Call<'_>, position: usize) -> bool {
+    let attempt = call.at(position);
+    attempt.should_retry() == Some(true) && !attempt.terminal()
+}
+
+/// Whether the attempt at `later` left before what had refused the one at `refusal` was due to end, and is shown to
+/// be of the same call.
+fn is_shown(call: &Call<'_>, refusal: usize, later: usize) -> bool {
+    let reopens = call.detail(refusal).and_then(|detail| detail.reopens);
+    let reopened = reopens.is_some_and(|reopens| call.at(later).sent >= reopens);
+    !reopened && (shows_retry(call, later - 1) || fails_alike(call, refusal, later))
+}
+
+/// Whether two attempts failed with the same class and words.
+pub(super) fn fails_alike(call: &Call<'_>, a: usize, b: usize) -> bool {
+    let words = |p| call.detail(p).map_or(Symbol::NONE, |detail| detail.message);
+    call.at(a).class == call.at(b).class && words(a) == words(b)
+}
+
+/// Whether the same limit on money or quota holds for both attempts, as far as the log shows: it is the
+/// organisation's, so another key of it does not help, nor another workspace where the cap is the monthly one.
+pub(super) fn same_cap(call: &Call<'_>, a: usize, b: usize) -> bool {
+    let (left, right) = (call.origin(a), call.origin(b));
+    let differ = |x: Symbol, y: Symbol| x.is_some() && y.is_some() && x != y;
+    if differ(left.provider, right.provider) || differ(left.org, right.org) {
+        return false;
+    }
+    let one_org = left.org.is_some() && left.org == right.org;
+    let one_workspace = !differ(left.workspace, right.workspace);
+    let whole_org = call.at(a).class == Some(Class::SpendCap);
+    (one_org && (one_workspace || whole_org)) || shared::same_account(call, a, b)
+}
+
+impl Retried<'_, '_> {
+    /// The class of the refusal.
+    pub(super) fn class(&self) -> Option<Class> {
+        self.call.at(self.first).class
+    }
+
+    /// When what refused it is due to end, where the log says so.
+    pub(super) fn until(&self) -> Option<Time> {
+        self.call.detail(self.first).and_then(|detail| detail.reopens)
+    }
+
+    /// "twice over 3.4 s".
+    pub(super) fn times(&self) -> String {
+        format!("{} over {}", shared::times(self.again.len()), shared::seconds(self.waited_s(|_| true)))
+    }
+
+    /// Seconds waited before those repeats that `counts` accepts.
+    fn waited_s(&self, counts: impl Fn(usize) -> bool) -> f64 {
+        let counted = self.again.iter().filter(|&&position| counts(position));
+        counted.filter_map(|&position| self.call.wait_before(position)).map(|wait| wait.us).sum::<i64>() as f64 / 1e6
+    }
+
+    /// The finding. `lesson` is what a refusal of that kind teaches; it is left out where the call succeeded after
+    /// all, which is then worth an info at most: the refusal had an end, or a change of the request ended it.
+    pub(super) fn hit(&self, message: &str, lesson: &str) -> Hit {
+        let (call, attempt) = (self.call, self.call.at(self.first));
+        let end = if self.recovered { "a later attempt of the call succeeded" } else { lesson };
+        let message = if end.is_empty() { message.to_owned() } else { format!("{message}; {end}") };
+        let mut hit = Hit::new(message)
+            .on_call(call)
+            .about(attempt.class)
+            .count("sends_after", self.again.len() as u64)
+            .number("waited_s", self.waited_s(|_| true));
+        if let Some(until) = self.until() {
+            hit = hit.figure("reopens_at", Evidence::At(until));
+            hit.until = Some(until);
+        }
+        // An attempt that healed the call without a known change shows that those before it might have.
+        let healed = self.again.iter().any(|&position| !call.at(position).failed());
+        if !(self.recovered && healed) {
+            let failed = |position: usize| call.at(position).failed();
+            hit.wasted.extend(self.again.iter().filter(|&&p| failed(p)).map(|&p| call.rows()[p]));
+            hit.wait_s = self.waited_s(failed);
+        }
+        if self.recovered {
+            hit.confidence = Confidence::Medium;
+            let final_class = attempt.class.is_some_and(Class::is_terminal_by_default);
+            hit.severity = Some(if final_class { Severity::Info } else { Severity::Warning });
+        }
+        if attempt.flags.has(Flags::LOW_CONFIDENCE) {
+            hit.confidence = Confidence::Low;
+        }
+        hit
+    }
+}
