@@ -172,6 +172,7 @@ impl<'a> Judgement<'a> {
             self.left_out += call.len() as u64 + u64::from(call.duplicates);
             return;
         }
+        self.fleet.sums.under_way.want(|| rules::declares_pool(&options.settings));
         self.fleet.sums.absorb(call, since);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
         if call.succeeded_at_once() {
@@ -195,6 +196,7 @@ impl<'a> Judgement<'a> {
     /// The same for plain calls: no call rule speaks of those.
     fn absorb_plain(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
         let (table, sums) = (self.fleet.table, &mut self.fleet.sums);
+        sums.under_way.want(|| rules::declares_pool(&options.settings));
         if options.filter.wants_all() {
             return sums.absorb_plain(table, rows, since);
         }
@@ -372,7 +374,7 @@ fn cost_of(table: &AttemptTable, hit: &Hit) -> FoldCost {
     let usage = || hit.wasted.iter().map(|row| table.usage(*row as usize));
     let known = |sum: u64| (sum > 0).then_some(sum);
     FoldCost {
-        sends: hit.wasted.len() as u64 + hit.wasted_more,
+        sends: hit.wasted.len() as u64 + hit.wasted_more + hit.shared_waste,
         wait_us: (hit.wait_s * 1e6).round().max(0.0) as u64,
         tokens: known(usage().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum()),
         micro_usd: known(usage().map(|u| u64::from(u.cost_micro_usd)).sum()),

@@ -25,6 +25,8 @@ pub struct Hit {
     pub wasted: SmallVec<[u32; 8]>,
     /// Such sends beyond the rows, for rules that see only counts.
     pub wasted_more: u64,
+    /// Further ones that it cost, and that other rules count, too.
+    pub shared_waste: u64,
     /// Seconds waited for nothing.
     pub wait_s: f64,
     /// The figures it compared.
@@ -53,6 +55,7 @@ impl Hit {
             rows: SmallVec::new(),
             wasted: SmallVec::new(),
             wasted_more: 0,
+            shared_waste: 0,
             wait_s: 0.0,
             evidence: Vec::new(),
             fix: None,
