@@ -179,6 +179,7 @@ impl<'a> Judgement<'a> {
             self.runs_left_out.insert(call.first().run);
             return;
         }
+        self.fleet.sums.under_way.want(|| rules::declares_pool(&options.settings));
         self.fleet.sums.absorb(call, since);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
         if call.succeeded_at_once() {
@@ -205,6 +206,7 @@ impl<'a> Judgement<'a> {
     /// The same for plain calls: no call rule speaks of those.
     fn absorb_plain(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
         let (table, sums) = (self.fleet.table, &mut self.fleet.sums);
+        sums.under_way.want(|| rules::declares_pool(&options.settings));
         if options.filter.is_empty() {
             return sums.absorb_plain(table, rows, since);
         }
@@ -421,7 +423,7 @@ fn cost_of(table: &AttemptTable, hit: &Hit) -> FoldCost {
     let usage = || hit.wasted.iter().map(|row| table.usage(*row as usize));
     let known = |sum: u64| (sum > 0).then_some(sum);
     FoldCost {
-        sends: hit.wasted.len() as u64 + hit.wasted_more,
+        sends: hit.wasted.len() as u64 + hit.wasted_more + hit.shared_waste,
         excess: hit.excess.len() as u64,
         wait_us: (hit.wait_s * 1e6).round().max(0.0) as u64,
         tokens: known(usage().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum()),

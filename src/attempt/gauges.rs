@@ -163,6 +163,13 @@ impl Gauges {
         self.tracks.iter().map(|((scope, kind), track)| (*scope, *kind, track))
     }
 
+    /// The readings of one limit.
+    #[must_use]
+    pub fn get(&self, scope: Scope, kind: LimitKind) -> Option<&Track> {
+        let place = *self.index.get(&(scope, kind))?;
+        self.tracks.get(place as usize).map(|(_, track)| track)
+    }
+
     pub(super) fn absorb(&mut self, other: Gauges, names: &[Symbol]) {
         for ((scope, kind), track) in other.tracks {
             let mine = self.track(remap_scope(&scope, names), kind, None);

@@ -146,6 +146,7 @@ impl<'o> Rolling<'o> {
                         judgement.absorb_rest(call, followed.unwrap_or(Time(i64::MIN)), &self.rules, self.options);
                         gone.extend_from_slice(rows);
                     } else if let Some(since) = followed {
+                        judgement.fleet.sums.under_way.want(|| rules::declares_pool(&self.options.settings));
                         judgement.fleet.sums.follow(call, since);
                     }
                 };

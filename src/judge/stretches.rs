@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 /// Rows of a stretch: more take more memory, fewer more putting together.
 pub(super) const STRETCH: usize = 1 << 16;
-/// To look at a scope on which nothing happened costs as much as so many rows, about.
-const WORTH_A_SCOPE: usize = 16;
+/// To look at a scope or run on which nothing happened costs as much as so many rows, about.
+const WORTH_A_LOOK: usize = 16;
 
 /// Takes in all calls, `stretch` rows at a time: the plain ones, and the others with their first row.
 pub(super) fn judge_all<'a>(
@@ -35,8 +35,9 @@ pub(super) fn judge_all<'a>(
         });
         new += rows.len();
         // Where stretches are not in the order of time, little can be forgotten: then it is seldom tried.
-        let scopes = workers.iter().map(|part| part.judgement.fleet.scopes.len()).max().unwrap_or(0);
-        if new >= kept.max(scopes * WORTH_A_SCOPE) && until < Time(i64::MAX) {
+        let looked_at = workers.iter().map(|part| part.judgement.fleet.runs.len() + part.judgement.fleet.scopes.len());
+        let looked_at = looked_at.max().unwrap_or(0);
+        if new >= kept.max(looked_at * WORTH_A_LOOK) && until < Time(i64::MAX) {
             for part in &mut workers {
                 whole.fleet.sums.take_instants(table, &mut part.judgement.fleet.sums);
             }

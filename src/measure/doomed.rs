@@ -1,21 +1,18 @@
-//! Calls of one run that failed alike, for good, and whether one succeeded in between.
+//! Calls of one run that failed alike, for good, one after the other, with no success in between.
 
 use super::spot::Spot;
-use crate::attempt::{Flags, Mergeable, Series, Symbol, Time};
+use crate::attempt::{Attempt, Flags, Symbol, Time};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
-use crate::report::Outcome;
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 
-/// Refusals of one run told apart: those whose fingerprints come first.
-const MOST_KINDS: usize = 32;
-/// Calls of one refusal known one by one: the earliest.
-const EARLIEST: usize = 8;
-/// Stretches of time in which a run's successes are told apart.
-const STRETCHES: usize = 64;
+/// Streaks of one run that may go on at the same time: beyond that, the one that rests for longest ends.
+const MOST_OPEN: usize = 128;
+/// Attempts of one streak kept as examples: the first ones.
+const EXAMPLES: usize = 8;
 /// Where the log has no duration, calls this far apart followed one another, µs.
 const APART_US: i64 = 1_000_000;
 
@@ -26,18 +23,29 @@ pub enum Alike {
     Message,
     /// The request itself.
     Request,
+    /// The failure class and the account: the log has no words.
+    Class,
 }
 
-/// A call that failed for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// An attempt that was refused for good.
+#[derive(Clone, Copy, Debug)]
 struct Refusal {
-    /// Its first attempt.
     spot: Spot,
-    /// When it surely was over.
+    /// When its call surely knew.
     over: Time,
+    /// What is the same in refusals of one streak.
+    key: u64,
+    class: Class,
+    alike: Alike,
+    /// No earlier attempt of its call was refused so.
+    opens_call: bool,
+    /// Attempts of its call since the refusal before.
+    attempts: u32,
+    guessed: bool,
+    reopens: Option<Time>,
 }
 
-/// Calls that failed alike.
+/// Calls that failed alike, with no success of the run in between.
 #[derive(Clone, Debug)]
 pub struct Refused {
     /// Why.
@@ -46,181 +54,270 @@ pub struct Refused {
     pub alike: Alike,
     /// How many.
     pub calls: u64,
-    /// Their sends.
+    /// Calls each of which started when the one before was over. Calls that were started side by side could not
+    /// know of each other.
+    pub in_turn: u64,
+    /// Calls that started when the first of all was over.
+    pub avoidable: u64,
+    /// Their attempts.
     pub sends: u64,
     /// Some were brought together by likeness only, or their class rests on little.
     pub guessed: bool,
-    earliest: SmallVec<[Refusal; EARLIEST]>,
-    last: Refusal,
+    /// When the first was sent, and the last.
+    pub seen: (Time, Time),
+    /// When the usage window reopens that refused them, where the log says so.
+    pub reopens: Option<Time>,
+    /// When the first of all was over, and the last of those in turn.
+    over: (Time, Time),
+    earliest: SmallVec<[u32; EXAMPLES]>,
+    last: u32,
 }
 
 impl Refused {
-    /// When the first of them started.
-    #[must_use]
-    pub fn first_sent(&self) -> Time {
-        self.earliest.first().map_or(self.last.spot.sent, |refusal| refusal.spot.sent)
-    }
-
-    /// When the last of them started.
-    #[must_use]
-    pub fn last_sent(&self) -> Time {
-        self.last.spot.sent
-    }
-
-    /// Calls each of which started when the one before was over, as far as the earliest and the last show.
-    /// Calls that were started side by side could not know of each other.
-    #[must_use]
-    pub fn in_turn(&self) -> u64 {
-        let mut over = Time(i64::MIN);
-        let mut count = 0;
-        for refusal in self.earliest.iter().chain([&self.last]) {
-            if refusal.spot.sent > over {
-                over = refusal.over;
-                count += 1;
-            }
+    fn of(refusal: &Refusal) -> Refused {
+        Refused {
+            class: refusal.class,
+            alike: refusal.alike,
+            calls: u64::from(refusal.opens_call),
+            in_turn: 1,
+            avoidable: 0,
+            sends: refusal.attempts.into(),
+            guessed: refusal.guessed,
+            seen: (refusal.spot.sent, refusal.spot.sent),
+            reopens: refusal.reopens,
+            over: (refusal.over, refusal.over),
+            earliest: SmallVec::from_slice(&[refusal.spot.row]),
+            last: refusal.spot.row,
         }
-        count
+    }
+
+    /// Takes in the next refusal.
+    fn extend(&mut self, refusal: &Refusal) {
+        let sent = refusal.spot.sent;
+        self.sends += u64::from(refusal.attempts);
+        self.guessed |= refusal.guessed;
+        self.reopens = self.reopens.max(refusal.reopens);
+        self.seen.1 = sent;
+        self.last = refusal.spot.row;
+        if !refusal.opens_call {
+            return;
+        }
+        self.calls += 1;
+        self.avoidable += u64::from(sent > self.over.0);
+        if sent > self.over.1 {
+            self.in_turn += 1;
+            self.over.1 = refusal.over;
+        }
+        if self.earliest.len() < EXAMPLES {
+            self.earliest.push(refusal.spot.row);
+        }
     }
 
     /// Rows of the earliest ones and the last.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
-        let last = Some(self.last.spot.row).filter(|_| self.calls > self.earliest.len() as u64);
-        self.earliest.iter().map(|refusal| refusal.spot.row).chain(last)
+        let last = Some(self.last).filter(|row| !self.earliest.contains(row));
+        self.earliest.iter().copied().chain(last)
     }
 
-    fn merge(&mut self, other: Refused) {
-        self.calls += other.calls;
-        self.sends += other.sends;
-        self.guessed |= other.guessed;
-        self.last = self.last.max(other.last);
-        for refusal in other.earliest {
-            let place = self.earliest.partition_point(|known| *known < refusal);
-            if place < EARLIEST {
-                self.earliest.truncate(EARLIEST - 1);
-                self.earliest.insert(place, refusal);
-            }
-        }
+    fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.earliest.iter_mut().chain([&mut self.last]).for_each(visit);
+    }
+
+    /// The longest streak ranks highest, of those that are equally long the earliest.
+    fn rank(&self) -> impl Ord + use<> {
+        (self.in_turn, self.calls, std::cmp::Reverse((self.seen, self.alike)))
     }
 }
 
-/// First and last success of a stretch of time.
-#[derive(Clone, Copy, Debug)]
-struct Successes {
-    first: Time,
-    last: Time,
-}
-
-impl Mergeable for Successes {
-    fn merge(&mut self, other: &Successes) {
-        self.first = self.first.min(other.first);
-        self.last = self.last.max(other.last);
-    }
-}
-
-/// The calls of one run that failed for good, and when others succeeded.
+/// The calls of one run that failed for good, judged in the order of time.
+///
+/// Several may be merged before anything is settled. Afterwards, only further ones may be merged into it of which
+/// nothing is settled.
 #[derive(Clone, Debug, Default)]
 pub struct Doomed {
-    refused: BTreeMap<u64, Refused>,
-    successes: Series<Successes, STRETCHES>,
+    refusals: Vec<Refusal>,
+    successes: Vec<Time>,
+    /// Streaks that may go on, by what is the same in them.
+    open: BTreeMap<u64, Refused>,
+    /// The longest streak of each class that is over.
+    worst: BTreeMap<Class, Refused>,
 }
 
 impl Doomed {
-    pub(super) fn absorb(&mut self, call: &Call<'_>) {
-        if let Some(attempt) = call.attempts().find(|attempt| !attempt.failed()) {
-            self.absorb_success(attempt.sent);
-        } else if call.outcome == Outcome::Failed && call.last().terminal() {
-            for (key, alike) in keys(call) {
-                self.add(key, refused(call, alike));
+    /// Takes in the attempts of `call` that were sent at `since` or later. They are in the order of time, and some
+    /// may be still to come.
+    pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
+        // Attempts that are counted, up to the last refusal.
+        let mut counted = 0;
+        for position in 0..call.len() {
+            let attempt = call.at(position);
+            if !attempt.failed() {
+                self.succeed(attempt.sent, since);
+            } else if attempt.terminal()
+                && let Some((key, alike)) = likeness(call, position)
+            {
+                if attempt.sent >= since {
+                    let attempts = (position + 1 - counted) as u32;
+                    self.refusals.push(Refusal {
+                        opens_call: counted == 0,
+                        attempts,
+                        ..refusal(call, position, key, alike)
+                    });
+                }
+                counted = position + 1;
             }
         }
     }
 
-    /// Takes in a call that succeeded with what was sent at `sent`.
-    pub(super) fn absorb_success(&mut self, sent: Time) {
-        self.successes.add(sent, Successes { first: sent, last: sent });
+    /// Takes in an attempt that succeeded, where it was sent at `since` or later.
+    #[inline]
+    pub(super) fn succeed(&mut self, sent: Time, since: Time) {
+        if sent >= since {
+            self.successes.push(sent);
+        }
     }
 
-    fn add(&mut self, key: u64, refused: Refused) {
-        if let Some(known) = self.refused.get_mut(&key) {
-            known.merge(refused);
-        } else {
-            self.refused.insert(key, refused);
-            // A kind among the first of all is among the first of any part: none of those loses a call.
-            if self.refused.len() > MOST_KINDS {
-                self.refused.pop_last();
-            }
-        }
+    /// Whether anything waits to be judged.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.refusals.is_empty() || !self.successes.is_empty()
     }
 
     pub(super) fn merge(&mut self, other: Doomed) {
-        other.refused.into_iter().for_each(|(key, refused)| self.add(key, refused));
-        self.successes.merge(other.successes);
+        self.refusals.extend(other.refusals);
+        self.successes.extend(other.successes);
+        self.open.extend(other.open);
+        other.worst.into_values().for_each(|refused| self.end(refused));
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        for refused in self.refused.values_mut() {
-            refused.earliest.iter_mut().chain([&mut refused.last]).for_each(|refusal| visit(&mut refusal.spot.row));
+        self.refusals.iter_mut().for_each(|refusal| visit(&mut refusal.spot.row));
+        self.open.values_mut().chain(self.worst.values_mut()).for_each(|refused| refused.each_row(visit));
+    }
+
+    /// Judges what was sent before `until`, given that nothing of it is still to come.
+    pub(super) fn settle(&mut self, until: Time) {
+        if self.refusals.is_empty() && self.open.is_empty() {
+            return forget(&mut self.successes, until);
+        }
+        self.refusals.sort_unstable_by_key(|refusal| refusal.spot);
+        self.successes.sort_unstable();
+        let due = self.refusals.partition_point(|refusal| refusal.spot.sent < until);
+        let mut successes = self.successes.iter().copied().take_while(|sent| *sent < until).peekable();
+        let mut succeeded = Time(i64::MIN);
+        for refusal in self.refusals.drain(..due).collect::<Vec<Refusal>>() {
+            while let Some(sent) = successes.next_if(|sent| *sent < refusal.spot.sent) {
+                succeeded = sent;
+            }
+            if succeeded > Time(i64::MIN) {
+                end_before(&mut self.open, &mut self.worst, succeeded);
+            }
+            self.open
+                .entry(refusal.key)
+                .and_modify(|known| known.extend(&refusal))
+                .or_insert_with(|| Refused::of(&refusal));
+            if self.open.len() > MOST_OPEN
+                && let Some(key) = self.open.iter().min_by_key(|(key, one)| (one.seen, **key)).map(|(key, _)| *key)
+                && let Some(refused) = self.open.remove(&key)
+            {
+                end(&mut self.worst, refused);
+            }
+        }
+        if let Some(last) = successes.last() {
+            end_before(&mut self.open, &mut self.worst, last);
+        }
+        forget(&mut self.successes, until);
+        if until == Time(i64::MAX) {
+            end_before(&mut self.open, &mut self.worst, until);
         }
     }
 
-    /// At least `calls` calls that failed alike, one after the other, with no success in between: of each class
-    /// the kind most calls are of.
+    fn end(&mut self, refused: Refused) {
+        end(&mut self.worst, refused);
+    }
+
+    /// Of each class the longest streak of at least `calls` calls that failed alike, one after the other.
     #[must_use]
     pub fn in_a_row(&self, calls: u64) -> Vec<&Refused> {
-        let mut worst: BTreeMap<Class, &Refused> = BTreeMap::new();
-        for refused in self.refused.values().filter(|refused| refused.calls >= calls && refused.in_turn() >= calls) {
-            if self.succeeded_between(refused.first_sent(), refused.last_sent()) {
-                continue;
-            }
-            let rank = |one: &Refused| (one.calls, std::cmp::Reverse((one.first_sent(), one.alike)));
-            let kept = worst.entry(refused.class).or_insert(refused);
-            if rank(kept) < rank(refused) {
-                *kept = refused;
-            }
+        self.worst.values().filter(|refused| refused.in_turn >= calls).collect()
+    }
+}
+
+fn forget(times: &mut Vec<Time>, until: Time) {
+    if until == Time(i64::MAX) {
+        *times = Vec::new();
+    } else {
+        times.retain(|sent| *sent >= until);
+    }
+}
+
+/// A call of the run succeeded with what was sent at `sent`: streaks that began before are over.
+fn end_before(open: &mut BTreeMap<u64, Refused>, worst: &mut BTreeMap<Class, Refused>, sent: Time) {
+    open.retain(|_, refused| {
+        let over = refused.seen.1 < sent;
+        if over {
+            end(worst, refused.clone());
         }
-        worst.into_values().collect()
-    }
+        !over
+    });
+}
 
-    /// Whether a call of the run succeeded between two moments, or may have: a stretch of time knows only its
-    /// first and last success.
-    fn succeeded_between(&self, from: Time, until: Time) -> bool {
-        let (_, stretches) = self.successes.clone().sorted();
-        stretches.iter().any(|(_, successes)| successes.last > from && successes.first < until)
+/// Keeps a streak where it is the longest of its class and at least two calls long.
+fn end(worst: &mut BTreeMap<Class, Refused>, refused: Refused) {
+    if refused.in_turn < 2 {
+        return;
+    }
+    let known = worst.entry(refused.class).or_insert_with(|| refused.clone());
+    if known.rank() < refused.rank() {
+        *known = refused;
     }
 }
 
-fn refused(call: &Call<'_>, alike: Alike) -> Refused {
-    let last = call.last();
-    let over = if last.duration.as_us().is_some() { call.ended() } else { last.sent.plus_us(APART_US) };
-    let refusal = Refusal { spot: Spot::of(call.table(), call.rows()[0]), over };
-    Refused {
-        class: last.class.unwrap_or(Class::Unknown),
+fn refusal(call: &Call<'_>, position: usize, key: u64, alike: Alike) -> Refusal {
+    let attempt = call.at(position);
+    let over = if attempt.duration.as_us().is_some() { attempt.ended() } else { attempt.sent.plus_us(APART_US) };
+    Refusal {
+        spot: Spot::of(call.table(), call.rows()[position]),
+        over,
+        key,
+        class: attempt.class.unwrap_or(Class::Unknown),
         alike,
-        calls: 1,
-        sends: call.len() as u64,
-        guessed: call.grouping == Grouping::Inferred || last.flags.has(Flags::LOW_CONFIDENCE),
-        earliest: SmallVec::from_slice(&[refusal]),
-        last: refusal,
+        opens_call: true,
+        attempts: 1,
+        guessed: call.grouping == Grouping::Inferred || is_guess(attempt, alike),
+        reopens: call.detail(position).and_then(|detail| detail.reopens),
     }
 }
 
-/// What tells a failure from another kind of failure: its words, its request, or both.
-fn keys(call: &Call<'_>) -> SmallVec<[(u64, Alike); 2]> {
-    let mut keys = SmallVec::new();
-    let last = call.len() - 1;
-    let (Some(class), Some(detail)) = (call.at(last).class, call.detail(last)) else { return keys };
-    let Some(subject) = Subject::of(class).filter(|_| !call.at(last).flags.has(Flags::TOOL)) else { return keys };
-    let (origin, names) = (call.origin(last), &call.table().names);
-    let told = detail.message.is_some() || subject == Subject::Account;
-    if told && subject != Subject::Answer {
-        let text = |name: Symbol| names.text(name);
-        let who = [origin.provider, origin.model, origin.org, origin.api_key, origin.workspace].map(text);
-        keys.push((fingerprint((class.name(), text(detail.message), who)), Alike::Message));
+/// Whether the refusals of a streak may be of different requests that were refused in the same words: too much is
+/// too much, whatever the request.
+fn is_guess(attempt: &Attempt, alike: Alike) -> bool {
+    let about_size =
+        matches!(attempt.class, Some(Class::ContextTooLong | Class::RequestTooLarge | Class::RequestOverLimit));
+    attempt.flags.has(Flags::LOW_CONFIDENCE) || (about_size && alike == Alike::Message)
+}
+
+/// What tells a refusal from another kind of refusal: the request where it was refused for what it says and the log
+/// tells requests apart, else the words, else whose account it is.
+fn likeness(call: &Call<'_>, position: usize) -> Option<(u64, Alike)> {
+    let attempt = call.at(position);
+    let (class, detail) = (attempt.class?, call.detail(position)?);
+    let subject = Subject::of(class).filter(|_| !attempt.flags.has(Flags::TOOL))?;
+    if subject != Subject::Account && detail.request_hash != 0 {
+        return Some((fingerprint((class.name(), detail.request_hash)), Alike::Request));
     }
-    if detail.request_hash != 0 {
-        keys.push((fingerprint((class.name(), detail.request_hash)), Alike::Request));
-    }
-    keys
+    // A window is the account's, and what is left of it is said in other words each time.
+    let words = detail.message.is_some() && class != Class::UsageWindow;
+    let alike = if words { Alike::Message } else { Alike::Class };
+    let told = match subject {
+        Subject::Account => true,
+        Subject::Request => alike == Alike::Message,
+        Subject::Answer => false,
+    };
+    let (origin, names) = (call.origin(position), &call.table().names);
+    let text = |name: Symbol| names.text(name);
+    let who = [origin.provider, origin.model, origin.org, origin.api_key, origin.workspace].map(text);
+    let message = if words { text(detail.message) } else { "" };
+    told.then(|| (fingerprint((class.name(), message, who)), alike))
 }
 
 fn fingerprint(of: impl Hash) -> u64 {

@@ -219,7 +219,10 @@ impl Episode<'_> {
         // From a 429 on a client no longer chooses its rate.
         let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(LONGEST_LOOK_US));
         let case = Case { low_from_the_start: self.from_the_start, hit };
-        let rates = traffic.went_on(crossed, chosen.max(crossed), case, terms)?;
+        // Where the headers show no more of it by then, what they do show counts: a 429 makes it no better.
+        let rates = traffic
+            .went_on(crossed, chosen.max(crossed), case, terms)
+            .or_else(|| traffic.went_on(crossed, until.min(chosen).max(crossed), case, terms))?;
         Some(Drain {
             kind,
             limit: begin.min.1,

@@ -16,6 +16,7 @@ use super::service::Service;
 use super::spent::Spent;
 use super::spot::Spot;
 use super::tally::{Alike, ClassTally, Tally};
+use super::under_way::UnderWay;
 use crate::attempt::{Attempt, AttemptTable, OriginId, Scope, Series, Symbol, Time};
 use crate::calls::Call;
 use crate::classify::Class;
@@ -26,6 +27,7 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::{Deref, DerefMut};
+use std::sync::OnceLock;
 
 /// The summary of a set of calls, of one shard or of everything, beside the table its names and rows are in.
 #[derive(Debug)]
@@ -59,12 +61,25 @@ pub struct Sums {
     pub outbreaks: Outbreaks,
     /// Loops around loops.
     pub layers: Layers,
+    /// Calls under way, where a pool is declared.
+    pub under_way: UnderWay,
     /// The first send.
     pub begun: Option<Time>,
+    /// What is known of each service, once somebody asks.
+    by_service: OnceLock<HashMap<Service, OfService, RandomState>>,
     /// Where runs stand, and their marks.
     known_runs: Lately<Symbol, (usize, RunMark)>,
     /// Where the scopes of origins, and the origins themselves, stand.
     known_origins: Lately<OriginId, (usize, usize)>,
+}
+
+/// One service, whatever the account.
+#[derive(Debug, Default)]
+struct OfService {
+    /// Places of its scopes.
+    scopes: Vec<usize>,
+    /// Calls whose first attempt failed.
+    failed_first: u64,
 }
 
 impl Deref for Fleet<'_> {
@@ -102,6 +117,7 @@ impl Sums {
         self.absorb_senders(call, run);
         let layered = layers::absorb(&mut self.layers, call);
         let sent = call.as_sent();
+        self.runs[run].doomed.follow(&sent, since);
         for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
             let (place, _) = self.places_of(call.table(), origin);
             let tally = &mut self.scopes[place];
@@ -133,15 +149,18 @@ impl Sums {
 
     fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot, since: Time) {
         let (run, mark) = self.run_of(table, attempt.run);
-        self.runs[run].absorb_plain(table, attempt, spot);
         let (scope, sender) = self.places_of(table, attempt.origin);
         let spent = Spent::of(table, attempt, spot.row);
-        self.runs[run].spent.add(spent);
         self.senders[sender].absorb(0, Outcome::Ok, spent);
+        let tally = &mut self.runs[run];
+        tally.absorb_plain(table, attempt, spot);
+        tally.spent.add(spent);
+        tally.doomed.succeed(attempt.sent, since);
         let tally = &mut self.scopes[scope];
         tally.absorb_plain(attempt, spot);
         if attempt.sent >= since {
-            tally.instants.follow_plain(table, attempt.sent, mark);
+            tally.instants.follow_plain(table, attempt, mark);
+            self.under_way.add(attempt);
         }
         self.begin(attempt.sent);
     }
@@ -198,7 +217,8 @@ impl Sums {
     /// `since` or later.
     pub fn follow(&mut self, call: &Call<'_>, since: Time) {
         let sent = call.as_sent();
-        let (_, mark) = self.run_of(call.table(), call.first().run);
+        let (run, mark) = self.run_of(call.table(), call.first().run);
+        self.runs[run].doomed.follow(&sent, since);
         for (scope, origin) in scopes_of(call) {
             let (place, _) = self.places_of(call.table(), origin);
             self.scopes[place].instants.follow(&sent, mark, scope, since);
@@ -208,6 +228,7 @@ impl Sums {
 
     fn note(&mut self, sent: &Call<'_>, since: Time) {
         self.begin(sent.first().sent);
+        self.under_way.follow(sent, since);
         if sent.len() > 1 {
             self.backoffs.follow(sent, since);
         }
@@ -219,7 +240,12 @@ impl Sums {
             let instants = std::mem::take(&mut tally.instants);
             self.scopes.entry(*scope).or_default().instants.merge(table, instants);
         }
+        for (run, tally) in other.runs.iter_mut().filter(|(_, tally)| tally.doomed.is_waiting()) {
+            let doomed = std::mem::take(&mut tally.doomed);
+            self.runs.entry(*run).or_default().doomed.merge(doomed);
+        }
         self.backoffs.take_waiting(table, &mut other.backoffs);
+        self.under_way.take_waiting(&mut other.under_way);
         other.begun.into_iter().for_each(|begun| self.begin(begun));
     }
 
@@ -232,13 +258,18 @@ impl Sums {
     /// Judges what happened within seconds, as far as it is known in full when nothing can be sent before `until`
     /// any more.
     pub fn settle(&mut self, table: &AttemptTable, until: Time, terms: &Terms) {
+        self.by_service = OnceLock::new();
         let Some(begin) = self.begun else { return };
         let last = self.runs.values().map(|run| run.last).max();
         // While something may follow, the end is not known.
         let end = last.filter(|_| until == Time(i64::MAX)).unwrap_or(Time(i64::MAX));
-        for scope in self.scopes.values_mut() {
-            scope.instants.settle(table, until, Span { begin, end }, terms);
+        for (scope, tally) in &mut self.scopes {
+            tally.instants.settle(table, until, Span { begin, end }, terms);
+            self.outbreaks.follow(Service::of(scope), tally.instants.take_failures());
         }
+        self.outbreaks.settle(until);
+        self.under_way.settle(until);
+        self.runs.values_mut().for_each(|run| run.doomed.settle(until));
         self.backoffs.settle(table, until);
     }
 
@@ -279,6 +310,7 @@ impl Sums {
 
     /// Takes in the summary of other calls, made from the same table.
     pub fn merge(&mut self, table: &AttemptTable, other: Sums) {
+        self.by_service = OnceLock::new();
         self.tally.merge(&other.tally);
         for (run, tally) in other.runs {
             self.runs.entry(run).or_default().merge(tally);
@@ -302,6 +334,7 @@ impl Sums {
         recovery::merge(&mut self.recoveries, other.recoveries);
         self.outbreaks.merge(other.outbreaks);
         layers::merge(&mut self.layers, other.layers);
+        self.under_way.merge(other.under_way);
         self.begun = [self.begun, other.begun].into_iter().flatten().min();
     }
 
@@ -315,11 +348,29 @@ impl Sums {
 }
 
 impl Sums {
-    /// The sends of one service over time, whatever the account.
+    fn of_service(&self, service: Service) -> Option<&OfService> {
+        let known = self.by_service.get_or_init(|| {
+            let mut known: HashMap<Service, OfService, RandomState> = HashMap::default();
+            for (place, scope) in self.scopes.keys().enumerate() {
+                known.entry(Service::of(scope)).or_default().scopes.push(place);
+            }
+            for ((service, _), recovery) in &self.recoveries {
+                known.entry(*service).or_default().failed_first += recovery.calls;
+            }
+            known
+        });
+        known.get(&service)
+    }
+
+    fn scopes_of(&self, service: Service) -> impl Iterator<Item = &ScopeTally> {
+        let places = self.of_service(service).map(|known| known.scopes.as_slice()).unwrap_or_default();
+        places.iter().filter_map(|place| self.scopes.get_index(*place)).map(|(_, tally)| tally)
+    }
+
+    /// The attempts of one service over time, whatever the account, once everything is taken in.
     #[must_use]
     pub fn sends_of(&self, service: Service) -> Series<Flow> {
-        let scopes = self.scopes.iter().filter(|(scope, _)| Service::of(scope) == service);
-        scopes.fold(Series::default(), |mut sum, (_, tally)| {
+        self.scopes_of(service).fold(Series::default(), |mut sum, tally| {
             sum.merge(tally.flow.clone());
             sum
         })
@@ -328,15 +379,13 @@ impl Sums {
     /// Of the calls that started with one service, those whose first attempt failed.
     #[must_use]
     pub fn failed_first(&self, service: Service) -> u64 {
-        let recoveries = self.recoveries.iter().filter(|((other, _), _)| *other == service);
-        recoveries.map(|(_, recovery)| recovery.calls).sum()
+        self.of_service(service).map_or(0, |known| known.failed_first)
     }
 
     /// Calls that started with one service, whatever the account.
     #[must_use]
     pub fn calls_of(&self, service: Service) -> u64 {
-        let scopes = self.scopes.iter().filter(|(scope, _)| Service::of(scope) == service);
-        scopes.map(|(_, tally)| tally.load.calls).sum()
+        self.scopes_of(service).map(|tally| tally.load.calls).sum()
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Flow {
     pub last_ok: Option<Time>,
     /// The earliest of the attempts.
     pub first: Option<Spot>,
+    /// When the last of them was sent.
+    pub last: Option<Time>,
 }
 
 impl Flow {
@@ -34,6 +36,7 @@ impl Flow {
         self.calls += 1;
         self.sends_of_calls += 1;
         self.last_ok = self.last_ok.max(Some(spot.sent));
+        self.last = self.last.max(Some(spot.sent));
         note(&mut self.first, spot);
     }
 }
@@ -49,6 +52,7 @@ impl Mergeable for Flow {
         self.layered += other.layered;
         self.last_ok = self.last_ok.max(other.last_ok);
         self.first = earlier(self.first, other.first);
+        self.last = self.last.max(other.last);
     }
 }
 

@@ -46,11 +46,20 @@ pub(super) enum Standing {
     Hurried,
 }
 
+/// A 429 that closed the gate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closing {
+    pub(super) until: Time,
+    /// When it was answered.
+    pub(super) answered: Time,
+    pub(super) row: u32,
+}
+
 /// What happened at the gate in one stretch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Knock {
-    /// The latest end of a window opened in it, and the row that opened it.
-    pub(super) closes: Option<(Time, u32)>,
+    /// The latest end of a window opened in it.
+    pub(super) closes: Option<Closing>,
     /// All refused sends, and the first of them.
     pub(super) refused: u64,
     pub(super) first: Option<u32>,
@@ -85,7 +94,7 @@ impl Callers {
 
 impl Moment for Knock {
     fn merge(&mut self, table: &AttemptTable, other: &Knock) {
-        let rank = |closing: &(Time, u32)| (closing.0, Reverse(Spot::of(table, closing.1)));
+        let rank = |closing: &Closing| (closing.until, Reverse(Spot::of(table, closing.row)));
         if let Some(theirs) = other.closes
             && self.closes.is_none_or(|mine| rank(&mine) < rank(&theirs))
         {
@@ -131,7 +140,8 @@ impl Gate {
 
     /// A 429 answered at `answered` asks everyone to stay away until `until`.
     fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32, caller: u64) {
-        let knock = Knock { closes: Some((until, row)), callers: Callers::one(caller), ..Knock::default() };
+        let knock =
+            Knock { closes: Some(Closing { until, answered, row }), callers: Callers::one(caller), ..Knock::default() };
         self.moments.add(table, stretch(answered), knock);
     }
 
@@ -161,7 +171,7 @@ impl Gate {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         for knock in self.moments.each_mut() {
-            knock.closes.iter_mut().for_each(|(_, row)| visit(row));
+            knock.closes.iter_mut().for_each(|closing| visit(&mut closing.row));
             knock.first.iter_mut().chain(&mut knock.example).for_each(&mut *visit);
         }
     }

@@ -4,12 +4,15 @@
 use super::burst::{RunMark, Starts};
 use super::fanout::{Fanout, FanoutTerms, Fanouts};
 use super::gate::Gate;
+use super::outbreak;
+use super::peaks::Peaks;
 use super::ramp::{Ramp, RampTerms, Ramps};
 use super::shut::{GateTerms, Ignored, Shuts};
 use super::tally::is_rate_limit;
 use super::waves::{Train, WaveTerms, Waves};
-use crate::attempt::{AttemptTable, Scope, Time};
+use crate::attempt::{Attempt, AttemptTable, Scope, Time};
 use crate::calls::Call;
+use crate::classify::Class;
 
 /// Starts are looked back at for so long, and refusals, µs: the minute before a rise and the minute after it,
 /// and some.
@@ -47,6 +50,9 @@ pub struct Instants {
     fanouts: Fanouts,
     shuts: Shuts,
     ramps: Ramps,
+    peaks: Peaks,
+    /// Failures that say something about more than their request: when they were sent, and why.
+    failures: Vec<(Time, Class)>,
 }
 
 impl Instants {
@@ -57,25 +63,36 @@ impl Instants {
             self.starts.add(call, mark);
         }
         self.waves.follow(call, scope, since);
+        self.peaks.follow(call, scope, since);
+        for (position, attempt) in call.attempts().enumerate() {
+            if let Some(class) = attempt.class.filter(|class| attempt.sent >= since && outbreak::is_shared(*class))
+                && call.origin(position).scope() == scope
+            {
+                self.failures.push((attempt.sent, class));
+            }
+        }
         if call.attempts().any(is_rate_limit) {
             self.gate.follow(call, scope, since);
         }
     }
 
-    /// Takes in the start of a call of one attempt that succeeded, of the run behind `mark`.
-    pub(super) fn follow_plain(&mut self, table: &AttemptTable, sent: Time, mark: RunMark) {
-        self.starts.add_plain(table, sent, mark);
+    /// Takes in a call of one attempt that succeeded, of the run behind `mark`.
+    pub(super) fn follow_plain(&mut self, table: &AttemptTable, attempt: &Attempt, mark: RunMark) {
+        self.starts.add_plain(table, attempt.sent, mark);
+        self.peaks.add(attempt);
     }
 
     /// Moments it holds.
     pub(super) fn len(&self) -> usize {
-        self.starts.len() + self.gate.len() + self.waves.len()
+        self.starts.len() + self.gate.len() + self.waves.len() + self.peaks.len() + self.failures.len()
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Instants) {
         self.starts.merge(table, other.starts);
         self.gate.merge(table, other.gate);
         self.waves.merge(table, other.waves);
+        self.peaks.merge(other.peaks);
+        self.failures.extend(other.failures);
     }
 
     /// Judges what is known of in full when nothing can be sent before `until` any more.
@@ -85,6 +102,7 @@ impl Instants {
         self.shuts.settle(knocks, &starts, until, &terms.gate);
         self.ramps.settle(table, (knocks, &starts), (log.begin, until), &terms.ramp);
         self.waves.settle(table, until, &terms.wave);
+        self.peaks.settle(until);
         self.starts.forget(until.plus_us(-KEPT_US));
         self.gate.forget(until.plus_us(-KEPT_US));
     }
@@ -96,6 +114,17 @@ impl Instants {
         self.fanouts.each_row(visit);
         self.shuts.each_row(visit);
         self.ramps.each_row(visit);
+    }
+
+    /// Hands over the failures that were taken in since it was asked last.
+    pub(super) fn take_failures(&mut self) -> Vec<(Time, Class)> {
+        std::mem::take(&mut self.failures)
+    }
+
+    /// The most in flight and the most within a minute.
+    #[must_use]
+    pub fn peaks(&self) -> &Peaks {
+        &self.peaks
     }
 
     /// The train of calls started together that ran into most limits and overloads.

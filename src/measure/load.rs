@@ -1,6 +1,5 @@
-//! What a rate-limit scope was asked to carry: arrivals, time in system, concurrency.
+//! What a rate-limit scope was asked to carry: arrivals and time in system.
 
-use super::levels::{Levels, Profile};
 use crate::attempt::{Attempt, Time};
 use crate::calls::Call;
 
@@ -15,10 +14,6 @@ pub struct Load {
     pub timed: u64,
     /// How long those lasted together, µs.
     pub busy_us: u64,
-    /// Attempts on their way.
-    flying: Levels,
-    /// Calls between two attempts.
-    between: Levels,
 }
 
 impl Load {
@@ -26,9 +21,6 @@ impl Load {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         self.calls += 1;
         self.in_system_us += call.ended().us_since(call.first().sent).max(0).unsigned_abs();
-        for position in 1..call.len() {
-            self.between.stay(call.at(position - 1).ended(), call.at(position).sent);
-        }
     }
 
     /// Takes in a call of one attempt, which drew on the scope.
@@ -43,17 +35,14 @@ impl Load {
         if let Some(us) = attempt.duration.as_us() {
             self.timed += 1;
             self.busy_us += us.unsigned_abs();
-            self.flying.stay(attempt.sent, attempt.ended());
         }
     }
 
-    pub(super) fn merge(&mut self, other: Load) {
+    pub(super) fn merge(&mut self, other: &Load) {
         self.calls += other.calls;
         self.in_system_us += other.in_system_us;
         self.timed += other.timed;
         self.busy_us += other.busy_us;
-        self.flying.merge(other.flying);
-        self.between.merge(other.between);
     }
 
     /// Mean time from the first send of a call to its last answer, in seconds: W of Little's law.
@@ -68,17 +57,5 @@ impl Load {
     pub fn arrivals_per_s(&self, first: Time, last: Time) -> Option<f64> {
         let s = last.s_since(first);
         (s >= 1.0).then(|| self.calls as f64 / s)
-    }
-
-    /// Attempts on their way, in stretches of at least `least_us` µs.
-    #[must_use]
-    pub fn in_flight(&self, least_us: i64) -> Profile {
-        self.flying.clone().profile(least_us)
-    }
-
-    /// Calls under way, those included that wait for their next attempt.
-    #[must_use]
-    pub fn in_system(&self) -> Levels {
-        self.flying.clone().and(self.between.clone())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::distinct::Distinct;
 use super::flow::Flow;
+use super::peaks::{Most, Rate};
 use super::service::Service;
 use super::spot::Spot;
 use crate::attempt::{AttemptTable, Mergeable, Series, Time};
@@ -40,12 +41,23 @@ impl Mergeable for Flare {
     }
 }
 
+/// Failing attempts within a minute.
+#[derive(Debug, Default)]
+struct PerMinute {
+    rate: Rate,
+    /// The most within a minute that ended in a stretch of time.
+    most: Series<Most>,
+}
+
 /// By service and class.
 #[derive(Debug, Default)]
-pub struct Outbreaks(HashMap<(Service, Class), Series<Flare>, RandomState>);
+pub struct Outbreaks {
+    flares: HashMap<(Service, Class), Series<Flare>, RandomState>,
+    rates: HashMap<(Service, Class), PerMinute, RandomState>,
+}
 
 /// Whether a failure of the class says something about more than the request that failed.
-fn is_shared(class: Class) -> bool {
+pub(super) fn is_shared(class: Class) -> bool {
     !matches!(
         class,
         Class::InvalidRequest
@@ -78,28 +90,50 @@ impl Outbreaks {
                 seen: (attempt.sent, attempt.sent),
                 examples: SmallVec::from_slice(&[Spot::of(call.table(), call.rows()[position])]),
             };
-            self.0.entry(key).or_default().add(attempt.sent, flare);
+            self.flares.entry(key).or_default().add(attempt.sent, flare);
         }
     }
 
     pub(super) fn merge(&mut self, other: Outbreaks) {
-        for (key, series) in other.0 {
-            self.0.entry(key).or_default().merge(series);
+        for (key, series) in other.flares {
+            self.flares.entry(key).or_default().merge(series);
+        }
+        for (key, theirs) in other.rates {
+            let mine = self.rates.entry(key).or_default();
+            mine.rate.merge(theirs.rate);
+            mine.most.merge(theirs.most);
+        }
+    }
+
+    /// Takes in failures of one service as soon as they are read, whether or not their calls are over.
+    pub(super) fn follow(&mut self, service: Service, failures: Vec<(Time, Class)>) {
+        for (sent, class) in failures {
+            self.rates.entry((service, class)).or_default().rate.add(sent);
+        }
+    }
+
+    /// Counts the failures that were sent before `until`, given that none of them is still to come.
+    pub(super) fn settle(&mut self, until: Time) {
+        for PerMinute { rate, most } in self.rates.values_mut() {
+            rate.settle(until, |at, count| most.update(at, |known| known.0 = known.0.max(count)));
         }
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        let flares = self.0.values_mut().flat_map(|series| series.each_mut());
+        let flares = self.flares.values_mut().flat_map(|series| series.each_mut());
         flares.flat_map(|flare| &mut flare.examples).for_each(|spot| visit(&mut spot.row));
     }
 
     /// Every service and class with its incidents, in time order, given the sends of each service.
     pub fn incidents(&self, sends: impl Fn(Service) -> Series<Flow>) -> Vec<(Service, Class, Vec<Incident>)> {
-        let each = self
-            .0
-            .iter()
-            .map(|((service, class), series)| (*service, *class, incidents(series.clone(), sends(*service))));
-        each.collect()
+        let found = |key: &(Service, Class), series: &Series<Flare>| {
+            let mut list = incidents(series.clone(), sends(key.0));
+            if let Some(rate) = self.rates.get(key) {
+                list.iter_mut().for_each(|incident| incident.peak_per_min = rate.most_in(incident));
+            }
+            list
+        };
+        self.flares.iter().map(|(key, series)| (key.0, key.1, found(key, series))).collect()
     }
 }
 
@@ -116,8 +150,8 @@ pub struct Incident {
     pub calls: u64,
     /// Runs hit, and whether the number is exact.
     pub runs: (u64, bool),
-    /// Failing attempts a minute at its worst.
-    pub peak_per_min: f64,
+    /// The most failing attempts within a minute.
+    pub peak_per_min: u64,
     /// The first send afterwards that succeeded.
     pub recovered: bool,
     /// The earliest failing attempts.
@@ -151,8 +185,8 @@ fn incidents(failures: Series<Flare>, sends: Series<Flow>) -> Vec<Incident> {
             continue;
         }
         match list.last_mut() {
-            Some(last) if flare.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&flare, here, width),
-            _ => list.push(Incident::of(&flare, here, width)),
+            Some(last) if flare.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&flare, here),
+            _ => list.push(Incident::of(&flare, here)),
         }
     }
     list.retain(|incident| {
@@ -167,28 +201,27 @@ fn incidents(failures: Series<Flare>, sends: Series<Flow>) -> Vec<Incident> {
 }
 
 impl Incident {
-    fn of(flare: &Flare, sends: u64, width: i64) -> Incident {
+    fn of(flare: &Flare, sends: u64) -> Incident {
         Incident {
             seen: flare.seen,
             failed: flare.failed,
             sends,
             calls: flare.calls,
             runs: flare.runs.count(),
-            peak_per_min: per_min(flare.failed, width),
+            peak_per_min: 0,
             recovered: false,
             examples: flare.examples.to_vec(),
             hit: flare.runs.clone(),
         }
     }
 
-    fn extend(&mut self, flare: &Flare, sends: u64, width: i64) {
+    fn extend(&mut self, flare: &Flare, sends: u64) {
         self.seen.1 = self.seen.1.max(flare.seen.1);
         self.failed += flare.failed;
         self.sends += sends;
         self.calls += flare.calls;
         self.hit.merge(&flare.runs);
         self.runs = self.hit.count();
-        self.peak_per_min = self.peak_per_min.max(per_min(flare.failed, width));
         self.examples.extend(flare.examples.iter().copied());
         self.examples.truncate(EXAMPLES);
     }
@@ -202,6 +235,11 @@ impl Incident {
     }
 }
 
-fn per_min(failed: u64, width: i64) -> f64 {
-    failed as f64 * 60e6 / width as f64
+impl PerMinute {
+    /// The most failing attempts of an incident within a minute.
+    fn most_in(&self, incident: &Incident) -> u64 {
+        let (width, most) = self.most.clone().sorted();
+        let within = most.iter().filter(|(at, _)| *at <= incident.seen.1 && at.plus_us(width) > incident.seen.0);
+        within.map(|(_, most)| most.0.min(incident.failed)).max().unwrap_or(0)
+    }
 }

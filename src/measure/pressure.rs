@@ -4,42 +4,54 @@ use super::flow::{Flow, Flows};
 use super::spot::Spot;
 use crate::attempt::Time;
 
-/// A stretch of time, and what was sent in it.
+/// Minutes in a row, and what was sent in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pressed {
-    /// Its start.
-    pub from: Time,
-    /// Its end.
-    pub until: Time,
-    /// Sends.
+    /// When the first attempt was sent.
+    pub first: Time,
+    /// When the last one was.
+    pub last: Time,
+    /// Attempts.
     pub sends: u64,
-    /// Of them, sends that a rate limit refused.
+    /// Of them, those that a rate limit refused.
     pub rejected: u64,
-    /// The earliest send.
-    pub first: Option<Spot>,
+    /// The first of them.
+    pub example: Spot,
+    /// The end of the last minute.
+    end: Time,
 }
 
 impl Pressed {
-    fn of(at: Time, flow: &Flow, width: i64) -> Pressed {
-        Pressed { from: at, until: at.plus_us(width), sends: flow.sends, rejected: flow.rejected, first: flow.first }
+    fn of(at: Time, flow: &Flow, width: i64) -> Option<Pressed> {
+        let example = flow.first?;
+        let last = flow.last.unwrap_or(example.sent);
+        let end = at.plus_us(width);
+        Some(Pressed { first: example.sent, last, sends: flow.sends, rejected: flow.rejected, example, end })
     }
 
-    /// How long it is, in seconds.
+    /// Whether an attempt sent at `at` is one of them.
+    #[must_use]
+    pub fn holds(&self, at: Time) -> bool {
+        (self.first..=self.last).contains(&at)
+    }
+
+    /// How long it is from the first attempt to the last, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        self.until.s_since(self.from)
+        self.last.s_since(self.first)
     }
 
-    /// Sends a minute.
+    /// Attempts a minute: between n of them lie n - 1 intervals.
     #[must_use]
     pub fn offered_per_min(&self) -> f64 {
-        self.sends as f64 / self.seconds() * 60.0
+        let s = self.seconds();
+        if s > 0.0 { (self.sends.saturating_sub(1)) as f64 / s * 60.0 } else { 0.0 }
     }
 
-    /// Sends a minute that the limit let through.
+    /// Attempts a minute that the limit let through.
     #[must_use]
     pub fn passed_per_min(&self) -> f64 {
-        (self.sends - self.rejected) as f64 / self.seconds() * 60.0
+        self.offered_per_min() * (self.sends - self.rejected) as f64 / self.sends as f64
     }
 }
 
@@ -54,26 +66,19 @@ pub fn most_pressed(flows: &Flows, share: f64) -> Option<Pressed> {
     let mut best: Option<Pressed> = None;
     let mut run: Option<Pressed> = None;
     for (at, flow) in &flow {
-        let refused = flow.sends > 0 && flow.rejected as f64 > share * flow.sends as f64;
-        run = match (run, refused) {
-            (_, false) => None,
-            (Some(known), true) if known.until == *at => Some(Pressed {
-                until: at.plus_us(width),
-                sends: known.sends + flow.sends,
-                rejected: known.rejected + flow.rejected,
+        let refused = flow.rejected as f64 > share * flow.sends as f64;
+        let minute = Pressed::of(*at, flow, width).filter(|_| refused);
+        run = match (run, minute) {
+            (Some(known), Some(minute)) if known.end == *at => Some(Pressed {
+                last: known.last.max(minute.last),
+                end: minute.end,
+                sends: known.sends + minute.sends,
+                rejected: known.rejected + minute.rejected,
                 ..known
             }),
-            (_, true) => Some(Pressed::of(*at, flow, width)),
+            (_, minute) => minute,
         };
-        best = [best, run].into_iter().flatten().max_by_key(|one| (one.rejected, std::cmp::Reverse(one.from)));
+        best = [best, run].into_iter().flatten().max_by_key(|one| (one.rejected, std::cmp::Reverse(one.first)));
     }
     best
-}
-
-/// The minute in which most was sent.
-#[must_use]
-pub fn busiest_minute(flows: &Flows) -> Option<Pressed> {
-    let (width, flow) = flows.clone().no_finer_than(MINUTE_US).sorted();
-    let (at, busiest) = flow.iter().max_by_key(|(at, flow)| (flow.sends, std::cmp::Reverse(*at)))?;
-    Some(Pressed::of(*at, busiest, width))
 }

@@ -10,7 +10,8 @@ use super::spot::{Spot, earlier};
 use crate::attempt::{Attempt, AttemptTable, Symbol, Time};
 use crate::calls::{Call, Grouping};
 use crate::report::{Bar, Outcome};
-use smallvec::SmallVec;
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
 /// Counts of one run.
@@ -45,7 +46,9 @@ pub struct RunTally {
     /// The first attempt of the earliest of them.
     pub retried: Option<Spot>,
     /// Models used, in no order.
-    pub models: SmallVec<[Symbol; 2]>,
+    pub models: IndexSet<Symbol, RandomState>,
+    /// The one used last: nearly always the next one, too.
+    model: Symbol,
     /// What its calls did with failures that heal.
     pub handlings: Handlings,
     /// Its calls that failed for good.
@@ -77,7 +80,8 @@ impl Default for RunTally {
             retried_calls: 0,
             guessed_calls: 0,
             retried: None,
-            models: SmallVec::new(),
+            models: IndexSet::default(),
+            model: Symbol::NONE,
             handlings: Handlings::default(),
             doomed: Doomed::default(),
             paces: Paces::default(),
@@ -101,7 +105,6 @@ impl RunTally {
             self.retried = earlier(self.retried, Some(Spot::of(call.table(), call.rows()[0])));
         }
         self.handlings.absorb(call);
-        self.doomed.absorb(call);
         self.paces.absorb(call);
         self.late.absorb(call);
         self.haste.absorb(call);
@@ -133,7 +136,6 @@ impl RunTally {
     pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
         self.at_once += 1;
         self.last_success = self.last_success.max(Some(attempt.sent));
-        self.doomed.absorb_success(attempt.sent);
         self.paces.absorb_success(table, attempt, spot);
         self.sends += 1;
         self.first = self.first.min(attempt.sent);
@@ -142,8 +144,9 @@ impl RunTally {
     }
 
     fn note_model(&mut self, model: Symbol) {
-        if model.is_some() && !self.models.contains(&model) {
-            self.models.push(model);
+        if model != self.model && model.is_some() {
+            self.model = model;
+            self.models.insert(model);
         }
     }
 

@@ -79,6 +79,7 @@ impl ScopeTally {
             overloaded: u64::from(is_overload(attempt)),
             last_ok: (!attempt.failed()).then_some(attempt.sent),
             first: Some(Spot::of(call.table(), call.rows()[position])),
+            last: Some(attempt.sent),
             ..with
         };
         self.flow.add(attempt.sent, flow);
@@ -94,7 +95,7 @@ impl ScopeTally {
         self.refusals.merge(other.refusals);
         self.instants.merge(table, other.instants);
         self.starved.merge(other.starved);
-        self.load.merge(other.load);
+        self.load.merge(&other.load);
         self.spacing.merge(other.spacing);
         self.last_success = self.last_success.max(other.last_success);
     }

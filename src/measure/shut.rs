@@ -1,7 +1,7 @@
 //! Windows that 429s had closed for everyone on a scope, and who ran into them.
 
 use super::burst::{self, Line};
-use super::gate::{Callers, Knock, bounds, stretch};
+use super::gate::{Callers, Closing, Knock, bounds, stretch};
 use crate::attempt::Time;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -52,8 +52,9 @@ impl Ignored {
 /// A stretch in which the gate was shut, by one 429 or by several whose windows overlap.
 #[derive(Clone, Debug)]
 struct Window {
-    /// When everyone could know.
+    /// When everyone could know: rounded up to stretches, and as it was.
     from: Time,
+    since: Time,
     /// Until when everyone was to stay away.
     until: Time,
     opened_by: u32,
@@ -93,8 +94,8 @@ impl Shuts {
             if let Some(window) = self.open.front_mut().filter(|window| window.from <= start) {
                 window.take(knock);
             }
-            if let Some((shut_until, row)) = knock.closes {
-                self.open(end.plus_us(terms.grace_us), shut_until, row, knock.callers);
+            if let Some(closing) = knock.closes {
+                self.open(end.plus_us(terms.grace_us), &closing, knock.callers, terms);
             }
         }
         self.heard = due;
@@ -120,7 +121,8 @@ impl Shuts {
     }
 
     /// A 429 opens a window, or makes the last one longer.
-    fn open(&mut self, from: Time, until: Time, row: u32, callers: Callers) {
+    fn open(&mut self, from: Time, closing: &Closing, callers: Callers, terms: &GateTerms) {
+        let Closing { until, answered, row } = *closing;
         match self.open.back_mut() {
             Some(last) if from <= last.until => {
                 last.until = last.until.max(until);
@@ -128,6 +130,7 @@ impl Shuts {
             }
             _ if until > from => self.open.push_back(Window {
                 from,
+                since: answered.plus_us(terms.grace_us),
                 until,
                 opened_by: row,
                 fresh: 0,
@@ -163,7 +166,7 @@ impl Shuts {
             hurried: 0,
             passed: 0,
             closed_us: 0,
-            first: window.from,
+            first: window.since,
             opened_by: window.opened_by,
             examples: SmallVec::new(),
         });
@@ -171,7 +174,7 @@ impl Shuts {
         ignored.fresh += window.fresh;
         ignored.hurried += window.collisions() - window.fresh;
         ignored.passed += window.passed;
-        ignored.closed_us += window.until.us_since(window.from);
+        ignored.closed_us += window.until.us_since(window.since);
         let room = EXAMPLES - ignored.examples.len();
         ignored.examples.extend(window.examples.into_iter().take(room));
     }

@@ -18,6 +18,8 @@ const SHORT_US: i64 = 250_000;
 pub(super) const LONG_US: i64 = 3_600_000_000;
 /// First retries of waves kept as examples of one train.
 const EXAMPLES: usize = 8;
+/// Waits are alike that differ by one part in so many at most.
+const ONE_IN: i64 = 20;
 /// What a wave's refusals may take to come back, before the next wait begins, µs.
 const ANSWER_US: i64 = 30_000_000;
 
@@ -26,16 +28,21 @@ const ANSWER_US: i64 = 30_000_000;
 struct Turn {
     /// Waits that began.
     began: u32,
+    /// Those of them of calls that had waited before.
+    began_again: u32,
     /// Waits that ended: retries sent.
     arrived: u32,
+    /// Those of them whose calls waited once more.
+    went_on: u32,
     /// Those of them that met a rate limit or an overload.
     refused: u32,
     /// Those of calls that had waited before.
     again: u32,
     /// Those whose wait the server had asked for.
     dictated: u32,
-    /// The longest of the waits that ended, µs.
+    /// The longest of the waits that ended, µs, and the shortest, 0 where none did.
     longest_us: i64,
+    shortest_us: i64,
     /// The earliest of the retries.
     example: Option<u32>,
 }
@@ -43,11 +50,17 @@ struct Turn {
 impl Turn {
     fn add(&mut self, other: &Turn) {
         self.began += other.began;
+        self.began_again += other.began_again;
         self.arrived += other.arrived;
+        self.went_on += other.went_on;
         self.refused += other.refused;
         self.again += other.again;
         self.dictated += other.dictated;
         self.longest_us = self.longest_us.max(other.longest_us);
+        self.shortest_us = match (self.shortest_us, other.shortest_us) {
+            (0, one) | (one, 0) => one,
+            (mine, theirs) => mine.min(theirs),
+        };
     }
 }
 
@@ -95,6 +108,8 @@ pub struct Train {
     pub refused: u64,
     /// Those whose wait the server had asked for.
     pub dictated: u64,
+    /// In each wave all had waited for the same time.
+    pub alike: bool,
     /// The first retries of the first waves.
     pub examples: SmallVec<[u32; EXAMPLES]>,
 }
@@ -124,7 +139,11 @@ impl Waves {
 
     fn add(&mut self, call: &Call<'_>, position: usize, us: i64, again: bool) {
         let (table, attempt) = (call.table(), call.at(position));
-        let began = Turn { began: 1, ..Turn::default() };
+        let began = Turn { began: 1, began_again: u32::from(again), ..Turn::default() };
+        if again {
+            let went_on = Turn { went_on: 1, ..Turn::default() };
+            self.moments.add(table, call.at(position - 1).sent.0 >> SHIFT, went_on);
+        }
         self.moments.add(table, attempt.sent.plus_us(-us).0 >> SHIFT, began);
         let arrived = Turn {
             arrived: 1,
@@ -132,6 +151,7 @@ impl Waves {
             again: u32::from(again),
             dictated: u32::from(backoff::is_dictated(call, position)),
             longest_us: us,
+            shortest_us: us,
             example: Some(call.rows()[position]),
             ..Turn::default()
         };
@@ -195,8 +215,8 @@ impl Wave {
 /// What was found so far.
 #[derive(Clone, Debug)]
 struct Trains {
-    /// Waits begun and ended in the stretches that are forgotten.
-    gone: (u64, u64),
+    /// What happened in the stretches that are forgotten.
+    gone: Passed,
     /// Waves that begin before this stretch are found.
     found: i64,
     /// The largest of the windows that overlap last, and the last of those.
@@ -208,7 +228,7 @@ struct Trains {
 
 impl Default for Trains {
     fn default() -> Self {
-        Trains { gone: (0, 0), found: i64::MIN, wave: None, open: None, over: Vec::new() }
+        Trains { gone: Passed::default(), found: i64::MIN, wave: None, open: None, over: Vec::new() }
     }
 }
 
@@ -283,6 +303,7 @@ impl Train {
             sends: 0,
             refused: 0,
             dictated: 0,
+            alike: true,
             examples: SmallVec::new(),
         };
         train.take(wave);
@@ -302,8 +323,29 @@ impl Train {
         self.sends += u64::from(wave.sum.arrived);
         self.refused += u64::from(wave.sum.refused);
         self.dictated += u64::from(wave.sum.dictated);
+        self.alike &= (wave.sum.longest_us - wave.sum.shortest_us) * ONE_IN <= wave.sum.longest_us;
         if self.examples.len() < EXAMPLES {
             self.examples.extend(wave.example);
+        }
+    }
+}
+
+/// Waits up to some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Passed {
+    began: u64,
+    began_again: u64,
+    arrived: u64,
+    went_on: u64,
+}
+
+impl Passed {
+    fn and(self, turn: &Turn) -> Passed {
+        Passed {
+            began: self.began + u64::from(turn.began),
+            began_again: self.began_again + u64::from(turn.began_again),
+            arrived: self.arrived + u64::from(turn.arrived),
+            went_on: self.went_on + u64::from(turn.went_on),
         }
     }
 }
@@ -311,18 +353,18 @@ impl Train {
 /// Stretches in order, with running sums.
 struct Line<'l> {
     list: &'l [(i64, Turn)],
-    /// Waits begun and ended before each stretch; one more entry than the list.
-    before: Vec<(u64, u64)>,
+    /// What happened before each stretch; one more entry than the list.
+    before: Vec<Passed>,
 }
 
 impl<'l> Line<'l> {
-    /// `gone` were begun and ended before.
-    fn of(list: &'l [(i64, Turn)], gone: (u64, u64)) -> Line<'l> {
+    /// `gone` happened before.
+    fn of(list: &'l [(i64, Turn)], gone: Passed) -> Line<'l> {
         let mut before = Vec::with_capacity(list.len() + 1);
         let mut sum = gone;
         before.push(sum);
         for (_, turn) in list {
-            sum = (sum.0 + u64::from(turn.began), sum.1 + u64::from(turn.arrived));
+            sum = sum.and(turn);
             before.push(sum);
         }
         Line { list, before }
@@ -332,8 +374,8 @@ impl<'l> Line<'l> {
         self.list.partition_point(|(other, _)| *other < key)
     }
 
-    /// Waits begun and ended before the stretch `key`.
-    fn until(&self, key: i64) -> (u64, u64) {
+    /// What happened before the stretch `key`.
+    fn until(&self, key: i64) -> Passed {
         self.before[self.place(key)]
     }
 
@@ -350,7 +392,9 @@ impl<'l> Line<'l> {
         // though its last ones are all that are left then.
         let from = key - (sum.longest_us >> SHIFT) - 1;
         let (since, at) = (self.until(from), self.until(*key));
-        let waiting = at.0.saturating_sub(since.1);
+        // A call that came back, was refused and waits once more is one call, however fast the refusal came.
+        let twice = (at.went_on - since.went_on).min(at.began_again - since.began_again);
+        let waiting = at.began.saturating_sub(since.arrived).saturating_sub(twice);
         let share = arrived as f64 / waiting.max(arrived) as f64;
         (share >= terms.share).then_some(Wave { key: *key, sum, example: first.example })
     }

@@ -5,7 +5,7 @@ use super::*;
 use crate::attempt::{AttemptTable, Gauge, Symbol};
 use crate::ingest::Ingested;
 use crate::judge::{Fold, FoldKey, Judgement, Kept};
-use crate::measure::{Fleet, RunTally, Spent};
+use crate::measure::{Covered, Fleet, RunTally, Spent};
 use crate::rules::{Rule, Severity};
 use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         verdict: verdict::sentences(&totals, &problems, &missing),
         ledger: ledger(ingested, judgement),
         window: window(fleet),
-        notices: Vec::new(),
+        notices: outliers(fleet).into_iter().collect(),
         baseline: None,
         advice,
         advice_omitted,
@@ -99,9 +99,20 @@ fn ledger(ingested: &Ingested, judgement: &Judgement<'_>) -> Ledger {
 }
 
 fn window(fleet: &Fleet<'_>) -> Option<Window> {
-    let first = fleet.runs.values().map(|run| run.first).min()?;
-    let last = fleet.runs.values().map(|run| run.last).max()?;
-    Some(Window { first, last })
+    fleet.covered().map(|covered| Window { first: covered.first, last: covered.last })
+}
+
+/// Attempts whose clock was wrong by so much that they say nothing of when something happened.
+fn outliers(fleet: &Fleet<'_>) -> Option<String> {
+    let covered = fleet.covered()?;
+    let (first, last) = covered.outliers?;
+    let when = if first == last { first.to_string() } else { format!("{first} to {last}") };
+    let (attempts, carry) = if covered.outside == 1 { ("attempt", "carries") } else { ("attempts", "carry") };
+    Some(format!(
+        "{} {attempts} {carry} a time half a year or more from all others ({when}): left out of rates, charts and the time \
+         covered; check that clock",
+        covered.outside
+    ))
 }
 
 fn totals(judgement: &Judgement<'_>) -> Totals {
@@ -284,7 +295,9 @@ fn fleet_bars(fleet: &Fleet<'_>) -> BTreeMap<u32, Bar> {
 }
 
 fn runs(fleet: &Fleet<'_>) -> Vec<Run> {
-    let mut runs: Vec<Run> = fleet.sorted_runs().into_iter().map(|(name, _, tally)| run(fleet, name, tally)).collect();
+    let covered = fleet.covered();
+    let runs = fleet.sorted_runs().into_iter();
+    let mut runs: Vec<Run> = runs.map(|(name, _, tally)| run(fleet, name, tally, covered)).collect();
     // The order of names decides between equals.
     runs.sort_by_key(|run| {
         std::cmp::Reverse((run.findings, run.wasted_sends, run.retries, (run.wait_s * 1000.0) as u64))
@@ -292,7 +305,13 @@ fn runs(fleet: &Fleet<'_>) -> Vec<Run> {
     runs
 }
 
-fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally) -> Run {
+/// A moment of a run that has a part in the time covered. A run of nothing but outliers keeps its own times.
+fn within(covered: Covered, at: Time) -> Time {
+    at.clamp(covered.first, covered.last)
+}
+
+fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally, covered: Option<Covered>) -> Run {
+    let covered = covered.filter(|covered| tally.last >= covered.first && tally.first <= covered.last);
     let models: BTreeSet<&str> = tally.models.iter().map(|model| fleet.table.names.text(*model)).collect();
     let [infos, warnings, errors] = tally.findings;
     let bars = tally.bars();
@@ -305,8 +324,8 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally) -> Run {
         histogram: bars.iter().map(|(attempts, bar)| (*attempts, bar.calls())).collect(),
         outcome: tally.outcome(),
         calls_failed: tally.ended(Outcome::Failed),
-        first: tally.first,
-        last: tally.last,
+        first: covered.map_or(tally.first, |covered| within(covered, tally.first)),
+        last: covered.map_or(tally.last, |covered| within(covered, tally.last)),
         wait_s: seconds(tally.waited_us),
         wasted_sends: tally.wasted,
         tokens: tally.spent.known_tokens(),

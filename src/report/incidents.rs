@@ -1,7 +1,6 @@
 //! Stretches of time in which failures of one class clustered.
 
 use super::build::masked;
-use super::finding::rounded;
 use crate::attempt::Time;
 use crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
 use crate::measure::{Fleet, Incident};
@@ -33,8 +32,8 @@ pub struct IncidentRow {
     pub runs: u64,
     /// Whether that number is exact; else it is an estimate within some 20%.
     pub runs_exact: bool,
-    /// Failing attempts a minute at its worst.
-    pub peak_per_min: f64,
+    /// The most failing attempts within any 60 s: an exact count.
+    pub peak_per_min: u64,
     /// What ended it.
     pub ended: Ending,
     /// Up to three request ids to ask the provider about.
@@ -55,7 +54,7 @@ pub enum Ending {
 
 /// The worst incidents in time order, and how many there are besides.
 pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
-    let data_end = fleet.runs.values().map(|run| run.last).max().unwrap_or(Time(0));
+    let data_end = fleet.covered().map_or(Time(0), |covered| covered.last);
     let mut rows: Vec<IncidentRow> = Vec::new();
     for (service, class, found) in fleet.outbreaks.incidents(|service| fleet.sends_of(service)) {
         let (provider, model) = service.names(fleet.table);
@@ -70,7 +69,7 @@ pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
             calls: incident.calls,
             runs: incident.runs.0,
             runs_exact: incident.runs.1,
-            peak_per_min: rounded(incident.peak_per_min),
+            peak_per_min: incident.peak_per_min,
             ended: ending(incident, data_end),
             request_ids: incident.request_ids(fleet.table).map(masked).collect(),
         }));

@@ -4,9 +4,9 @@ use super::build::masked;
 use super::finding::rounded;
 use super::{LimitKind, Share};
 use crate::attempt::{Scope, Time};
-use crate::measure::{Amplified, Fleet, ScopeTally, busiest_minute, most_amplified};
+use crate::measure::{Amplified, Covered, Fleet, PeakPoint, ScopeTally, most_amplified};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The load on one scope.
 #[derive(Clone, Debug, Serialize)]
@@ -23,17 +23,15 @@ pub struct LoadRow {
     pub concurrency: Option<f64>,
     /// Attempts on their way at once, measured: mean over the time of the log.
     pub in_flight_mean: Option<f64>,
-    /// The same at its highest, as a mean over `resolution_s`.
-    pub in_flight_peak: Option<f64>,
-    /// When that was.
+    /// The most attempts in flight at one moment: an exact count.
+    pub in_flight_peak: Option<u64>,
+    /// When it first came to that.
     pub in_flight_peak_at: Option<Time>,
-    /// What the peak is a mean over, in seconds.
-    pub resolution_s: f64,
     /// Attempts whose duration is known: what the measured concurrency rests on.
     pub timed: Share,
-    /// Most sends in a minute, given for a minute.
-    pub offered_per_min: Option<f64>,
-    /// When that minute began.
+    /// The most attempts sent within any 60 s: an exact count.
+    pub offered_per_min: Option<u64>,
+    /// When the first of them was sent.
     pub offered_at: Option<Time>,
     /// Requests that the limit allows, as the headers gave it last; the interval is the provider's, mostly a minute.
     pub requests_limit: Option<i64>,
@@ -65,8 +63,12 @@ pub struct LoadPoint {
     pub sends: u64,
     /// Of them, those that a rate limit refused.
     pub refused: u64,
-    /// Attempts on their way at once, on average; 0 where the log tells no durations.
-    pub in_flight: f64,
+    /// The most attempts sent within 60 s that ended in it.
+    pub sends_per_min: u64,
+    /// The most of them that a rate limit refused, likewise.
+    pub refused_per_min: u64,
+    /// The most attempts in flight at once; 0 where the log tells no durations.
+    pub in_flight: u64,
 }
 
 /// Some minutes, and what the calls that started in them became.
@@ -86,7 +88,7 @@ pub struct AmplifiedSpan {
     pub retry_ratio: f64,
 }
 
-/// Least stretch concurrency is measured over, µs.
+/// Least length of a stretch of a course, µs.
 const SECOND_US: i64 = 1_000_000;
 const FIVE_MINUTES_US: i64 = 300_000_000;
 const TEN_MINUTES_US: i64 = 600_000_000;
@@ -99,9 +101,7 @@ const LEAST_CALLS: u64 = 20;
 
 /// Every scope, that with most calls first.
 pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
-    let first = fleet.runs.values().map(|run| run.first).min();
-    let last = fleet.runs.values().map(|run| run.last).max();
-    let Some(window) = first.zip(last) else { return Vec::new() };
+    let Some(window) = fleet.covered() else { return Vec::new() };
     let scopes = fleet.sorted_scopes().into_iter();
     let mut rows: Vec<(LoadRow, &ScopeTally)> =
         scopes.map(|(scope, tally)| (row(fleet, scope, tally, window), tally)).collect();
@@ -110,37 +110,40 @@ pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
     rows.into_iter().map(|(row, _)| row).collect()
 }
 
-/// Both series on one grid: what was sent, and what was on its way.
-fn course(tally: &ScopeTally, (first, last): (Time, Time)) -> Option<LoadCourse> {
-    let least = (last.us_since(first) / STRETCHES).max(SECOND_US);
-    let width_us = tally.flow.clone().no_finer_than(least).width_us();
-    let flying = tally.load.in_flight(width_us);
+/// What was sent and what was in flight, on one grid.
+fn course(tally: &ScopeTally, window: Covered) -> Option<LoadCourse> {
+    let least = (window.last.us_since(window.first) / STRETCHES).max(SECOND_US);
+    let (width_us, _) = tally.instants.peaks().points(least);
     // Whichever is coarser decides.
-    let (width_us, flow) = tally.flow.clone().no_finer_than(flying.width_us.max(width_us)).sorted();
-    let sent: BTreeMap<Time, (u64, u64)> = flow.iter().map(|(at, flow)| (*at, (flow.sends, flow.rejected))).collect();
-    let times: BTreeSet<Time> = sent.keys().copied().chain(flying.busy.iter().map(|(at, _)| *at)).collect();
-    let mut busy = flying.busy.iter().peekable();
-    let mut level = 0.0;
-    let mut points: Vec<LoadPoint> = Vec::new();
-    for at in times {
-        // In a gap the level stays what it was.
-        while let Some((_, us)) = busy.next_if(|(from, _)| *from <= at) {
-            level = rounded(*us as f64 / flying.width_us.max(1) as f64);
-        }
-        let (sends, refused) = sent.get(&at).copied().unwrap_or_default();
-        points.push(LoadPoint { at, sends, refused, in_flight: level });
+    let (width_us, flow) = tally.flow.clone().no_finer_than(width_us).sorted();
+    let (_, peaks) = tally.instants.peaks().points(width_us);
+    let mut points: BTreeMap<Time, LoadPoint> = peaks.iter().map(|(at, peak)| (*at, point(*at, peak))).collect();
+    for (at, flow) in flow {
+        let point = points.entry(at).or_insert_with(|| point(at, &PeakPoint::default()));
+        (point.sends, point.refused) = (flow.sends, flow.rejected);
     }
+    let points: Vec<LoadPoint> = points.into_values().filter(|point| window.meets(point.at, width_us)).collect();
     (points.len() > 1).then(|| LoadCourse { resolution_s: rounded(width_us as f64 / 1e6), points })
 }
 
-fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, (first, last): (Time, Time)) -> LoadRow {
+fn point(at: Time, peak: &PeakPoint) -> LoadPoint {
+    LoadPoint {
+        at,
+        sends: 0,
+        refused: 0,
+        sends_per_min: peak.sent,
+        refused_per_min: peak.refused,
+        in_flight: peak.in_flight,
+    }
+}
+
+fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, window: Covered) -> LoadRow {
     let load = &tally.load;
-    let (arrivals, stay) = (load.arrivals_per_s(first, last), load.time_in_system_s());
-    let flying = load.in_flight(SECOND_US);
-    let peak = flying.peak();
+    let (arrivals, stay) = (load.arrivals_per_s(window.first, window.last), load.time_in_system_s());
+    let peaks = tally.instants.peaks();
+    let (flying, busiest) = (peaks.in_flight(), peaks.per_minute());
     let (sends, refused) = tally.sends();
-    let busiest = busiest_minute(&tally.flow);
-    let log_s = last.s_since(first);
+    let log_s = window.last.s_since(window.first);
     LoadRow {
         scope: masked(&fleet.scope_label(&scope)),
         calls: load.calls,
@@ -148,12 +151,11 @@ fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, (first, last): (Time
         time_in_system_s: stay.map(rounded),
         concurrency: arrivals.zip(stay).map(|(arrivals, stay)| rounded(arrivals * stay)),
         in_flight_mean: (load.timed > 0 && log_s >= 1.0).then(|| rounded(load.busy_us as f64 / 1e6 / log_s)),
-        in_flight_peak: peak.map(|(_, level)| rounded(level)),
-        in_flight_peak_at: peak.map(|(at, _)| at),
-        resolution_s: rounded(flying.width_us as f64 / 1e6),
+        in_flight_peak: flying.map(|peak| peak.count),
+        in_flight_peak_at: flying.map(|peak| peak.at),
         timed: Share { count: load.timed, of: sends },
-        offered_per_min: busiest.map(|minute| rounded(minute.offered_per_min())),
-        offered_at: busiest.map(|minute| minute.from),
+        offered_per_min: busiest.map(|minute| minute.count),
+        offered_at: busiest.map(|minute| minute.at),
         requests_limit: requests_limit(fleet, scope),
         refused: Share { count: refused, of: sends },
         amplified: most_amplified(&tally.flow, FIVE_MINUTES_US, LEAST_CALLS).map(span),
@@ -174,8 +176,7 @@ fn span(worst: Amplified) -> AmplifiedSpan {
 }
 
 fn requests_limit(fleet: &Fleet<'_>, scope: Scope) -> Option<i64> {
-    let mut tracks = fleet.table.gauges.iter();
-    let (_, _, track) = tracks.find(|(other, kind, _)| *other == scope && *kind == LimitKind::Requests)?;
+    let track = fleet.table.gauges.get(scope, LimitKind::Requests)?;
     let (_, gauge) = track.series.clone().sorted().1.pop()?;
     Some(gauge.min.1)
 }

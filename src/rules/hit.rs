@@ -27,6 +27,8 @@ pub struct Hit {
     pub excess: SmallVec<[u32; 8]>,
     /// Wasted sends beyond the rows, for rules that see only counts.
     pub wasted_more: u64,
+    /// Further ones that it cost, and that other rules count, too.
+    pub shared_waste: u64,
     /// Seconds waited for nothing.
     pub wait_s: f64,
     /// The figures it compared.
@@ -56,6 +58,7 @@ impl Hit {
             wasted: SmallVec::new(),
             excess: SmallVec::new(),
             wasted_more: 0,
+            shared_waste: 0,
             wait_s: 0.0,
             evidence: Vec::new(),
             fix: None,

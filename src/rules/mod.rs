@@ -93,5 +93,5 @@ mod tests;
 pub use catalogue::{CATALOGUE, find};
 pub use example::Example;
 pub use hit::Hit;
-pub(crate) use instants::terms;
+pub(crate) use instants::{declares_pool, terms};
 pub use model::{Check, Confidence, Field, Remedy, Rule, Scope, Setting, Settings, Severity};

@@ -2,14 +2,16 @@
 
 use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::attempt::Symbol;
+use crate::classify::Class;
 use crate::measure::{Alike, Fleet, Refused};
 use crate::report::Evidence;
+use std::borrow::Cow;
 
 const CALLS: Setting = Setting {
     name: "calls",
     default: 3.0,
     unit: "",
-    meaning: "calls that fail alike, one after the other (2 to 8), from which on it is a finding",
+    meaning: "calls that fail alike, one after the other (2 or more), from which on it is a finding",
 };
 
 /// See the catalogue.
@@ -22,7 +24,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Each call gives up as it should, so no call looks wrong; the loop above opens the next one with what was \
           refused, and can go on like that for hours.",
     fix: "Let the layer that opens calls count failures of the same class and message, and stop or change the request \
-          at the second: compact the conversation, repair the tool definition, ask for another key.",
+          at the second: compact the conversation, repair the tool definition, ask for another key. Where a usage \
+          window is spent, wait until it reopens.",
     remedy: Remedy::Stop,
     source: "Anthropic API documentation, Errors: a 4xx but 408, 409 and 429 says that the request must change; \
              reported of agents whose failed compaction is sent again each turn",
@@ -39,12 +42,26 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:30Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 205003 tokens > 200000 maximum","request_hash":"77aa"}
 {"ts":"2026-03-10T09:01:00Z","run_id":"r","call_id":"c","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 205007 tokens > 200000 maximum","request_hash":"77aa"}
 {"ts":"2026-03-10T09:01:30Z","run_id":"r","call_id":"d","duration_ms":300,"status":200}"#,
+        // A loop long after a success, and an earlier failure that the success came after.
+        r#"{"ts":"2026-03-10T07:00:00Z","run_id":"r","call_id":"y","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
+{"ts":"2026-03-10T07:00:30Z","run_id":"r","call_id":"z","duration_ms":900,"status":200}
+{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
+{"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
+{"ts":"2026-03-10T09:03:10Z","run_id":"r","call_id":"c","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}"#,
+        // Calls into a usage window that is spent, each told another time left.
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":429,"error_type":"usage_limit_reached","error_message":"The usage limit has been reached. Try again in 3h 20m."}
+{"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"b","duration_ms":300,"status":429,"error_type":"usage_limit_reached","error_message":"The usage limit has been reached. Try again in 3h 0m."}
+{"ts":"2026-03-10T09:40:00Z","run_id":"r","call_id":"c","duration_ms":300,"status":429,"error_type":"usage_limit_reached","error_message":"The usage limit has been reached. Try again in 2h 40m."}"#,
         // A key that is no longer valid, and no durations.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":401,"error_type":"authentication_error"}
 {"ts":"2026-03-10T09:10:00Z","run_id":"r","call_id":"b","status":401,"error_type":"authentication_error"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"c","status":401,"error_type":"authentication_error"}"#,
     ],
     near_misses: &[
+        // Three documents, each too long, and each sent once.
+        r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":413,"error_type":"request_too_large","error_message":"Request exceeds the maximum size","request_hash":"1a"}
+{"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":413,"error_type":"request_too_large","error_message":"Request exceeds the maximum size","request_hash":"2b"}
+{"ts":"2026-03-10T09:03:10Z","run_id":"r","call_id":"c","duration_ms":300,"status":413,"error_type":"request_too_large","error_message":"Request exceeds the maximum size","request_hash":"3c"}"#,
         // A call succeeds in between.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
@@ -75,7 +92,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let least = settings.get(RULE.code, &CALLS).clamp(2.0, 8.0) as u64;
+    let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(name, run, tally)| {
         let loops = tally.doomed.in_a_row(least).into_iter();
@@ -85,13 +102,15 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 }
 
 fn hit(name: &str, run: Symbol, refused: &Refused) -> Hit {
-    let span_s = refused.last_sent().s_since(refused.first_sent());
+    let span_s = refused.seen.1.s_since(refused.seen.0);
     let alike = match refused.alike {
-        Alike::Message => "with the same words",
-        Alike::Request => "with the same request",
+        Alike::Message => " with the same words",
+        Alike::Request => " with the same request",
+        Alike::Class => "",
     };
+    let until = refused.reopens.map(|time| format!("; the window reopens at {time}")).unwrap_or_default();
     let mut hit = Hit::new(format!(
-        "{} calls of the run ({} sends) failed as {} {alike} over {}, and none succeeded in between",
+        "{} calls of the run ({} attempts) failed as {}{alike} over {}, and none succeeded in between{until}",
         refused.calls,
         refused.sends,
         refused.class.name(),
@@ -99,13 +118,19 @@ fn hit(name: &str, run: Symbol, refused: &Refused) -> Hit {
     ))
     .about(Some(refused.class))
     .count("calls", refused.calls)
+    .count("calls_in_turn", refused.in_turn)
     .count("sends", refused.sends)
     .number("hours", span_s / 3600.0)
-    .figure("first", Evidence::At(refused.first_sent()))
-    .figure("last", Evidence::At(refused.last_sent()));
+    .figure("first", Evidence::At(refused.seen.0))
+    .figure("last", Evidence::At(refused.seen.1));
+    if let Some(reopens) = refused.reopens {
+        hit = hit.figure("reopens_at", Evidence::At(reopens));
+    }
+    hit.until = refused.reopens;
     hit.rows.extend(refused.rows());
-    // Sends beyond the first of each call are what the rules about calls count.
-    hit.wasted_more = refused.calls - 1;
+    (hit.fix, hit.remedy) = advice(refused.class);
+    // Attempts beyond the first of each call are what the rules about calls count.
+    hit.wasted_more = refused.avoidable;
     hit.run = Some(run);
     if refused.guessed {
         hit.severity = Some(Severity::Warning);
@@ -115,4 +140,32 @@ fn hit(name: &str, run: Symbol, refused: &Refused) -> Hit {
         hit.confidence = Confidence::Medium;
     }
     hit
+}
+
+/// What ends the loop, where the rule's own fix says too little of it.
+fn advice(class: Class) -> (Option<Cow<'static, str>>, Option<Remedy>) {
+    let (fix, remedy) = match class {
+        Class::UsageWindow => (
+            "Let the layer that opens calls stop at the first refusal and go on when the window reopens: the message \
+             or the unified reset header says when.",
+            Remedy::Wait,
+        ),
+        Class::Authentication | Class::Billing | Class::Permission | Class::Entitlement => (
+            "Let the layer that opens calls stop at the first refusal and say whose key, right, plan or payment it is: \
+             no request of the account is answered before that is put in order.",
+            Remedy::Stop,
+        ),
+        Class::NotFound => (
+            "Let the layer that opens calls stop at the first refusal and say which name was not found: correct the \
+             model, the resource or the address.",
+            Remedy::Stop,
+        ),
+        Class::ContextTooLong | Class::RequestTooLarge | Class::RequestOverLimit => (
+            "Let the layer that opens calls make the request smaller before it sends it again: compact the \
+             conversation, split the document, or ask for fewer tokens.",
+            Remedy::Shrink,
+        ),
+        _ => return (None, None),
+    };
+    (Some(Cow::Borrowed(fix)), Some(remedy))
 }

@@ -48,6 +48,15 @@ macro_rules! thrice {
         )
     };
 }
+/// A call that meets an overload once.
+macro_rules! twice {
+    ($call:literal, $a:literal, $b:literal) => {
+        concat!(
+            sent!($call, "1", $a, r#""status":529,"error_type":"overloaded_error""#),
+            sent!($call, "2", $b, r#""status":200"#)
+        )
+    };
+}
 /// A call that is told to wait 5 s, twice.
 macro_rules! hinted {
     ($call:literal, $a:literal, $b:literal, $c:literal) => {
@@ -78,6 +87,16 @@ pub(super) const RULE: Rule = Rule {
     settings: &[CALLS, SHARE, WAVES],
     check: Check::Fleet(check),
     firing: &[
+        // Refused within 6 ms, and fewer each time.
+        concat!(
+            thrice!("a", "00.000", "02.020", "06.040"), thrice!("b", "00.001", "02.021", "06.041"),
+            thrice!("c", "00.002", "02.022", "06.042"), thrice!("d", "00.003", "02.023", "06.043"),
+            thrice!("e", "00.004", "02.024", "06.044"), thrice!("f", "00.005", "02.025", "06.045"),
+            thrice!("g", "00.006", "02.026", "06.046"), thrice!("h", "00.007", "02.027", "06.047"),
+            thrice!("i", "00.008", "02.028", "06.048"), thrice!("j", "00.009", "02.029", "06.049"),
+            twice!("k", "00.010", "02.030"), twice!("l", "00.011", "02.031"), twice!("m", "00.012", "02.032"),
+            twice!("n", "00.013", "02.033"), twice!("o", "00.014", "02.034"),
+        ),
         concat!(
             thrice!("a", "00.000", "02.020", "04.040"), thrice!("b", "00.010", "02.030", "04.050"),
             thrice!("c", "00.012", "02.035", "04.055"), thrice!("d", "00.015", "02.036", "04.056"),
@@ -202,6 +221,8 @@ fn own(fleet: &Fleet<'_>, train: &Train) -> Option<Cause> {
         Some(Jitter::Full | Jitter::Equal) => None,
         Some(Jitter::Narrow) => Some(Cause::NarrowJitter),
         Some(Jitter::None) => Some(Cause::NoJitter),
+        // Where a loop's waits are not known, the waves themselves show whether they were alike.
+        None if train.alike => Some(Cause::NoJitter),
         None => Some(Cause::Unknown),
     }
 }

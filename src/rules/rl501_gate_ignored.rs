@@ -125,8 +125,9 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &Ignored) -> Hit {
     hit.rows.push(ignored.opened_by);
     hit.class = fleet.table.rows[ignored.opened_by as usize].class;
     hit.rows.extend_from_slice(&ignored.examples);
-    // Retries that ignored their own hint are counted by the rules about calls.
     hit.wasted_more = ignored.fresh;
+    // Retries that ignored their own hint are counted by the rules about calls, too.
+    hit.shared_waste = ignored.hurried;
     hit.scope = Some(scope);
     if !scope.names_account() {
         // Workers with keys of different accounts would not share the window.

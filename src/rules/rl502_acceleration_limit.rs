@@ -130,8 +130,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 /// The least share of any known limit that was left within a minute of `at`.
 fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time) -> Option<(f64, LimitKind)> {
     const NEAR_US: i64 = 60_000_000;
-    let tracks = fleet.table.gauges.iter().filter(|(other, _, _)| *other == scope);
-    let near = tracks.flat_map(|(_, kind, track)| {
+    let tracks = LimitKind::ALL.into_iter().filter_map(|kind| Some((kind, fleet.table.gauges.get(scope, kind)?)));
+    let near = tracks.flat_map(|(kind, track)| {
         let readings = track.series.clone().sorted().1.into_iter();
         let near = readings
             .filter(move |(_, gauge)| gauge.last.0 >= at.plus_us(-NEAR_US) && gauge.first.0 <= at.plus_us(NEAR_US));

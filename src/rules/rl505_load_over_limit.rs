@@ -82,40 +82,43 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     scopes
         .filter_map(|(scope, tally)| {
             let pressed = most_pressed(&tally.flow, share)?;
-            // The stretches are a minute wide: how long it lasted, the refusals themselves say.
+            // The minutes that hold them may begin and end in successes: how long it lasted, the refusals themselves say.
             let (_, refusals) = tally.refusals.clone().sorted();
-            let mut within = refusals.iter().filter(|(at, _)| *at >= pressed.from && *at < pressed.until);
+            let mut within =
+                refusals.iter().map(|(_, refusal)| refusal).filter(|refusal| pressed.holds(refusal.first.sent));
             let first = within.next()?;
             let last = within.next_back().unwrap_or(first);
-            let lasted_s = last.1.last.s_since(first.1.first.sent);
-            let lasts = lasted_s >= least_s && pressed.sends as f64 >= least;
-            lasts.then(|| hit(fleet, scope, &pressed, lasted_s))
+            let lasts = last.last.s_since(first.first.sent) >= least_s && pressed.sends as f64 >= least;
+            lasts.then(|| hit(fleet, scope, &pressed))
         })
         .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, pressed: &Pressed, lasted_s: f64) -> Hit {
+fn hit(fleet: &Fleet<'_>, scope: Limits, pressed: &Pressed) -> Hit {
     let mut hit = Hit::new(format!(
-        "{} of {} sends on {} were refused with 429 over {}: {:.0} a minute were offered, {:.0} let through",
+        "{} of {} attempts on {} were refused with 429 over {}: {:.0} a minute were offered, {:.0} let through",
         pressed.rejected,
         pressed.sends,
         fleet.scope_label(&scope),
-        shared::seconds(lasted_s),
+        shared::seconds(pressed.seconds()),
         pressed.offered_per_min(),
         pressed.passed_per_min(),
     ))
     .count("refused", pressed.rejected)
     .count("sends", pressed.sends)
-    .number("lasted_s", lasted_s)
+    .number("lasted_s", pressed.seconds())
     .number("offered_per_min", pressed.offered_per_min())
     .number("let_through_per_min", pressed.passed_per_min())
-    .figure("from", Evidence::At(pressed.from))
-    .figure("until", Evidence::At(pressed.until));
-    let limit = fleet.table.gauges.iter().find(|(other, kind, _)| *other == scope && *kind == LimitKind::Requests);
-    if let Some((_, gauge)) = limit.and_then(|(_, _, track)| track.series.clone().sorted().1.pop()) {
+    .figure("from", Evidence::At(pressed.first))
+    .figure("until", Evidence::At(pressed.last));
+    if let Some(most) = fleet.scopes.get(&scope).and_then(|tally| tally.instants.peaks().per_minute()) {
+        hit = hit.count("most_in_60_s", most.count);
+    }
+    let limit = fleet.table.gauges.get(scope, LimitKind::Requests);
+    if let Some((_, gauge)) = limit.and_then(|track| track.series.clone().sorted().1.pop()) {
         hit = hit.count("requests_limit", gauge.min.1.unsigned_abs());
     }
-    hit.rows.extend(pressed.first.map(|spot| spot.row));
+    hit.rows.push(pressed.example.row);
     hit.class = Some(crate::classify::Class::RateLimited);
     hit.scope = Some(scope);
     hit

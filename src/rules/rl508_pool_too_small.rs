@@ -1,8 +1,8 @@
 //! More calls under way than the pool was made for.
 
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::{Scope as Limits, Time};
-use crate::measure::{Fleet, Levels};
+use crate::attempt::Scope as Limits;
+use crate::measure::{Fleet, Peak};
 use crate::report::Evidence;
 
 const POOL: Setting = Setting {
@@ -12,8 +12,6 @@ const POOL: Setting = Setting {
     meaning: "calls that may be under way at once, over all workers; 0 for the pool of the declared policy, which is \
               one client's: it is held against a log of one run",
 };
-/// Concurrency is the mean over a minute: what lasts shorter, a queue in front of the pool absorbs.
-const MINUTE_US: i64 = 60_000_000;
 /// Share of the attempts whose duration must be known.
 const TIMED: f64 = 0.9;
 
@@ -40,7 +38,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Fleet,
     summary: "More calls were under way at once than the declared pool holds.",
     why: "By Little's law as many calls are under way as arrive a second times the seconds each takes. What exceeds \
-          the pool waits for a slot outside the log, or the pool is not the bound it is taken for.",
+          the pool waits for a slot outside the log, or the pool is not the bound it is taken for. A call counts from \
+          50 ms after its start (1 s where its time is one of whole seconds) until its last answer, without waits of \
+          over five minutes.",
     fix: "Size the pool by arrival rate times time in system, with room for the slow ones; or admit no more than \
           pool divided by time in system a second.",
     remedy: Remedy::Fix,
@@ -50,6 +50,8 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Fleet(check),
     firing: &[
         pooled!(calls!("300000": "a", "b", "c")),
+        // Five at once, for three seconds.
+        pooled!(calls!("3000": "a", "b", "c", "d", "e")),
         // The third waits between two attempts: it is under way all the same.
         pooled!(
             calls!("300000": "a", "b"),
@@ -60,8 +62,13 @@ pub(super) const RULE: Rule = Rule {
     near_misses: &[
         // Two fit.
         pooled!(calls!("300000": "a", "b")),
-        // Four at once, for a second.
+        // Four at once, for a second, by a clock of whole seconds.
         pooled!(calls!("1000": "a", "b", "c", "d")),
+        // Three, of which the third begins when the first is over.
+        pooled!(
+            calls!("300000": "a", "b"),
+            r#"{"ts":"2026-03-10T09:05:00Z","run_id":"r","model":"m","call_id":"c","status":200,"duration_ms":9000}"#
+        ),
         // Nothing says how many the pool holds.
         calls!("300000": "a", "b", "c"),
     ],
@@ -89,31 +96,30 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     if (timed as f64) < TIMED * fleet.tally.sends as f64 {
         return Vec::new();
     }
-    let all = loads().fold(Levels::default(), |sum, load| sum.and(load.in_system()));
-    let profile = all.profile(MINUTE_US);
-    profile
-        .peak()
-        .filter(|(_, peak)| *peak > pool)
-        .map(|peak| hit(fleet, pool, peak, profile.width_us))
-        .into_iter()
-        .collect()
+    let most = fleet.under_way.most().filter(|most| most.count as f64 > pool);
+    most.map(|most| hit(fleet, pool, most)).into_iter().collect()
 }
 
-fn hit(fleet: &Fleet<'_>, pool: f64, (at, peak): (Time, f64), width_us: i64) -> Hit {
+/// Whether calls under way are to be counted at all.
+pub(super) fn wants_a_count(settings: &Settings) -> bool {
+    settings.get(RULE.code, &POOL) >= 1.0 || settings.policies.iter().any(|policy| policy.pool.is_some())
+}
+
+fn hit(fleet: &Fleet<'_>, pool: f64, most: Peak) -> Hit {
     let calls: u64 = fleet.scopes.values().map(|tally| tally.load.calls).sum();
     let in_system: u64 = fleet.scopes.values().map(|tally| tally.load.in_system_us).sum();
     let time_in_system_s = in_system as f64 / calls.max(1) as f64 / 1e6;
     let admits = if time_in_system_s > 0.0 { pool / time_in_system_s } else { f64::INFINITY };
     let mut hit = Hit::new(format!(
-        "{peak:.1} calls were under way on average over {}, and the pool holds {pool:.0}; at {} a call it can admit \
-         {admits:.2} calls a second",
-        shared::seconds(width_us as f64 / 1e6),
+        "{} calls were under way at once, and the pool holds {pool:.0}; at {} a call it can admit {admits:.2} calls a \
+         second",
+        most.count,
         shared::seconds(time_in_system_s),
     ))
-    .number("calls_under_way", peak)
+    .count("calls_under_way", most.count)
     .number("pool", pool)
     .number("time_in_system_s", time_in_system_s)
-    .figure("at", Evidence::At(at));
+    .figure("at", Evidence::At(most.at));
     hit.rows.extend(fleet.tally.first.map(|spot| spot.row));
     hit.scope = Some(Limits::default());
     hit.confidence = Confidence::Medium;

@@ -5,14 +5,19 @@ use super::canvas::{Align, Canvas};
 use super::style::{AXIS, AXIS_X, BLUE, GREEN, LABEL, MARGIN, MUTED, VERMILION, WIDTH, compact, count, counted};
 use super::ticks::{TimeAxis, linear};
 use crate::attempt::Time;
-use crate::report::{LoadCourse, LoadPoint};
-use crate::units::seconds;
+use crate::report::{LoadCourse, LoadPoint, LoadRow};
 use plotters::prelude::DrawingBackend;
+use plotters::style::RGBColor;
 
 const RIGHT: f64 = WIDTH - 110.0;
 const TIME_Y: f64 = 396.0;
 /// Stretches that make a course: fewer are a figure, not a line.
 const LEAST_POINTS: usize = 5;
+
+/// What the limit allows.
+const BAND: RGBColor = RGBColor(0xee, 0xf3, 0xf7);
+/// A limit is shown up to so many times the busiest minute.
+const FARTHEST_LIMIT: u64 = 4;
 
 /// Where a panel stands.
 #[derive(Clone, Copy)]
@@ -31,23 +36,8 @@ pub(super) fn is_worth_it(course: &LoadCourse) -> bool {
     course.points.iter().filter(|point| point.sends > 0).count() >= LEAST_POINTS
 }
 
-/// Sends a minute of a stretch.
-fn per_minute(course: &LoadCourse, sends: u64) -> f64 {
-    if course.resolution_s > 0.0 { sends as f64 * 60.0 / course.resolution_s } else { 0.0 }
-}
-
-fn busiest(course: &LoadCourse) -> Option<&LoadPoint> {
-    course.points.iter().max_by_key(|point| (point.sends, std::cmp::Reverse(point.at)))
-}
-
-fn most_in_flight(course: &LoadCourse) -> f64 {
-    course.points.iter().fold(0.0, |most, point| most.max(point.in_flight))
-}
-
-/// A figure in few characters.
-fn short(x: f64) -> String {
-    // A cast of a float saturates.
-    if x >= 10.0 { compact(x.round() as u64) } else { format!("{x:.1}") }
+fn most(course: &LoadCourse, of: impl Fn(&LoadPoint) -> u64) -> u64 {
+    course.points.iter().map(of).max().unwrap_or(0)
 }
 
 fn axis(course: &LoadCourse) -> TimeAxis {
@@ -60,28 +50,25 @@ fn width_us(course: &LoadCourse) -> i64 {
     ((course.resolution_s * 1e6) as i64).max(1)
 }
 
-/// What the lines say at a glance.
-fn subtitle(course: &LoadCourse) -> String {
-    let Some(busiest) = busiest(course) else { return "Nothing sent".to_owned() };
+/// What the lines say at a glance: the figures of the table.
+fn subtitle(row: &LoadRow, course: &LoadCourse) -> String {
     let refused = course.points.iter().fold(0_u64, |sum, point| sum.saturating_add(point.refused));
-    format!(
-        "At most {} sends a minute, at {}, and {} on their way: means of {}; {} refused",
-        short(per_minute(course, busiest.sends)),
-        axis(course).clock(busiest.at),
-        short(most_in_flight(course)),
-        seconds(course.resolution_s),
-        counted(refused, "send"),
-    )
+    let busiest = match row.offered_per_min.zip(row.offered_at) {
+        Some((most, at)) => format!("{} within 60 s, from {}", count(most), axis(course).clock(at)),
+        None => "0 within 60 s".to_owned(),
+    };
+    let flying = row.in_flight_peak.map(|most| format!(", and {} in flight", count(most))).unwrap_or_default();
+    format!("At most {busiest}{flying}; {} refused", counted(refused, "attempt"))
 }
 
 /// The figures in words.
-pub(super) fn alt(title: &str, course: &LoadCourse) -> String {
+pub(super) fn alt(title: &str, row: &LoadRow, course: &LoadCourse) -> String {
     let axis = axis(course);
     let sends = course.points.iter().fold(0_u64, |sum, point| sum.saturating_add(point.sends));
     format!(
-        "Line chart. {title}. {}. {} sends in all, from {} to {}.",
-        subtitle(course),
-        count(sends),
+        "Line chart. {title}. {}. {} in all, from {} to {}.",
+        subtitle(row, course),
+        counted(sends, "attempt"),
         axis.from,
         axis.to
     )
@@ -91,22 +78,31 @@ pub(super) fn alt(title: &str, course: &LoadCourse) -> String {
 pub(super) fn draw<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     title: &str,
+    row: &LoadRow,
     course: &LoadCourse,
 ) -> Result<(), ChartError> {
-    canvas.head(title, &subtitle(course), MUTED)?;
-    let most = busiest(course).map_or(0.0, |point| per_minute(course, point.sends));
-    let sends = Panel { top: SENDS.0, base: SENDS.1, most: most.max(1.0) };
-    let flying = Panel { top: FLYING.0, base: FLYING.1, most: most_in_flight(course).max(1.0) };
-    panel(canvas, sends, "sends a minute")?;
-    panel(canvas, flying, "on their way at once")?;
-    let rate = |of: fn(&LoadPoint) -> u64| steps(course, sends, |point| per_minute(course, of(point)), true);
-    let flight = steps(course, flying, |point| point.in_flight, false);
-    canvas.text("sent", (RIGHT + 8.0, SENDS.0 + 4.0), LABEL, BLUE, Align::Left)?;
-    if course.points.iter().any(|point| point.refused > 0) {
-        canvas.line(&rate(|point| point.refused), 1.75, VERMILION)?;
-        canvas.text("refused (429)", (RIGHT + 8.0, SENDS.0 + 20.0), LABEL, VERMILION, Align::Left)?;
+    canvas.head(title, &subtitle(row, course), MUTED)?;
+    let limit = row.requests_limit.and_then(|limit| u64::try_from(limit).ok()).filter(|limit| *limit > 0);
+    let busiest = most(course, |point| point.sends_per_min);
+    // A limit far above the line would press that flat.
+    let shown = limit.filter(|limit| *limit <= busiest.saturating_mul(FARTHEST_LIMIT));
+    let sends = Panel { top: SENDS.0, base: SENDS.1, most: busiest.max(shown.unwrap_or(0)).max(1) as f64 };
+    let flying = Panel { top: FLYING.0, base: FLYING.1, most: most(course, |point| point.in_flight).max(1) as f64 };
+    if let Some(limit) = shown {
+        let top = y(sends, limit as f64);
+        canvas.rect((AXIS_X, top), (RIGHT, sends.base), BAND)?;
+        canvas.text("limit", (RIGHT + 8.0, top + 4.0), LABEL, MUTED, Align::Left)?;
     }
-    canvas.line(&rate(|point| point.sends), 1.75, BLUE)?;
+    panel(canvas, sends, "attempts within 60 s")?;
+    panel(canvas, flying, "most in flight at once")?;
+    let flight = steps(course, flying, |point| point.in_flight as f64, false);
+    let (sent, refused) = (SENDS.0 - 12.0, SENDS.0 - 28.0);
+    canvas.text("sent", (RIGHT + 8.0, sent), LABEL, BLUE, Align::Left)?;
+    if course.points.iter().any(|point| point.refused > 0) {
+        canvas.line(&steps(course, sends, |point| point.refused_per_min as f64, true), 1.75, VERMILION)?;
+        canvas.text("refused (429)", (RIGHT + 8.0, refused), LABEL, VERMILION, Align::Left)?;
+    }
+    canvas.line(&steps(course, sends, |point| point.sends_per_min as f64, true), 1.75, BLUE)?;
     canvas.line(&flight, 1.75, GREEN)?;
     canvas.text("in flight", (RIGHT + 8.0, FLYING.0 + 4.0), LABEL, GREEN, Align::Left)?;
     time_axis(canvas, axis(course))

@@ -20,7 +20,9 @@ mod trend;
 
 use super::compared;
 use crate::attempt::Zone;
-use crate::report::{Backoff, Headroom, Histogram, IncidentRow, LoadCourse, RecoveryRow, Report, Trend, Window};
+use crate::report::{
+    Backoff, Headroom, Histogram, IncidentRow, LoadCourse, LoadRow, RecoveryRow, Report, Trend, Window,
+};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
@@ -90,7 +92,7 @@ enum Data<'a> {
     Headroom(Vec<&'a Headroom>),
     Incidents(&'a [IncidentRow], Window),
     Recovery(&'a RecoveryRow),
-    Load(&'a LoadCourse),
+    Load(&'a LoadRow, &'a LoadCourse),
     Backoff(&'a Backoff),
     Trend(&'a Trend, Vec<String>),
 }
@@ -127,8 +129,9 @@ fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
     let mut charts = vec![bars(names.name("retries-fleet"), ChartKind::Fleet, "all runs", &report.histogram)];
     let scopes = by_scope(&report.headroom).into_iter();
     charts.extend(scopes.map(|(scope, limits)| drain(scope, limits, names)));
-    let courses = report.load.iter().filter_map(|row| Some((row.scope.as_str(), row.course.as_ref()?)));
-    charts.extend(courses.filter(|(_, course)| load::is_worth_it(course)).map(|(scope, one)| flow(scope, one, names)));
+    let courses = report.load.iter().filter_map(|row| Some((row, row.course.as_ref()?)));
+    charts
+        .extend(courses.filter(|(_, course)| load::is_worth_it(course)).map(|(row, course)| flow(row, course, names)));
     charts.extend(timeline(report, names));
     let tried = report.recovery.iter().filter(|row| recovery::steps(row).len() > 1);
     charts.extend(tried.take(RECOVERIES).map(|row| curve(row, names)));
@@ -146,11 +149,11 @@ fn drain<'a>(scope: &str, limits: Vec<&'a Headroom>, names: &mut Names) -> Chart
     Chart { name, title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) }
 }
 
-fn flow<'a>(scope: &str, course: &'a LoadCourse, names: &mut Names) -> Chart<'a> {
-    let title = format!("Load: {}", shown(scope));
-    let alt = load::alt(&title, course);
-    let name = names.name(&format!("load-{}", slug(scope)));
-    Chart { name, title, alt, kind: ChartKind::Load, data: Data::Load(course) }
+fn flow<'a>(row: &'a LoadRow, course: &'a LoadCourse, names: &mut Names) -> Chart<'a> {
+    let title = format!("Load: {}", shown(&row.scope));
+    let alt = load::alt(&title, row, course);
+    let name = names.name(&format!("load-{}", slug(&row.scope)));
+    Chart { name, title, alt, kind: ChartKind::Load, data: Data::Load(row, course) }
 }
 
 /// Nothing where nothing clustered.
@@ -270,7 +273,7 @@ impl Chart<'_> {
             Data::Incidents(list, _) => incidents::height(list),
             Data::Histogram(_)
             | Data::Headroom(_)
-            | Data::Load(_)
+            | Data::Load(..)
             | Data::Recovery(_)
             | Data::Backoff(_)
             | Data::Trend(..) => style::HEIGHT,
@@ -284,7 +287,7 @@ impl Chart<'_> {
             Data::Backoff(entry) => backoff::draw(canvas, &self.title, entry)?,
             Data::Trend(trend, labels) => trend::draw(canvas, &self.title, trend, labels)?,
             Data::Incidents(list, window) => incidents::draw(canvas, &self.title, list, *window)?,
-            Data::Load(course) => load::draw(canvas, &self.title, course)?,
+            Data::Load(row, course) => load::draw(canvas, &self.title, row, course)?,
             Data::Recovery(row) => recovery::draw(canvas, &self.title, row)?,
         }
         canvas.finish()

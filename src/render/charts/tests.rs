@@ -181,7 +181,7 @@ fn incident(class: &'static str, place: &str, from: i64, to: i64, failed: u64) -
         calls: failed,
         runs: 1,
         runs_exact: true,
-        peak_per_min: 1.0,
+        peak_per_min: 1,
         ended: crate::report::Ending::Recovered,
         request_ids: Vec::new(),
     }

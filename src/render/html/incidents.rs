@@ -17,7 +17,7 @@ const COLUMNS: [Column; 8] = [
     Column::number("Began"),
     Column::number("Lasted"),
     Column::number("Failed").minor(),
-    Column::number("Worst a minute").least(),
+    Column::number("Most in 60 s").least(),
     Column::number("Runs").least(),
     Column::text("Ended by").minor(),
 ];
@@ -52,7 +52,7 @@ fn row(view: &View<'_>, incident: &IncidentRow) -> Row {
             Cell::keyed(view.time(incident.first), incident.first.0),
             Cell::span(lasted),
             Cell::count(incident.failed),
-            Cell::keyed(html! { (format!("{:.0}", incident.peak_per_min)) }, incident.peak_per_min),
+            Cell::count(incident.peak_per_min),
             Cell::keyed(html! { (runs(incident)) }, incident.runs),
             Cell::new(html! { (ending(incident.ended)) }),
         ],

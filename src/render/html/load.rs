@@ -8,7 +8,6 @@ use super::view::View;
 use crate::render::charts::{ChartError, ChartKind};
 use crate::render::words::{self, counted, number};
 use crate::report::{AmplifiedSpan, LayerRow, LoadRow};
-use crate::units::seconds;
 use maud::{Markup, html};
 
 /// Scopes shown.
@@ -21,7 +20,7 @@ const COLUMNS: [Column; 8] = [
     Column::number("In system").minor(),
     Column::number("Little's law").least(),
     Column::number("In flight").least(),
-    Column::number("Sends a minute").minor(),
+    Column::number("Most in 60 s").minor(),
     Column::number("Refused"),
 ];
 const LAYERS: [Column; 5] = [
@@ -45,7 +44,8 @@ pub(super) fn section(view: &View<'_>) -> Result<Option<Section>, ChartError> {
         @if load.len() > MOST { p.note { "The busiest " (MOST) " of " (counted(load.len() as u64, "scope")) "." } }
         p.note {
             "In system: from the first send of a call to its last answer. Little's law: arrivals a second times that, the "
-            "calls under way at once. In flight: attempts on their way at once, measured, mean and peak."
+            "calls under way at once. In flight: attempts in flight at once, counted, mean and peak. In 60 s: the most attempts "
+            "sent within any 60 s."
         }
         (layers(&view.report.layers))
     };
@@ -61,14 +61,14 @@ fn row(view: &View<'_>, load: &LoadRow) -> Row {
             figure(load.arrivals_per_s, |x| format!("{x:.2}")),
             figure(load.time_in_system_s, words::span),
             figure(load.concurrency, |x| format!("{x:.1}")),
-            figure(flying.map(|(_, peak)| peak), |peak| {
-                format!("{:.1}, peak {peak:.1}", flying.map_or(0.0, |(mean, _)| mean))
+            figure(flying.map(|(_, peak)| peak as f64), |peak| {
+                format!("{:.1}, peak {peak:.0}", flying.map_or(0.0, |(mean, _)| mean))
             }),
-            figure(load.offered_per_min, |x| {
+            figure(load.offered_per_min.map(|most| most as f64), |_| {
                 let limit = load
                     .requests_limit
                     .map_or_else(String::new, |limit| format!(" of {}", number(limit.unsigned_abs())));
-                format!("{x:.0}{limit}")
+                format!("{}{limit}", load.offered_per_min.map_or_else(String::new, number))
             }),
             Cell::keyed(html! { (words::share(load.refused)) }, load.refused.ratio().unwrap_or(0.0)),
         ],
@@ -87,10 +87,10 @@ fn more(view: &View<'_>, load: &LoadRow) -> Markup {
     html! {
         dl.terms.small {
             @if let Some((at, offered)) = load.offered_at.zip(load.offered_per_min) {
-                dt { "Busiest minute" } dd { (format!("{offered:.0}")) " sends, from " (view.time(at)) }
+                dt { "Most in 60 s" } dd { (counted(offered, "attempt")) ", from " (view.time(at)) }
             }
             @if let Some((at, peak)) = load.in_flight_peak_at.zip(load.in_flight_peak) {
-                dt { "Most in flight" } dd { (format!("{peak:.1}")) " at " (view.time(at)) ", a mean over " (seconds(load.resolution_s)) }
+                dt { "Most in flight" } dd { (counted(peak, "attempt")) ", first at " (view.time(at)) }
             }
             @if let Some(limit) = load.requests_limit { dt { "Limit" } dd { (number(limit.unsigned_abs())) " requests, as the headers said last" } }
             dt { "Refused" } dd { (words::share(load.refused)) " of all sends" }

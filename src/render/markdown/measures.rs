@@ -85,7 +85,7 @@ fn load(row: &LoadRow) -> Vec<String> {
         number(row.calls),
         row.time_in_system_s.map_or_else(String::new, words::span),
         rate(row.concurrency),
-        rate(row.in_flight_peak),
+        row.in_flight_peak.map_or_else(String::new, number),
         words::share(row.refused),
     ]
 }

@@ -19,7 +19,7 @@ const COLUMNS: [Column; 8] = [
     Column::new("each takes", Fit::Number).spare(2),
     Column::new("at once", Fit::Number),
     Column::new("peak", Fit::Number),
-    Column::new("most a min", Fit::Number).spare(1),
+    Column::new("in 60 s", Fit::Number).spare(1),
     Column::new("limit", Fit::Number).spare(1),
 ];
 
@@ -29,7 +29,7 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if shown.is_empty() || (super::is_calm(report) && !all) {
         return Ok(());
     }
-    page.heading("LOAD", "at once = a second x what each takes; the peak as measured")?;
+    page.heading("LOAD", "at once = a second x what each takes; peak: in flight; 60 s: most sent")?;
     let most = if all { shown.len() } else { SHOWN };
     let mut table = Table::new(&COLUMNS);
     shown.iter().take(most).for_each(|one| table.row(row(one)));
@@ -42,14 +42,15 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 
 fn row(row: &LoadRow) -> Vec<Text> {
     let rate = |x: Option<f64>| Text::plain(x.map_or_else(String::new, words::rate));
+    let count = |x: Option<u64>| Text::plain(x.map_or_else(String::new, words::number));
     vec![
         Text::plain(&row.scope),
         Text::plain(words::number(row.calls)),
         rate(row.arrivals_per_s),
         Text::plain(row.time_in_system_s.map_or_else(String::new, words::span)),
         rate(row.concurrency),
-        rate(row.in_flight_peak),
-        rate(row.offered_per_min),
-        rate(row.requests_limit.map(|limit| limit as f64)),
+        count(row.in_flight_peak),
+        count(row.offered_per_min),
+        count(row.requests_limit.map(i64::unsigned_abs)),
     ]
 }

@@ -162,7 +162,7 @@ pub(in crate::render) fn hostile() -> Report {
     for incident in &mut report.incidents {
         incident.model = Some(bad.clone());
         incident.failed = u64::MAX;
-        incident.peak_per_min = f64::MAX;
+        incident.peak_per_min = u64::MAX;
     }
     for load in &mut report.load {
         load.scope.push_str(HOSTILE);

@@ -19,7 +19,7 @@ pub(super) fn incidents() -> Vec<IncidentRow> {
         calls: failed / 3,
         runs,
         runs_exact: runs <= 32,
-        peak_per_min: failed as f64 / 2.5,
+        peak_per_min: failed * 2 / 5,
         ended,
         request_ids: (1..=3).map(|n| format!("req_{class}{n}")).collect(),
     };
@@ -66,11 +66,10 @@ pub(super) fn load() -> Vec<LoadRow> {
         time_in_system_s: Some(12.5),
         concurrency: Some(1.75),
         in_flight_mean: Some(1.2),
-        in_flight_peak: Some(37.5),
+        in_flight_peak: Some(37),
         in_flight_peak_at: Some(at(33)),
-        resolution_s: 16.777,
         timed: Share { count: calls, of: calls },
-        offered_per_min: Some(412.0),
+        offered_per_min: Some(412),
         offered_at: Some(at(33)),
         requests_limit: limit,
         refused: Share { count: 130, of: calls },
@@ -82,8 +81,15 @@ pub(super) fn load() -> Vec<LoadRow> {
 }
 
 fn course() -> LoadCourse {
-    let point = |(minute, (sends, refused, in_flight))| LoadPoint { at: at(minute), sends, refused, in_flight };
-    let figures = [(40, 0, 2.0), (412, 90, 37.5), (260, 40, 12.25), (55, 0, 3.5), (60, 0, 3.0)];
+    let point = |(minute, (sends, refused, in_flight))| LoadPoint {
+        at: at(minute),
+        sends,
+        refused,
+        sends_per_min: sends,
+        refused_per_min: refused,
+        in_flight,
+    };
+    let figures = [(40, 0, 2), (412, 90, 37), (260, 40, 12), (55, 0, 3), (60, 0, 3)];
     LoadCourse { resolution_s: 60.0, points: (31..).zip(figures).map(point).collect() }
 }
 

@@ -1,0 +1,142 @@
+//! The time that a log covers, without the few attempts whose clock was wrong by months or years.
+
+use super::fleet::Fleet;
+use super::flow::Flow;
+use crate::attempt::{Series, Time};
+
+/// Attempts so far from all others are suspected of a wrong clock, µs: half a year.
+const APART_US: i64 = 182 * DAY_US;
+const DAY_US: i64 = 86_400_000_000;
+/// So few attempts may be of a wrong clock, or else one in so many of all.
+const FEW: u64 = 3;
+const ONE_IN: u64 = 1_000;
+/// And the others must be so many times as many.
+const TIMES_AS_MANY: u64 = 10;
+
+/// What a log covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// The first attempt.
+    pub first: Time,
+    /// The last moment it speaks of.
+    pub last: Time,
+    /// Attempts whose time lies far from all others.
+    pub outside: u64,
+    /// When the first and the last of those were sent by their own clock.
+    pub outliers: Option<(Time, Time)>,
+}
+
+impl Covered {
+    /// Whether a stretch of time that begins at `at` and is `width_us` long has a part in it.
+    #[must_use]
+    pub fn meets(&self, at: Time, width_us: i64) -> bool {
+        at.plus_us(width_us) > self.first && at <= self.last
+    }
+}
+
+/// Attempts with no gap of half a year between them.
+struct Cluster {
+    first: Time,
+    last: Time,
+    attempts: u64,
+}
+
+impl Fleet<'_> {
+    /// The time that the log covers; `None` where it holds no attempt.
+    #[must_use]
+    pub fn covered(&self) -> Option<Covered> {
+        let first = self.runs.values().map(|run| run.first).min()?;
+        let last = self.runs.values().map(|run| run.last).max()?;
+        let all = Covered { first, last, outside: 0, outliers: None };
+        if last.us_since(first) < APART_US {
+            return Some(all);
+        }
+        let mut sums: Series<Flow> = Series::default();
+        self.scopes.values().for_each(|tally| sums.merge(tally.flow.clone().no_finer_than(DAY_US)));
+        Some(without_outliers(all, &clusters(sums)))
+    }
+}
+
+fn clusters(sums: Series<Flow>) -> Vec<Cluster> {
+    let mut list: Vec<Cluster> = Vec::new();
+    for (_, day) in sums.sorted().1 {
+        let Some((first, last)) = day.first.map(|spot| spot.sent).zip(day.last) else { continue };
+        let attempts = day.sends;
+        match list.last_mut() {
+            Some(before) if first.us_since(before.last) < APART_US => {
+                before.last = before.last.max(last);
+                before.attempts += attempts;
+            }
+            _ => list.push(Cluster { first, last, attempts }),
+        }
+    }
+    list
+}
+
+fn without_outliers(all: Covered, clusters: &[Cluster]) -> Covered {
+    let attempts: u64 = clusters.iter().map(|cluster| cluster.attempts).sum();
+    let most = clusters.iter().map(|cluster| cluster.attempts).max().unwrap_or(0);
+    let is_outlier =
+        |cluster: &Cluster| cluster.attempts <= FEW.max(attempts / ONE_IN) && cluster.attempts * TIMES_AS_MANY <= most;
+    let (outliers, kept): (Vec<&Cluster>, Vec<&Cluster>) = clusters.iter().partition(|cluster| is_outlier(cluster));
+    let (Some(first), Some(last)) = (kept.first(), kept.last()) else { return all };
+    let Some((begin, end)) = outliers.first().zip(outliers.last()) else { return all };
+    // Where nothing is left out behind it, the last answer is known.
+    let ends_with = clusters.last().is_some_and(|cluster| cluster.last == last.last);
+    Covered {
+        first: first.first,
+        last: if ends_with { all.last } else { last.last },
+        outside: outliers.iter().map(|cluster| cluster.attempts).sum(),
+        outliers: Some((begin.first, end.last)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::read_str;
+    use crate::judge::{Options, judge};
+
+    const DAY_MS: u64 = 86_400_000;
+
+    /// Calls at these days since 2026-03-10.
+    fn covered(days: &[u64]) -> Covered {
+        let line = |(n, day): (usize, &u64)| {
+            let at = 1_773_133_200_000 + day * DAY_MS + n as u64 * 1_000;
+            format!(r#"{{"ts":{at},"call_id":"c{n}","model":"m","status":200,"duration_ms":400}}"#)
+        };
+        let mut lines: Vec<String> = days.iter().enumerate().map(line).collect();
+        let table = read_str(&lines.join("\n"));
+        let known = judge(&table, &Options::default()).fleet.covered();
+        lines.reverse();
+        let turned = read_str(&lines.join("\n"));
+        assert_eq!(judge(&turned, &Options::default()).fleet.covered(), known, "the order of lines matters");
+        known.unwrap_or(Covered { first: Time(0), last: Time(0), outside: u64::MAX, outliers: None })
+    }
+
+    #[test]
+    fn a_clock_wrong_by_years_is_left_out_and_named() {
+        let mut days = vec![1; 40];
+        days.push(9_000);
+        let one = covered(&days);
+        assert_eq!(one.outside, 1);
+        assert!(one.last.us_since(one.first) < DAY_US, "{one:?}");
+        assert_eq!(
+            one.outliers.map(|(first, last)| (first.us_since(one.first) / DAY_US, last == first)),
+            Some((8_999, true))
+        );
+    }
+
+    #[test]
+    fn what_is_no_outlier_is_covered() {
+        // Two nights half a year apart, a few days, and a log too short to say whose clock is wrong.
+        let mut nights = vec![0; 20];
+        nights.extend([200; 10]);
+        for days in [nights, (0..30).collect(), vec![0, 0, 0, 0, 400]] {
+            let one = covered(&days);
+            assert_eq!((one.outside, one.outliers), (0, None), "{days:?}");
+            let days_apart = days.last().zip(days.first()).map_or(0, |(last, first)| last - first) as i64;
+            assert_eq!(one.last.us_since(one.first) / DAY_US, days_apart, "{days:?}");
+        }
+    }
+}
