@@ -82,7 +82,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let exhausted = call.len() > 1 && call.outcome == Outcome::Failed && call.attempts().all(lacks_capacity);
     let small = call.len() as f64 <= settings.get(RULE.code, &ATTEMPTS);
-    if !exhausted || !small || stopped_short(call.last()) || another_tells(call, settings) {
+    if !exhausted || !small || call.fell_back || stopped_short(call.last()) || another_tells(call, settings) {
         return None;
     }
     let waits: Option<Vec<f64>> = (1..call.len()).map(|p| call.wait_before(p).map(|wait| wait.s())).collect();
