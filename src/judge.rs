@@ -13,8 +13,8 @@ pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
 pub use options::{Options, Suppression};
 pub use rolling::Rolling;
 
-use crate::attempt::{AttemptTable, Dimension, Symbol, Time};
-use crate::calls::{Call, Grouping, Groups, Horizon, Plain, group_rest};
+use crate::attempt::{Attempt, AttemptTable, Dimension, Symbol, Time};
+use crate::calls::{self, Call, Endurance, Grouping, Groups, Horizon, Persistence, Plain, group, group_rest};
 use crate::measure::{Fleet, RunTally, Service, Sums};
 use crate::report::CallFacts;
 use crate::rules::{self, Check, Confidence, Field, Hit, Rule, Scope, Severity};
@@ -52,9 +52,9 @@ pub fn judge<'a>(table: &'a AttemptTable, options: &Options) -> Judgement<'a> {
 }
 
 fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> Judgement<'a> {
-    let horizon = horizon(table, options.complete);
     let plain = Plain::of(table);
     let groups = group_rest(table, &plain);
+    let horizon = horizon_of(&groups, options.complete);
     let mut whole = stretches::judge_all(&groups, &plain, &horizon, stretch, options);
     whole.judge_fleet(options);
     whole
@@ -63,8 +63,29 @@ fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> J
 /// The end of the data, and whether anything may follow it.
 #[must_use]
 pub fn horizon(table: &AttemptTable, complete: bool) -> Horizon {
-    let data_end = table.rows.par_iter().with_min_len(1 << 14).map(|row| row.ended()).max().unwrap_or(Time(0));
-    Horizon { data_end, complete }
+    horizon_of(&group(table), complete)
+}
+
+fn horizon_of(groups: &Groups<'_>, complete: bool) -> Horizon {
+    let table = groups.table();
+    let rows = || table.rows.par_iter().with_min_len(1 << 14);
+    let data_end = rows().map(|row| row.ended()).max().unwrap_or(Time(0));
+    let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
+    // Only where a call may be open does it matter when clients stop.
+    let may_be_open = |row: &Attempt| row.failed() && data_end.us_since(row.ended()) < calls::patience_us(table, row);
+    if complete || !rows().any(may_be_open) {
+        return horizon;
+    }
+    let seen = groups.pieces().par_iter().map(|piece| {
+        let mut seen = Persistence::default();
+        groups.calls(piece, &horizon, |_| true, |call| seen.absorb(call, &horizon));
+        seen
+    });
+    let seen = seen.reduce(Persistence::default, |mut left, right| {
+        left.merge(right);
+        left
+    });
+    Horizon { endurance: seen.endurance(), ..horizon }
 }
 
 /// Judges the calls of one shard, those whose key `in_shard` accepts.
@@ -182,7 +203,7 @@ impl<'a> Judgement<'a> {
         self.fleet.sums.under_way.want(|| rules::declares_pool(&options.settings));
         self.fleet.sums.absorb(call, since);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
-        if call.succeeded_at_once() {
+        if call.succeeded_at_once() && !call.shares_id {
             return;
         }
         let mut hits: Vec<(&'static Rule, bool, Hit)> = Vec::new();
@@ -414,7 +435,7 @@ fn weigh(rule: &Rule, hit: &Hit, grouping: Option<Grouping>, options: &Options) 
     let severity = asked.or(hit.severity).unwrap_or(rule.severity);
     match grouping {
         Some(Grouping::Inferred) => (severity.min(Severity::Warning), hit.confidence.min(Confidence::Low)),
-        Some(Grouping::Counter) => (severity, hit.confidence.min(Confidence::Medium)),
+        Some(Grouping::Counter | Grouping::Body) => (severity, hit.confidence.min(Confidence::Medium)),
         Some(Grouping::Explicit) | None => (severity, hit.confidence),
     }
 }

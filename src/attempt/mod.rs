@@ -68,10 +68,10 @@ impl Attempt {
         self.class.is_some()
     }
 
-    /// Whether it succeeded, and its row says all there is to say.
+    /// Whether it succeeded, and its row says all there is to say of it where it is alone.
     #[must_use]
     pub(crate) fn is_plain(&self) -> bool {
-        self.class.is_none() && self.detail == DetailId::NONE
+        self.class.is_none() && !self.detail.is_detail()
     }
 
     /// How its failure heals, the server's own override heard; `None` for a success.

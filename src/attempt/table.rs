@@ -5,13 +5,35 @@ use super::origin::{Origin, OriginId, Origins};
 use super::{Attempt, Flags, Gauges, Span, Time};
 use crate::policy::{Price, Prices};
 
-/// Index of a [`Detail`]; [`DetailId::NONE`] for an attempt that has none.
+/// Index of a [`Detail`] or, with the highest bit set, of the [`Ids`] of an attempt that needs no more;
+/// [`DetailId::NONE`] for an attempt that has neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetailId(u32);
 
 impl DetailId {
-    /// The attempt has no detail.
+    /// The attempt has neither.
     pub const NONE: DetailId = DetailId(u32::MAX);
+    const IDS: u32 = 1 << 31;
+
+    /// Whether it is the index of a [`Detail`].
+    #[must_use]
+    pub(crate) fn is_detail(self) -> bool {
+        self.0 & Self::IDS == 0
+    }
+
+    fn ids(self) -> Option<usize> {
+        (!self.is_detail() && self != Self::NONE).then_some((self.0 & !Self::IDS) as usize)
+    }
+}
+
+/// What is kept of a success that is no retry by its own account: another attempt of its call may follow.
+#[derive(Clone, Copy, Debug)]
+struct Ids {
+    request_hash: u64,
+    /// Where the request id stands in the table's text, with the call id behind it.
+    start: u32,
+    request_id: u8,
+    call_id: u8,
 }
 
 /// A piece of a table's text, for strings that seldom repeat: ids.
@@ -117,6 +139,7 @@ pub struct AttemptTable {
     /// Headroom readings, folded over time.
     pub gauges: Gauges,
     details: Vec<Detail>,
+    ids: Vec<Ids>,
     /// As long as `rows`, or empty when no record carried usage.
     usage: Vec<Usage>,
     texts: String,
@@ -138,6 +161,57 @@ impl AttemptTable {
             self.usage.push(Usage::default());
         }
         self.rows.push(row);
+    }
+
+    /// Keeps the ids of a row that has no [`Detail`], and the fingerprint of its body, 0 where that is unknown. Ids
+    /// of more than 255 bytes are left out.
+    pub(crate) fn keep_ids(&mut self, request_id: &str, call_id: &str, request_hash: u64) -> DetailId {
+        let text = (u8::try_from(request_id.len()), u8::try_from(call_id.len()), u32::try_from(self.texts.len()));
+        let (request_len, call_len, start) = match text {
+            (Ok(request_id), Ok(call_id), Ok(start)) => (request_id, call_id, start),
+            _ => (0, 0, 0),
+        };
+        let index = self.ids.len() as u32;
+        if (request_len == 0 && call_len == 0 && request_hash == 0) || index >= DetailId::IDS - 1 {
+            return DetailId::NONE;
+        }
+        if request_len > 0 || call_len > 0 {
+            self.texts.push_str(request_id);
+            self.texts.push_str(call_id);
+        }
+        self.ids.push(Ids { request_hash, start, request_id: request_len, call_id: call_len });
+        DetailId(index | DetailId::IDS)
+    }
+
+    /// The id the provider gave the attempt of a row.
+    #[must_use]
+    pub fn request_id(&self, row: &Attempt) -> Option<&str> {
+        match self.detail(row) {
+            Some(detail) => self.text(detail.request_id),
+            None => self.ids_of(row).and_then(|ids| self.text(ids.request_id())),
+        }
+    }
+
+    /// The id of the call of a row, as logged.
+    #[must_use]
+    pub fn call_id(&self, row: &Attempt) -> Option<&str> {
+        match self.detail(row) {
+            Some(detail) => self.text(detail.call_id),
+            None => self.ids_of(row).and_then(|ids| self.text(ids.call_id())),
+        }
+    }
+
+    /// Fingerprint of the request body of a row, 0 where it is unknown.
+    #[must_use]
+    pub fn request_hash(&self, row: &Attempt) -> u64 {
+        match self.detail(row) {
+            Some(detail) => detail.request_hash,
+            None => self.ids_of(row).map_or(0, |ids| ids.request_hash),
+        }
+    }
+
+    fn ids_of(&self, row: &Attempt) -> Option<&Ids> {
+        self.ids.get(row.detail.ids()?)
     }
 
     /// Keeps `text`; an empty reference once 4 GiB are held.
@@ -216,7 +290,9 @@ impl AttemptTable {
         let origins = self.origins.absorb(&other.origins, &names);
         self.gauges.absorb(other.gauges, &names);
         let (text_base, detail_base) = (self.texts.len() as u64, self.details.len() as u64);
+        let ids_base = self.ids.len() as u64;
         self.texts.push_str(&other.texts);
+        self.ids.extend(other.ids.into_iter().map(|ids| ids.moved(text_base)));
         self.details.extend(other.details.into_iter().map(|detail| moved(detail, &names, text_base)));
         if !self.usage.is_empty() || !other.usage.is_empty() {
             self.usage.resize(self.rows.len(), Usage::default());
@@ -226,8 +302,11 @@ impl AttemptTable {
         self.rows.extend(other.rows.into_iter().map(|mut row| {
             row.run = remap(row.run, &names);
             row.origin = origins[row.origin.0 as usize];
-            if row.detail != DetailId::NONE {
+            if row.detail.is_detail() {
                 row.detail = u32::try_from(detail_base + u64::from(row.detail.0)).map_or(DetailId::NONE, DetailId);
+            } else if let Some(index) = row.detail.ids() {
+                let index = u32::try_from(ids_base + index as u64).ok().filter(|index| *index < DetailId::IDS - 1);
+                row.detail = index.map_or(DetailId::NONE, |index| DetailId(index | DetailId::IDS));
             }
             row
         }));
@@ -248,6 +327,11 @@ impl AttemptTable {
         };
         let mut kept = AttemptTable::default();
         for row in &mut self.rows {
+            if let Some(ids) = row.detail.ids().and_then(|index| self.ids.get(index)) {
+                let [request_id, call_id] = [ids.request_id(), ids.call_id()].map(|it| text(it).unwrap_or_default());
+                row.detail = kept.keep_ids(request_id, call_id, ids.request_hash);
+                continue;
+            }
             let Some(&detail) = self.details.get(row.detail.0 as usize) else { continue };
             let (request_id, call_id) = (kept.keep(text(detail.request_id)), kept.keep(text(detail.call_id)));
             row.detail = DetailId(kept.details.len() as u32);
@@ -255,6 +339,8 @@ impl AttemptTable {
         }
         self.details.clear();
         self.details.append(&mut kept.details);
+        self.ids.clear();
+        self.ids.append(&mut kept.ids);
         self.texts.clear();
         self.texts.push_str(&kept.texts);
     }
@@ -264,8 +350,26 @@ impl AttemptTable {
     pub fn bytes(&self) -> usize {
         size_of::<Attempt>() * self.rows.capacity()
             + size_of::<Detail>() * self.details.capacity()
+            + size_of::<Ids>() * self.ids.capacity()
             + size_of::<Usage>() * self.usage.capacity()
             + self.texts.capacity()
+    }
+}
+
+impl Ids {
+    fn request_id(&self) -> TextRef {
+        TextRef { start: self.start, len: u32::from(self.request_id) }
+    }
+
+    fn call_id(&self) -> TextRef {
+        TextRef { start: self.start + u32::from(self.request_id), len: u32::from(self.call_id) }
+    }
+
+    fn moved(self, text_base: u64) -> Ids {
+        match u32::try_from(text_base + u64::from(self.start)) {
+            Ok(start) if start < u32::MAX - 512 => Ids { start, ..self },
+            _ => Ids { start: 0, request_id: 0, call_id: 0, ..self },
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! One logical request, settled: what call rules see.
 
-use super::{Grouping, Horizon, order_of, plausible_wait_us};
-use crate::attempt::{Attempt, AttemptTable, Detail, Flags, Origin, Time, Usage};
+use super::reuse::Part;
+use super::stream::Series;
+use super::{Endurance, Grouping, Horizon, asked_wait_us, clock_slack_us, order_of, plausible_wait_us};
+use crate::attempt::{Attempt, AttemptTable, Detail, Flags, Origin, Symbol, Time, Usage};
 use crate::report::Outcome;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -19,6 +21,10 @@ pub struct Call<'a> {
     pub disordered: bool,
     /// Deliveries of an attempt beyond its first.
     pub duplicates: u32,
+    /// Another call has the same id, and was under way when this one began or was sent by another client.
+    pub shares_id: bool,
+    /// The same run asked another model within seconds of its last failure, in a log that names no calls.
+    pub fell_back: bool,
 }
 
 /// The time between two attempts.
@@ -38,9 +44,6 @@ impl Wait {
     }
 }
 
-/// How far an attempt may start before its predecessor ended and still count as "no wait": rounding of clocks.
-const CLOCK_SLACK_US: i64 = 50_000;
-
 impl<'a> Call<'a> {
     /// Settles the attempts `rows` of one call.
     pub(crate) fn settle(
@@ -49,7 +52,16 @@ impl<'a> Call<'a> {
         grouping: Grouping,
         horizon: &Horizon,
     ) -> Call<'a> {
-        let mut call = Call { table, rows, grouping, outcome: Outcome::Ok, disordered: false, duplicates: 0 };
+        let mut call = Call {
+            table,
+            rows,
+            grouping,
+            outcome: Outcome::Ok,
+            disordered: false,
+            duplicates: 0,
+            shares_id: false,
+            fell_back: false,
+        };
         if call.rows.len() > 1 {
             call.order();
             call.drop_duplicates();
@@ -57,6 +69,18 @@ impl<'a> Call<'a> {
         }
         call.outcome = call.ending(horizon);
         call
+    }
+
+    /// The same for one of the calls that share an id.
+    pub(super) fn settle_part(table: &'a AttemptTable, part: Part, horizon: &Horizon) -> Call<'a> {
+        let grouping = if part.guessed { Grouping::Inferred } else { Grouping::Explicit };
+        Call { shares_id: part.apart, ..Call::settle(table, part.rows, grouping, horizon) }
+    }
+
+    /// The same for one that was found in a stream.
+    pub(crate) fn settle_series(table: &'a AttemptTable, series: Series, horizon: &Horizon) -> Call<'a> {
+        let fell_back = series.fell_back;
+        Call { fell_back, ..Call::settle(table, series.rows, series.grouping, horizon) }
     }
 
     fn order(&mut self) {
@@ -71,7 +95,7 @@ impl<'a> Call<'a> {
         let mut kept: SmallVec<[u32; 8]> = SmallVec::new();
         for &index in &self.rows {
             let row = &rows[index as usize];
-            let known = kept.iter().rev().take(64).any(|&other| self.same_send(&rows[other as usize], row));
+            let known = kept.iter().rev().take(64).any(|&other| self.same_attempt(&rows[other as usize], row));
             if !known {
                 kept.push(index);
             }
@@ -80,13 +104,29 @@ impl<'a> Call<'a> {
         self.rows = kept;
     }
 
-    fn same_send(&self, a: &Attempt, b: &Attempt) -> bool {
+    fn same_attempt(&self, a: &Attempt, b: &Attempt) -> bool {
         if a.identity != b.identity || !a.identified() {
             return false;
         }
         let same_record = a.sent == b.sent && a.number == b.number;
         let named = a.flags.has(Flags::REQUEST_ID) && b.flags.has(Flags::REQUEST_ID);
-        same_record || (named && self.table.origin(a).layer != self.table.origin(b).layer)
+        same_record || (named && self.table.origin(a).layer != self.table.origin(b).layer && !self.is_passed_on(a, b))
+    }
+
+    /// Whether one of two layers made an attempt for the other, and passed the provider's id on with the answer: the
+    /// provider or the model is another one, or the one sent more than this while the other waited.
+    fn is_passed_on(&self, a: &Attempt, b: &Attempt) -> bool {
+        let spans = |outer: &Attempt, inner: &Attempt| inner.sent >= outer.sent && inner.ended() <= outer.ended();
+        let (outer, inner) = if spans(a, b) { (a, b) } else { (b, a) };
+        let (around, within) = (self.table.origin(outer), self.table.origin(inner));
+        let differ = |a: Symbol, b: Symbol| a.is_some() && b.is_some() && a != b;
+        let more = || {
+            let of_layer = self.attempts().filter(|row| self.table.origin(row).layer == within.layer);
+            of_layer.filter(|row| row.identity != inner.identity && spans(outer, row)).count() > 0
+        };
+        spans(outer, inner)
+            && outer.duration.as_us().is_some()
+            && (differ(around.provider, within.provider) || differ(around.model, within.model) || more())
     }
 
     /// Where every attempt has a number of its own and the clock disagrees, the numbers are right.
@@ -116,8 +156,14 @@ impl<'a> Call<'a> {
             return Outcome::Failed;
         }
         let detail = self.table.detail(last);
-        let patience = plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
-        if horizon.data_end.us_since(last.ended()) < patience { Outcome::Open } else { Outcome::Failed }
+        let (hint_us, planned_us) = (detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
+        let Endurance { patience_us, cap } = horizon.endurance;
+        let patience = match patience_us {
+            Some(us) => us.max(asked_wait_us(hint_us, planned_us)).min(plausible_wait_us(hint_us, planned_us)),
+            None => plausible_wait_us(hint_us, planned_us),
+        };
+        let silent = horizon.data_end.us_since(last.ended()) >= patience;
+        if silent || cap.is_some_and(|cap| self.rows.len() >= cap as usize) { Outcome::Failed } else { Outcome::Open }
     }
 
     /// The table its attempts are in.
@@ -213,7 +259,7 @@ impl<'a> Call<'a> {
     /// The id of the call as logged.
     #[must_use]
     pub fn id(&self) -> Option<&'a str> {
-        (0..self.len()).find_map(|position| self.table.text(self.detail(position)?.call_id))
+        self.attempts().find_map(|attempt| self.table.call_id(attempt))
     }
 
     /// Whether it is one attempt that succeeded and hides no other: no call rule speaks of that.
@@ -228,21 +274,20 @@ impl<'a> Call<'a> {
         self.table.names.get(self.first().run)
     }
 
-    /// The wait before the attempt at `position`; `None` for the first, after a success, and where clocks make none
-    /// of it.
+    /// The wait before the attempt at `position`; `None` for the first, after a success, which nobody waits to
+    /// retry, and where clocks make none of it.
     #[must_use]
     pub fn wait_before(&self, position: usize) -> Option<Wait> {
         if position == 0 || self.disordered {
             return None;
         }
         let (before, this) = (self.at(position - 1), self.at(position));
-        // What follows an answer is another request, or a mistake; it is no wait.
         if !before.failed() {
             return None;
         }
         let us = this.sent.us_since(before.ended());
         let end_to_start = before.duration.as_us().is_some();
-        (us >= -CLOCK_SLACK_US).then_some(Wait { us: us.max(0), end_to_start })
+        (us >= -clock_slack_us(before, this)).then_some(Wait { us: us.max(0), end_to_start })
     }
 
     /// Time spent between its attempts, in µs.
@@ -256,13 +301,19 @@ impl<'a> Call<'a> {
         (0..self.len().saturating_sub(1)).filter(|&position| self.at(position).failed())
     }
 
+    /// Fingerprint of the request body of the attempt at `position`, 0 where it is unknown.
+    #[must_use]
+    pub fn request_hash(&self, position: usize) -> u64 {
+        self.table.request_hash(self.at(position))
+    }
+
     /// Whether the request is known to differ between the attempts at two positions: by the hash of its body, by
     /// the cap on output tokens it asks for, or by its model.
     #[must_use]
     pub fn body_changed(&self, a: usize, b: usize) -> bool {
-        let said =
-            |position| self.detail(position).map_or((0, 0), |detail: &Detail| (detail.request_hash, detail.max_tokens));
-        let ((left_hash, left_cap), (right_hash, right_cap)) = (said(a), said(b));
+        let cap = |position| self.detail(position).map_or(0, |detail: &Detail| detail.max_tokens);
+        let (left_hash, right_hash) = (self.request_hash(a), self.request_hash(b));
+        let (left_cap, right_cap) = (cap(a), cap(b));
         let (before, after) = (self.origin(a).model, self.origin(b).model);
         let other_body = left_hash != 0 && right_hash != 0 && left_hash != right_hash;
         let other_cap = left_cap != 0 && right_cap != 0 && left_cap != right_cap;

@@ -164,12 +164,12 @@ impl<'a> Groups<'a> {
             let rows = SmallVec::from_slice(&[*row]);
             settled(&Call::settle(self.table, rows, grouping, horizon));
         } else if grouping == Grouping::Explicit {
-            for call in reuse::split(self.table, group) {
-                settled(&Call::settle(self.table, call, Grouping::Explicit, horizon));
+            for part in reuse::split(self.table, group) {
+                settled(&Call::settle_part(self.table, part, horizon));
             }
         } else {
-            for (call, grouping) in stream::split(self.table, group) {
-                settled(&Call::settle(self.table, call, grouping, horizon));
+            for series in stream::split(self.table, group) {
+                settled(&Call::settle_series(self.table, series, horizon));
             }
         }
     }
@@ -197,14 +197,14 @@ impl<'a> Groups<'a> {
                 }
                 continue;
             }
-            // A later call of the same id begins where the one before it ended: they go in their order.
+            // Which call of an id an attempt belongs to depends on those that began before: they go in their order.
             let mut over = true;
-            for mut call in reuse::split(self.table, group) {
-                over &= quiet.reached(self.table, &call);
-                let all = over.then(|| call.clone());
-                call.retain(|row| rows[*row as usize].sent < quiet.until);
-                if !call.is_empty() {
-                    let call = Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon);
+            for mut part in reuse::split(self.table, group) {
+                over &= quiet.reached(self.table, &part.rows);
+                let all = over.then(|| part.rows.clone());
+                part.rows.retain(|row| rows[*row as usize].sent < quiet.until);
+                if !part.rows.is_empty() {
+                    let call = Call::settle_part(self.table, part, &quiet.horizon);
                     found(&call, all.as_deref());
                 }
             }

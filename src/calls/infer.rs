@@ -1,15 +1,70 @@
 //! What continues what, in a log that names no calls: by counters, or by likeness and time.
 
 use super::stream::{Series, last};
-use super::{Grouping, plausible_wait_us};
+use super::{Grouping, clock_slack_us, patience_us};
 use crate::attempt::{Attempt, AttemptTable, Flags, Time};
+use smallvec::SmallVec;
 
-/// How far an attempt may start before another ended and still not be beside it: rounding of clocks.
-const CLOCK_SLACK_US: i64 = 50_000;
+/// A client that turns to another model does so within this of the last failure, µs: there is nothing to wait for.
+const LONGEST_FALLBACK_US: i64 = 5_000_000;
+/// A client that goes on with its next item does so at once: what comes later may have been waited for, µs.
+const SHORTEST_WAIT_US: i64 = 300_000;
 
 /// What is known of an attempt before others are looked at: with a counter, where in its call it stands.
 pub(super) fn alone(row: &Attempt) -> Grouping {
     if row.number > 0 || row.sdk_count().is_some() { Grouping::Counter } else { Grouping::Inferred }
+}
+
+/// The series whose body `start` sends again. Of several, the one that its SDK counter continues; else it is a guess.
+pub(super) fn by_body(
+    table: &AttemptTable,
+    open: &[Series],
+    start: &Attempt,
+    concurrent: bool,
+) -> Option<(usize, Grouping)> {
+    let hash = table.request_hash(start);
+    if hash == 0 || start.number == 1 {
+        return None;
+    }
+    let fits = |series: &Series| {
+        let before = last(table, series);
+        let numbered = start.number == 0 || before.number == 0 || before.number == start.number - 1;
+        // A counter that begins anew beside other requests is more likely one of them.
+        let anew = concurrent && before.sdk_count().is_some() && start.sdk_count().is_some_and(|count| count == 0);
+        let in_turn = start.sent.us_since(before.ended()) >= -clock_slack_us(before, start);
+        table.request_hash(before) == hash
+            && numbered
+            && !anew
+            && in_turn
+            && can_continue(before)
+            && alike(table, before, start)
+    };
+    let fitting: SmallVec<[usize; 4]> = (0..open.len()).filter(|&place| fits(&open[place])).collect();
+    let counted = |place: &&usize| continues(last(table, &open[**place]), start);
+    match (fitting.as_slice(), fitting.iter().filter(counted).collect::<SmallVec<[_; 4]>>().as_slice()) {
+        ([one], _) => Some((*one, Grouping::Body)),
+        (_, [one]) => Some((**one, Grouping::Body)),
+        _ => {
+            let due = |place: &usize| due(table, last(table, &open[*place]));
+            fitting.iter().copied().min_by_key(due).map(|place| (place, Grouping::Inferred))
+        }
+    }
+}
+
+/// Whether the client may have given up `series` and asked another model instead: a like request, within seconds.
+pub(super) fn gives_way(table: &AttemptTable, series: &Series, start: &Attempt) -> bool {
+    let before = last(table, series);
+    let (a, b) = (table.origin(before), table.origin(start));
+    let first = start.number <= 1 && start.sdk_count().is_none_or(|count| count == 0);
+    let after_us = start.sent.us_since(before.ended());
+    first
+        && can_continue(before)
+        && a.model.is_some()
+        && b.model.is_some()
+        && a.model != b.model
+        && (-clock_slack_us(before, start)..=LONGEST_FALLBACK_US).contains(&after_us)
+        && !before.flags.has(Flags::TOOL)
+        && !start.flags.has(Flags::TOOL)
 }
 
 /// The series whose counter `start` continues. Of several, the one whose wait was over first: clients that
@@ -54,7 +109,9 @@ pub(super) fn latest(
     start: &Attempt,
     concurrent: bool,
 ) -> Option<(usize, Grouping)> {
-    let counted = start.number > 0 || start.sdk_count().is_some_and(|count| count > 0);
+    // The number 1 after an attempt without one is that of a first retry: of a loop that counts from zero, or whose
+    // first attempts have no number.
+    let counted = start.number > 1 || start.sdk_count().is_some_and(|count| count > 0);
     if counted {
         return None;
     }
@@ -63,9 +120,18 @@ pub(super) fn latest(
         let in_turn = before.number == 0 && start.sent >= before.ended();
         // Where many are under way, a send that one of them has no reason to make is another's.
         let another = concurrent && (before.terminal() || due(table, before) > start.sent);
-        in_turn && !another && can_continue(before) && alike(table, before, start) && heals(table, before, start)
+        in_turn && !another && can_continue(before) && of_one_kind(table, before, start) && heals(table, before, start)
     };
-    open.iter().rposition(fits).map(|position| (position, Grouping::Inferred))
+    let same_body = |series: &Series| same_body(table, last(table, series), start);
+    let found = open.iter().rposition(|series| fits(series) && same_body(series));
+    // Some clients put a time or a nonce into the body: where one request follows the other, a wait tells as much.
+    let waited = |series: &Series| {
+        let before = last(table, series);
+        let hint_us = table.detail(before).and_then(|detail| detail.hint_us).unwrap_or(0);
+        !before.terminal() && start.sent.us_since(before.ended()) >= SHORTEST_WAIT_US.max(hint_us - hint_us / 50)
+    };
+    let changed = || open.iter().rposition(|series| fits(series) && waited(series)).filter(|_| !concurrent);
+    found.or_else(changed).map(|position| (position, Grouping::Inferred))
 }
 
 /// Whether a like request may be the same one again: after a failure that cannot heal it is another, unless
@@ -86,7 +152,7 @@ pub(super) fn overlaps(table: &AttemptTable, sends: &[u32]) -> bool {
     let row = |index: &u32| &table.rows[*index as usize];
     if let [.., before, next] = sends {
         let (before, next) = (row(before), row(next));
-        if next.sent.us_since(before.ended()) < -CLOCK_SLACK_US && !is_copy(before, next) {
+        if next.sent.us_since(before.ended()) < -clock_slack_us(before, next) && !is_copy(before, next) {
             return true;
         }
     }
@@ -102,18 +168,13 @@ pub(super) fn overlaps(table: &AttemptTable, sends: &[u32]) -> bool {
 pub(super) fn may_go_on(table: &AttemptTable, series: &Series, row: &Attempt, gate_us: i64, crowded: bool) -> bool {
     let before = last(table, series);
     let gate_us = if alone(before) == Grouping::Counter { gate_us } else { 0 };
-    let in_time = row.sent.us_since(before.ended()) <= patience(table, before).max(gate_us);
+    let in_time = row.sent.us_since(before.ended()) <= patience_us(table, before).max(gate_us);
     !crowded && ((can_continue(before) && in_time) || before.sent == row.sent)
 }
 
 /// Whether `next` was sent later than a client waits of itself, or as a hint or its plan has it.
 fn is_late(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
-    next.sent.us_since(before.ended()) > patience(table, before)
-}
-
-fn patience(table: &AttemptTable, row: &Attempt) -> i64 {
-    let detail = table.detail(row);
-    plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us))
+    next.sent.us_since(before.ended()) > patience_us(table, before)
 }
 
 fn can_continue(before: &Attempt) -> bool {
@@ -127,11 +188,18 @@ pub(super) fn is_copy(before: &Attempt, row: &Attempt) -> bool {
 
 /// A request of the same kind: same model, and the same body where both are known.
 fn alike(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
+    of_one_kind(table, before, row) && same_body(table, before, row)
+}
+
+fn of_one_kind(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     let (a, b) = (table.origin(before), table.origin(row));
-    let hash = |row| table.detail(row).map_or(0, |detail| detail.request_hash);
-    let (left, right) = (hash(before), hash(row));
-    let body = left == 0 || right == 0 || left == right;
-    a.model == b.model && a.provider == b.provider && body && same_tool(table, before, row)
+    a.model == b.model && a.provider == b.provider && same_tool(table, before, row)
+}
+
+/// Whether nothing shows that the bodies differ.
+fn same_body(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
+    let (left, right) = (table.request_hash(before), table.request_hash(row));
+    left == 0 || right == 0 || left == right
 }
 
 /// Whether neither is a tool execution, or both are one of the same tool with the same arguments: the next

@@ -3,6 +3,7 @@
 //! The result does not depend on the order of files or lines, nor on how they were cut.
 
 mod call;
+mod endurance;
 mod group;
 mod infer;
 mod plain;
@@ -12,6 +13,8 @@ mod reuse;
 mod stream;
 
 pub use call::{Call, Wait};
+pub use endurance::Endurance;
+pub(crate) use endurance::Persistence;
 pub use group::{Groups, Piece, group};
 pub(crate) use group::{group_from, group_rest};
 pub(crate) use plain::Plain;
@@ -19,9 +22,9 @@ pub(crate) use quiet::Quiet;
 pub(crate) use relation::{
     is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks,
 };
-pub(crate) use stream::Stream;
+pub(crate) use stream::{Series, Stream};
 
-use crate::attempt::{AttemptTable, Time};
+use crate::attempt::{Attempt, AttemptTable, Flags, Time};
 use serde::Serialize;
 
 /// How the attempts of a call were brought together.
@@ -32,6 +35,8 @@ pub enum Grouping {
     Explicit,
     /// Attempt numbers continue one another.
     Counter,
+    /// The same body followed a failure, and no other failure of that body was open.
+    Body,
     /// A failure was followed by a like request within a plausible wait.
     Inferred,
 }
@@ -43,15 +48,36 @@ impl Grouping {
         match self {
             Grouping::Explicit => "explicit",
             Grouping::Counter => "counter",
+            Grouping::Body => "body",
             Grouping::Inferred => "inferred",
         }
     }
 }
 
-/// What the attempts of a call or a stream are ordered by: time, then what tells equal times apart.
+/// What the attempts of a call or a stream are ordered by: time, then the counters. Of equal ones, what ends a call
+/// comes after what can be followed, and a success last: clocks that tick in seconds stamp a failure and its retry
+/// alike. Only what is alike in all that bears on a verdict is ordered by its identity, so that the order of lines
+/// changes nothing.
 pub(crate) fn order_of(table: &AttemptTable, row: u32) -> impl Ord + use<> {
     let row = &table.rows[row as usize];
-    (row.sent, row.number, row.sdk_retry, row.identity, row.file, row.line)
+    let ends = match row.class {
+        None => 2,
+        Some(_) => u8::from(row.terminal() || row.flags.has(Flags::DECIDED_FAIL)),
+    };
+    let (content, place) = ((row.class, row.status, row.duration, row.identity), (row.file, row.line));
+    ((row.sent, row.number, row.sdk_retry, ends), content, place)
+}
+
+/// How far an attempt may start before another ended and still not be beside it, µs: rounding of clocks; a second
+/// where both times are whole seconds.
+pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
+    const SECOND_US: i64 = 1_000_000;
+    let whole = |time: Time| time.0 % SECOND_US == 0;
+    if whole(before.sent) && whole(next.sent) && before.duration.as_us().is_some_and(|us| us % SECOND_US != 0) {
+        SECOND_US
+    } else {
+        50_000
+    }
 }
 
 /// What settling a call needs to know beyond its attempts.
@@ -61,17 +87,29 @@ pub struct Horizon {
     pub data_end: Time,
     /// Whether nothing follows the data: then no call is open.
     pub complete: bool,
+    /// When clients stop, as far as their calls show.
+    pub endurance: Endurance,
 }
 
 /// The longest wait a retry loop chooses of itself, in µs: official SDKs stop at 8 s, agents at 40 s, and
 /// 60 s is the common cap of hand-written loops.
 pub const LONGEST_PLAUSIBLE_WAIT_US: i64 = 60_000_000;
 
-/// What a client adds to a server's hint at most: a tenth of it, and ten seconds.
+/// The longest wait that is likely after the attempt of a row, µs.
+pub(crate) fn patience_us(table: &AttemptTable, row: &Attempt) -> i64 {
+    let detail = table.detail(row);
+    plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us))
+}
+
+/// The same by what server and client said of it, µs.
 #[must_use]
 pub(crate) fn plausible_wait_us(hint_us: Option<i64>, planned_us: Option<i64>) -> i64 {
+    LONGEST_PLAUSIBLE_WAIT_US.max(asked_wait_us(hint_us, planned_us))
+}
+
+/// The longest wait that a server's hint or a client's plan explains, µs; 0 without either. A client adds a tenth
+/// and ten seconds at most.
+pub(crate) fn asked_wait_us(hint_us: Option<i64>, planned_us: Option<i64>) -> i64 {
     let slack = |us: i64| us.saturating_add(us / 10).saturating_add(10_000_000);
-    let hinted = hint_us.map_or(0, slack);
-    let planned = planned_us.map_or(0, slack);
-    LONGEST_PLAUSIBLE_WAIT_US.max(hinted).max(planned)
+    hint_us.map_or(0, slack).max(planned_us.map_or(0, slack))
 }

@@ -1,7 +1,7 @@
 //! When a call can be let go while its log is still being read.
 
 use super::reuse::ANOTHER_DAY_US;
-use super::{Horizon, plausible_wait_us};
+use super::{Horizon, patience_us};
 use crate::attempt::{AttemptTable, Flags, Time};
 
 /// A call that failed, and was not given up in so many words, may be tried again the next day, µs.
@@ -23,11 +23,9 @@ impl Quiet {
     pub(super) fn reached(&self, table: &AttemptTable, rows: &[u32]) -> bool {
         let row = |index: &u32| &table.rows[*index as usize];
         let Some(last) = rows.last().map(row) else { return true };
-        let detail = table.detail(last);
-        let patience = plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
         let over = last.flags.has(Flags::DECIDED_FAIL) || rows.iter().any(|index| !row(index).failed());
         let least = if over || self.pressed { ANOTHER_DAY_US } else { NEXT_DAYS_US };
         let ended = rows.iter().map(|index| row(index).ended()).max().unwrap_or(last.sent);
-        ended.plus_us(patience.max(least)) < self.until
+        ended.plus_us(patience_us(table, last).max(least)) < self.until
     }
 }

@@ -9,8 +9,8 @@ use std::ops::Range;
 pub(crate) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
     let decided = call.at(position).flags.has(Flags::DECIDED_RETRY);
     let detail = call.detail(position);
-    let hash = detail.map_or(0, |detail| detail.request_hash);
-    let same_body = hash != 0 && call.detail(position + 1).is_some_and(|next| next.request_hash == hash);
+    let hash = call.request_hash(position);
+    let same_body = hash != 0 && call.request_hash(position + 1) == hash;
     // Of several open calls a counter may continue another than this one, but it does continue one.
     let next = call.at(position + 1);
     let counted = next.number > 1 || next.sdk_count().is_some_and(|count| count > 0);

@@ -1,49 +1,153 @@
-//! A call id that was used again: for the next step of a turn, by another job, on another day.
+//! A call id that stands on several calls: the next step of a turn, another job, another day, another process that
+//! counts its calls alike.
 
-use super::{order_of, plausible_wait_us};
-use crate::attempt::{Attempt, AttemptTable};
+use super::{clock_slack_us, order_of, patience_us};
+use crate::attempt::{Attempt, AttemptTable, Symbol};
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 
 /// A first attempt that comes so long after the last one is no retry of it, µs.
 pub(super) const ANOTHER_DAY_US: i64 = 10 * 60 * 1_000_000;
+/// Calls of one id that an attempt may belong to: more than there are processes that count alike.
+const MOST: usize = 64;
+/// Attempts of a call among which another record of the same attempt is looked for.
+const WITNESSES: usize = 8;
 
-/// Splits the rows that share a call id where one call ends and another begins: at a first attempt, or one
-/// without a number, that follows a success, or comes long after anyone would still have waited.
-pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<SmallVec<[u32; 8]>> {
-    let row = |index: &u32| &table.rows[*index as usize];
+/// One call of those that share an id.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) rows: SmallVec<[u32; 8]>,
+    /// Another call of the same id was under way when it began, or one of another client was before it.
+    pub(super) apart: bool,
+    /// An attempt of it may as well be one of another call of the same id.
+    pub(super) guessed: bool,
+    /// One of its attempts has the number 1. Such a number begins a call only where there was one already: else the
+    /// clocks disagree with the numbers.
+    numbered: bool,
+}
+
+/// How well an attempt fits a call.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    same_attempt: bool,
+    in_turn: bool,
+    same_client: bool,
+    continues: bool,
+}
+
+/// Splits the rows that share a call id where one call ends and another begins: at a first attempt, or one without
+/// a number, that follows a success or comes long after anyone would still have waited, and at a first attempt that
+/// is sent while another is under way or by another client.
+pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Part> {
     let mut order: SmallVec<[u32; 8]> = SmallVec::from_slice(rows);
     order.sort_unstable_by_key(|index| order_of(table, *index));
-    let mut calls: Vec<SmallVec<[u32; 8]>> = vec![SmallVec::new()];
-    let mut before: Option<&Attempt> = None;
-    // A number 1 begins a call only where there was one already: else the clocks disagree with the numbers.
-    let mut numbered = false;
+    let mut calls: Vec<Part> = Vec::new();
     for index in order {
-        let next = row(&index);
-        let known = next.number != 1 || numbered;
-        if known && before.is_some_and(|before| begins_anew(table, before, next)) {
-            calls.push(SmallVec::new());
-            numbered = false;
+        let next = &table.rows[index as usize];
+        let (place, guessed) = place_of(table, &calls, next);
+        if place == calls.len() {
+            let recent = &calls[calls.len().saturating_sub(MOST)..];
+            let apart = recent.iter().any(|call| call.is_beside(table, next));
+            calls.push(Part { apart, ..Part::default() });
         }
-        numbered |= next.number == 1;
-        before = Some(next);
-        if let Some(call) = calls.last_mut() {
-            call.push(index);
-        }
+        let call = &mut calls[place];
+        call.rows.push(index);
+        call.numbered |= next.number == 1;
+        call.guessed |= guessed;
     }
     calls
 }
 
-fn begins_anew(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
-    let first = next.number <= 1 && next.sdk_count().is_none_or(|count| count == 0);
-    if !first || before.identity == next.identity {
-        return false;
+/// Which of `calls` the attempt belongs to, and whether that is a guess; a new one where it fits none.
+fn place_of(table: &AttemptTable, calls: &[Part], next: &Attempt) -> (usize, bool) {
+    let oldest = calls.len().saturating_sub(MOST);
+    let mut best: Option<(Rank, Reverse<i64>, usize)> = None;
+    let mut rivals = 0;
+    for (place, call) in calls.iter().enumerate().skip(oldest) {
+        let Some(rank) = call.fit(table, next) else { continue };
+        // Of several that wait, the one whose wait is over first; attempts without a number go on with the latest.
+        let due = call.last(table).map_or(0, |last| due_us(table, last));
+        let fit = (rank, Reverse(if next.number > 1 { due } else { -(place as i64) }), place);
+        rivals = match best {
+            Some((known, ..)) if known > rank => rivals,
+            Some((known, ..)) if known == rank => rivals + 1,
+            _ => 0,
+        };
+        best = best.max(Some(fit));
     }
-    let hash = |row| table.detail(row).map_or(0, |detail| detail.request_hash);
-    let same_body = hash(before) != 0 && hash(before) == hash(next);
-    let after_success = !before.failed() && next.sent >= before.ended() && !same_body;
-    let detail = table.detail(before);
-    let patience = plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
-    after_success || next.sent.us_since(before.ended()) > patience.max(ANOTHER_DAY_US)
+    best.map_or((calls.len(), false), |(rank, _, place)| (place, rivals > 0 && !rank.same_attempt))
+}
+
+fn due_us(table: &AttemptTable, last: &Attempt) -> i64 {
+    let hint_us = table.detail(last).and_then(|detail| detail.hint_us).unwrap_or(0);
+    last.ended().0.saturating_add(hint_us)
+}
+
+impl Part {
+    fn last<'t>(&self, table: &'t AttemptTable) -> Option<&'t Attempt> {
+        self.rows.last().map(|index| &table.rows[*index as usize])
+    }
+
+    /// How well `next` fits, where it may be a further attempt.
+    fn fit(&self, table: &AttemptTable, next: &Attempt) -> Option<Rank> {
+        let last = self.last(table)?;
+        let witnesses = self.rows.iter().rev().take(WITNESSES);
+        let same_attempt = witnesses.into_iter().any(|index| table.rows[*index as usize].identity == next.identity);
+        let is_first = next.number <= 1 && next.sdk_count().is_none_or(|count| count == 0);
+        if is_first && !same_attempt && self.is_another(table, last, next) {
+            return None;
+        }
+        let counted = matches!((last.sdk_count(), next.sdk_count()), (Some(a), Some(b)) if b > 0 && a == b - 1);
+        Some(Rank {
+            same_attempt,
+            in_turn: last.failed() && next.sent.us_since(last.ended()) >= -clock_slack_us(last, next),
+            same_client: same_client(table, last, next),
+            continues: (next.number > 1 && last.number == next.number - 1) || counted,
+        })
+    }
+
+    /// Whether a first attempt, or one without a number, begins another call.
+    fn is_another(&self, table: &AttemptTable, last: &Attempt, next: &Attempt) -> bool {
+        let begins = next.number == 1;
+        if begins && !self.numbered {
+            return false;
+        }
+        let late = next.sent.us_since(last.ended()) > patience_us(table, last).max(ANOTHER_DAY_US);
+        if late || self.is_beside(table, next) {
+            return true;
+        }
+        let in_turn = next.sent.us_since(last.ended()) >= -clock_slack_us(last, next);
+        !last.failed() && in_turn && !same_request(table, last, next)
+    }
+
+    /// Whether a first attempt is one of another process: sent by another client, or while the first attempt of this
+    /// call is under way.
+    fn is_beside(&self, table: &AttemptTable, next: &Attempt) -> bool {
+        let Some(last) = self.last(table).filter(|_| self.numbered && next.number == 1) else { return false };
+        let (a, b) = (table.origin(last), table.origin(next));
+        if !same_client(table, last, next) && a.provider == b.provider && a.model == b.model && a.layer == b.layer {
+            return true;
+        }
+        let overlap = next.sent.us_since(last.ended()) < -clock_slack_us(last, next);
+        // What one layer sends while another waits for it is the same call.
+        let within = a.layer != b.layer && (next.ended() <= last.ended() || next.sent == last.sent);
+        overlap && !within && !same_request(table, last, next)
+    }
+}
+
+/// Whether nothing shows that two attempts come from different processes.
+fn same_client(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
+    let (a, b) = (table.origin(a), table.origin(b));
+    let differ = |a: Symbol, b: Symbol| a.is_some() && b.is_some() && a != b;
+    let pairs = [(a.client, b.client), (a.client_version, b.client_version), (a.org, b.org), (a.host, b.host)];
+    !pairs.into_iter().any(|(a, b)| differ(a, b))
+}
+
+/// Whether the log shows that two attempts sent the same body, or one under the same idempotency key.
+fn same_request(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
+    let key = |row| table.detail(row).map_or(0, |detail| detail.idempotency);
+    let hash = table.request_hash(a);
+    (hash != 0 && hash == table.request_hash(b)) || (key(a) != 0 && key(a) == key(b))
 }
 
 #[cfg(test)]
@@ -54,7 +158,7 @@ mod tests {
     fn sizes(log: &str) -> Vec<usize> {
         let table = read_str(log);
         let rows: Vec<u32> = (0..table.rows.len() as u32).collect();
-        split(&table, &rows).iter().map(SmallVec::len).collect()
+        split(&table, &rows).iter().map(|part| part.rows.len()).collect()
     }
 
     #[test]
@@ -70,6 +174,79 @@ mod tests {
         let log = r#"{"ts":"2026-01-05T10:00:00Z","call_id":"t","attempt":1,"request_id":"a","status":200,"duration_ms":900}
 {"ts":"2026-01-05T10:00:05Z","call_id":"t","attempt":2,"request_id":"b","status":200,"duration_ms":900}"#;
         assert_eq!(sizes(log), [2]);
+    }
+
+    #[test]
+    fn a_second_first_attempt_beside_another_is_another_call() {
+        for (name, lines, calls) in [
+            (
+                "two answers that overlap",
+                [r#""attempt":1,"status":200,"duration_ms":900"#, r#""attempt":1,"status":200,"duration_ms":900"#],
+                vec![1, 1],
+            ),
+            (
+                "the same body twice",
+                [
+                    r#""attempt":1,"status":200,"duration_ms":900,"request_hash":"h""#,
+                    r#""attempt":1,"status":200,"duration_ms":900,"request_hash":"h""#,
+                ],
+                vec![2],
+            ),
+            (
+                "an attempt that another layer makes of it",
+                [
+                    r#""attempt":1,"status":500,"duration_ms":900,"layer":"client""#,
+                    r#""attempt":1,"status":529,"duration_ms":100,"layer":"gateway""#,
+                ],
+                vec![2],
+            ),
+            (
+                "another client",
+                [
+                    r#""attempt":1,"status":529,"client":{"name":"a"}"#,
+                    r#""attempt":1,"status":529,"client":{"name":"b"}"#,
+                ],
+                vec![1, 1],
+            ),
+            ("a loop around a loop", [r#""attempt":1,"status":529"#, r#""attempt":1,"status":529"#], vec![2]),
+            (
+                "a hedge without numbers",
+                [r#""status":200,"duration_ms":900"#, r#""status":200,"duration_ms":900"#],
+                vec![2],
+            ),
+        ] {
+            let [first, second] = lines;
+            let log = format!(
+                r#"{{"ts":"2026-01-05T10:00:00.0Z","call_id":"t","request_id":"a",{first}}}
+{{"ts":"2026-01-05T10:00:00.5Z","call_id":"t","request_id":"b",{second}}}"#
+            );
+            assert_eq!(sizes(&log), calls, "{name}");
+        }
+    }
+
+    #[test]
+    fn calls_of_two_processes_that_count_alike_get_their_own_retries() {
+        let log = |a: &str, b: &str| {
+            format!(
+                r#"{{"ts":"2026-01-05T10:00:00.0Z","call_id":"c0","attempt":1,"request_id":"a","status":529,"duration_ms":400{a}}}
+{{"ts":"2026-01-05T10:00:00.2Z","call_id":"c0","attempt":1,"request_id":"b","status":529,"duration_ms":400{b}}}
+{{"ts":"2026-01-05T10:00:01.1Z","call_id":"c0","attempt":2,"request_id":"c","status":529,"duration_ms":400{b}}}
+{{"ts":"2026-01-05T10:00:01.2Z","call_id":"c0","attempt":2,"request_id":"d","status":200,"duration_ms":400{a}}}
+{{"ts":"2026-01-05T10:00:03.0Z","call_id":"c0","attempt":3,"request_id":"e","status":200,"duration_ms":400{b}}}"#
+            )
+        };
+        let parts = |log: &str| {
+            let table = read_str(log);
+            let rows: Vec<u32> = (0..table.rows.len() as u32).collect();
+            split(&table, &rows)
+                .into_iter()
+                .map(|part| (part.rows.to_vec(), part.apart, part.guessed))
+                .collect::<Vec<_>>()
+        };
+        let told = parts(&log(r#","org":"x""#, r#","org":"y""#));
+        assert_eq!(told, [(vec![0, 3], false, false), (vec![1, 2, 4], true, false)]);
+        let guessed = parts(&log("", ""));
+        assert!(guessed.len() == 2 && guessed.iter().any(|(_, _, guessed)| *guessed), "{guessed:?}");
     }
 
     #[test]

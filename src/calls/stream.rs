@@ -5,7 +5,7 @@
 //! What is found does not depend on how the stream is cut: calls are handed out as soon as nothing can
 //! continue them.
 
-use super::infer::{alone, first_due, is_copy, latest, may_go_on, overlaps};
+use super::infer::{alone, by_body, first_due, gives_way, is_copy, latest, may_go_on, overlaps};
 use super::{Grouping, order_of};
 use crate::attempt::{Attempt, AttemptTable, Time};
 use smallvec::SmallVec;
@@ -25,10 +25,19 @@ const FORESIGHT_US: i64 = 10 * 60 * 1_000_000;
 pub(crate) type Rows = SmallVec<[u32; 8]>;
 
 /// Attempts in a row, and what brought them together.
-#[derive(Debug)]
-pub(super) struct Series {
-    pub(super) rows: Rows,
-    pub(super) grouping: Grouping,
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) rows: Rows,
+    pub(crate) grouping: Grouping,
+    /// The stream asked another model within seconds of its last failure.
+    pub(crate) fell_back: bool,
+}
+
+impl Series {
+    /// How sure it is that its attempts belong together: of one alone, quite.
+    fn certainty(&self) -> Grouping {
+        if self.rows.len() == 1 { Grouping::Explicit } else { self.grouping }
+    }
 }
 
 /// The records of one run, or of one file where no run is named.
@@ -49,7 +58,7 @@ pub(crate) struct Stream {
 }
 
 /// Splits the rows of a whole stream into calls.
-pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<(Rows, Grouping)> {
+pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Series> {
     let mut rows = rows.to_vec();
     rows.sort_unstable_by_key(|row| order_of(table, *row));
     let (mut stream, mut calls) = (Stream::default(), Vec::new());
@@ -87,7 +96,7 @@ impl Stream {
     }
 
     /// Hands out the calls that nothing sent at `now` or later can continue; all of them at the end of time.
-    pub(crate) fn advance(&mut self, table: &AttemptTable, now: Time, calls: &mut Vec<(Rows, Grouping)>) {
+    pub(crate) fn advance(&mut self, table: &AttemptTable, now: Time, calls: &mut Vec<Series>) {
         let over = now == Time(i64::MAX);
         let until = if over { now } else { now.plus_us(-FORESIGHT_US) };
         while let Some(&row) = self.ahead.front()
@@ -95,32 +104,42 @@ impl Stream {
         {
             self.ahead.pop_front();
             let grouping = alone(&table.rows[row as usize]);
-            let next = Series { rows: SmallVec::from_slice(&[row]), grouping };
-            self.counted.take(table, next, |open, start| first_due(table, open, start), &mut self.waiting);
+            let next = Series { rows: SmallVec::from_slice(&[row]), grouping, fell_back: false };
+            let concurrent = self.is_concurrent(table.rows[row as usize].sent);
+            let pick = |open: &[Series], start: &Attempt| {
+                by_body(table, open, start, concurrent).or_else(|| first_due(table, open, start))
+            };
+            self.counted.take(table, next, pick, &mut self.waiting);
         }
         if over {
             self.waiting.append(&mut self.counted.open);
         }
         self.join(table, calls);
         if over {
-            calls.extend(self.joined.open.drain(..).map(|series| (series.rows, series.grouping)));
+            calls.append(&mut self.joined.open);
         }
     }
 
     /// Joins the complete series that began before every series that is not.
-    fn join(&mut self, table: &AttemptTable, calls: &mut Vec<(Rows, Grouping)>) {
+    fn join(&mut self, table: &AttemptTable, calls: &mut Vec<Series>) {
         let begun = |series: &Series| order_of(table, series.rows[0]);
         let barrier = self.counted.open.iter().map(begun).min();
         self.waiting.sort_by_key(begun);
         let ready = barrier
             .map_or(self.waiting.len(), |barrier| self.waiting.partition_point(|series| begun(series) < barrier));
-        let mut closed = Vec::new();
-        for next in self.waiting.drain(..ready) {
-            let concurrent =
-                self.overlap.is_some_and(|overlap| overlap <= first(table, &next).sent.plus_us(FORESIGHT_US));
-            self.joined.take(table, next, |open, start| latest(table, open, start, concurrent), &mut closed);
+        for next in self.waiting.drain(..ready).collect::<Vec<_>>() {
+            let start = first(table, &next);
+            let concurrent = self.is_concurrent(start.sent);
+            if let Some(given_up) = self.joined.open.iter_mut().rev().find(|open| gives_way(table, open, start)) {
+                given_up.fell_back = true;
+            }
+            self.joined.take(table, next, |open, start| latest(table, open, start, concurrent), calls);
         }
-        calls.extend(closed.into_iter().map(|series| (series.rows, series.grouping)));
+    }
+
+    /// Whether several requests are under way about the time `sent`.
+    fn is_concurrent(&self, sent: Time) -> bool {
+        self.overlap.is_some_and(|overlap| overlap <= sent.plus_us(FORESIGHT_US))
     }
 
     /// When the first was sent of those it was given and has not handed out.
@@ -177,8 +196,9 @@ impl Joint {
         match found {
             Some((position, grouping)) => {
                 let call = &mut self.open[position];
+                call.grouping = call.certainty().max(grouping).max(next.certainty());
+                call.fell_back = next.fell_back;
                 call.rows.extend(next.rows);
-                call.grouping = call.grouping.max(grouping).max(next.grouping);
             }
             None => self.open.push(next),
         }
@@ -203,7 +223,7 @@ mod tests {
         let rows: Vec<u32> = (0..table.rows.len() as u32).collect();
         let lines = |rows: Rows| rows.iter().map(|&row| table.rows[row as usize].line).collect();
         let mut calls: Vec<_> =
-            split(&table, &rows).into_iter().map(|(rows, grouping)| (lines(rows), grouping)).collect();
+            split(&table, &rows).into_iter().map(|series| (lines(series.rows), series.grouping)).collect();
         calls.sort_by_key(|(lines, _): &(Vec<u32>, _)| lines[0]);
         calls
     }

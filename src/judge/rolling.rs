@@ -5,7 +5,7 @@
 
 use super::{Judgement, JudgingRule, Options, Settled, call_rules};
 use crate::attempt::{AttemptTable, Time};
-use crate::calls::{Call, Horizon, Quiet, Stream, group_from, order_of};
+use crate::calls::{Call, Endurance, Horizon, Persistence, Quiet, Series, Stream, group_from, order_of};
 use crate::measure::Terms;
 use crate::rules;
 use foldhash::fast::RandomState;
@@ -35,6 +35,8 @@ pub struct Rolling<'o> {
     /// Everything sent before was taken to have come.
     settled: Time,
     data_end: Time,
+    /// What the calls that were let go show of when clients stop.
+    seen: Persistence,
     late: u64,
     step: usize,
 }
@@ -53,6 +55,7 @@ impl<'o> Rolling<'o> {
             looked_at: 0,
             settled: Time(i64::MIN),
             data_end: Time(0),
+            seen: Persistence::default(),
             late: 0,
             step: WORTH_IT,
         }
@@ -97,13 +100,25 @@ impl<'o> Rolling<'o> {
 
     fn settle(&mut self, table: &mut AttemptTable, until: Time, pressed: bool) {
         let since = std::mem::replace(&mut self.settled, until);
-        let horizon = Horizon { data_end: self.data_end, complete: self.options.complete };
-        let quiet = Quiet { until, pressed, horizon };
+        let horizon =
+            Horizon { data_end: self.data_end, complete: self.options.complete, endurance: Endurance::default() };
+        let mut quiet = Quiet { until, pressed, horizon };
         let mut fate = vec![Fate::Live; table.rows.len()];
         fate[..self.parked].fill(Fate::Gone);
         let mut judgement = std::mem::take(&mut self.kept).attach(table);
+        let mut found = Vec::new();
+        // What is let go earlier has been silent for long; of what is left it matters when clients stop.
+        let is_last = until == Time(i64::MAX);
+        if is_last {
+            let streamed = self.look_ahead(table, &quiet);
+            found = self.find_in_streams(table, &quiet, streamed, &mut fate);
+            quiet.horizon.endurance = self.seen.endurance();
+        }
         let streamed = self.settle_calls(table, &quiet, self.followed(since), &mut judgement, &mut fate);
-        self.settle_streams(table, &quiet, &mut judgement, streamed, &mut fate);
+        if !is_last {
+            found = self.find_in_streams(table, &quiet, streamed, &mut fate);
+        }
+        self.settle_streams(table, &quiet, &mut judgement, found);
         let until = self.complete_until(table, &fate);
         judgement.fleet.sums.settle(table, until, &self.terms);
         self.kept = judgement.detach();
@@ -124,10 +139,19 @@ impl<'o> Rolling<'o> {
         streams.chain(open).fold(self.settled, Time::min)
     }
 
+    /// Looks at the calls that are left without judging them. The rows of streams are left to others.
+    fn look_ahead(&mut self, table: &AttemptTable, quiet: &Quiet) -> Vec<u32> {
+        let (groups, mut streamed) = (group_from(table, self.parked), Vec::new());
+        for piece in groups.pieces() {
+            groups.quiet_calls(piece, quiet, |call, _| self.seen.absorb(call, &quiet.horizon), &mut streamed);
+        }
+        streamed
+    }
+
     /// Judges the calls that the log names, as far as they are over, and follows the others. The rows of streams
     /// are left to others.
     fn settle_calls<'t>(
-        &self,
+        &mut self,
         table: &'t AttemptTable,
         quiet: &Quiet,
         followed: Option<Time>,
@@ -139,10 +163,11 @@ impl<'o> Rolling<'o> {
             .pieces()
             .par_iter()
             .map(|piece| {
-                let mut judgement = Judgement::new(table);
+                let (mut judgement, mut seen) = (Judgement::new(table), Persistence::default());
                 let (mut gone, mut streamed) = (Vec::new(), Vec::new());
                 let found = |call: &Call<'t>, rows: Option<&[u32]>| {
                     if let Some(rows) = rows {
+                        seen.absorb(call, &quiet.horizon);
                         judgement.absorb_rest(call, followed.unwrap_or(Time(i64::MIN)), &self.rules, self.options);
                         gone.extend_from_slice(rows);
                     } else if let Some(since) = followed {
@@ -151,27 +176,27 @@ impl<'o> Rolling<'o> {
                     }
                 };
                 groups.quiet_calls(piece, quiet, found, &mut streamed);
-                (judgement, gone, streamed)
+                (judgement, seen, gone, streamed)
             })
             .collect();
         let mut streamed = Vec::new();
-        for (judgement, gone, rows) in pieces {
+        for (judgement, seen, gone, rows) in pieces {
             whole.merge(judgement);
+            self.seen.merge(seen);
             gone.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
             streamed.extend(rows);
         }
         streamed
     }
 
-    /// Hands rows that name no call to their streams, and judges the calls those find.
-    fn settle_streams<'t>(
+    /// Hands rows that name no call to their streams: the calls that those find, stream by stream.
+    fn find_in_streams(
         &mut self,
-        table: &'t AttemptTable,
+        table: &AttemptTable,
         quiet: &Quiet,
-        whole: &mut Judgement<'t>,
         mut rows: Vec<u32>,
         fate: &mut [Fate],
-    ) {
+    ) -> Vec<Vec<Series>> {
         rows.retain(|row| table.rows[*row as usize].sent < quiet.until);
         rows.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
         rows.sort_unstable_by_key(|row| (table.rows[*row as usize].key, order_of(table, *row)));
@@ -179,17 +204,36 @@ impl<'o> Rolling<'o> {
         for rows in rows.chunk_by(|a, b| key(a) == key(b)) {
             self.streams.entry(key(&rows[0])).or_default().push(table, rows);
         }
-        let (rules, options) = (&self.rules, self.options);
-        let judged = self.streams.par_iter_mut().map(|(_, stream)| {
-            let (mut judgement, mut calls) = (Judgement::new(table), Vec::new());
+        let found = self.streams.par_iter_mut().map(|(_, stream)| {
+            let (mut calls, mut seen) = (Vec::new(), Persistence::default());
             stream.advance(table, quiet.until, &mut calls);
-            for (rows, grouping) in calls {
-                judgement.absorb(&Call::settle(table, rows, grouping, &quiet.horizon), rules, options);
+            for series in &calls {
+                seen.absorb(&Call::settle_series(table, series.clone(), &quiet.horizon), &quiet.horizon);
+            }
+            (calls, seen)
+        });
+        let (found, seen): (Vec<_>, Vec<_>) = found.unzip();
+        seen.into_iter().for_each(|seen| self.seen.merge(seen));
+        self.streams.retain(|_, stream| !stream.is_over());
+        found
+    }
+
+    /// Judges calls that were found in streams.
+    fn settle_streams<'t>(
+        &self,
+        table: &'t AttemptTable,
+        quiet: &Quiet,
+        whole: &mut Judgement<'t>,
+        found: Vec<Vec<Series>>,
+    ) {
+        let judged = found.into_par_iter().map(|calls| {
+            let mut judgement = Judgement::new(table);
+            for series in calls {
+                judgement.absorb(&Call::settle_series(table, series, &quiet.horizon), &self.rules, self.options);
             }
             judgement
         });
         judged.collect::<Vec<_>>().into_iter().for_each(|judgement| whole.merge(judgement));
-        self.streams.retain(|_, stream| !stream.is_over());
     }
 
     /// Lets the rows of settled calls leave the table, but for those that serve as examples or that streams hold.

@@ -81,13 +81,15 @@ impl Layering {
     #[must_use]
     pub fn names(&self, names: &Interner) -> (String, String) {
         let here = names.get(self.layer).map(|name| cut(name, 40));
+        let sdk = || {
+            let client = names.get(self.client).map_or_else(String::new, |client| {
+                format!(" ({})", cut(&format!("{client} {}", names.text(self.client_version)), 60))
+            });
+            format!("the SDK's own retries{client}")
+        };
         match self.sign {
-            Sign::SdkCounter => {
-                let client = names.get(self.client).map_or_else(String::new, |client| {
-                    format!(" ({})", cut(&format!("{client} {}", names.text(self.client_version)), 60))
-                });
-                (format!("the SDK's own retries{client}"), "a loop".to_owned())
-            }
+            Sign::SdkCounter => (sdk(), "a loop".to_owned()),
+            Sign::OneCount => ("retries beneath the SDK".to_owned(), sdk()),
             Sign::Numbers => {
                 let inner =
                     here.map_or_else(|| "the one that numbers attempts".to_owned(), |here| format!("that of {here}"));

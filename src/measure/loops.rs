@@ -10,6 +10,8 @@ use std::ops::Range;
 pub(crate) enum Sign {
     /// The SDK's own counter begins anew.
     SdkCounter,
+    /// One value of the SDK's own counter stands on several attempts, and a higher one on later ones.
+    OneCount,
     /// The layer's numbers begin anew.
     Numbers,
     /// One number stands on several requests.
@@ -23,6 +25,7 @@ impl Sign {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Sign::SdkCounter => "the SDK's own retry counter begins again",
+            Sign::OneCount => "one value of the SDK's own retry counter stands on several attempts",
             Sign::Numbers => "the attempt numbers begin again",
             Sign::OneNumber => "one attempt number stands on several request ids",
             Sign::Nested => "sends of one layer lie within one attempt of another",
@@ -87,10 +90,13 @@ pub(crate) fn loops_of(call: &Call<'_>) -> Option<Loops> {
         .filter(|loops| call.grouping != Grouping::Inferred || loops.are_plain())
 }
 
-/// 0, 1, 2, 0, 1, 2.
+/// 0, 1, 2, 0, 1, 2; or 0, 0, 1, 1, where something beneath the SDK sends again.
 fn by_sdk_counter(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
-    let counts = streak.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?))));
-    restarts(call, counts, Sign::SdkCounter, 0)
+    let counts: SmallVec<[(usize, u16); 16]> =
+        streak.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?)))).collect();
+    let repeated = counts.windows(2).any(|pair| pair[0].1 == pair[1].1 && pair[0].1 > 0);
+    let rises = repeated && counts.is_sorted_by_key(|(_, count)| *count);
+    if rises { repeats(call, &counts, Sign::OneCount) } else { restarts(call, counts.into_iter(), Sign::SdkCounter, 0) }
 }
 
 /// 1, 2, 3, 1, 2, 3 or 1, 1, 1, 2, 2, 2.
@@ -98,7 +104,11 @@ fn by_numbers(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
     let numbered: SmallVec<[(usize, u16); 16]> =
         streak.map(|p| (p, call.at(p).number)).filter(|&(_, number)| number > 0).collect();
     let falls = numbered.windows(2).any(|pair| pair[1].1 < pair[0].1);
-    if falls { restarts(call, numbered.into_iter(), Sign::Numbers, 1) } else { repeats(call, &numbered) }
+    if falls {
+        restarts(call, numbered.into_iter(), Sign::Numbers, 1)
+    } else {
+        repeats(call, &numbered, Sign::OneNumber)
+    }
 }
 
 /// Rounds of a counter that rises, and begins again at `first`.
@@ -133,9 +143,9 @@ fn restarts(call: &Call<'_>, counted: impl Iterator<Item = (usize, u16)>, sign: 
     loops.is_product().then_some(loops)
 }
 
-/// Rounds of attempts that share a number and have request ids of their own.
-fn repeats(call: &Call<'_>, numbered: &[(usize, u16)]) -> Option<Loops> {
-    let mut loops = Loops { sign: Sign::OneNumber, rounds: SmallVec::new(), positions: SmallVec::new() };
+/// Rounds of attempts that share a number and are shown to be different ones, one after the other.
+fn repeats(call: &Call<'_>, numbered: &[(usize, u16)], sign: Sign) -> Option<Loops> {
+    let mut loops = Loops { sign, rounds: SmallVec::new(), positions: SmallVec::new() };
     for (index, &(position, number)) in numbered.iter().enumerate() {
         let before = index.checked_sub(1).map(|index| numbered[index]);
         match before {
@@ -144,7 +154,13 @@ fn repeats(call: &Call<'_>, numbered: &[(usize, u16)]) -> Option<Loops> {
                     return None;
                 }
                 if number == last {
-                    if !distinct_requests(call.at(earlier), call.at(position)) {
+                    let (before, next) = (call.at(earlier), call.at(position));
+                    let distinct = match sign {
+                        // Two clients side by side count alike: only durations or numbers show that it is one.
+                        Sign::OneCount => before.duration.as_us().is_some() || next.number > before.number,
+                        _ => distinct_requests(before, next),
+                    };
+                    if !distinct {
                         return None;
                     }
                 } else {

@@ -25,6 +25,8 @@ pub struct RunTally {
     success_by_attempt: BTreeMap<u32, u64>,
     /// Attempts.
     pub sends: u64,
+    /// Attempts that followed a failed one of their call.
+    pub retries: u64,
     /// Time between attempts of a call, µs.
     pub waited_us: i64,
     /// Sends that could not have helped.
@@ -70,6 +72,7 @@ impl Default for RunTally {
             bars: BTreeMap::new(),
             success_by_attempt: BTreeMap::new(),
             sends: 0,
+            retries: 0,
             waited_us: 0,
             wasted: 0,
             spent: Spent::default(),
@@ -109,6 +112,7 @@ impl RunTally {
         self.late.absorb(call);
         self.haste.absorb(call);
         self.sends += call.len() as u64;
+        self.retries += call.retried().count() as u64;
         self.waited_us += call.waited_us();
         self.first = self.first.min(call.first().sent);
         self.last = self.last.max(call.ended());
@@ -169,6 +173,7 @@ impl RunTally {
         self.haste.merge(other.haste);
         self.guessed_calls += other.guessed_calls;
         self.sends += other.sends;
+        self.retries += other.retries;
         self.waited_us += other.waited_us;
         self.wasted += other.wasted;
         self.spent.add(other.spent);
@@ -240,11 +245,5 @@ impl RunTally {
         } else {
             Outcome::Ok
         }
-    }
-
-    /// Sends beyond the first of each call.
-    #[must_use]
-    pub fn retries(&self) -> u64 {
-        self.sends - self.calls()
     }
 }

@@ -4,7 +4,7 @@ use super::{
     DrainTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms, drains,
 };
 use crate::attempt::{AttemptTable, LimitKind, Time};
-use crate::calls::{Call, Horizon, group};
+use crate::calls::{Call, Endurance, Horizon, group};
 use crate::ingest::read_str;
 use std::fmt::Write;
 
@@ -60,7 +60,7 @@ fn slow_decline(step: u64) -> Vec<String> {
 
 /// The summary of the calls that `wanted` accepts, by their place in the order of grouping.
 fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet<'a> {
-    let horizon = Horizon { data_end: Time(i64::MAX), complete: true };
+    let horizon = Horizon { data_end: Time(i64::MAX), complete: true, endurance: Endurance::default() };
     let (groups, mut fleet, mut place) = (group(table), Fleet::new(table), 0);
     let mut take = |call: &Call<'_>| {
         if wanted(place) {
@@ -193,7 +193,7 @@ fn plain_calls_come_to_the_same_by_either_way() {
         *line = line.replace(r#","duration_ms":40"#, "").replacen('{', &format!("{{{more},"), 1);
     }
     let table = read_str(&lines.join("\n"));
-    let horizon = Horizon { data_end: Time(i64::MAX), complete: true };
+    let horizon = Horizon { data_end: Time(i64::MAX), complete: true, endurance: Endurance::default() };
     let (groups, mut fleet, mut plain_rows) = (group(&table), Fleet::new(&table), Vec::new());
     for piece in groups.pieces() {
         groups.calls(

@@ -133,12 +133,12 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         runs: fleet.runs.len() as u64,
         runs_failed: fleet.runs.values().filter(|run| run.outcome() == Outcome::Failed).count() as u64,
         sends: tally.sends,
-        retries: tally.sends - tally.all_calls(),
+        retries: fleet.runs.values().map(|run| run.retries).sum(),
         amplification: amplification(tally.sends, tally.all_calls()),
         wasted_sends: judgement.wasted,
         wait_s: seconds(tally.waited_us),
         green_runs: green.len() as u64,
-        green_runs_with_retries: green.iter().filter(|run| run.retries() > 0).count() as u64,
+        green_runs_with_retries: green.iter().filter(|run| run.retries > 0).count() as u64,
         errors: count(Severity::Error),
         warnings: count(Severity::Warning),
         infos: count(Severity::Info),
@@ -213,7 +213,7 @@ fn request_ids(table: &AttemptTable, fold: &Fold) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for row in fold.kept.values().flat_map(|kept| kept.hit.rows.iter()) {
         let row = &table.rows[*row as usize];
-        let id = table.detail(row).and_then(|detail| table.text(detail.request_id));
+        let id = table.request_id(row);
         if let Some(id) = id
             && row.failed()
             && !ids.iter().any(|known| known == id)
@@ -271,7 +271,7 @@ fn sightings(table: &AttemptTable, rows: &[u32]) -> Vec<Sighting> {
 /// One attempt as evidence.
 pub(crate) fn sighting(table: &AttemptTable, row: u32, place: usize) -> Sighting {
     let row = &table.rows[row as usize];
-    let request_id = table.detail(row).and_then(|detail| table.text(detail.request_id));
+    let request_id = table.request_id(row);
     Sighting {
         file: table.files.get(row.file as usize).cloned().unwrap_or_default(),
         line: row.line,
@@ -319,7 +319,7 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally, covered: Option<Covered>
         run_id: masked(name),
         calls: tally.calls(),
         attempts: tally.sends,
-        retries: tally.retries(),
+        retries: tally.retries,
         amplification: amplification(tally.sends, tally.calls()),
         histogram: bars.iter().map(|(attempts, bar)| (*attempts, bar.calls())).collect(),
         outcome: tally.outcome(),
@@ -337,7 +337,7 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally, covered: Option<Covered>
         success_by_attempt: tally.success_by_attempt(),
         models: models.into_iter().map(masked).collect(),
         findings: [errors, warnings, infos],
-        green_with_retries: tally.outcome() == Outcome::Ok && tally.retries() > 0,
+        green_with_retries: tally.outcome() == Outcome::Ok && tally.retries > 0,
     }
 }
 

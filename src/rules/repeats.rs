@@ -57,8 +57,7 @@ pub(super) fn follows(call: &Call<'_>, a: usize, b: usize) -> bool {
 
 /// Whether both bodies are known and equal.
 pub(super) fn same_body(call: &Call<'_>, a: usize, b: usize) -> bool {
-    let hash = |position| call.detail(position).map_or(0, |detail| detail.request_hash);
-    hash(a) != 0 && hash(a) == hash(b)
+    call.request_hash(a) != 0 && call.request_hash(a) == call.request_hash(b)
 }
 
 /// Whether both carry the same idempotency key.

@@ -58,7 +58,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let bucket = attempt.bucket()?;
     // A record with a higher number has predecessors that the log has lost.
     let alone = call.len() == 1 && attempt.number <= 1 && attempt.sdk_count().is_none_or(|count| count == 0);
-    let missed = alone && call.outcome == Outcome::Failed && bucket != Bucket::Terminal;
+    let missed = alone && call.outcome == Outcome::Failed && bucket != Bucket::Terminal && !call.fell_back;
     if !missed || excused(attempt) || rl206::too_long(call, 0, settings) {
         return None;
     }

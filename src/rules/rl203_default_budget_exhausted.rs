@@ -104,7 +104,8 @@ max_attempts = 3
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let exhausted = call.len() > 1 && call.outcome == Outcome::Failed && call.attempts().all(lacks_capacity);
     let small = call.len() as f64 <= settings.get(RULE.code, &ATTEMPTS);
-    if !exhausted || !small || stopped_short(call.last()) || declared(call, settings) || another_tells(call, settings) {
+    let fine = call.fell_back || stopped_short(call.last()) || declared(call, settings);
+    if !exhausted || !small || fine || another_tells(call, settings) {
         return None;
     }
     let waits: Option<i64> = (1..call.len()).map(|p| call.wait_before(p).map(|wait| wait.us)).sum();

@@ -44,6 +44,11 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:04.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":2,"status":200,"duration_ms":2000}
 {"ts":"2026-05-20T10:00:04.1Z","run_id":"r","call_id":"c","layer":"gateway","status":503,"duration_ms":100,"request_id":"d"}
 {"ts":"2026-05-20T10:00:05.1Z","run_id":"r","call_id":"c","layer":"gateway","status":200,"duration_ms":500,"request_id":"e"}"#,
+        // A transport beneath the SDK sends twice for each of its attempts.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":503,"duration_ms":20}
+{"ts":"2026-05-20T10:00:00.4Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":0,"status":503,"duration_ms":20}
+{"ts":"2026-05-20T10:00:01.2Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":1,"status":503,"duration_ms":20}
+{"ts":"2026-05-20T10:00:01.6Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":1,"status":200,"duration_ms":20}"#,
         // One loop, and not the one that is to retry.
         r#"[policy]
 layer = "harness"
@@ -77,6 +82,11 @@ layer = "harness"
 {"ts":"2026-05-20T10:00:01.1Z","run_id":"r","call_id":"c","layer":"sdk","sdk_retry_count":0,"request_id":"b","status":529,"duration_ms":200}
 {"ts":"2026-05-20T10:00:02.5Z","run_id":"r","call_id":"c","layer":"harness","attempt":3,"request_id":"d","status":200,"duration_ms":400}
 {"ts":"2026-05-20T10:00:02.6Z","run_id":"r","call_id":"c","layer":"sdk","sdk_retry_count":0,"request_id":"d","status":200,"duration_ms":200}"#,
+        // Side by side, as far as a log without durations shows.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529}
+{"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529}
+{"ts":"2026-05-20T10:00:00.8Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":529}
+{"ts":"2026-05-20T10:00:00.9Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":200}"#,
         // The layer that is to retry does.
         r#"[policy]
 layer = "sdk"

@@ -25,6 +25,10 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"2"}}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","status":200,"headers":{"x-litellm-attempted-retries":2}}"#,
+        // The gateway's own attempts are in the log, too.
+        r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"client","attempt":1,"status":200,"duration_ms":900,"request_id":"z","headers":{"x-litellm-attempted-retries":"1"}}
+{"ts":"2026-05-20T10:00:00.2Z","run_id":"r","call_id":"c","layer":"proxy","attempt":1,"status":503,"duration_ms":10,"request_id":"a"}
+{"ts":"2026-05-20T10:00:00.6Z","run_id":"r","call_id":"c","layer":"proxy","attempt":2,"status":200,"duration_ms":200,"request_id":"b"}"#,
         // The span says that it is the third send, and the client counts it as its first.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"http.request.resend_count":2}"#,
     ],
@@ -44,24 +48,44 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let beneath = |position: usize| by_gateway(call, position).max(by_instrumentation(call, position));
     let first = (0..call.len()).find(|&position| beneath(position) > 0)?;
-    let hidden: u64 = (0..call.len()).map(beneath).sum();
-    let (shown, all) = (call.len() as u64, call.len() as u64 + hidden);
+    let again: u64 = (0..call.len()).map(beneath).sum();
+    // What the log has of the layer beneath is not hidden, and the attempt around it reached no provider itself.
+    let hidden: u64 =
+        (0..call.len()).map(|p| beneath(p).saturating_sub(logged_within(call, p).saturating_sub(1))).sum();
+    let shown = (0..call.len()).filter(|&p| logged_within(call, p) == 0).count() as u64;
     let who = if by_gateway(call, first) > 0 { "a gateway" } else { "something" };
-    let sends = if shown == 1 { "1 send".to_owned() } else { format!("{shown} sends") };
-    let mut hit = Hit::new(format!(
-        "{who} beneath the client sent the request again {}: the log shows {sends}, the provider saw {all}",
-        shared::times(hidden as usize),
-    ))
-    .about((0..call.len()).find_map(|position| call.at(position).class))
-    .count("sends_shown", shown)
-    .count("sends_hidden", hidden)
-    .count("most_beneath_one_attempt", (0..call.len()).map(beneath).max().unwrap_or(0) + 1);
+    let attempts = if shown == 1 { "1 attempt".to_owned() } else { format!("{shown} attempts") };
+    let seen = if hidden == 0 {
+        format!("the provider saw {attempts}, as the log shows")
+    } else {
+        format!("the log shows {attempts}, the provider saw {}", shown + hidden)
+    };
+    let again = shared::times(again as usize);
+    let mut hit = Hit::new(format!("{who} beneath the client sent the request again {again}: {seen}"))
+        .about((0..call.len()).find_map(|position| call.at(position).class))
+        .count("sends_shown", shown)
+        .count("sends_hidden", hidden)
+        .count("most_beneath_one_attempt", (0..call.len()).map(beneath).max().unwrap_or(0) + 1);
     hit.rows.extend((0..call.len()).filter(|&position| beneath(position) > 0).map(|position| call.rows()[position]));
     if by_gateway(call, first) == 0 {
         // Some instrumentation counts all resends of a call in one span.
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
+}
+
+/// Attempts of another layer that were made while the one at `position` waited.
+fn logged_within(call: &Call<'_>, position: usize) -> u64 {
+    let outer = call.at(position);
+    let layer = |p: usize| call.origin(p).layer;
+    let within = |p: &usize| {
+        let inner = call.at(*p);
+        layer(*p).is_some()
+            && layer(*p) != layer(position)
+            && inner.sent >= outer.sent
+            && inner.ended() <= outer.ended()
+    };
+    if outer.duration.as_us().is_none() { 0 } else { (0..call.len()).filter(within).count() as u64 }
 }
 
 fn by_gateway(call: &Call<'_>, position: usize) -> u64 {

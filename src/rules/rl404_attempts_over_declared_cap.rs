@@ -49,6 +49,13 @@ max_attempts = 2
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","layer":"a","max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","layer":"b","max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","layer":"b","max_attempts":2,"status":200}"#,
+        // Counted from zero, and the cap is one of retries.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":0,"max_attempts":2,"status":500}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":500}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":200}"#,
+        // A loop that names its third attempt of two retries so.
+        r#"{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":"2/2","status":500}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":"3/2","status":200}"#,
         // Another model gets a budget of its own.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","model":"a","max_attempts":2,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","model":"a","max_attempts":2,"status":529}
@@ -142,6 +149,11 @@ fn by_count(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
     loops_of(caps.call).is_none().then_some(found)
 }
 
+/// Whether the first attempt alone has no number, and those after it have 1, 2 and so on.
+fn counts_retries(call: &Call<'_>) -> bool {
+    call.len() > 1 && call.attempts().zip(0..).all(|(attempt, place)| attempt.number == place)
+}
+
 fn over_in(caps: &Caps<'_, '_>, streak: Range<usize>) -> Option<(usize, u64)> {
     let call = caps.call;
     let mut counts: SmallVec<[Count; 4]> = SmallVec::new();
@@ -158,6 +170,8 @@ fn over_in(caps: &Caps<'_, '_>, streak: Range<usize>) -> Option<(usize, u64)> {
             None => counts.push(Count { layer: origin.layer, model: origin.model, attempts: 1, cap, last: position }),
         }
     }
-    let over = counts.iter().find(|count| count.cap > 0 && count.attempts > count.cap)?;
+    // A loop that counts from zero, or whose first attempt has no number, may count retries in its cap as well.
+    let spare = u64::from(counts_retries(call));
+    let over = counts.iter().find(|count| count.cap > 0 && count.attempts > count.cap + spare)?;
     Some((over.last, over.attempts))
 }

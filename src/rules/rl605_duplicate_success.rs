@@ -3,6 +3,7 @@
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
+use smallvec::SmallVec;
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -26,6 +27,13 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":5000}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","status_code":200,"body_sha256":"a","call_id":"t","decision":"done"}
 {"timestamp":"2026-05-20T10:00:09Z","session_id":"s","turn_id":"t","status_code":200,"body_sha256":"a","decision":"done"}"#,
+        // One body under one id, numbered from one each time.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":900,"request_hash":"a","request_id":"x"}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":900,"request_hash":"a","request_id":"y"}
+{"ts":"2026-05-20T10:00:09Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":900,"request_hash":"a","request_id":"z"}"#,
+        // The SDK counts a retry: its user had left before the first answer came.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":200,"duration_ms":70000}
+{"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":200,"duration_ms":5000}"#,
     ],
     near_misses: &[
         // A failure, then a success.
@@ -37,6 +45,9 @@ pub(super) const RULE: Rule = Rule {
         // One send, seen by two layers.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"status":200,"duration_ms":3000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"gateway","attempt":2,"status":200,"duration_ms":2800}"#,
+        // The answer was of the wrong form, and the request was changed: a repair.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"request_hash":"a"}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
         // The answer did not satisfy the caller, which asked again.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"decision":"retry"}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
@@ -47,15 +58,20 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let (a, b) = (1..call.len())
         .filter(|&b| !call.at(b).failed())
         .find_map(|b| (0..b).find(|&a| twice(call, a, b)).map(|a| (a, b)))?;
-    let (first, second) = (call.at(a), call.at(b));
+    let needless: SmallVec<[usize; 4]> =
+        (b..call.len()).filter(|&later| !call.at(later).failed() && twice(call, a, later)).collect();
     let overlap = !repeats::in_turn(call, a, b);
-    let gap = second.sent.us_since(first.sent) as f64 / 1e6;
+    let gap = call.at(b).sent.us_since(call.at(a).sent) as f64 / 1e6;
     let how = if overlap { "while the first was still under way" } else { "after the first had been answered" };
-    let mut hit = Hit::new(format!("sent again after {}, {how}, and both sends succeeded", shared::seconds(gap)))
+    let all = if needless.len() == 1 { "both".to_owned() } else { format!("all {}", needless.len() + 1) };
+    let mut hit = Hit::new(format!("sent again after {}, {how}, and {all} attempts succeeded", shared::seconds(gap)))
         .on(call, a)
-        .on(call, b)
-        .number("gap_s", gap);
-    hit.wasted.push(call.rows()[b]);
+        .number("gap_s", gap)
+        .count("answers", needless.len() as u64 + 1);
+    for later in needless {
+        hit = hit.on(call, later);
+        hit.wasted.push(call.rows()[later]);
+    }
     // A caller may have had a reason to ask again that the log does not give.
     if !overlap {
         hit.confidence = Confidence::Medium;
@@ -68,7 +84,8 @@ fn twice(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (first, second) = (call.at(a), call.at(b));
     let asked_again = first.flags.has(Flags::DECIDED_RETRY) || first.flags.has(Flags::LOGGED_ERROR);
     let numbered = first.number > 0 && second.number > first.number;
-    let shown = numbered || (second.number == 0 && (repeats::same_body(call, a, b) || repeats::same_key(call, a, b)));
+    let counted = matches!((first.sdk_count(), second.sdk_count()), (Some(a), Some(b)) if b > a);
+    let shown = numbered || counted || repeats::same_body(call, a, b) || repeats::same_key(call, a, b);
     !first.failed()
         && shown
         && !asked_again

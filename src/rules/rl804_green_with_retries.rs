@@ -53,7 +53,7 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
 
 fn hit(run: Symbol, tally: &RunTally, worst: u32) -> Hit {
     let waited = tally.waited_us as f64 / 1e6;
-    let retries = tally.retries();
+    let retries = tally.retries;
     let sends = if retries == 1 { "1 retry".to_owned() } else { format!("{retries} retries") };
     let mut hit = Hit::new(format!(
         "the run is green after {sends} in {} of its {} calls and {} of waiting; one call succeeded only on attempt {worst}",

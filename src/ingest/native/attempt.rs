@@ -120,7 +120,7 @@ impl Builder<'_, '_> {
             flags.set(Flags::HEADROOM, true);
         }
         let run = self.record.run_id.as_deref().filter(|run| !run.is_empty());
-        let row = Attempt {
+        let mut row = Attempt {
             sent: self.sent,
             key: fingerprint(run, self.call_id(), self.place.stream),
             run: table.names.intern(run.unwrap_or(self.place.stream)),
@@ -138,6 +138,10 @@ impl Builder<'_, '_> {
             class: verdict.map(|verdict| verdict.class),
         };
         let detail = self.wants_detail(&row).then(|| self.detail(hint, verdict.as_ref(), known, table));
+        if detail.is_none() {
+            let hash = body_hash(self.record.request_hash.as_deref());
+            row.detail = keep_ids(table, self.request_id(), self.call_id(), hash, row.number);
+        }
         let usage = self.usage();
         table.push(row, detail, usage);
         Taken::Attempt
@@ -216,7 +220,7 @@ impl Builder<'_, '_> {
         (FINGERPRINT.hash_one(text) >> 32) as u32
     }
 
-    /// Successes on the first attempt, nearly all of a log, need none.
+    /// Successes on the first attempt, nearly all of a log, need none: their ids are kept without one.
     fn wants_detail(&self, row: &Attempt) -> bool {
         self.place.keep_ids
             || row.failed()
@@ -238,7 +242,6 @@ impl Builder<'_, '_> {
         table: &mut AttemptTable,
     ) -> Detail {
         let record = self.record;
-        let hash = |text: Option<&str>| text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1));
         let request_id = table.keep(self.request_id().map(kept_id));
         let call_id = table.keep(self.call_id().map(kept_id));
         let words = match known {
@@ -260,8 +263,8 @@ impl Builder<'_, '_> {
             },
             planned_us: record.planned_ms.filter(|ms| ms.is_finite() && *ms >= 0.0).map(|ms| (ms * 1000.0) as i64),
             reopens: verdict.and_then(|verdict| self.reopens(verdict)),
-            request_hash: hash(record.request_hash.as_deref()),
-            idempotency: hash(self.idempotency_key()),
+            request_hash: body_hash(record.request_hash.as_deref()),
+            idempotency: body_hash(self.idempotency_key()),
             max_tokens: count(record.max_tokens.unwrap_or(0)),
             delivered: count(record.delivered),
             timeout: record.timeout_ms.map_or(Span::UNKNOWN, Span::from_ms),
@@ -301,6 +304,24 @@ impl Builder<'_, '_> {
             ttft_ms_plus_1: ttft_ms_plus_1(ttft),
         })
     }
+}
+
+/// Fingerprint of the hash of a body, 0 where there is none.
+pub(super) fn body_hash(text: Option<&str>) -> u64 {
+    text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1))
+}
+
+/// Keeps the ids of a success that has no detail. Of a call whose attempts are numbered, a later attempt names the
+/// call, unless the body shows that there is one.
+pub(super) fn keep_ids(
+    table: &mut AttemptTable,
+    request_id: Option<&str>,
+    call_id: Option<&str>,
+    request_hash: u64,
+    number: u16,
+) -> DetailId {
+    let call_id = call_id.filter(|_| number == 0 || request_hash != 0);
+    table.keep_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
 }
 
 /// Words of a log as they are kept: providers quote keys in their messages, and none is kept.

@@ -25,6 +25,7 @@ pub(super) fn varies(slot: Slot) -> bool {
     matches!(
         slot,
         Slot::Skip
+            | Slot::RequestHash
             | Slot::Ts
             | Slot::DurationMs
             | Slot::DurationS

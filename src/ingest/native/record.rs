@@ -224,7 +224,10 @@ impl<'a> Record<'a> {
             && let Some((number, cap)) = text.split_once('/')
         {
             self.number = number.trim().parse().ok();
-            self.max_attempts = self.max_attempts.or(cap.trim().parse().ok());
+            let cap: Option<i64> = cap.trim().parse().ok();
+            // "7/6" is the last attempt of a loop that counts its retries, not its attempts.
+            let last = self.number.filter(|number| cap.is_some_and(|cap| *number == cap.saturating_add(1)));
+            self.max_attempts = self.max_attempts.or(last).or(cap);
         } else {
             self.number = value.integer();
         }

@@ -18,6 +18,7 @@ pub(super) enum Slot {
     Untrue,
     /// What only a retry keeps.
     OfRetries,
+    RequestHash,
     Ts,
     DurationMs,
     DurationS,
@@ -200,7 +201,8 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         Field::Usage => return Some(Meaning::Object(Context::Usage)),
         Field::Error | Field::Body => return Some(Meaning::Object(Context::Error)),
         Field::Header => return header_meaning(name),
-        Field::RequestHash | Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::OfRetries,
+        Field::RequestHash => Slot::RequestHash,
+        Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::OfRetries,
         // What is said of failures, of decisions, or in units that need a closer look.
         Field::DurationBare
         | Field::TtftS

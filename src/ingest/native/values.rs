@@ -120,6 +120,12 @@ impl<'l> Value<'l> {
         self.text().map(|text| Some(text).filter(|text| !text.is_empty()))
     }
 
+    /// The same for a text that may be empty.
+    #[inline]
+    pub(super) fn words(self) -> Option<Option<&'l str>> {
+        if self.kind == scan::Kind::Null { Some(None) } else { self.text().map(Some) }
+    }
+
     fn integer(self) -> Option<i64> {
         matches!(self.kind, scan::Kind::Integer | scan::Kind::Text).then(|| scan::integer(self.bytes()))?
     }

@@ -1,6 +1,6 @@
 //! What every line says anew: when, of which call, how long it took, what is left of the limits.
 
-use super::attempt::{FINGERPRINT, Place, count, fingerprint, kept_id, ttft_ms_plus_1};
+use super::attempt::{FINGERPRINT, Place, body_hash, count, fingerprint, keep_ids, kept_id, ttft_ms_plus_1};
 use super::constants::Constants;
 use super::scan;
 use super::slot::Slot;
@@ -22,6 +22,7 @@ pub(super) struct Varying<'l> {
 struct Said<'l> {
     run: Option<&'l str>,
     call: Option<&'l str>,
+    request_hash: Option<&'l str>,
     /// The provider's name for the request, the one its headers give, and a proxy's.
     request_ids: [Option<&'l str>; 3],
     aws_id: bool,
@@ -71,7 +72,7 @@ impl<'l> Varying<'l> {
                 flags.set(Flags::HEADROOM, true);
             }
         }
-        let row = Attempt {
+        let mut row = Attempt {
             sent: self.sent,
             key: fingerprint(run, call, place.stream),
             run: table.names.intern(run.unwrap_or(place.stream)),
@@ -88,11 +89,16 @@ impl<'l> Varying<'l> {
             sdk_retry: constants.sdk_retry,
             class: None,
         };
+        let request_hash = body_hash(self.said.request_hash);
         let detail = constants.retry.then(|| Detail {
             request_id: table.keep(request_id.map(kept_id)),
             call_id: table.keep(call.map(kept_id)),
+            request_hash,
             ..Detail::default()
         });
+        if !constants.retry {
+            row.detail = keep_ids(table, request_id, call, request_hash, constants.number);
+        }
         table.push(row, detail, self.said.usage);
     }
 }
@@ -104,6 +110,7 @@ impl<'l> Said<'l> {
         match slot {
             Slot::RunId => self.run = value.name()?,
             Slot::CallId => self.call = value.name()?,
+            Slot::RequestHash => self.request_hash = value.words()?,
             Slot::RequestId => self.request_ids[0] = value.name()?,
             Slot::HeaderRequestId => self.request_ids[1] = value.name()?,
             Slot::ProxyRequestId => self.request_ids[2] = value.name()?,

@@ -93,6 +93,7 @@ fn grouped(grouping: &str) -> &str {
     match grouping {
         "explicit" => "a call the log names",
         "counter" => "a call told by its attempt numbers",
+        "body" => "a call told by its request body",
         "inferred" => "a call inferred from its shape",
         other => other,
     }

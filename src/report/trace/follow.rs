@@ -22,8 +22,9 @@ const QUOTED: usize = 512;
 pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool) -> Traces {
     let complete = options.complete;
     let table = &found.table;
-    let end = horizon(table, complete).data_end.max(found.end.unwrap_or(Time(i64::MIN)));
-    let mut calls = settled(table, &Horizon { data_end: end, complete });
+    let known = horizon(table, complete);
+    let end = known.data_end.max(found.end.unwrap_or(Time(i64::MIN)));
+    let mut calls = settled(table, &Horizon { data_end: end, ..known });
     calls.retain(|call| options.filter.wants_call(call));
     let fleet = Judged::fleet(&calls, options);
     let mut traces: Vec<Trace> = Vec::new();

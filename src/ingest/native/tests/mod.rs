@@ -85,7 +85,9 @@ fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
         let row =
             crate::attempt::Attempt { origin: crate::attempt::OriginId(0), run: crate::attempt::Symbol::NONE, ..*row };
         let beneath = table.detail(&table.rows[index]).map(|detail| (detail.gateway_retries, detail.resends));
-        out += &format!("\n{row:?} {names:?} {:?} {beneath:?}", table.usage(index));
+        let kept = &table.rows[index];
+        let ids = (table.request_id(kept), table.call_id(kept), table.request_hash(kept));
+        out += &format!("\n{row:?} {names:?} {:?} {beneath:?} {ids:?}", table.usage(index));
     }
     let mut gauges: Vec<String> =
         table.gauges.iter().map(|(_, kind, track)| format!("{kind:?} {:?}", track.series.clone().sorted())).collect();

@@ -78,6 +78,7 @@ fn grouped(call: &TracedCall) -> String {
     let how = match call.grouping {
         "explicit" => "by the call id that the log gives",
         "counter" => "by counters: attempt numbers that continue one another",
+        "body" => "by the request body: a failure, and the same body again",
         "inferred" => "by guess: a failure, and a like request within a plausible wait",
         other => other,
     };
