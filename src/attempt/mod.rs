@@ -3,6 +3,7 @@
 //! Nothing here knows which format a record came from.
 
 mod gauges;
+mod hint;
 mod intern;
 mod origin;
 mod series;
@@ -12,6 +13,7 @@ mod time;
 
 pub(crate) use gauges::Widths;
 pub use gauges::{Gauge, Gauges, Track};
+pub use hint::HintSource;
 pub use intern::{Interner, Symbol};
 pub use origin::{Origin, OriginId, Scope};
 pub use series::{Mergeable, Series};
