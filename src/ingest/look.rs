@@ -91,10 +91,7 @@ impl Look {
         let answered = self::median(answered);
         // What the key would be called.
         let key = "a duration without a unit (`duration`, `latency`, `elapsed`)";
-        if bare().all(|bare| bare.whole) {
-            if median < LONGEST_MS {
-                return;
-            }
+        if median >= LONGEST_MS && bare().all(|bare| bare.whole) {
             let us_fits = most / 1e3 <= LONGEST_MS;
             let us_contradicted = pairs.calls.iter().any(|pair| pair.overlaps(1e-3));
             let ns_too_short = answered.is_some_and(|ns| ns / 1e6 < SHORTEST_ANSWER_MS);
@@ -115,14 +112,14 @@ impl Look {
         let contradicted = pairs.calls.iter().any(|pair| pair.overlaps(1e3));
         let explained = pairs.calls.iter().filter(|pair| pair.is_filled(1e3)).count();
         // Who writes times as fractional seconds writes durations so, too.
-        let by_habit = glances.iter().all(|glance| glance.fractional_seconds);
+        let by_habit = median < FEW_MS && glances.iter().all(|glance| glance.fractional_seconds);
         if most > LONGEST_MS / 1e3 || contradicted {
             return;
         }
         if by_habit || (explained > 0 && explained * 2 >= pairs.calls.len()) {
             self.conventions.ms_per_unit = 1e3;
-            self.notes.push(format!("{key} is read as seconds: its fractions fill the time between attempts"));
-        } else if median < FEW_MS && answered.is_none_or(|ms| ms < FEW_MS) {
+            self.notes.push(format!("{key} is read as seconds, as the time between attempts and the log's clock say"));
+        } else if !bare().all(|bare| bare.whole) && median < FEW_MS && answered.is_none_or(|ms| ms < FEW_MS) {
             self.notes.push(format!(
                 "{key} is read as milliseconds, and may be seconds: map the key to `duration_s` or `duration_ms` \
                  under [fields]"
@@ -139,7 +136,11 @@ impl Look {
         let unit = self.conventions.ms_per_unit;
         let (calls, runs) = (Overlaps::of(&pairs.calls, unit, slack), Overlaps::of(&pairs.runs, unit, slack));
         let waits = if whole_seconds { Fits::default() } else { Fits::of(&pairs.calls, unit) };
-        let by_calls = calls.as_starts >= need && calls.as_ends == 0 && calls.as_starts * 10 >= pairs.calls.len();
+        // A gateway goes on with attempts that the client has left: overlaps alone say nothing against `ts`.
+        let by_calls = calls.as_starts >= need
+            && calls.as_ends == 0
+            && calls.as_starts * 10 >= pairs.calls.len()
+            && (!is_start || waits.as_ends * 2 >= pairs.calls.len());
         let by_runs = runs.as_starts >= 2 * need.max(2) && runs.as_ends == 0 && calls.as_ends == 0;
         let by_waits = waits.as_starts == 0
             && calls.as_ends == 0
@@ -193,7 +194,7 @@ impl Look {
 const LONGEST_MS: f64 = 900_000.0;
 /// No model answers sooner, in ms.
 const SHORTEST_ANSWER_MS: f64 = 20.0;
-/// Answers under this, in ms, may be so many seconds.
+/// Numbers under this may be seconds of a model's answer.
 const FEW_MS: f64 = 120.0;
 
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
