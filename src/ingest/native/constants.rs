@@ -27,8 +27,13 @@ pub(super) fn varies(slot: Slot) -> bool {
         Slot::Skip
             | Slot::RequestHash
             | Slot::Ts
+            | Slot::StartedAt
+            | Slot::EndedAt
             | Slot::DurationMs
             | Slot::DurationS
+            | Slot::DurationUs
+            | Slot::DurationNs
+            | Slot::DurationBare
             | Slot::TtftMs
             | Slot::RunId
             | Slot::CallId
