@@ -2,11 +2,15 @@
 //! that could not be read.
 
 use super::Share;
+use crate::attempt::Scope;
 use crate::judge::Judgement;
 use crate::measure::Fleet;
 use crate::rules::{Field, Rule};
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+#[cfg(test)]
+mod tests;
 
 /// Rules that could not judge, and what they lack.
 #[derive(Clone, Debug, Serialize)]
@@ -87,7 +91,29 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::ShouldRetry => (tally.with_server_word, tally.failures),
         Field::RequestId => (tally.with_request_id, tally.responses),
         Field::Outcome => (tally.with_outcome, tally.sends),
+        Field::StopReason => (tally.with_answer_end, tally.sends),
+        Field::ChunkGap => (tally.with_chunk_gap, tally.sends),
+        Field::SideEffect => (tally.with_side_effect, tally.sends),
+        Field::IdempotencyKey => (tally.with_key, tally.side_effects),
+        Field::RequestHash => (tally.with_hash, tally.failures),
+        Field::Delivered => (tally.with_delivered, tally.failures),
+        Field::Tool => (tally.with_tool, tally.sends),
+        Field::MaxTokens => (tally.with_max_tokens, tally.timeouts),
+        Field::FirstToken => (paced(fleet), tally.sends),
+        Field::Account => (drawn_on(fleet, |scope| scope.names_account()), tally.sends),
+        Field::Provider => (drawn_on(fleet, |scope| scope.provider.is_some()), tally.sends),
+        Field::Model => (drawn_on(fleet, |scope| scope.model.is_some()), tally.sends),
         Field::SendsBeneath => (tally.with_sends_beneath, tally.sends),
     };
     Share { count, of }
+}
+
+/// Calls on scopes that `named` accepts.
+fn drawn_on(fleet: &Fleet<'_>, named: fn(&Scope) -> bool) -> u64 {
+    fleet.scopes.iter().filter(|(scope, _)| named(scope)).map(|(_, tally)| tally.load.calls.max(1)).sum()
+}
+
+/// Runs of whose answers the speed is known.
+fn paced(fleet: &Fleet<'_>) -> u64 {
+    fleet.runs.values().filter(|run| run.paces.iter().next().is_some()).count() as u64
 }

@@ -1,7 +1,7 @@
 //! Two answers to one request.
 
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use crate::attempt::{AnswerEnd, Flags};
 use crate::calls::Call;
 
 /// See the catalogue.
@@ -66,7 +66,10 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 /// Whether two successes answer one and the same request.
 fn twice(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (first, second) = (call.at(a), call.at(b));
-    let asked_again = first.flags.has(Flags::DECIDED_RETRY) || first.flags.has(Flags::LOGGED_ERROR);
+    let asked_again = first.flags.has(Flags::DECIDED_RETRY)
+        || first.flags.has(Flags::LOGGED_ERROR)
+        // An answer without a stop reason may have broken off.
+        || first.flags.end() == AnswerEnd::Empty;
     let numbered = first.number > 0 && second.number > first.number;
     let shown = numbered || (second.number == 0 && (repeats::same_body(call, a, b) || repeats::same_key(call, a, b)));
     !first.failed()

@@ -1,6 +1,6 @@
 //! A status the provider never sends.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: the table has no 502, 503 or 52x but 529; Cloudflare \
              documentation, 5xx errors: 520 to 524 are its own",
-    needs: &[],
+    needs: &[Field::Provider],
     settings: &[],
     check: Check::Call(check),
     firing: &[

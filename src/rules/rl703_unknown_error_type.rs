@@ -1,6 +1,6 @@
 //! An error type that is not one of the provider's.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::classify::kind_of_exception;
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: the table of error types; vLLM: status 503 with type \"Service \
              Unavailable\" when its queue is full",
-    needs: &[],
+    needs: &[Field::Provider],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -93,6 +93,7 @@ fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances)
         exception,
         transport,
         mid_stream,
+        truncated,
         logged_as_error,
         logged_as_ok,
         has_hint,
@@ -103,8 +104,16 @@ fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances)
         provider,
         own: _,
     } = *failure;
-    let bits =
-        [mid_stream, logged_as_error, logged_as_ok, has_hint, has_rate_limit_headers, window_rejected, side_effect];
+    let bits = [
+        mid_stream,
+        truncated,
+        logged_as_error,
+        logged_as_ok,
+        has_hint,
+        has_rate_limit_headers,
+        window_rejected,
+        side_effect,
+    ];
     let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
     ([error_type, error_code, message, exception, transport, provider], (status, kind, should_retry, bits))
 }
@@ -127,6 +136,7 @@ mod tests {
             Failure { exception: Some("ConnectTimeout"), ..plain },
             Failure { transport: Some("ended_early"), ..plain },
             Failure { mid_stream: true, ..plain },
+            Failure { truncated: true, ..plain },
             Failure { logged_as_error: true, ..plain },
             Failure { logged_as_ok: true, status: None, ..plain },
             Failure { has_hint: true, ..plain },

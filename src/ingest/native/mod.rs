@@ -2,6 +2,7 @@
 
 mod attempt;
 mod constants;
+mod ending;
 mod error_body;
 mod failures;
 pub(crate) mod fields;

@@ -1,8 +1,9 @@
 //! What a record says, wherever it says it: one answer to each question, whatever the spelling.
 
 use super::attempt::Builder;
+use super::ending;
 use super::scalar::Scalar;
-use crate::attempt::Time;
+use crate::attempt::{AnswerEnd, Time};
 use crate::classify::{self, Failure, Kind, Verdict};
 use crate::ingest::hint::{self, Hint};
 
@@ -80,6 +81,7 @@ impl Builder<'_, '_> {
             exception: record.exception.as_deref(),
             transport: record.transport.as_deref(),
             mid_stream: self.mid_stream(),
+            truncated: self.answer_end() == AnswerEnd::Truncated,
             logged_as_error: said_error || (record.error.present && !said_ok),
             logged_as_ok: said_ok,
             has_hint,
@@ -104,7 +106,8 @@ impl Builder<'_, '_> {
         let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
         let ok = self.record.success == Some(true) || is(&["ok", "success", "succeeded", "completed", "complete"]);
         let error = self.record.success == Some(false)
-            || is(&["error", "failed", "failure", "fail", "timeout", "timed_out", "exception", "cancelled"]);
+            || is(&["error", "failed", "failure", "fail", "timeout", "timed_out", "exception", "cancelled"])
+            || ending::names_truncation(word);
         (ok && !error, error)
     }
 
