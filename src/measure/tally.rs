@@ -40,12 +40,18 @@ pub struct Tally {
     pub rejected: u64,
     /// Of them, with a readable hint.
     pub hinted: u64,
+    /// Failures after which servers say how long to wait: lack of capacity and rate limits.
+    pub may_hint: u64,
+    /// Of them, with a readable hint.
+    pub with_hint: u64,
     /// Attempts with rate-limit headers.
     pub with_headroom: u64,
     /// Attempts with a duration.
     pub with_duration: u64,
     /// Attempts that name their call, or their place in it.
     pub with_call_identity: u64,
+    /// Attempts that name their call.
+    pub with_call_id: u64,
     /// Attempts with a counter.
     pub with_counter: u64,
     /// Attempts whose layer declares its cap.
@@ -115,6 +121,10 @@ impl Tally {
     fn absorb_failure(&mut self, attempt: &Attempt, detail: Option<&Detail>) {
         let has = |of: fn(&Detail) -> bool| u64::from(detail.is_some_and(of));
         self.failures += 1;
+        if matches!(attempt.status, 429 | 503 | 529) {
+            self.may_hint += 1;
+            self.with_hint += has(|detail| detail.hint_us.is_some());
+        }
         self.with_hash += has(|detail| detail.request_hash != 0);
         self.with_delivered += u64::from(attempt.flags.has(Flags::DELIVERED_LOGGED));
         if attempt.class == Some(Class::Timeout) && attempt.status == 0 {
@@ -180,6 +190,7 @@ impl Tally {
         self.with_duration += count(says.has(Says::DURATION));
         self.with_counter += count(says.has(Says::COUNTER));
         self.with_call_identity += count(says.has(Says::COUNTER) || !says.flag(Flags::NO_CALL_ID));
+        self.with_call_id += count(!says.flag(Flags::NO_CALL_ID));
         self.with_cap += count(says.has(Says::CAP));
         self.with_server_word += count(says.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
         self.with_sends_beneath += count(says.flag(Flags::COUNTS_BENEATH));
@@ -207,6 +218,9 @@ impl Tally {
             (&mut self.with_one_id, other.with_one_id),
             (&mut self.rejected, other.rejected),
             (&mut self.hinted, other.hinted),
+            (&mut self.may_hint, other.may_hint),
+            (&mut self.with_hint, other.with_hint),
+            (&mut self.with_call_id, other.with_call_id),
             (&mut self.with_headroom, other.with_headroom),
             (&mut self.with_duration, other.with_duration),
             (&mut self.with_call_identity, other.with_call_identity),

@@ -7,7 +7,7 @@ use crate::judge::Judgement;
 use crate::measure::Fleet;
 use crate::rules::{Field, Rule};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(test)]
 mod tests;
@@ -49,10 +49,12 @@ pub struct Unreadable {
     pub line: u64,
 }
 
-/// Rules without evidence, gathered by the field they lack.
-pub(super) fn coverage(fleet: &Fleet<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
+/// Rules without evidence, gathered by the field they lack. A rule that found something had enough of it.
+pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
+    let fleet = &judgement.fleet;
+    let spoke: BTreeSet<&str> = judgement.folds.keys().map(|key| key.rule).collect();
     let mut by_field: BTreeMap<Field, Vec<&'static str>> = BTreeMap::new();
-    for rule in rules {
+    for rule in rules.iter().filter(|rule| !spoke.contains(rule.code)) {
         for field in rule.needs {
             by_field.entry(*field).or_default().push(rule.code);
         }
@@ -83,7 +85,7 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
     let tally = &fleet.tally;
     let (count, of) = match field {
         Field::CallIdentity => (tally.with_call_identity, tally.sends),
-        Field::RetryAfter => (tally.hinted, tally.rejected),
+        Field::RetryAfter => (tally.with_hint, tally.may_hint),
         Field::Duration => (tally.with_duration, tally.sends),
         Field::Counters => (tally.with_counter, tally.sends),
         Field::DeclaredCap => (tally.with_cap, tally.sends),
@@ -93,6 +95,8 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::Outcome => (tally.with_outcome, tally.sends),
         Field::StopReason => (tally.with_answer_end, tally.sends),
         Field::ChunkGap => (tally.with_chunk_gap, tally.sends),
+        Field::CallId => (tally.with_call_id, tally.sends),
+        Field::Repeats => (tally.with_counter + tally.with_hash, tally.sends),
         Field::SideEffect => (tally.with_side_effect, tally.sends),
         Field::IdempotencyKey => (tally.with_key, tally.side_effects),
         Field::RequestHash => (tally.with_hash, tally.failures),

@@ -97,6 +97,10 @@ pub enum Field {
     StopReason,
     /// `max_chunk_gap_ms`.
     ChunkGap,
+    /// `call_id`, where neither counters nor likeness can stand in for it.
+    CallId,
+    /// `attempt`, or anything else that says that a request repeats another.
+    Repeats,
     /// `side_effect`.
     SideEffect,
     /// `idempotency_key` on attempts with a side effect.
@@ -138,6 +142,8 @@ impl Field {
             Field::Outcome => "outcome",
             Field::StopReason => "stop_reason",
             Field::ChunkGap => "max_chunk_gap_ms",
+            Field::CallId => "call_id",
+            Field::Repeats => "attempt",
             Field::SideEffect => "side_effect",
             Field::IdempotencyKey => "idempotency_key",
             Field::RequestHash => "request_hash",

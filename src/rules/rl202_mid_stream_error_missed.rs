@@ -41,6 +41,13 @@ pub(super) const RULE: Rule = Rule {
         // The attempts the layer allows itself were spent.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"stream":true,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:12Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error"}"#,
+        // It may have acted: ending the call is right.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","side_effect":true,"decision":"fail"}"#,
+        // The client retries such events, and gave up on the second.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}"#,
+        // It broke off and was used as an answer: that is RL207.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"outcome":"ok","completed":false}"#,
     ],
 };
 
