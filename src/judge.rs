@@ -260,7 +260,9 @@ impl<'a> Judgement<'a> {
     /// What a call rule says; that it cannot tell is counted, of rules that are reported.
     fn ask(&mut self, rule: &'static Rule, is_reported: bool, call: &Call<'a>, options: &Options) -> Option<Hit> {
         match rule.check {
-            Check::Call(check) | Check::CallOfAll(check, _) => check(call, &options.settings),
+            Check::Call(check) | Check::CallOfAll(check, _) | Check::CallAndFleet(check, _) => {
+                check(call, &options.settings)
+            }
             Check::CallIfTold(check) => check(call, &options.settings).unwrap_or_else(|field| {
                 if is_reported {
                     *self.undecided.entry((rule.code, field)).or_default() += 1;
@@ -276,7 +278,7 @@ impl<'a> Judgement<'a> {
         self.fleet.settle(&rules::terms(&options.settings));
         self.tell_of_all();
         for (rule, is_reported) in judging_rules(options) {
-            if let Check::Fleet(check) = rule.check {
+            if let Check::Fleet(check) | Check::CallAndFleet(_, check) = rule.check {
                 for hit in check(&self.fleet, &options.settings) {
                     let run = hit.run.unwrap_or(Symbol::NONE);
                     self.note_waste(run, hit.wasted.len() as u64 + hit.wasted_more);

@@ -176,8 +176,27 @@ impl Flags {
     /// It was worked out by declared prices.
     pub const PRICED: u32 = 1 << 29;
 
+    /// The longest time between two chunks was logged.
+    pub const CHUNK_GAP: u32 = 1 << 24;
+
+    /// The record of a failure says how much had been delivered, be it nothing.
+    pub const DELIVERED_LOGGED: u32 = 1 << 25;
+
+    /// Where the two bits of how the answer ended stand.
+    const END_SHIFT: u32 = 22;
     /// Where the two bits of the failure's bucket stand.
     const BUCKET_SHIFT: u32 = 30;
+
+    /// Notes how the answer ended.
+    pub fn set_end(&mut self, end: AnswerEnd) {
+        self.0 |= (end as u32) << Self::END_SHIFT;
+    }
+
+    /// How the answer ended, as far as the record says.
+    #[must_use]
+    pub fn end(self) -> AnswerEnd {
+        AnswerEnd::ALL[(self.0 >> Self::END_SHIFT) as usize % AnswerEnd::ALL.len()]
+    }
 
     /// Notes how a failure heals.
     pub fn set_bucket(&mut self, bucket: Bucket) {
@@ -200,6 +219,26 @@ impl Flags {
             self.0 |= mask;
         }
     }
+}
+
+/// What the record of an answer says about its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum AnswerEnd {
+    /// Nothing.
+    #[default]
+    NotLogged,
+    /// It has a field for the stop reason, which is empty.
+    Empty,
+    /// The answer is complete: a stop reason, or the stream's last event.
+    Complete,
+    /// The answer broke off.
+    Truncated,
+}
+
+impl AnswerEnd {
+    /// Every value, in the order of their numbers.
+    const ALL: [AnswerEnd; 4] = [Self::NotLogged, Self::Empty, Self::Complete, Self::Truncated];
 }
 
 /// The kinds of rate limit a server reports headroom for.

@@ -82,10 +82,17 @@ pub struct Detail {
     pub delivered: u32,
     /// Deadline of the request.
     pub timeout: Span,
+    /// The longest time between two chunks of a stream; known only from [`Detail::LEAST_CHUNK_GAP_MS`] on.
+    pub chunk_gap: Span,
     /// Sends of a gateway on behalf of this attempt beyond its own, as the gateway counts them.
     pub gateway_retries: u16,
     /// Resends of the request that the instrumentation of its client counts (`http.request.resend_count`).
     pub resends: u16,
+}
+
+impl Detail {
+    /// Shorter gaps between chunks are not kept: models pause so long while they think.
+    pub const LEAST_CHUNK_GAP_MS: f64 = 5_000.0;
 }
 
 impl Default for Detail {
@@ -109,6 +116,7 @@ impl Default for Detail {
             max_tokens: 0,
             delivered: 0,
             timeout: Span::UNKNOWN,
+            chunk_gap: Span::UNKNOWN,
             gateway_retries: 0,
             resends: 0,
         }

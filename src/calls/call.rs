@@ -262,6 +262,12 @@ impl<'a> Call<'a> {
         self.detail(position).filter(|detail| detail.hint_source.is_promise())?.hint_us
     }
 
+    /// The longest time between two chunks of the attempt at `position`, where it is long; µs.
+    #[must_use]
+    pub fn chunk_gap_us(&self, position: usize) -> Option<i64> {
+        self.detail(position)?.chunk_gap.as_us()
+    }
+
     /// The id of the call as logged.
     #[must_use]
     pub fn id(&self) -> Option<&'a str> {
@@ -271,7 +277,7 @@ impl<'a> Call<'a> {
     /// Whether it is one attempt that succeeded and hides no other: no call rule speaks of that.
     #[must_use]
     pub fn succeeded_at_once(&self) -> bool {
-        self.len() == 1 && !self.first().failed() && !self.was_resent_beneath()
+        self.len() == 1 && !self.first().failed() && !self.was_resent_beneath() && self.chunk_gap_us(0).is_none()
     }
 
     /// The id of its run as logged.

@@ -1,6 +1,6 @@
 //! Which evidence goes first.
 
-use super::exception::{is_cut_off, kind_of_transport};
+use super::exception::{breaks_off, kind_of_transport};
 use super::prose_status::status_in_prose;
 use super::table::{ExactRow, Weight, bare_name, lookup, lookup_of};
 use super::{AskedWait, Class, Decider, Failure, Kind, amounts, inside, kind_of_exception, phrases};
@@ -74,11 +74,11 @@ pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
     let client_saw_error = if failure.logged_as_ok {
         // The logger knows of the exception and has called it a success all the same; a stream
         // that broke off it may not have noticed.
-        transport.is_some_and(is_cut_off)
+        transport.is_some_and(breaks_off)
     } else {
         failure.logged_as_error || failure.exception.is_some() || transport.is_some()
     };
-    status_is_fine && !body_has_error && !client_saw_error
+    status_is_fine && !body_has_error && !client_saw_error && !failure.truncated
 }
 
 /// Finds the class of an attempt that failed.
@@ -235,7 +235,8 @@ fn found_by_client(failure: &Failure<'_>) -> Option<Found> {
         Some((kind, Decider::Exception))
     };
     let by_transport = || failure.transport.and_then(kind_of_transport).map(|kind| (kind, Decider::Transport));
-    let (kind, by) = by_kind().or_else(by_exception).or_else(by_transport)?;
+    let truncated = || failure.truncated.then_some((Kind::Connection, Decider::Transport));
+    let (kind, by) = by_kind().or_else(by_exception).or_else(by_transport).or_else(truncated)?;
     Some(sure(kind.class(), by))
 }
 
@@ -290,6 +291,10 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
     match exact.or_else(by_exception) {
         Some((row, by)) if row.class == Class::RateLimited && !explained => doubtful(Class::UnexplainedRateLimit, by),
         Some((row, by)) => sure(row.class, by),
+        // A stream that failed without a word of the server's broke off.
+        None if failure.mid_stream && failure.message.is_none() && present(failure.error_type).is_none() => {
+            doubtful(Class::Connection, Decider::Nothing)
+        }
         None => doubtful(Class::Unknown, Decider::Nothing),
     }
 }

@@ -57,25 +57,109 @@ pub fn kind_of_exception(name: &str) -> Option<Kind> {
 ///
 /// What happened after the answer did no harm.
 pub(super) fn kind_of_transport(transport: &str) -> Option<Kind> {
-    let says = |word: &str| contains_ignoring_case(transport, word);
-    if is_cut_off(transport) {
+    let text = spaced(transport);
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if breaks_off(transport) {
         return Some(Kind::Connection);
     }
-    if says("after_response") || says("after_answer") {
+    if says(&AFTER_THE_ANSWER) {
         return None;
     }
     // A client that hangs up has run out of patience: its own timeout.
-    if says("client_closed") || says("timeout") || says("timed_out") || says("timed out") {
+    if says(&["client closed", "timeout", "timed out"]) {
         return Some(Kind::Timeout);
     }
-    const BROKEN: [&str; 10] =
-        ["rst", "reset", "closed", "disconnect", "ended_early", "refused", "abort", "broken", "truncated", "error"];
-    BROKEN.iter().any(|word| says(word)).then_some(Kind::Connection)
+    (says(&BROKEN) || says(&["refused", "error"])).then_some(Kind::Connection)
 }
 
 /// Whether the answer broke off on the way, whatever status it began with.
-pub(super) fn is_cut_off(transport: &str) -> bool {
-    contains_ignoring_case(transport, "ended_early") || contains_ignoring_case(transport, "truncated")
+pub(crate) fn breaks_off(transport: &str) -> bool {
+    let text = spaced(transport);
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(&AFTER_THE_ANSWER) || says(&BEFORE_THE_ANSWER) || text.contains("client") {
+        return false;
+    }
+    says(&UNFINISHED) || (says(&BROKEN) && (says(&MIDWAY) || says(&BY_THE_SERVER)))
+}
+
+const AFTER_THE_ANSWER: [&str; 9] = [
+    "after response",
+    "after the response",
+    "after answer",
+    "after the answer",
+    "after message stop",
+    "after done",
+    "after complet",
+    "after the end",
+    "after idle",
+];
+const BEFORE_THE_ANSWER: [&str; 5] =
+    ["before response", "before the response", "before answer", "before the answer", "before headers"];
+/// What breaks a connection.
+const BROKEN: [&str; 12] = [
+    "rst",
+    "reset",
+    "closed",
+    "disconnect",
+    "abort",
+    "broken",
+    "dropped",
+    "lost",
+    "hung up",
+    "hang up",
+    "terminated",
+    "eof",
+];
+/// Words for an answer without its end.
+const UNFINISHED: [&str; 16] = [
+    "ended early",
+    "truncated",
+    "incomplete",
+    "premature",
+    "interrupted",
+    "stall",
+    "cut off",
+    "unexpected eof",
+    "unexpected end",
+    "partial",
+    "before end",
+    "before the end",
+    "before complet",
+    "before message stop",
+    "before done",
+    "without ",
+];
+/// Words for a time within the answer.
+const MIDWAY: [&str; 11] = [
+    "during",
+    "mid ",
+    "midstream",
+    "midway",
+    "while streaming",
+    "while reading",
+    "in stream",
+    "after header",
+    "after status",
+    "chunk",
+    "after first",
+];
+/// Words for the side that closed the connection; a reset is never a farewell.
+const BY_THE_SERVER: [&str; 9] = [
+    "reset",
+    "rst",
+    "by peer",
+    "by server",
+    "by remote",
+    "peer closed",
+    "server closed",
+    "remote closed",
+    "server disconnect",
+];
+
+/// In lower case, with blanks for what joins words.
+fn spaced(text: &str) -> String {
+    let letter = |c: char| if matches!(c, '_' | '-' | '.' | ':') { ' ' } else { c.to_ascii_lowercase() };
+    text.chars().map(letter).collect()
 }
 
 /// ASCII only: names and codes are.

@@ -30,6 +30,7 @@ mod tests_verdict;
 
 pub use amounts::{Amounts, amounts};
 pub use class::{Action, Bucket, Class, Decider};
+pub(crate) use exception::breaks_off;
 pub use exception::kind_of_exception;
 pub use own::OwnRow;
 pub use reopen::{reopens_at, stated_moment};
@@ -58,6 +59,8 @@ pub struct Failure<'a> {
     pub transport: Option<&'a str>,
     /// The error came as an event of a stream that had begun with a 200.
     pub mid_stream: bool,
+    /// An answer that had begun with a 200 broke off before its end.
+    pub truncated: bool,
     /// The logger called it a failure.
     pub logged_as_error: bool,
     /// The logger called it a success.

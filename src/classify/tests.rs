@@ -13,6 +13,7 @@ pub(super) const NONE: Failure<'static> = Failure {
     exception: None,
     transport: None,
     mid_stream: false,
+    truncated: false,
     logged_as_error: false,
     logged_as_ok: false,
     hint: AskedWait::None,

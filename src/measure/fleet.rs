@@ -1,5 +1,6 @@
 //! All summaries together.
 
+use super::answers::{self, AnswersBy, Asker};
 use super::backoff::Backoffs;
 use super::burst::RunMark;
 use super::cap::{CapKey, CapTally, Holder};
@@ -17,7 +18,7 @@ use super::spent::Spent;
 use super::spot::Spot;
 use super::tally::{Alike, ClassTally, Tally};
 use super::under_way::UnderWay;
-use crate::attempt::{Attempt, AttemptTable, OriginId, Scope, Series, Symbol, Time};
+use crate::attempt::{Attempt, AttemptTable, Flags, OriginId, Scope, Series, Symbol, Time};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::report::Outcome;
@@ -63,6 +64,8 @@ pub struct Sums {
     pub layers: Layers,
     /// Calls under way, where a pool is declared.
     pub under_way: UnderWay,
+    /// How the answers of each client end.
+    pub answers: AnswersBy,
     /// The first send.
     pub begun: Option<Time>,
     /// What is known of each service, once somebody asks.
@@ -71,6 +74,8 @@ pub struct Sums {
     known_runs: Lately<Symbol, (usize, RunMark)>,
     /// Where the scopes of origins, and the origins themselves, stand.
     known_origins: Lately<OriginId, (usize, usize)>,
+    /// Where the answers stand of what asks from origins, apart for streams.
+    known_askers: Lately<(OriginId, bool), usize>,
 }
 
 /// One service, whatever the account.
@@ -107,6 +112,7 @@ impl Sums {
         self.recoveries.values_mut().for_each(|recovery| Spot::each_row(&mut recovery.first, visit));
         self.outbreaks.each_row(visit);
         self.layers.values_mut().for_each(|tally| Spot::each_row(&mut tally.first, visit));
+        self.answers.values_mut().for_each(|answers| answers.each_row(visit));
     }
 
     /// Takes in one call that is over, whose attempts sent before `since` were followed already.
@@ -129,6 +135,7 @@ impl Sums {
             tally.instants.follow(&sent, mark, scope, since);
         }
         self.note(&sent, since);
+        answers::absorb(&mut self.answers, call);
         if call.attempts().any(|attempt| attempt.failed()) {
             self.absorb_failures(call);
             self.backoffs.absorb(call);
@@ -156,6 +163,10 @@ impl Sums {
         tally.absorb_plain(table, attempt, spot);
         tally.spent.add(spent);
         tally.doomed.succeed(attempt.sent, since);
+        if answers::counts(attempt) {
+            let asker = self.asker_of(table, attempt);
+            self.answers[asker].note(attempt, spot);
+        }
         let tally = &mut self.scopes[scope];
         tally.absorb_plain(attempt, spot);
         if attempt.sent >= since {
@@ -207,6 +218,18 @@ impl Sums {
                 tally.wasted_spent.add(Spent::of(table, attempt, *row));
             }
         }
+    }
+
+    #[inline]
+    fn asker_of(&mut self, table: &AttemptTable, attempt: &Attempt) -> usize {
+        let Sums { answers, known_askers, .. } = self;
+        let (origin, stream) = (attempt.origin, attempt.flags.has(Flags::STREAM));
+        known_askers.get((origin, stream), origin.0 as usize * 2 + usize::from(stream), || {
+            let entry = answers.entry(Asker::of(table.origin(attempt), stream));
+            let place = entry.index();
+            entry.or_default();
+            place
+        })
     }
 
     fn begin(&mut self, sent: Time) {
@@ -335,6 +358,7 @@ impl Sums {
         self.outbreaks.merge(other.outbreaks);
         layers::merge(&mut self.layers, other.layers);
         self.under_way.merge(other.under_way);
+        answers::merge(&mut self.answers, other.answers);
         self.begun = [self.begun, other.begun].into_iter().flatten().min();
     }
 

@@ -4,6 +4,7 @@
 //! in any order. Nothing here looks back at a table of all attempts.
 
 mod amplification;
+mod answers;
 mod backoff;
 mod burst;
 mod cap;
@@ -46,6 +47,7 @@ mod under_way;
 mod waves;
 
 pub use amplification::{Amplified, Spacing, most_amplified, spans_over};
+pub use answers::{Answers, AnswersBy, Asker, EARLIEST, Endless};
 pub use backoff::{Backoffs, Flat, FlatCall, Jitter, LoopKey, LoopTally, MOST_STEPS, Schedule, Shape, Step, Waits};
 pub use cap::{CapKey, CapTally, Capped, Holder};
 pub use covered::Covered;

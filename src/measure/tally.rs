@@ -1,7 +1,7 @@
 //! Plain counts over all attempts and calls.
 
 use super::spot::{Spot, earlier, note};
-use crate::attempt::{Attempt, AttemptTable, Flags};
+use crate::attempt::{AnswerEnd, Attempt, AttemptTable, Detail, Flags};
 use crate::calls::Call;
 use crate::classify::{Bucket, Class};
 use crate::report::Outcome;
@@ -40,12 +40,18 @@ pub struct Tally {
     pub rejected: u64,
     /// Of them, with a readable hint.
     pub hinted: u64,
+    /// Failures after which servers say how long to wait: lack of capacity and rate limits.
+    pub may_hint: u64,
+    /// Of them, with a readable hint.
+    pub with_hint: u64,
     /// Attempts with rate-limit headers.
     pub with_headroom: u64,
     /// Attempts with a duration.
     pub with_duration: u64,
     /// Attempts that name their call, or their place in it.
     pub with_call_identity: u64,
+    /// Attempts that name their call.
+    pub with_call_id: u64,
     /// Attempts with a counter.
     pub with_counter: u64,
     /// Attempts whose layer declares its cap.
@@ -56,6 +62,26 @@ pub struct Tally {
     pub with_outcome: u64,
     /// Attempts that say how often something beneath the client sent them.
     pub with_sends_beneath: u64,
+    /// Attempts that say whether their answer is complete.
+    pub with_answer_end: u64,
+    /// Attempts with the longest time between two chunks.
+    pub with_chunk_gap: u64,
+    /// Attempts that say whether they can change something outside.
+    pub with_side_effect: u64,
+    /// Attempts that can.
+    pub side_effects: u64,
+    /// Of them, with an idempotency key.
+    pub with_key: u64,
+    /// Attempts that name a tool.
+    pub with_tool: u64,
+    /// Failures with a hash of the request.
+    pub with_hash: u64,
+    /// Failures that say how much had been delivered.
+    pub with_delivered: u64,
+    /// Timeouts of the client.
+    pub timeouts: u64,
+    /// Of them, with the request's cap on output tokens.
+    pub with_max_tokens: u64,
     /// Failures.
     pub failures: u64,
     /// The first attempt of all.
@@ -82,11 +108,28 @@ impl Tally {
         }
         for (position, attempt) in call.attempts().enumerate() {
             self.absorb_attempts(Says::of(attempt), 1);
-            self.failures += u64::from(attempt.failed());
+            if attempt.failed() {
+                self.absorb_failure(attempt, call.detail(position));
+            }
             if answered(attempt) {
                 self.absorb_odd_ids(call.table(), attempt, spot(position));
             }
             self.hinted += u64::from(attempt.status == 429 && call.hint_us(position).is_some());
+        }
+    }
+
+    fn absorb_failure(&mut self, attempt: &Attempt, detail: Option<&Detail>) {
+        let has = |of: fn(&Detail) -> bool| u64::from(detail.is_some_and(of));
+        self.failures += 1;
+        if matches!(attempt.status, 429 | 503 | 529) {
+            self.may_hint += 1;
+            self.with_hint += has(|detail| detail.hint_us.is_some());
+        }
+        self.with_hash += has(|detail| detail.request_hash != 0);
+        self.with_delivered += u64::from(attempt.flags.has(Flags::DELIVERED_LOGGED));
+        if attempt.class == Some(Class::Timeout) && attempt.status == 0 {
+            self.timeouts += 1;
+            self.with_max_tokens += has(|detail| detail.max_tokens > 0);
         }
     }
 
@@ -147,10 +190,17 @@ impl Tally {
         self.with_duration += count(says.has(Says::DURATION));
         self.with_counter += count(says.has(Says::COUNTER));
         self.with_call_identity += count(says.has(Says::COUNTER) || !says.flag(Flags::NO_CALL_ID));
+        self.with_call_id += count(!says.flag(Flags::NO_CALL_ID));
         self.with_cap += count(says.has(Says::CAP));
         self.with_server_word += count(says.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
         self.with_sends_beneath += count(says.flag(Flags::COUNTS_BENEATH));
         self.with_outcome += count(says.flag(Flags::LOGGED_OK | Flags::LOGGED_ERROR));
+        self.with_answer_end += count(says.end() != AnswerEnd::NotLogged);
+        self.with_chunk_gap += count(says.flag(Flags::CHUNK_GAP));
+        self.with_side_effect += count(says.flag(Flags::SIDE_EFFECT | Flags::NO_SIDE_EFFECT));
+        self.side_effects += count(says.flag(Flags::SIDE_EFFECT));
+        self.with_key += count(says.flag(Flags::SIDE_EFFECT) && says.flag(Flags::IDEMPOTENT));
+        self.with_tool += count(says.flag(Flags::TOOL));
     }
 
     /// Takes in the counts of other calls.
@@ -168,6 +218,9 @@ impl Tally {
             (&mut self.with_one_id, other.with_one_id),
             (&mut self.rejected, other.rejected),
             (&mut self.hinted, other.hinted),
+            (&mut self.may_hint, other.may_hint),
+            (&mut self.with_hint, other.with_hint),
+            (&mut self.with_call_id, other.with_call_id),
             (&mut self.with_headroom, other.with_headroom),
             (&mut self.with_duration, other.with_duration),
             (&mut self.with_call_identity, other.with_call_identity),
@@ -175,6 +228,16 @@ impl Tally {
             (&mut self.with_cap, other.with_cap),
             (&mut self.with_server_word, other.with_server_word),
             (&mut self.with_outcome, other.with_outcome),
+            (&mut self.with_answer_end, other.with_answer_end),
+            (&mut self.with_chunk_gap, other.with_chunk_gap),
+            (&mut self.with_side_effect, other.with_side_effect),
+            (&mut self.side_effects, other.side_effects),
+            (&mut self.with_key, other.with_key),
+            (&mut self.with_tool, other.with_tool),
+            (&mut self.with_hash, other.with_hash),
+            (&mut self.with_delivered, other.with_delivered),
+            (&mut self.timeouts, other.timeouts),
+            (&mut self.with_max_tokens, other.with_max_tokens),
             (&mut self.with_sends_beneath, other.with_sends_beneath),
             (&mut self.failures, other.failures),
         ] {
@@ -239,6 +302,10 @@ impl Says {
 
     fn flag(self, flag: u32) -> bool {
         self.has(u64::from(flag))
+    }
+
+    fn end(self) -> AnswerEnd {
+        Flags(self.0 as u32).end()
     }
 }
 

@@ -17,6 +17,7 @@ struct RuleJson {
     fix: &'static str,
     source: &'static str,
     needs: Vec<&'static str>,
+    exceptions: Vec<&'static str>,
     settings: Vec<SettingJson>,
 }
 
@@ -46,6 +47,7 @@ impl From<&Rule> for RuleJson {
             fix: rule.fix,
             source: rule.source,
             needs: rule.needs.iter().map(|field| field.name()).collect(),
+            exceptions: rule.exceptions().collect(),
             settings: rule.settings.iter().map(setting).collect(),
         }
     }

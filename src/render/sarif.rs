@@ -76,9 +76,13 @@ fn descriptor(rule: &Rule) -> Value {
         Scope::Fleet => "fleet",
     };
     let family = super::rules_page::family_of(rule);
-    let help = format!("Why: {}\n\nFix: {}\n\nSource: {}", rule.why, rule.fix, rule.source);
+    let mut exceptions: String = rule.exceptions().map(|exception| format!("\n- {exception}")).collect();
+    if !exceptions.is_empty() {
+        exceptions.insert_str(0, "\n\nExceptions:\n");
+    }
+    let help = format!("Why: {}\n\nFix: {}\n\nSource: {}{exceptions}", rule.why, rule.fix, rule.source);
     let [why, fix, source] = [rule.why, rule.fix, rule.source].map(super::rules_page::text);
-    let markdown = format!("**Why:** {why}\n\n**Fix:** {fix}\n\n**Source:** {source}");
+    let markdown = format!("**Why:** {why}\n\n**Fix:** {fix}\n\n**Source:** {source}{exceptions}");
     json!({
         "id": rule.code,
         "name": pascal(rule.name),

@@ -24,7 +24,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     let problems = problems(fleet.table, judgement);
     let mut findings = findings(fleet.table, judgement);
     findings.sort_by_cached_key(finding_order);
-    let coverage = coverage::coverage(fleet, rules);
+    let coverage = coverage::coverage(judgement, rules);
     let totals = Totals { rules_with_evidence: coverage::with_evidence(&coverage, rules), ..totals(judgement) };
     let missing: Vec<&str> = coverage.iter().map(|gap| gap.field).collect();
     let (advice, advice_omitted) = advice::most_costly(judgement, &problems);

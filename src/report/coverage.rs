@@ -2,11 +2,15 @@
 //! that could not be read.
 
 use super::Share;
+use crate::attempt::Scope;
 use crate::judge::Judgement;
 use crate::measure::Fleet;
 use crate::rules::{Field, Rule};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[cfg(test)]
+mod tests;
 
 /// Rules that could not judge, and what they lack.
 #[derive(Clone, Debug, Serialize)]
@@ -45,10 +49,12 @@ pub struct Unreadable {
     pub line: u64,
 }
 
-/// Rules without evidence, gathered by the field they lack.
-pub(super) fn coverage(fleet: &Fleet<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
+/// Rules without evidence, gathered by the field they lack. A rule that found something had enough of it.
+pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
+    let fleet = &judgement.fleet;
+    let spoke: BTreeSet<&str> = judgement.folds.keys().map(|key| key.rule).collect();
     let mut by_field: BTreeMap<Field, Vec<&'static str>> = BTreeMap::new();
-    for rule in rules {
+    for rule in rules.iter().filter(|rule| !spoke.contains(rule.code)) {
         for field in rule.needs {
             by_field.entry(*field).or_default().push(rule.code);
         }
@@ -79,7 +85,7 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
     let tally = &fleet.tally;
     let (count, of) = match field {
         Field::CallIdentity => (tally.with_call_identity, tally.sends),
-        Field::RetryAfter => (tally.hinted, tally.rejected),
+        Field::RetryAfter => (tally.with_hint, tally.may_hint),
         Field::Duration => (tally.with_duration, tally.sends),
         Field::Counters => (tally.with_counter, tally.sends),
         Field::DeclaredCap => (tally.with_cap, tally.sends),
@@ -87,7 +93,31 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::ShouldRetry => (tally.with_server_word, tally.failures),
         Field::RequestId => (tally.with_request_id, tally.responses),
         Field::Outcome => (tally.with_outcome, tally.sends),
+        Field::StopReason => (tally.with_answer_end, tally.sends),
+        Field::ChunkGap => (tally.with_chunk_gap, tally.sends),
+        Field::CallId => (tally.with_call_id, tally.sends),
+        Field::Repeats => (tally.with_counter + tally.with_hash, tally.sends),
+        Field::SideEffect => (tally.with_side_effect, tally.sends),
+        Field::IdempotencyKey => (tally.with_key, tally.side_effects),
+        Field::RequestHash => (tally.with_hash, tally.failures),
+        Field::Delivered => (tally.with_delivered, tally.failures),
+        Field::Tool => (tally.with_tool, tally.sends),
+        Field::MaxTokens => (tally.with_max_tokens, tally.timeouts),
+        Field::FirstToken => (paced(fleet), tally.sends),
+        Field::Account => (drawn_on(fleet, |scope| scope.names_account()), tally.sends),
+        Field::Provider => (drawn_on(fleet, |scope| scope.provider.is_some()), tally.sends),
+        Field::Model => (drawn_on(fleet, |scope| scope.model.is_some()), tally.sends),
         Field::SendsBeneath => (tally.with_sends_beneath, tally.sends),
     };
     Share { count, of }
+}
+
+/// Calls on scopes that `named` accepts.
+fn drawn_on(fleet: &Fleet<'_>, named: fn(&Scope) -> bool) -> u64 {
+    fleet.scopes.iter().filter(|(scope, _)| named(scope)).map(|(_, tally)| tally.load.calls.max(1)).sum()
+}
+
+/// Runs of whose answers the speed is known.
+fn paced(fleet: &Fleet<'_>) -> u64 {
+    fleet.runs.values().filter(|run| run.paces.iter().next().is_some()).count() as u64
 }

@@ -93,6 +93,34 @@ pub enum Field {
     RequestId,
     /// `outcome` as the logger saw it.
     Outcome,
+    /// `stop_reason`, or another word on whether the answer is complete.
+    StopReason,
+    /// `max_chunk_gap_ms`.
+    ChunkGap,
+    /// `call_id`, where neither counters nor likeness can stand in for it.
+    CallId,
+    /// `attempt`, or anything else that says that a request repeats another.
+    Repeats,
+    /// `side_effect`.
+    SideEffect,
+    /// `idempotency_key` on attempts with a side effect.
+    IdempotencyKey,
+    /// `request_hash` on failures.
+    RequestHash,
+    /// `delivered` on failures.
+    Delivered,
+    /// `tool`.
+    Tool,
+    /// `max_tokens` on timeouts.
+    MaxTokens,
+    /// `ttft_ms`, or a way to tell how long an output token took.
+    FirstToken,
+    /// `org`, `workspace` or `api_key_id`.
+    Account,
+    /// `provider`, or a client that tells it.
+    Provider,
+    /// `model`.
+    Model,
     /// The counter of whatever sends again beneath the client: `x-envoy-attempt-count`,
     /// `x-litellm-attempted-retries`, `http.request.resend_count`.
     SendsBeneath,
@@ -112,6 +140,20 @@ impl Field {
             Field::ShouldRetry => "x-should-retry",
             Field::RequestId => "request_id",
             Field::Outcome => "outcome",
+            Field::StopReason => "stop_reason",
+            Field::ChunkGap => "max_chunk_gap_ms",
+            Field::CallId => "call_id",
+            Field::Repeats => "attempt",
+            Field::SideEffect => "side_effect",
+            Field::IdempotencyKey => "idempotency_key",
+            Field::RequestHash => "request_hash",
+            Field::Delivered => "delivered",
+            Field::Tool => "tool",
+            Field::MaxTokens => "max_tokens",
+            Field::FirstToken => "ttft_ms",
+            Field::Account => "api_key_id",
+            Field::Provider => "provider",
+            Field::Model => "model",
             Field::SendsBeneath => "gateway retry counters",
         }
     }
@@ -140,6 +182,8 @@ pub enum Check {
     /// As [`Check::Call`]. When all calls are judged, the second function tells each finding of a service what
     /// share of its calls such findings are about; it gets their number.
     CallOfAll(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, Service, u64, &mut Hit)),
+    /// As [`Check::Call`], and what only shows beside other calls by the second function.
+    CallAndFleet(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
     /// The merged summaries of everything.
     Fleet(fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
 }
@@ -178,6 +222,11 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// What keeps its check silent beside its thresholds, and what that tolerates; a sentence each.
+    pub fn exceptions(&self) -> impl Iterator<Item = &'static str> {
+        super::exceptions::of(self.code)
+    }
+
     /// Whether `prefix` is its code or the beginning of it, whatever its case.
     #[must_use]
     pub fn begins_with(&self, prefix: &str) -> bool {

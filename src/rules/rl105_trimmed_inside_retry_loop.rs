@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors and Context windows: a request over the limit is refused until \
              it changes, and what to leave out is the application's choice",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallId, Field::Counters, Field::RequestHash],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "OpenAI documentation, Structured outputs: refusals are answers to be handled; Anthropic documentation, \
              Tool use: return the error as a tool result so that the model can correct itself",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::RequestHash],
     settings: &[],
     check: Check::Call(check),
     firing: &[

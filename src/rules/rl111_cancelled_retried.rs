@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Python documentation, asyncio, task cancellation: CancelledError should be propagated; gRPC \
              documentation, Retry: a call the client cancelled is not retried",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::Repeats],
     settings: &[],
     check: Check::Call(check),
     firing: &[

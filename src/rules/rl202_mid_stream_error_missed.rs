@@ -1,7 +1,8 @@
 //! An error inside a stream whose status was 200.
 
+use super::rl207_truncated_stream_accepted as rl207;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::{Attempt, Flags};
+use crate::attempt::{AnswerEnd, Attempt, Flags};
 use crate::calls::{Call, Grouping};
 use crate::report::Outcome;
 
@@ -11,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     name: "mid-stream-error-missed",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "A stream that began with status 200 carried an error event, and the call ended there or was logged as a success.",
+    summary: "A stream that began with status 200 carried an error event or broke off, and the call ended there or was logged as a success.",
     why: "The status is sent before the answer, so a retry layer that goes by the status sees a success. The \
           official SDKs raise the error without retrying it: an overload that comes a second late is fatal, one \
           that comes at once is not.",
@@ -27,6 +28,9 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"statusCode":200,"stream":true,"error":{"type":"overloaded_error","message":"Overloaded"},"outcome":"ok"}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":41,"decision":"fail"}"#,
+        // It broke off, without a word of the server's.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"outcome":"error","decision":"fail"}"#,
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"outcome":"error","transport":"connection reset while streaming","decision":"fail"}"#,
     ],
     near_misses: &[
         // The stream was opened again.
@@ -37,12 +41,20 @@ pub(super) const RULE: Rule = Rule {
         // The attempts the layer allows itself were spent.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"stream":true,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:12Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error"}"#,
+        // It may have acted: ending the call is right.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","side_effect":true,"decision":"fail"}"#,
+        // The client retries such events, and gave up on the second.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}"#,
+        // It broke off and was used as an answer: that is RL207.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"outcome":"ok","completed":false}"#,
     ],
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let last = call.last();
-    if !is_event(last) || last.terminal() {
+    // An answer that broke off and was used all the same is for RL207.
+    if !is_event(last) || last.terminal() || rl207::accepted(call) {
         return None;
     }
     let as_success = last.flags.has(Flags::LOGGED_OK);
@@ -52,7 +64,12 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let delivered = last.flags.has(Flags::DELIVERED);
     let end = if as_success { "the attempt was logged as a success" } else { "the call ended there" };
     let what = shared::class_words(last.class);
-    let mut message = format!("{what} arrived inside a stream that had begun with status 200, and {end}");
+    let broke_off = last.flags.end() == AnswerEnd::Truncated;
+    let mut message = if broke_off {
+        format!("a stream that had begun with status 200 broke off before its end, and {end}")
+    } else {
+        format!("{what} arrived inside a stream that had begun with status 200, and {end}")
+    };
     if delivered {
         message.push_str("; part of the answer had been delivered, so that a blind re-send would repeat it");
     }

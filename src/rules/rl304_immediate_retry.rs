@@ -28,7 +28,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: the first wait \
              is 0.5 s",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::Duration],
     settings: &[SHARE],
     check: Check::Fleet(check),
     firing: &[

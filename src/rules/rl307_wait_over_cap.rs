@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Architecture Blog, Exponential Backoff And Jitter: min(cap, base * 2 ** attempt); official SDKs, \
              _constants.py: MAX_RETRY_DELAY of 8 s",
-    needs: &[Field::CallIdentity, Field::Duration],
+    needs: &[Field::CallId, Field::Duration],
     settings: &[CAP, SHARE],
     check: Check::CallIfTold(check),
     firing: &[

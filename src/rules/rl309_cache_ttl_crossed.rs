@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Prompt caching: five minutes, refreshed by each hit; one hour as an \
              option; writes at 1.25 times the input price",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallId, Field::Duration],
     settings: &[TTL],
     check: Check::Call(check),
     firing: &[

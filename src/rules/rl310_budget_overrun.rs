@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Google, Site Reliability Engineering, Addressing cascading failures, deadlines; gRPC documentation, \
              Deadlines: a call without a deadline may wait forever",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallId],
     settings: &[BUDGET],
     check: Check::Call(check),
     firing: &[

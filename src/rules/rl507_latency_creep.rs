@@ -1,6 +1,6 @@
 //! Answers that come slower and slower, with no error: a queue without an end.
 
-use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::attempt::Symbol;
 use crate::measure::{Fleet, Kind, Pace, Quarter, RunTally};
 use crate::report::Outcome;
@@ -88,7 +88,7 @@ pub(super) const RULE: Rule = Rule {
           refuses early, and admit no more requests than are answered.",
     remedy: Remedy::Fix,
     source: "vLLM documentation, engine arguments: without max_num_queued_reqs the queue has no bound; Little's law",
-    needs: &[],
+    needs: &[Field::FirstToken],
     settings: &[TIMES, CALLS, SLOW],
     check: Check::Fleet(check),
     firing: &[

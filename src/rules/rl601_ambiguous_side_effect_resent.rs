@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Builders' Library, Making retries safe with idempotent APIs; RFC 9110, section 9.2.2: a client \
              should not repeat a non-idempotent request automatically",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::SideEffect],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "IETF draft, The Idempotency-Key HTTP Header Field: the key is unique to the operation and the same for \
              its retries; AWS Builders' Library, Making retries safe with idempotent APIs",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallId, Field::SideEffect, Field::IdempotencyKey],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Official Anthropic SDKs, _base_client.py: the deadline of a request without streaming is computed from \
              max_tokens; Anthropic API documentation, Errors, long requests",
-    needs: &[Field::Duration],
+    needs: &[Field::Duration, Field::MaxTokens],
     settings: &[FIRST_TOKEN, SPEED, MARGIN, MARGIN_SHARE],
     check: Check::CallOfAll(check, tell_share),
     firing: &[

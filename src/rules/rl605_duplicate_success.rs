@@ -1,7 +1,7 @@
 //! Two answers to one request.
 
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use crate::attempt::{AnswerEnd, Flags};
 use crate::calls::Call;
 use smallvec::SmallVec;
 
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Dean and Barroso, The Tail at Scale, hedged requests: the outstanding ones are cancelled once the first \
              answer arrives",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallId, Field::Repeats],
     settings: &[],
     check: Check::Call(check),
     firing: &[
@@ -82,7 +82,10 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 /// Whether two successes answer one and the same request.
 fn twice(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (first, second) = (call.at(a), call.at(b));
-    let asked_again = first.flags.has(Flags::DECIDED_RETRY) || first.flags.has(Flags::LOGGED_ERROR);
+    let asked_again = first.flags.has(Flags::DECIDED_RETRY)
+        || first.flags.has(Flags::LOGGED_ERROR)
+        // An answer without a stop reason may have broken off.
+        || first.flags.end() == AnswerEnd::Empty;
     let numbered = first.number > 0 && second.number > first.number;
     let counted = matches!((first.sdk_count(), second.sdk_count()), (Some(a), Some(b)) if b > a);
     let shown = numbered || counted || repeats::same_body(call, a, b) || repeats::same_key(call, a, b);

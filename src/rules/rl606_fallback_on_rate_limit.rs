@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: limits are kept per model class; Prompt caching: a cache \
              belongs to one model",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallId, Field::Model],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -1,6 +1,6 @@
 //! A tool ran, or may have run, and was run again.
 
-use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::classify::Bucket;
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Builders' Library, Making retries safe with idempotent APIs; Model Context Protocol, Tools, \
              annotations: idempotentHint says whether a repeated call has no further effect",
-    needs: &[],
+    needs: &[Field::CallId, Field::Tool, Field::Outcome],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Streaming messages, error recovery: tool_use and thinking blocks cannot \
              be partly recovered; text can be continued from what was received",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::Delivered],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: limits hold for the organisation, not for the key; Prompt \
              caching: caches are kept apart between organisations and workspaces",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::Account],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -1,6 +1,6 @@
 //! An error that was wrapped again on its way.
 
-use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::{Flags, Symbol};
 use crate::calls::Call;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "LiteLLM, Messages route: type and param the string \"None\", the code a string, the message encoded \
              JSON; Anthropic API documentation, Errors: the shape that belongs there",
-    needs: &[],
+    needs: &[Field::Provider],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -1,6 +1,6 @@
 //! A status the provider never sends.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: the table has no 502, 503 or 52x but 529; Cloudflare \
              documentation, 5xx errors: 520 to 524 are its own",
-    needs: &[],
+    needs: &[Field::Provider],
     settings: &[],
     check: Check::Call(check),
     firing: &[
@@ -38,6 +38,8 @@ pub(super) const RULE: Rule = Rule {
         // A platform that hosts the model has statuses of its own.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"aws.bedrock","client":{"name":"AnthropicBedrock/Python","version":"2.14.0"},"status":503}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"provider":"aws.bedrock","status":200}"#,
+        // The provider's own error stands in the body.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":503,"error_type":"overloaded_error"}"#,
     ],
 };
 

@@ -1,6 +1,6 @@
 //! An error type that is not one of the provider's.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::classify::kind_of_exception;
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: the table of error types; vLLM: status 503 with type \"Service \
              Unavailable\" when its queue is full",
-    needs: &[],
+    needs: &[Field::Provider],
     settings: &[],
     check: Check::Call(check),
     firing: &[
@@ -38,6 +38,10 @@ pub(super) const RULE: Rule = Rule {
         // The logger put the exception's name where the type belongs.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"error_type":"APIStatusError"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200}"#,
+        // A number in place of the type.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":503,"error_type":"503"}"#,
+        // No answer came: the word is the logger's.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","error_type":"broken pipe","outcome":"error"}"#,
     ],
 };
 

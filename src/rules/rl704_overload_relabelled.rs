@@ -36,6 +36,11 @@ pub(super) const RULE: Rule = Rule {
         // The client saw through it.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
+        // Clients do retry a 429.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"overloaded_error","decision":"fail"}"#,
+        // The declared attempts were spent.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":400,"error_type":"overloaded_error"}"#,
     ],
 };
 

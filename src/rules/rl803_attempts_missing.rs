@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
           sample between the client and the file.",
     remedy: Remedy::Fix,
     source: "Attempts of one layer are numbered without gaps",
-    needs: &[Field::Counters],
+    needs: &[Field::CallId, Field::Counters],
     settings: &[],
     check: Check::Call(check),
     firing: &[

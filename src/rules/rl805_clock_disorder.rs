@@ -1,6 +1,6 @@
 //! Times that contradict one another.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
 use crate::calls::Call;
 
 const OVERLAP: Setting = Setting {
@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
           keep the clocks of the workers in step.",
     remedy: Remedy::Fix,
     source: "Attempts of one retry loop follow one another",
-    needs: &[],
+    needs: &[Field::CallId, Field::Duration],
     settings: &[OVERLAP],
     check: Check::Call(check),
     firing: &[

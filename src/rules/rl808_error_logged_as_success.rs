@@ -1,7 +1,7 @@
 //! A failure the log calls a success.
 
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::{Attempt, Flags};
+use crate::attempt::{AnswerEnd, Attempt, Flags};
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -57,5 +57,7 @@ fn is_mislabelled(attempt: &Attempt) -> bool {
     // A refusal or an answer of the wrong form did arrive: calling that a success is a matter of taste.
     let answered = (200..300).contains(&attempt.status)
         && matches!(attempt.class, Some(Class::SchemaError | Class::ContentPolicy | Class::Cancelled));
-    attempt.failed() && attempt.flags.has(Flags::LOGGED_OK) && !answered
+    // An answer that broke off is for RL207.
+    let broke_off = attempt.flags.end() == AnswerEnd::Truncated;
+    attempt.failed() && attempt.flags.has(Flags::LOGGED_OK) && !answered && !broke_off
 }

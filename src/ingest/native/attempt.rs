@@ -142,9 +142,11 @@ impl Builder<'_, '_> {
         let failure = self.failure(hint.and_then(ServerHint::wait_us));
         let known = memory.failures.of(&failure);
         let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
+        let truncated = failure.truncated;
         let (origin, origin_id) = memory.origins.of(&self.names(), table);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
+        flags.set(Flags::MID_STREAM, truncated);
         for reading in readings.into_iter().flatten() {
             table.gauges.add(&table.names, (origin, origin_id), answered, reading);
             flags.set(Flags::HEADROOM, true);
@@ -211,12 +213,15 @@ impl Builder<'_, '_> {
             (Flags::NO_CALL_ID, self.call_id().is_none()),
             (Flags::LOW_CONFIDENCE, verdict.is_some_and(|verdict| verdict.low_confidence)),
             (Flags::FOREIGN_ENVELOPE, verdict.is_some() && self.foreign_envelope()),
-            (Flags::DELIVERED, record.delivered > 0),
+            (Flags::DELIVERED, record.delivered.is_some_and(|chunks| chunks > 0)),
+            (Flags::DELIVERED_LOGGED, verdict.is_some() && record.delivered.is_some()),
             (Flags::COUNTS_BENEATH, self.counts_beneath()),
             (Flags::COST, record.usage.is_some_and(|usage| usage.cost_usd.is_some())),
+            (Flags::CHUNK_GAP, record.chunk_gap_ms.is_some()),
         ] {
             flags.set(mask, on);
         }
+        flags.set_end(self.answer_end());
         if let Some(verdict) = verdict {
             flags.set_bucket(verdict.bucket);
         }
@@ -269,6 +274,7 @@ impl Builder<'_, '_> {
             || row.flags.has(Flags::SIDE_EFFECT)
             || row.flags.has(Flags::TOOL)
             || row.flags.has(Flags::IDEMPOTENT)
+            || self.chunk_gap() != Span::UNKNOWN
             || self.gateway_retries() > 0
             || self.resends() > 0
             || self.record.decision.is_some()
@@ -305,11 +311,18 @@ impl Builder<'_, '_> {
             request_hash: body_hash(record.request_hash.as_deref()),
             idempotency: body_hash(self.idempotency_key()),
             max_tokens: count(record.max_tokens.unwrap_or(0)),
-            delivered: count(record.delivered),
+            delivered: count(record.delivered.unwrap_or(0)),
             timeout: record.timeout_ms.map_or(Span::UNKNOWN, Span::from_ms),
+            chunk_gap: self.chunk_gap(),
             gateway_retries: self.gateway_retries(),
             resends: self.resends(),
         }
+    }
+
+    /// The longest time between two chunks, where it is long enough to matter.
+    fn chunk_gap(&self) -> Span {
+        let long = self.record.chunk_gap_ms.filter(|ms| *ms >= Detail::LEAST_CHUNK_GAP_MS);
+        long.map_or(Span::UNKNOWN, Span::from_ms)
     }
 
     fn wording(&self, table: &mut AttemptTable) -> Wording {

@@ -35,6 +35,7 @@ pub(super) fn varies(slot: Slot) -> bool {
             | Slot::DurationNs
             | Slot::DurationBare
             | Slot::TtftMs
+            | Slot::ChunkGapMs
             | Slot::RunId
             | Slot::CallId
             | Slot::RequestId
@@ -82,6 +83,7 @@ impl Constants {
             return None;
         }
         let mut flags = Flags::default();
+        flags.set_end(values.answer_end()?);
         flags.set(Flags::STREAM, values.truth(Slot::Stream)? == Some(true));
         flags.set(Flags::NO_SIDE_EFFECT, side_effect == Some(false));
         flags.set(Flags::LOGGED_OK, said_ok || success == Some(true));

@@ -1,5 +1,6 @@
 //! Errors as servers nest them: `{type, message}`, `{error: {...}}`, both again inside a body, JSON in a string.
 
+use super::ending;
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
 use super::words::Words;
@@ -35,6 +36,8 @@ pub(crate) struct ErrorBody<'a> {
     pub(crate) present: bool,
     /// It is called an error: `error: {...}`, `type: error`, `event: error`. A body without is any answer.
     pub(crate) named: bool,
+    /// It is a kept stream of events: whether that has its last one.
+    pub(crate) stream_ended: Option<bool>,
 }
 
 /// Words that loggers print where there is no error.
@@ -303,6 +306,7 @@ impl<'a> ErrorBody<'a> {
         }
         self.present = true;
         self.named |= text.contains("event: error");
+        self.stream_ended = ending::ends_stream(&text);
         if depth < DEEPEST
             && text.starts_with('{')
             && let Some(inner) = parse(&text, depth + 1)
@@ -326,6 +330,7 @@ impl<'a> ErrorBody<'a> {
         self.says_none |= inner.says_none;
         self.present |= inner.present;
         self.named |= inner.named;
+        self.stream_ended = inner.stream_ended.or(self.stream_ended);
     }
 
     fn into_owned(self) -> ErrorBody<'static> {
@@ -343,6 +348,7 @@ impl<'a> ErrorBody<'a> {
             says_none: self.says_none,
             present: self.present,
             named: self.named,
+            stream_ended: self.stream_ended,
         }
     }
 }
@@ -403,6 +409,7 @@ pub(super) fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) -> ErrorBod
         says_none: inner.says_none || outer.says_none,
         present: outer.present || inner.present,
         named: inner.named || outer.named,
+        stream_ended: inner.stream_ended.or(outer.stream_ended),
     }
 }
 

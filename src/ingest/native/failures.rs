@@ -94,6 +94,7 @@ fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances)
         exception,
         transport,
         mid_stream,
+        truncated,
         logged_as_error,
         logged_as_ok,
         hint,
@@ -104,7 +105,8 @@ fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances)
         provider,
         own: _,
     } = *failure;
-    let bits = [mid_stream, logged_as_error, logged_as_ok, has_rate_limit_headers, window_rejected, side_effect];
+    let bits =
+        [mid_stream, truncated, logged_as_error, logged_as_ok, has_rate_limit_headers, window_rejected, side_effect];
     let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
     ([error_type, error_code, message, exception, transport, provider], (status, kind, should_retry, hint, bits))
 }
@@ -127,6 +129,7 @@ mod tests {
             Failure { exception: Some("ConnectTimeout"), ..plain },
             Failure { transport: Some("ended_early"), ..plain },
             Failure { mid_stream: true, ..plain },
+            Failure { truncated: true, ..plain },
             Failure { logged_as_error: true, ..plain },
             Failure { logged_as_ok: true, status: None, ..plain },
             Failure { hint: AskedWait::Short, ..plain },

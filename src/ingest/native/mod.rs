@@ -4,6 +4,7 @@ mod asked;
 mod attempt;
 mod client;
 mod constants;
+mod ending;
 mod error_body;
 mod failures;
 pub(crate) mod fields;

@@ -43,7 +43,12 @@ impl<'r, 'a> Parts<'r, 'a> {
 
     /// Sets `field`, unless a better spelling has.
     pub(super) fn set(&mut self, field: Field, rank: u8, value: Scalar<'a>) {
-        if !matches!(value, Scalar::Null) && self.outranks(field, rank) {
+        if matches!(value, Scalar::Null) {
+            // That an answer has no stop reason says something of its end.
+            if field == Field::StopReason {
+                self.record.stop_reason.get_or_insert(false);
+            }
+        } else if self.outranks(field, rank) {
             self.record.check(field, &value);
             self.record.set(field, value);
         }
@@ -86,6 +91,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         if !body.present {
             return;
         }
+        record.error.stream_ended = body.stream_ended;
         let refused = record.status.or(body.status).is_some_and(|status| status >= 400);
         let failed = refused || record.success == Some(false) || record.error_type.is_some() || record.error.present;
         // What failed for its answer has an answer for a body, and that has neither code nor message.

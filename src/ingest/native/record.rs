@@ -1,5 +1,6 @@
 //! One record as a typed structure that borrows from its line: nothing is copied that needs no unescaping.
 
+use super::ending;
 use super::error_body::{self, ErrorBody};
 use super::fields::Field;
 use super::headers::Headers;
@@ -57,7 +58,12 @@ pub(crate) struct Record<'a> {
     pub(crate) outcome: Text<'a>,
     pub(crate) success: Option<bool>,
     pub(crate) transport: Text<'a>,
-    pub(crate) delivered: i64,
+    /// Chunks or characters handed on before the failure.
+    pub(crate) delivered: Option<i64>,
+    /// Whether a stop reason is given; `None` where the record has no field for it.
+    pub(crate) stop_reason: Option<bool>,
+    pub(crate) complete: Option<bool>,
+    pub(crate) chunk_gap_ms: Option<f64>,
     pub(crate) client: Text<'a>,
     pub(crate) client_version: Text<'a>,
     pub(crate) user_agent: Text<'a>,
@@ -215,7 +221,12 @@ impl<'a> Record<'a> {
             Field::Outcome => self.set_outcome(value),
             Field::Success => self.success = value.truth(),
             Field::Failure => self.success = self.success.or(value.truth().map(|failed| !failed)),
-            Field::Delivered => self.delivered = value.integer().or(value.truth().map(i64::from)).unwrap_or(0),
+            Field::Delivered => self.delivered = value.integer().or(value.truth().map(i64::from)),
+            Field::StopReason => self.stop_reason = Some(ending::is_stop_reason(&value)),
+            Field::Complete => self.complete = value.truth().or(self.complete),
+            Field::Interrupted => self.complete = self.complete.or(value.truth().map(|interrupted| !interrupted)),
+            Field::ChunkGapMs => self.chunk_gap_ms = value.number(),
+            Field::ChunkGapS => self.chunk_gap_ms = self.chunk_gap_ms.or(value.number().map(|s| s * 1000.0)),
             Field::MaxTokens => self.max_tokens = value.integer(),
             Field::TimeoutS => self.timeout_ms = value.number().map(|s| s * 1000.0),
             Field::TimeoutMs => self.timeout_ms = value.number(),
@@ -345,6 +356,8 @@ fn means_something(field: Field, value: &Scalar<'_>) -> bool {
         | Field::RetryAfterMs
         | Field::PlannedMs
         | Field::PlannedS
+        | Field::ChunkGapMs
+        | Field::ChunkGapS
         | Field::CostUsd => value.number().is_some(),
         Field::NumberFromZero
         | Field::MaxAttempts

@@ -1,7 +1,9 @@
 //! What a record says, wherever it says it: one answer to each question, whatever the spelling.
 
 use super::attempt::Builder;
+use super::ending;
 use super::record::Record;
+use crate::attempt::AnswerEnd;
 use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
 
 impl Builder<'_, '_> {
@@ -60,6 +62,7 @@ impl Builder<'_, '_> {
             exception: record.exception.as_deref(),
             transport: record.transport.as_deref(),
             mid_stream: self.mid_stream(),
+            truncated: self.answer_end() == AnswerEnd::Truncated,
             logged_as_error: said_error || (record.error.present && !said_ok),
             logged_as_ok: said_ok,
             hint: hint_us.map_or(AskedWait::None, AskedWait::of),
@@ -144,7 +147,8 @@ impl Builder<'_, '_> {
 pub(super) fn logged(record: &Record<'_>) -> (bool, bool) {
     let word = record.outcome.as_deref().and_then(words_of);
     let ok = record.success == Some(true) || word == Some(true);
-    let error = record.success == Some(false) || word == Some(false);
+    let truncated = record.outcome.as_deref().is_some_and(|word| ending::names_truncation(word.trim()));
+    let error = record.success == Some(false) || word == Some(false) || truncated;
     (ok && !error, error)
 }
 

@@ -155,6 +155,13 @@ impl<'l> Learner<'l> {
             (b'[', Meaning::Scalar(Slot::Skip) | Meaning::Ranked(Slot::Skip, _) | Meaning::Object(Context::Error)) => {
                 self.array(meaning, depth + 1)
             }
+            // Reasons come in a list, one for each choice; an empty list is out of the ordinary.
+            (b'[', Meaning::Ranked(Slot::StopReason, _)) => {
+                let known = self.slots.len();
+                self.array(meaning, depth + 1)?;
+                self.odd |= self.slots.len() == known;
+                Some(())
+            }
             // A list or an object where a scalar is known: the strict parser knows what to make of it.
             (b'{' | b'[', _) => None,
             (_, Meaning::Scalar(slot)) => self.scalar(slot, 0),

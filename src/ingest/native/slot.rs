@@ -47,6 +47,9 @@ pub(super) enum Slot {
     Outcome,
     Success,
     Stream,
+    StopReason,
+    Complete,
+    ChunkGapMs,
     SideEffect,
     Provider,
     Model,
@@ -223,6 +226,9 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         Field::Outcome => Slot::Outcome,
         Field::Success => Slot::Success,
         Field::Stream => Slot::Stream,
+        Field::StopReason => Slot::StopReason,
+        Field::Complete => Slot::Complete,
+        Field::ChunkGapMs => Slot::ChunkGapMs,
         Field::SideEffect => Slot::SideEffect,
         Field::MidStream | Field::Delivered => Slot::Untrue,
         Field::Provider => Slot::Provider,
@@ -270,6 +276,8 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         | Field::SdkVersion
         | Field::IdempotencyKey
         | Field::CostUsd
+        | Field::ChunkGapS
+        | Field::Interrupted
         | Field::Tool => Slot::Absent,
     };
     Some(Meaning::Ranked(slot, rank))

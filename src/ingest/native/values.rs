@@ -1,10 +1,13 @@
 //! What the scalars of an ordinary line say, by slot. `None` throughout means: the strict parser must look.
 
+use super::ending;
 use super::layout::Layout;
+use super::scalar::Scalar::Text;
 use super::scan;
 use super::slot::{ORIGIN, Slot};
-use crate::attempt::{Time, Zone};
+use crate::attempt::{AnswerEnd, Time, Zone};
 use crate::ingest::timestamp;
+use std::borrow::Cow;
 
 /// The scalars of one line whose shape is known.
 pub(super) struct Values<'l> {
@@ -88,6 +91,25 @@ impl<'l> Values<'l> {
 
     pub(super) fn optional_integer(&self, slot: Slot) -> Option<Option<i64>> {
         self.of(slot).optional_integer()
+    }
+
+    /// How the answer ended.
+    pub(super) fn answer_end(&self) -> Option<AnswerEnd> {
+        let reason = self.of(Slot::StopReason);
+        let named = self.layout.places[Slot::StopReason as usize] > 0;
+        let complete = self.truth(Slot::Complete)?;
+        match reason.kind {
+            // An answer that broke off is out of the ordinary.
+            _ if complete == Some(false) => None,
+            _ if complete == Some(true) && reason.kind == scan::Kind::Null => Some(AnswerEnd::Complete),
+            scan::Kind::Null if named => Some(AnswerEnd::Empty),
+            scan::Kind::Null => Some(AnswerEnd::NotLogged),
+            scan::Kind::Text => {
+                let named = ending::is_stop_reason(&Text(Cow::Borrowed(reason.text()?)));
+                Some(if named || complete == Some(true) { AnswerEnd::Complete } else { AnswerEnd::Empty })
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn truth(&self, slot: Slot) -> Option<Option<bool>> {

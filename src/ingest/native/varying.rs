@@ -32,6 +32,7 @@ struct Said<'l> {
     /// How many durations there are.
     durations: u8,
     usage: Option<Usage>,
+    chunk_gap: bool,
     /// What is left, by [`LimitKind`].
     remaining: [Option<i64>; LimitKind::ALL.len()],
 }
@@ -72,6 +73,7 @@ impl<'l> Varying<'l> {
         flags.set(Flags::REQUEST_ID, request_id.is_some());
         flags.set(Flags::AWS_ID, self.said.aws_id);
         flags.set(Flags::NO_CALL_ID, call.is_none());
+        flags.set(Flags::CHUNK_GAP, self.said.chunk_gap);
         let duration = self.duration;
         let answered = self.sent.plus_us(duration.as_us().unwrap_or(0));
         for kind in LimitKind::ALL {
@@ -147,6 +149,14 @@ impl<'l> Said<'l> {
                 if let Some(ms) = value.number()?.filter(|ms| *ms >= 0.0) {
                     self.usage.get_or_insert_default().ttft_ms_plus_1 = ttft_ms_plus_1(Some(ms));
                 }
+            }
+            Slot::ChunkGapMs => {
+                let gap = value.number()?;
+                // A long gap is kept, which makes the line one out of the ordinary.
+                if gap.is_some_and(|ms| ms >= Detail::LEAST_CHUNK_GAP_MS) {
+                    return None;
+                }
+                self.chunk_gap = gap.is_some();
             }
             // The rest makes constants.
             _ => {}

@@ -41,6 +41,9 @@ fn in_full(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
     let silent = if rule.needs.is_empty() { "" } else { "; it stays silent without" };
     item("needs", &format!("{}{silent}", needs(rule, str::to_owned)), page)?;
     item("source", rule.source, page)?;
+    for (nth, exception) in rule.exceptions().enumerate() {
+        item(if nth == 0 { "but" } else { "" }, exception, page)?;
+    }
     settings(rule, page)?;
     example("FIRES", "the first of its examples", rule.firing, page)?;
     example("STAYS SILENT", "alike, and in order", rule.near_misses, page)

@@ -17,6 +17,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("RL608", runs_a_tool_again),
     defect("RL609", repeats_what_was_handed_on),
     defect("RL610", changes_its_account),
+    defect("RL611", sits_out_a_stall),
 ];
 
 fn resends_without_a_key(dice: Dice) -> Log {
@@ -147,4 +148,16 @@ fn changes_its_account(dice: Dice) -> Log {
     let failure = scene.dialect().overloaded();
     scene.fails([failure]).succeeds();
     scene.play().in_call(&name, |attempt, record| record.set(field, format!("{field}-of-{attempt}")))
+}
+
+/// A stream falls silent for longer than any model thinks, and goes on.
+fn sits_out_a_stall(dice: Dice) -> Log {
+    let mut scene = Scene::of(dice);
+    let (name, gap_s) = (scene.name(), scene.dice().between(21.0, 300.0));
+    scene.succeeds();
+    scene.play().in_call(&name, |_, record| {
+        record.set("stream", true);
+        record.set("max_chunk_gap_ms", (gap_s * 1e3).round());
+        record.drop("timeout_s");
+    })
 }

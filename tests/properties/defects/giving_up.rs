@@ -2,7 +2,7 @@
 
 use super::super::client::{Backoff, Hints, nothing};
 use super::super::dice::Dice;
-use super::super::log::Log;
+use super::super::log::{Log, Record};
 use super::super::provider::Kind;
 use super::{Defect, Scene, defect};
 use serde_json::json;
@@ -14,6 +14,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("RL204", is_of_two_minds).also(&[("RL201", "each of those calls gave up at once")]),
     defect("RL205", disregards_the_invitation),
     defect("RL206", cannot_follow_the_hint),
+    defect("RL207", accepts_half_an_answer),
 ];
 
 fn gives_up_at_once(dice: Dice) -> Log {
@@ -79,4 +80,28 @@ fn cannot_follow_the_hint(dice: Dice) -> Log {
     scene.client().hints = Hints::Obeys { most_s: 60.0 };
     scene.fails([failure]);
     scene.play()
+}
+
+/// A stream breaks off, and its client takes what arrived for the whole: the log says so, or lacks a stop reason that
+/// all other streams have.
+fn accepts_half_an_answer(dice: Dice) -> Log {
+    let mut scene = Scene::of(dice);
+    let (name, reasons) = (scene.name(), scene.dice().chance(0.5));
+    scene.succeeds();
+    let is_answer = |record: &Record| record.number("status") == Some(200.0) && record.text("error_type").is_none();
+    let log = scene.play().each(|record| {
+        if reasons && is_answer(record) {
+            record.set("stream", true);
+            record.set("stop_reason", "end_turn");
+        }
+    });
+    log.in_call(&name, |_, record| {
+        record.set("stream", true);
+        record.set("outcome", "ok");
+        if reasons {
+            record.set("stop_reason", serde_json::Value::Null);
+        } else {
+            record.set("completed", false);
+        }
+    })
 }

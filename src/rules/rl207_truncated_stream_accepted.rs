@@ -1,0 +1,177 @@
+//! An answer without its end, used as if it were whole.
+
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::{AnswerEnd, Attempt, Flags, Symbol};
+use crate::calls::Call;
+use crate::classify::Class;
+use crate::measure::{Answers, Asker, EARLIEST, Endless, Fleet, Spot};
+use crate::report::Outcome;
+
+const MOST_EMPTY: Setting = Setting {
+    name: "max_empty_share",
+    default: 0.5,
+    unit: "",
+    meaning: "empty stop reasons in more than this share of a client's answers are the habit of its server or logger",
+};
+
+const MOST_ABSENT: Setting = Setting {
+    name: "max_absent_share",
+    default: 0.25,
+    unit: "",
+    meaning: "streams without a stop reason are told where they are at most this share of those that could have one",
+};
+
+/// APIs whose every complete answer carries a stop reason. Sources: Anthropic docs, Streaming messages (`message_delta`);
+/// OpenAI API reference, Chat completions (`finish_reason`); Gemini API reference, `finishReason`; Amazon Bedrock,
+/// ConverseStream (`messageStop`).
+const FIRST_PARTY: [&str; 7] = ["anthropic", "openai", "gemini", "google", "vertex", "bedrock", "azure"];
+
+/// See the catalogue.
+pub(super) const RULE: Rule = Rule {
+    code: "RL207",
+    name: "truncated-stream-accepted",
+    severity: Severity::Error,
+    scope: Scope::Call,
+    summary: "A stream that began with status 200 ended without its end and was used as a complete answer.",
+    why: "The caller works with half an answer: code cut off in the middle, a tool call without its last arguments, a \
+          judgement without its conclusion. Nothing failed, so nothing is retried and nobody looks.",
+    fix: "Take a stream as complete only after its last event (message_stop, [DONE]) or a stop reason; without one \
+          discard what arrived and send the request again with backoff.",
+    remedy: Remedy::Fix,
+    source: "Anthropic API documentation, Streaming messages: message_delta carries the stop reason and message_stop is \
+             the last event; OpenAI API reference: the last chunk has a finish_reason and data: [DONE] follows",
+    needs: &[Field::StopReason],
+    settings: &[MOST_EMPTY, MOST_ABSENT],
+    check: Check::CallAndFleet(check, check_all),
+    firing: &[
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","provider":"anthropic","stream":true,"status":200,"outcome":"ok","completed":false,"delivered":7}"#,
+        // Beside answers that do carry a stop reason.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"a","provider":"openai","model":"m","stream":true,"status":200,"finish_reason":"stop"}
+{"ts":"2026-05-20T10:01:00Z","call_id":"b","provider":"openai","model":"m","stream":true,"status":200,"finish_reason":null}"#,
+        // A kept body that lacks its last event.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","provider":"my-vllm","status":200,"outcome":"ok","body":"data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"},\"finish_reason\":null}]}\n\n"}"#,
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","provider":"anthropic","stream":true,"status":200,"outcome":"ok","transport":"connection closed by peer during the answer"}"#,
+        // Three streams have the field, one has not.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"a","provider":"anthropic","stream":true,"status":200,"stop_reason":"end_turn"}
+{"ts":"2026-05-20T10:01:00Z","call_id":"b","provider":"anthropic","stream":true,"status":200,"stop_reason":"tool_use"}
+{"ts":"2026-05-20T10:02:00Z","call_id":"c","provider":"anthropic","stream":true,"status":200,"stop_reason":"max_tokens"}
+{"ts":"2026-05-20T10:03:00Z","call_id":"d","provider":"anthropic","stream":true,"status":200}"#,
+    ],
+    near_misses: &[
+        // This server, or this logger, gives no stop reason at all.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"a","provider":"my-vllm","stream":true,"status":200,"finish_reason":null}
+{"ts":"2026-05-20T10:01:00Z","call_id":"b","provider":"my-vllm","stream":true,"status":200,"finish_reason":null}
+{"ts":"2026-05-20T10:02:00Z","call_id":"c","provider":"my-vllm","stream":true,"status":200}"#,
+        // Noticed, and sent again.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","attempt":1,"stream":true,"status":200,"completed":false,"duration_ms":900}
+{"ts":"2026-05-20T10:00:02Z","call_id":"c","attempt":2,"stream":true,"status":200,"completed":true,"duration_ms":900}"#,
+        // Logged as a failure: whether that is retried is for RL202.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"outcome":"error","completed":false}"#,
+        // The caller hung up.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"kind":"cancelled","completed":false}"#,
+        // A stop reason, although the field for the last event says no.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"outcome":"ok","stop_reason":"end_turn","done":false}"#,
+        // The logger cut the body it kept.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","status":200,"outcome":"ok","body":"event: message_start\ndata: {\"type\":\"message_start\"}\n\nevent: content_block_delta\ndata: {\"type\":\"content_bl"}"#,
+        // The connection closed after the answer.
+        r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","status":200,"outcome":"ok","stream":true,"transport":"closed_after_response"}"#,
+    ],
+};
+
+fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+    if !accepted(call) {
+        return None;
+    }
+    let last = call.len() - 1;
+    let provider = call.table().names.text(call.origin(last).provider);
+    let what = "a stream that had begun with status 200 broke off before its end, and was used as a complete answer";
+    let mut hit = Hit::new(what).on(call, last).about(call.last().class).count("attempts", call.len() as u64);
+    if let Some(delivered) = call.detail(last).map(|detail| detail.delivered).filter(|&chunks| chunks > 0) {
+        hit = hit.count("delivered", u64::from(delivered));
+    }
+    hit.severity = Some(severity(provider));
+    if !call.last().flags.has(Flags::LOGGED_OK) {
+        hit.confidence = Confidence::Medium;
+    }
+    Some(hit)
+}
+
+/// Whether the call ended with an answer that broke off, and nothing says that anybody noticed.
+pub(super) fn accepted(call: &Call<'_>) -> bool {
+    let last = call.last();
+    let broke_off = last.flags.end() == AnswerEnd::Truncated && last.class == Some(Class::Connection);
+    let noticed = || {
+        let detail = call.detail(call.len() - 1);
+        let named = |of: fn(&crate::attempt::Detail) -> Symbol| detail.is_some_and(|detail| of(detail).is_some());
+        last.flags.has(Flags::LOGGED_ERROR)
+            || last.flags.has(Flags::DECIDED_RETRY)
+            || named(|detail| detail.exception)
+            || named(|detail| detail.transport)
+            || call.outcome != Outcome::Failed
+    };
+    broke_off && !last.flags.has(Flags::TOOL) && (last.flags.has(Flags::LOGGED_OK) || !noticed())
+}
+
+fn check_all(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
+    let get = |setting| settings.get(RULE.code, setting);
+    let mut list: Vec<(&Asker, &Answers)> = fleet.answers.iter().collect();
+    list.sort_by_cached_key(|(asker, _)| (asker.names(fleet.table).map(str::to_owned), asker.stream));
+    let mut hits = Vec::new();
+    for (asker, answers) in list {
+        let provider = asker.names(fleet.table)[0];
+        let all = answers.all();
+        let share = |endless: &Endless, of: u64| endless.count as f64 / of.max(1) as f64;
+        let others_have = answers.complete > 0 || is_first_party(provider);
+        if others_have && share(&answers.empty, all) <= get(&MOST_EMPTY) {
+            hits.extend(each(fleet, asker, &answers.empty, all, "has an empty stop reason"));
+        }
+        let comparable = answers.complete + answers.absent.count;
+        if asker.stream && answers.complete > 0 && share(&answers.absent, comparable) <= get(&MOST_ABSENT) {
+            let found = each(fleet, asker, &answers.absent, comparable, "has no stop reason, which the others have");
+            hits.extend(found.map(|mut hit| {
+                (hit.severity, hit.confidence) = (Some(Severity::Warning), Confidence::Medium);
+                hit
+            }));
+        }
+    }
+    hits
+}
+
+/// A finding for each answer that is known one by one.
+fn each<'f>(
+    fleet: &'f Fleet<'_>,
+    asker: &'f Asker,
+    endless: &'f Endless,
+    of: u64,
+    what: &'f str,
+) -> impl Iterator<Item = Hit> + 'f {
+    let noun = if asker.stream { "stream" } else { "answer" };
+    let provider = asker.names(fleet.table)[0];
+    let more = endless.count.saturating_sub(EARLIEST as u64);
+    endless.earliest.iter().map(move |spot: &Spot| {
+        let attempt: &Attempt = &fleet.table.rows[spot.row as usize];
+        let mut message =
+            format!("a {noun} with status 200 {what} and was used as an answer ({} of {of}", endless.count);
+        message.push_str(if asker.stream { " streams of this client)" } else { " answers of this client)" });
+        let mut hit = Hit::new(message).count("without_stop_reason", endless.count).count("answers", of);
+        if more > 0 {
+            hit = hit.count("not_listed", more);
+        }
+        hit.rows.push(spot.row);
+        hit.run = Some(attempt.run);
+        hit.severity = Some(if asker.stream { severity(provider) } else { Severity::Warning });
+        if !attempt.flags.has(Flags::LOGGED_OK) {
+            hit.confidence = Confidence::Medium;
+        }
+        hit
+    })
+}
+
+fn severity(provider: &str) -> Severity {
+    if is_first_party(provider) { Severity::Error } else { Severity::Warning }
+}
+
+fn is_first_party(provider: &str) -> bool {
+    let provider = provider.to_ascii_lowercase();
+    FIRST_PARTY.iter().any(|name| provider.contains(name))
+}
