@@ -7,7 +7,7 @@ use super::whole_record;
 use crate::attempt::{Time, Zone};
 use crate::ingest::conventions::Conventions;
 use crate::ingest::dialect::Dialect;
-use crate::ingest::hint::Hint;
+use crate::ingest::hint::ServerHint;
 use std::hash::BuildHasher;
 
 /// What one attempt says of its times.
@@ -55,10 +55,7 @@ pub(crate) fn glance(line: &str, dialect: &Dialect, zone: Zone) -> Option<Glance
     let (sent, duration_ms) = conventions.sent(&moments)?;
     let place = Place { file: 0, line: 0, stream: "", zone, filter: None, dialect, keep_ids: false, conventions };
     let builder = Builder { record: &record, sent, duration_ms, place: &place };
-    let hint_us = match builder.hint(sent) {
-        Some(Hint::Wait(us)) => Some(us),
-        _ => None,
-    };
+    let hint_us = builder.hint(sent).and_then(ServerHint::wait_us);
     let run = FINGERPRINT.hash_one(record.run_id.as_deref());
     Some(Glance {
         call: builder.call_id().map(|call| FINGERPRINT.hash_one((run, call))),
@@ -68,7 +65,7 @@ pub(crate) fn glance(line: &str, dialect: &Dialect, zone: Zone) -> Option<Glance
         key: fields::spelled(fields::Field::Ts, record.stamp_rank),
         fractional_seconds: matches!(record.ts, Some(Scalar::Float(seconds)) if seconds < NO_SECONDS),
         number: record.number.or(record.sdk_retry_count.map(|count| count.saturating_add(1))),
-        failed: builder.verdict(hint_us.is_some()).is_some(),
+        failed: builder.verdict(hint_us).is_some(),
         hint_us,
         named_ms: record.duration_ms,
         bare: record.bare_duration.map(|value| Bare { value, whole: value.fract() == 0.0 }),
