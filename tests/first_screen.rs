@@ -100,7 +100,7 @@ fn a_known_problem_that_grew_beyond_chance_fails() {
     }
     let shown = flat(&analyze(folder.path(), &["--baseline", "old.json", "grew.jsonl"]).stdout);
     assert!(shown.contains("RL106 auth-retried (grew)"), "{shown}");
-    assert!(shown.contains("1 problem of the baseline grew beyond chance or in severity, and fail"), "{shown}");
+    assert!(shown.contains("1 problem worse than in the baseline, beyond chance or in severity: RL106"), "{shown}");
 }
 
 /// Answers without request ids on two models; `first` comes first.

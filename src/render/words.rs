@@ -32,7 +32,7 @@ pub(in crate::render) fn path(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
-/// What a report is about: its title, else the log or the folder of logs.
+/// What a report is about: its title, else the name of the log, or the folder of the logs.
 pub(in crate::render) fn subject(report: &Report) -> String {
     if let Some(title) = &report.title {
         return title.clone();
@@ -40,7 +40,7 @@ pub(in crate::render) fn subject(report: &Report) -> String {
     let paths: Vec<&str> = report.inputs.iter().map(|input| path(&input.path)).collect();
     match paths.as_slice() {
         [] => "no log".to_owned(),
-        [one] => (*one).to_owned(),
+        [one] => folder(one).map_or(*one, |folder| &one[folder.len()..]).to_owned(),
         [first, ..] => {
             let files = counted(paths.len() as u64, "file");
             match folder(first).filter(|folder| paths.iter().all(|path| path.starts_with(folder))) {

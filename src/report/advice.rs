@@ -59,7 +59,7 @@ fn apart(step: Advice) -> Vec<Advice> {
     if step.until.is_none() {
         return vec![step];
     }
-    let text = "Until then requests on this limit can only fail: pause the jobs that send them, or raise the limit.";
+    let text = "Requests on this limit can only fail: pause the jobs that send them, or have the limit raised.";
     let wait = Advice { remedy: Remedy::Wait, text: text.to_owned(), cost: Cost::default(), ..step.clone() };
     vec![wait, Advice { remedy: Remedy::Fix, until: None, ..step }]
 }

@@ -58,7 +58,7 @@ impl Baseline {
         let notice = |list: Vec<String>, what: &str| {
             (!list.is_empty()).then(|| format!("{} {what}: {}", counted(list.len() as u64, "problem"), named(&list)))
         };
-        report.notices.extend(notice(grown, "of the baseline grew beyond chance or in severity, and fail"));
+        report.notices.extend(notice(grown, "worse than in the baseline, beyond chance or in severity"));
         report.notices.extend(notice(gone, "of the baseline not found here"));
     }
 }

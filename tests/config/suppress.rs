@@ -79,3 +79,14 @@ fn fleet_findings_are_suppressed_too() {
     assert!(codes(&report).iter().all(|code| !code.starts_with("RL5")));
     assert!(report["totals"]["suppressed"].as_u64().unwrap() >= fleet.len() as u64);
 }
+
+#[test]
+fn idle_suppressions_are_one_notice() {
+    let idle: String = (1..8)
+        .map(|n| format!("[[suppress]]\nrule = \"RL50{n}\"\nreason = \"r{n}\"\nexpires = \"2020-01-01\"\n"))
+        .collect();
+    let (_, report) = judged(&idle, &["auth.jsonl"]);
+    let notices = notices(&report);
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(notices[0].starts_with("7 suppressions have expired") && notices[0].ends_with("and 4 more"), "{notices:?}");
+}

@@ -22,7 +22,7 @@ const COLUMNS: [Column; 8] = [
     Column::text("Where").minor(),
     Column::number("Findings"),
     Column::number("Runs").minor(),
-    Column::number("Wasted sends").minor(),
+    Column::number("Needless attempts").minor(),
     Column::number("Waited").least(),
     Column::number("Last seen").least(),
 ];

@@ -15,11 +15,12 @@ use std::path::{Component, Path};
 /// Problems a page shows.
 const MOST: usize = 300;
 
-const NIGHTS: [Column; 11] = [
+const NIGHTS: [Column; 12] = [
     Column::text("Night"),
     Column::number("Calls"),
     Column::number("Sends").least(),
     Column::number("Failed"),
+    Column::number("Open").minor(),
     Column::number("Amplification"),
     Column::number("Wasted").minor(),
     Column::number("Waited").minor(),
