@@ -21,6 +21,10 @@ pub struct Origin {
     pub client: Symbol,
     /// Its version.
     pub client_version: Symbol,
+    /// The official SDK beneath the client, where that is another program.
+    pub sdk: Symbol,
+    /// Its version.
+    pub sdk_version: Symbol,
     /// Organisation or account.
     pub org: Symbol,
     /// Id of the API key.
@@ -70,6 +74,8 @@ impl Origin {
             layer: remap(self.layer, map),
             client: remap(self.client, map),
             client_version: remap(self.client_version, map),
+            sdk: remap(self.sdk, map),
+            sdk_version: remap(self.sdk_version, map),
             org: remap(self.org, map),
             api_key: remap(self.api_key, map),
             workspace: remap(self.workspace, map),

@@ -26,6 +26,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     }
     report.notices.extend(notice);
     report.title.clone_from(&args.title);
+    report.notices.extend(ingested.notes.iter().cloned());
     config::note(&config, &options, &judgement, &mut report);
     if let Some(baseline) = baseline {
         baseline.mark(&mut report);

@@ -5,7 +5,7 @@ use super::misread::Misread;
 use super::{IngestError, Ingested, Source};
 use crate::report::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +39,10 @@ pub(super) struct Books {
     misread: Misread,
     /// The first failure to read each input that has one, by file.
     failures: BTreeMap<u32, io::Error>,
+    /// Lines that look like attempts, by the key that seems to say how they went.
+    unclear: BTreeMap<Option<(String, &'static str)>, u64>,
+    /// How inputs are read, in sentences, each with its input.
+    notes: Vec<(u32, String)>,
     /// Chunks that were read and wait to be taken in.
     pub(super) pending: Vec<Chunk>,
 }
@@ -73,6 +77,8 @@ impl Merger {
         books.name_failures()?;
         books.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
         books.out.unreadable = books.misread.finish(&books.out.inputs);
+        books.out.notes = books.unclear.iter().map(unclear).collect();
+        books.out.notes.extend(notes(books.notes, &books.out.inputs));
         books.out.rejects = books.rejects.into_iter().map(|(_, reject)| reject).collect();
         books.out.rejected = books.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
         Ok(books.out)
@@ -82,6 +88,7 @@ impl Merger {
 impl Books {
     pub(super) fn settle(&mut self) {
         for mut chunk in std::mem::take(&mut self.pending) {
+            self.notes.append(&mut chunk.notes);
             for mut stretch in chunk.stretches {
                 let before = self.lines[stretch.file as usize];
                 if before > 0 {
@@ -112,6 +119,11 @@ impl Books {
         Ok(())
     }
 
+    /// Takes note of how input `file` is read.
+    pub(super) fn note(&mut self, file: u32, notes: Vec<String>) {
+        self.notes.extend(notes.into_iter().map(|note| (file, note)));
+    }
+
     fn take(&mut self, stretch: Stretch) {
         let Stretch { file, bytes, account, newlines, .. } = stretch;
         let index = file as usize;
@@ -120,6 +132,9 @@ impl Books {
         input.bytes += bytes;
         chunk::add(&mut input.ledger, &account.ledger);
         self.misread.merge(account.misread, file);
+        for (key, count) in account.unclear {
+            *self.unclear.entry(key).or_default() += count;
+        }
         if account.rejects.is_empty() {
             return;
         }
@@ -135,4 +150,43 @@ impl Books {
         self.rejects.sort_by_key(|(file, reject)| (*file, reject.line, reject.column));
         self.rejects.truncate(REJECTS_SHOWN);
     }
+}
+
+/// What is to be said of lines whose attempts are missing from the report.
+fn unclear((key, count): (&Option<(String, &'static str)>, &u64)) -> String {
+    let lines = if *count == 1 {
+        "1 line looks like an attempt".to_owned()
+    } else {
+        format!("{count} lines look like attempts")
+    };
+    match key {
+        Some((key, field)) => {
+            let key = mask_keys(key);
+            format!(
+                "{lines} and no known key says how they went: map `{key}` in retrylens.toml, [fields] \"{key}\" = \
+                 \"{field}\". Until then calls may look failed that went on."
+            )
+        }
+        None => format!(
+            "{lines} and no known key says how they went: map the key that does to `status` or `outcome` under \
+             [fields]. Until then calls may look failed that went on."
+        ),
+    }
+}
+
+/// Each sentence once, with the inputs it holds for.
+fn notes(notes: Vec<(u32, String)>, inputs: &[Input]) -> Vec<String> {
+    let mut by_note: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    notes.into_iter().for_each(|(file, note)| {
+        by_note.entry(note).or_default().insert(file);
+    });
+    let told = |(note, files): (String, BTreeSet<u32>)| {
+        let first = files.first().and_then(|file| inputs.get(*file as usize)).map_or("", |input| input.path.as_str());
+        match files.len() {
+            0 | 1 => format!("{first}: {note}"),
+            2 => format!("{first} and 1 more input: {note}"),
+            more => format!("{first} and {} more inputs: {note}", more - 1),
+        }
+    };
+    by_note.into_iter().map(told).collect()
 }

@@ -1,5 +1,6 @@
 //! Stretches of whole lines become rows of one table: the unit of parallel work.
 
+use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::filter::Filter;
 use super::misread::Misread;
@@ -8,6 +9,7 @@ use crate::attempt::{Attempt, AttemptTable, Zone};
 use crate::report::Ledger;
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
@@ -20,6 +22,8 @@ pub(crate) struct Chunk {
     pub(crate) stretches: Vec<Stretch>,
     /// Inputs that could not be read, or not to their end, and why.
     pub(crate) failures: Vec<(u32, io::Error)>,
+    /// How small inputs are read, in sentences, each with its input.
+    pub(crate) notes: Vec<(u32, String)>,
 }
 
 /// What one stretch of lines of one input came to.
@@ -45,6 +49,8 @@ pub(crate) struct Account {
     pub(crate) rejects: Vec<Unread>,
     /// Values that mean nothing to their field.
     pub(crate) misread: Misread,
+    /// Rejected lines that look like attempts, by the key that seems to say how they went.
+    pub(crate) unclear: BTreeMap<Option<(String, &'static str)>, u64>,
 }
 
 /// A line that could not be read.
@@ -70,6 +76,8 @@ pub(crate) struct Reading<'c> {
     pub(crate) keep_rejects: bool,
     /// Keep the ids of every attempt.
     pub(crate) keep_ids: bool,
+    /// What times and durations mean.
+    pub(crate) conventions: Conventions,
 }
 
 /// A usual record, in bytes: what rows are set aside by.
@@ -162,9 +170,14 @@ impl Account {
             filter: reading.filter,
             dialect: reading.dialect,
             keep_ids: reading.keep_ids,
+            conventions: reading.conventions,
         };
         native::read_line(line, &place, lane, table, |outcome| match outcome {
             Outcome::Taken(Taken::Unusable(reason)) => self.reject(number, 0, reason, line, reading),
+            Outcome::Taken(Taken::Unclear(unclear)) => {
+                *self.unclear.entry(unclear.key).or_default() += 1;
+                self.reject(number, 0, unclear.reason, line, reading);
+            }
             Outcome::Misread(field, text) => self.misread.count(field, &text, number),
             Outcome::Unreadable(column, reason) => self.reject(number, column, reason, line, reading),
             Outcome::Taken(taken) => self.count(&taken),
@@ -175,7 +188,7 @@ impl Account {
         self.ledger.lines += 1;
         match taken {
             Taken::Attempt => self.ledger.attempts += 1,
-            Taken::Filtered | Taken::NotAnAttempt | Taken::Unusable(_) => self.ledger.skipped += 1,
+            Taken::Filtered | Taken::NotAnAttempt | Taken::Unusable(_) | Taken::Unclear(_) => self.ledger.skipped += 1,
         }
     }
 

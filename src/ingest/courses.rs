@@ -2,7 +2,9 @@
 
 use super::books::{Books, Merger, Streams};
 use super::chunk::Chunk;
+use super::conventions::Conventions;
 use super::excerpt::Excerpt;
+use super::look::{self, Look};
 use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
 use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source};
@@ -40,6 +42,8 @@ struct Course<'s> {
     clock: Time,
     /// Log time that one piece of it covers, µs; 0 while that is not known.
     stride: i64,
+    /// How it is read, once it was opened.
+    look: Look,
 }
 
 enum State<'s> {
@@ -65,8 +69,9 @@ pub fn read_in_time(
     let mut courses = Courses::open(sources, options, &merger.streams);
     let mut watermark = Time(i64::MIN);
     loop {
-        let batch = courses.next_batch();
+        let batch = courses.next_batch(options);
         courses.failures.drain(..).for_each(|(file, error)| merger.books.fail(file, error));
+        courses.hand_over_notes(&mut merger.books);
         let (streams, books) = (&merger.streams, &mut merger.books);
         let ((), chunks) = rayon::join(
             || take_in(books, watermark, sink),
@@ -103,8 +108,15 @@ impl<'s> Courses<'s> {
         let (alone, window) = (sources.len() == 1, options.window.max(1));
         let open = |(file, source): (usize, &'s Source)| {
             let small = piece::small(source, window);
-            let mut course =
-                Course { file: file as u32, source, small, state: State::Unopened, clock: Time(i64::MIN), stride: 0 };
+            let mut course = Course {
+                file: file as u32,
+                source,
+                small,
+                state: State::Unopened,
+                clock: Time(i64::MIN),
+                stride: 0,
+                look: Look::default(),
+            };
             if !alone && let Source::File(path) = source {
                 // What cannot be looked at shows where it is opened.
                 course.clock = course.probe(path, options, streams).unwrap_or(Time(i64::MIN));
@@ -117,7 +129,7 @@ impl<'s> Courses<'s> {
 
     /// Pieces to read next, in the order of their times as far as that can be told. Half as many as where every
     /// attempt is kept: here they are most of what is in memory.
-    fn next_batch(&mut self) -> Vec<Piece<'s>> {
+    fn next_batch(&mut self, options: &Options) -> Vec<Piece<'s>> {
         let mut streams = self.list.iter().filter(|course| matches!(course.state, State::Stream(_))).count();
         let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
         let mut queue: BinaryHeap<_> = undone.map(|course| Reverse((course.clock, course.file))).collect();
@@ -138,7 +150,7 @@ impl<'s> Courses<'s> {
                 if streams >= MOST_STREAMS {
                     continue;
                 }
-                if let Err(error) = course.begin(self.window) {
+                if let Err(error) = course.begin(self.window, options) {
                     course.state = State::Done;
                     self.failures.push((file, error));
                     continue;
@@ -162,6 +174,11 @@ impl<'s> Courses<'s> {
             }
         }
         pieces
+    }
+
+    /// Hands on what is to be said of the inputs opened since.
+    fn hand_over_notes(&mut self, books: &mut Books) {
+        self.list.iter_mut().for_each(|course| books.note(course.file, std::mem::take(&mut course.look.notes)));
     }
 
     /// Takes note of what was read: the latest send of each stretch.
@@ -208,16 +225,25 @@ impl<'s> Course<'s> {
 
     fn first_sent(&self, lines: &[u8], options: &Options, streams: &Streams) -> Time {
         let stream = &streams.names[self.file as usize];
-        let mut excerpt = Excerpt::new(self.file, stream, options.zone, Filter::EVERYTHING, &options.dialect);
+        let (zone, dialect, how) = (options.zone, &options.dialect, Conventions::default());
+        let mut excerpt = Excerpt::new(self.file, stream, zone, Filter::EVERYTHING, dialect, how);
         let found = lines.split(|byte| *byte == b'\n').any(|line| excerpt.take(line, 1, None, false) > 0);
         let table = excerpt.finish();
         table.rows.first().filter(|_| found).map_or(Time(i64::MIN), |row| row.sent)
     }
 
-    fn begin(&mut self, window: u64) -> io::Result<()> {
+    fn begin(&mut self, window: u64, options: &Options) -> io::Result<()> {
+        let look = |front: &[u8]| look::look(front, &options.dialect, options.zone);
         self.state = match (self.source, super::open(self.source)?) {
-            (Source::File(path), Bytes::Plain(length)) => State::Plain { path, next: 0, length },
-            (_, Bytes::Stream(stream)) => State::Stream(Blocks::new(stream, window as usize)),
+            (Source::File(path), Bytes::Plain(length)) => {
+                self.look = look(&reader::front_of_file(path, look::FRONT)?);
+                State::Plain { path, next: 0, length }
+            }
+            (_, Bytes::Stream(stream)) => {
+                let (front, stream) = reader::front_of(stream, look::FRONT);
+                self.look = look(&front);
+                State::Stream(Blocks::new(stream, window as usize))
+            }
             (Source::Stdin, Bytes::Plain(_)) => State::Done,
         };
         Ok(())
@@ -228,12 +254,13 @@ impl<'s> Course<'s> {
             State::Plain { path, next, length } if *next < *length => {
                 let (start, end) = (*next, (*next + window).min(*length));
                 *next = end;
-                (Some(Piece::Window { path, file: self.file, start, end }), end == *length)
+                let conventions = self.look.conventions;
+                (Some(Piece::Window { path, file: self.file, start, end, conventions }), end == *length)
             }
             State::Stream(blocks) => {
                 let block = blocks.next_block()?;
                 let done = block.is_none();
-                (block.map(|block| Piece::Block(self.file, block)), done)
+                (block.map(|block| Piece::Block(self.file, block, self.look.conventions)), done)
             }
             _ => (None, true),
         };

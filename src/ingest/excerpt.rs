@@ -1,6 +1,7 @@
 //! Single lines of one input, read apart from the rest.
 
 use super::chunk::{Account, Reading};
+use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::filter::Filter;
 use super::native::Lane;
@@ -17,9 +18,24 @@ pub(crate) struct Excerpt<'c> {
 
 impl<'c> Excerpt<'c> {
     /// No line yet of the input numbered `file`, whose nameless records belong to the run `stream`.
-    pub(crate) fn new(file: u32, stream: &'c str, zone: Zone, filter: &'c Filter, dialect: &'c Dialect) -> Excerpt<'c> {
-        let reading =
-            Reading { file, stream, zone, filter: Some(filter), dialect, keep_rejects: false, keep_ids: false };
+    pub(crate) fn new(
+        file: u32,
+        stream: &'c str,
+        zone: Zone,
+        filter: &'c Filter,
+        dialect: &'c Dialect,
+        conventions: Conventions,
+    ) -> Excerpt<'c> {
+        let reading = Reading {
+            file,
+            stream,
+            zone,
+            filter: Some(filter),
+            dialect,
+            keep_rejects: false,
+            keep_ids: false,
+            conventions,
+        };
         let mut lane = Lane::default();
         let mut table = AttemptTable::default();
         lane.start_table(&dialect.fields, 0, &mut table);

@@ -1,8 +1,10 @@
 //! Inputs read one after the other, their pieces side by side; every attempt is kept.
 
 use super::books::Merger;
+use super::conventions::Conventions;
+use super::look;
 use super::piece::{self, Piece, Small};
-use super::reader::{Blocks, Bytes};
+use super::reader::{self, Blocks, Bytes};
 use super::{BATCH, IngestError, Ingested, Options, Progress, Source, open};
 use rayon::prelude::*;
 use std::io::Read;
@@ -44,20 +46,32 @@ impl<'s> InOrder<'s, '_> {
     fn add(&mut self, source: &'s Source, file: u32, window: u64) {
         match (source, open(source)) {
             (Source::File(path), Ok(Bytes::Plain(length))) => {
+                // What cannot be read shows where its pieces are.
+                let front = reader::front_of_file(path, look::FRONT).unwrap_or_default();
+                let conventions = self.look(file, &front);
                 for start in (0..length).step_by(window as usize) {
                     let end = (start + window).min(length);
-                    self.pieces.push(Piece::Window { path, file, start, end });
+                    self.pieces.push(Piece::Window { path, file, start, end, conventions });
                     self.added(end - start);
                 }
             }
             // What stands before it comes first, so that rows keep the order of the inputs.
             (_, Ok(Bytes::Stream(stream))) => {
                 self.read_pieces();
-                self.read_blocks(Blocks::new(stream, window as usize), file);
+                let (front, stream) = reader::front_of(stream, look::FRONT);
+                let conventions = self.look(file, &front);
+                self.read_blocks(Blocks::new(stream, window as usize), file, conventions);
             }
             (Source::Stdin, Ok(Bytes::Plain(_))) => {}
             (_, Err(error)) => self.merger.books.fail(file, error),
         }
+    }
+
+    /// How the input with this front is read.
+    fn look(&mut self, file: u32, front: &[u8]) -> Conventions {
+        let look = look::look(front, &self.options.dialect, self.options.zone);
+        self.merger.books.note(file, look.notes);
+        look.conventions
     }
 
     /// Takes note of bytes that wait, and reads what waits where it is enough.
@@ -78,11 +92,11 @@ impl<'s> InOrder<'s, '_> {
         books.pending.extend(chunks);
     }
 
-    fn read_blocks(&mut self, mut blocks: Blocks<Box<dyn Read + Send>>, file: u32) {
+    fn read_blocks(&mut self, mut blocks: Blocks<Box<dyn Read + Send>>, file: u32, conventions: Conventions) {
         loop {
             while self.pieces.len() < rayon::current_num_threads() * 2 {
                 match blocks.next_block() {
-                    Ok(Some(block)) => self.pieces.push(Piece::Block(file, block)),
+                    Ok(Some(block)) => self.pieces.push(Piece::Block(file, block, conventions)),
                     Ok(None) => break,
                     Err(error) => self.merger.books.fail(file, error),
                 }

@@ -4,12 +4,14 @@
 pub mod bench;
 mod books;
 mod chunk;
+mod conventions;
 mod courses;
 mod dialect;
 mod excerpt;
 mod filter;
 pub(crate) mod hint;
 mod in_order;
+mod look;
 mod misread;
 mod native;
 mod piece;
@@ -17,11 +19,13 @@ pub(crate) mod reader;
 mod source;
 pub(crate) mod timestamp;
 
+pub(crate) use conventions::Conventions;
 pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;
 pub(crate) use excerpt::Excerpt;
 pub use filter::Filter;
 pub use in_order::read;
+pub(crate) use look::{FRONT, look};
 pub use native::{Aside, Diagnosis, Mapping, diagnose, field_names};
 pub(crate) use native::{IdField, id_field, ids_of, time_of};
 pub(crate) use reader::is_compressed;
@@ -75,6 +79,8 @@ pub struct Ingested {
     pub rejected: Vec<(Reject, String)>,
     /// Values that mean nothing to their field.
     pub unreadable: Vec<Unreadable>,
+    /// How inputs are read where that does not go without saying, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl Ingested {
@@ -137,6 +143,7 @@ pub fn read_str(text: &str) -> AttemptTable {
         dialect: &options.dialect,
         keep_rejects: false,
         keep_ids: false,
+        conventions: Conventions::default(),
     };
     let mut lane = Lane::default();
     let mut chunk = Chunk::new(reading.dialect, 0, &mut lane);

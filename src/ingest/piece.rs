@@ -2,6 +2,8 @@
 
 use super::books::Streams;
 use super::chunk::{Chunk, Reading};
+use super::conventions::Conventions;
+use super::look;
 use super::native::Lane;
 use super::reader::{self, Blocks, Bytes};
 use super::{Options, Progress, Source};
@@ -23,11 +25,11 @@ const SMALL_BLOCK: usize = 256 << 10;
 /// A piece of work.
 pub(super) enum Piece<'s> {
     /// A stretch of a plain file.
-    Window { path: &'s Path, file: u32, start: u64, end: u64 },
+    Window { path: &'s Path, file: u32, start: u64, end: u64, conventions: Conventions },
     /// Small files, whole, which were not opened so far. Opening them weighs too.
     Files { files: Vec<Small<'s>>, weight: u64 },
     /// Lines of a stream.
-    Block(u32, Vec<u8>),
+    Block(u32, Vec<u8>, Conventions),
 }
 
 /// A small file: its number, and its bytes as they are stored.
@@ -68,22 +70,22 @@ impl Piece<'_> {
         match self {
             Piece::Window { start, end, .. } => end - start,
             Piece::Files { files, .. } => files.iter().map(|small| small.length).sum(),
-            Piece::Block(_, block) => block.len() as u64,
+            Piece::Block(_, block, _) => block.len() as u64,
         }
     }
 
     /// Reads it, as far as its inputs can be read.
     pub(super) fn parse(&self, streams: &Streams, options: &Options, progress: Progress<'_>) -> Chunk {
-        let of = |file| reading(options, file, &streams.names);
+        let of = |file, conventions| reading(options, file, &streams.names, conventions);
         WORKER.with_borrow_mut(|(buffer, lane)| {
             let mut chunk = Chunk::new(&options.dialect, streams.analysis, lane);
             match self {
-                Piece::Window { path, file, start, end } => {
+                Piece::Window { path, file, start, end, conventions } => {
                     let bytes = end - start;
                     match reader::window(path, *start, *end, buffer) {
                         Ok(lines) => {
                             progress(bytes);
-                            chunk.read(&buffer[lines], bytes, &of(*file), lane);
+                            chunk.read(&buffer[lines], bytes, &of(*file, *conventions), lane);
                             chunk.failures.extend(cut_short(buffer, bytes).map(|error| (*file, error)));
                         }
                         Err(error) => chunk.failures.push((*file, error)),
@@ -91,17 +93,21 @@ impl Piece<'_> {
                 }
                 Piece::Files { files, .. } => {
                     for small in files {
-                        let mut take = |text: &[u8], bytes| {
+                        let mut look = None;
+                        let mut take = |text: &[u8], front: &[u8], bytes| {
                             progress(bytes);
-                            chunk.read(text, bytes, &of(small.file), lane);
+                            let look = look.get_or_insert_with(|| look::look(front, &options.dialect, options.zone));
+                            chunk.read(text, bytes, &of(small.file, look.conventions), lane);
                         };
                         let read = small.read(buffer, &mut take);
                         chunk.failures.extend(read.err().map(|error| (small.file, error)));
+                        let notes = look.into_iter().flat_map(|look: look::Look| look.notes);
+                        chunk.notes.extend(notes.map(|note| (small.file, note)));
                     }
                 }
-                Piece::Block(file, block) => {
+                Piece::Block(file, block, conventions) => {
                     progress(block.len() as u64);
-                    chunk.read(block, block.len() as u64, &of(*file), lane);
+                    chunk.read(block, block.len() as u64, &of(*file, *conventions), lane);
                 }
             }
             lane.end_table(&mut chunk.table);
@@ -111,20 +117,21 @@ impl Piece<'_> {
 }
 
 impl Small<'_> {
-    /// Hands its lines to `take`, unpacked, and how many bytes they stand for.
-    fn read(&self, buffer: &mut Vec<u8>, take: &mut dyn FnMut(&[u8], u64)) -> io::Result<()> {
+    /// Hands its lines to `take`, unpacked, with the front of the file and how many bytes they stand for.
+    fn read(&self, buffer: &mut Vec<u8>, take: &mut dyn FnMut(&[u8], &[u8], u64)) -> io::Result<()> {
         let lines = reader::window(self.path, 0, self.length, buffer)?;
         let cut = cut_short(buffer, self.length);
         if reader::is_plain(buffer) {
-            take(&buffer[lines], self.length);
+            take(&buffer[lines], &buffer[..buffer.len().min(look::FRONT)], self.length);
             return cut.map_or(Ok(()), Err);
         }
         let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(std::mem::take(buffer))))? else {
             return Ok(());
         };
+        let (front, stream) = reader::front_of(stream, look::FRONT);
         let mut blocks = Blocks::new(stream, SMALL_BLOCK);
         while let Some(block) = blocks.next_block()? {
-            take(&block, block.len() as u64);
+            take(&block, &front, block.len() as u64);
         }
         Ok(())
     }
@@ -136,7 +143,7 @@ fn cut_short(read: &[u8], bytes: u64) -> Option<io::Error> {
     is_short.then(|| io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"))
 }
 
-fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String]) -> Reading<'c> {
+fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String], conventions: Conventions) -> Reading<'c> {
     Reading {
         file,
         stream: &streams[file as usize],
@@ -145,5 +152,6 @@ fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String]) -> Readin
         dialect: &options.dialect,
         keep_rejects: options.keep_rejects,
         keep_ids: options.keep_ids,
+        conventions,
     }
 }

@@ -51,6 +51,35 @@ pub(crate) fn stream(input: Box<dyn Read + Send>) -> io::Result<Bytes> {
     }))
 }
 
+/// The first bytes of a stream, as many as asked for where it has them, and the whole of it again, up to where it
+/// fails.
+pub(crate) fn front_of(mut stream: Box<dyn Read + Send>, bytes: usize) -> (Vec<u8>, Box<dyn Read + Send>) {
+    let mut front = Vec::with_capacity(bytes);
+    let failure = stream.by_ref().take(bytes as u64).read_to_end(&mut front).err();
+    let again = io::Cursor::new(front.clone());
+    let whole: Box<dyn Read + Send> = match failure {
+        Some(error) => Box::new(again.chain(Broken(Some(error)))),
+        None => Box::new(again.chain(stream)),
+    };
+    (front, whole)
+}
+
+/// Where a stream failed.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// The first bytes of a plain file.
+pub(crate) fn front_of_file(path: &Path, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut front = Vec::new();
+    File::open(path)?.take(bytes as u64).read_to_end(&mut front)?;
+    Ok(front)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Plain,

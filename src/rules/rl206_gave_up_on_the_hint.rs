@@ -100,7 +100,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 /// What the client of the last attempt does with long hints.
 fn known(call: &Call<'_>) -> Option<LongHint> {
     let (origin, names) = (call.origin(call.len() - 1), &call.table().names);
-    sdk::long_hint(names.text(origin.client), names.text(origin.client_version))
+    let (client, version) = sdk::of(origin, names);
+    sdk::long_hint(client, version)
 }
 
 /// What kept the client from following the server's last hint, where that is why the call ended.

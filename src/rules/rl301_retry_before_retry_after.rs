@@ -187,7 +187,7 @@ const MINUTE_US: i64 = 60_000_000;
 fn discarded(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     let origin = call.origin(early.position);
     let names = &call.table().names;
-    let (client, version) = (names.text(origin.client), names.text(origin.client_version));
+    let (client, version) = sdk::of(origin, names);
     let cause = match sdk::long_hint(client, version) {
         Some(long) => {
             let bound = long.discards(early.hint_us)?;

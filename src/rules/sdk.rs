@@ -9,6 +9,8 @@
 //! of 0 is obeyed by the TypeScript clients and passed over by the Python ones. Retries of other kinds have no hint
 //! in them: one 401 after a new token (anthropic for TypeScript), a body that was cut off (openai for Node 7).
 
+use crate::attempt::{Interner, Origin};
+
 /// What a client does with a long `retry-after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LongHint {
@@ -90,6 +92,14 @@ pub(super) fn long_hint(client: &str, version: &str) -> Option<LongHint> {
                 && (row.from..row.below).contains(&version)
         })
         .map(|row| row.does)
+}
+
+/// Name and version of the SDK that sent the attempts of `origin`: the one beneath the client, else the client.
+pub(super) fn of<'n>(origin: &Origin, names: &'n Interner) -> (&'n str, &'n str) {
+    if origin.sdk.is_some() {
+        return (names.text(origin.sdk), names.text(origin.sdk_version));
+    }
+    (names.text(origin.client), names.text(origin.client_version))
 }
 
 fn parse(version: &str) -> Option<Version> {

@@ -1,7 +1,8 @@
 //! The inputs of a search. They are read more than once, so what can be read only once is kept aside first.
 
+use crate::attempt::Zone;
 use crate::ingest::reader::{self, Bytes};
-use crate::ingest::{IngestError, Source};
+use crate::ingest::{Conventions, Dialect, FRONT, IngestError, Source, look};
 use crate::leftovers;
 use crate::untrusted::mask_keys;
 use std::fs::File;
@@ -24,6 +25,7 @@ pub(super) struct Opened {
     pub(super) length: Option<u64>,
     /// Why it cannot be read, or not to its end; what was read before that is searched.
     failure: OnceLock<io::Error>,
+    conventions: OnceLock<Conventions>,
     /// What stands in for a pipe; deleted with this.
     _spool: Option<NamedTempFile>,
 }
@@ -48,7 +50,16 @@ impl Opened {
         let short =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         let stream = format!("file:{short}");
-        Opened { name, stream, packing, path, length, failure: OnceLock::new(), _spool: spool }
+        Opened {
+            name,
+            stream,
+            packing,
+            path,
+            length,
+            failure: OnceLock::new(),
+            conventions: OnceLock::new(),
+            _spool: spool,
+        }
     }
 
     /// Notes that it cannot be read any further. The first reason is kept.
@@ -70,6 +81,21 @@ impl Opened {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How it is read: by the same look at its front that an analysis takes.
+    pub(super) fn conventions(&self, dialect: &Dialect, zone: Zone) -> Conventions {
+        // What cannot be read is reported where it is read.
+        *self.conventions.get_or_init(|| {
+            self.front().map_or_else(|_| Conventions::default(), |front| look(&front, dialect, zone).conventions)
+        })
+    }
+
+    fn front(&self) -> io::Result<Vec<u8>> {
+        match self.bytes()? {
+            Bytes::Plain(_) => reader::front_of_file(&self.path, FRONT),
+            Bytes::Stream(stream) => Ok(reader::front_of(stream, FRONT).0),
+        }
     }
 
     /// The decoded bytes, from the front.

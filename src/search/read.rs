@@ -74,8 +74,9 @@ impl Reading<'_> {
     /// Reads `lines`, numbered within their page: all of `hits`, and of the others those within the window.
     fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);
-        let stream = &self.opened[at.input].stream;
-        let mut excerpt = Excerpt::new(file, stream, self.query.zone, Filter::EVERYTHING, &self.query.dialect);
+        let (opened, dialect, zone) = (&self.opened[at.input], &self.query.dialect, self.query.zone);
+        let conventions = opened.conventions(dialect, zone);
+        let mut excerpt = Excerpt::new(file, &opened.stream, zone, Filter::EVERYTHING, dialect, conventions);
         let mut hits = hits.iter().peekable();
         let mut part = Rows::default();
         for (line, number) in lines {

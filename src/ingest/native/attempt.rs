@@ -1,14 +1,17 @@
 //! A record becomes an attempt: units, flags, class, keys.
 
+use super::client::Client;
 use super::failures::{Known, Wording};
 use super::memory::Memory;
 use super::record::{Record, TokenCounts};
 use super::scalar::Scalar;
 use super::slot::{ORIGIN, Slot};
+use super::unclear::{self, Unclear};
 use crate::attempt::{
     Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
 };
 use crate::classify::{self, Verdict};
+use crate::ingest::conventions::{Conventions, Moments};
 use crate::ingest::dialect::Dialect;
 use crate::ingest::filter::Filter;
 use crate::ingest::hint::Hint;
@@ -31,6 +34,8 @@ pub(crate) struct Place<'c> {
     pub(crate) dialect: &'c Dialect,
     /// Give every attempt a [`Detail`], for its ids.
     pub(crate) keep_ids: bool,
+    /// What times and durations mean.
+    pub(crate) conventions: Conventions,
 }
 
 /// What became of a record.
@@ -44,6 +49,8 @@ pub(crate) enum Taken {
     NotAnAttempt,
     /// It is one, and cannot be used.
     Unusable(String),
+    /// It looks like one, and nothing that is understood says how it went.
+    Unclear(Unclear),
 }
 
 /// Longest error message kept, in bytes; the whole text stays in the log.
@@ -64,10 +71,10 @@ pub(super) fn take(
     table: &mut AttemptTable,
 ) -> Taken {
     if !record.tells_an_outcome() {
-        return Taken::NotAnAttempt;
+        return unclear::of(record, line).map_or(Taken::NotAnAttempt, Taken::Unclear);
     }
-    let sent = match sent_at(record, place.zone) {
-        Ok(Some(sent)) => sent,
+    let (sent, duration_ms) = match sent_at(record, place.zone, place.conventions) {
+        Ok(Some(found)) => found,
         Ok(None) if record.names_an_attempt() => return Taken::Unusable("an attempt without a time (`ts`)".into()),
         Ok(None) => return Taken::NotAnAttempt,
         Err(text) => return Taken::Unusable(format!("`ts` is no time: {text}")),
@@ -75,18 +82,39 @@ pub(super) fn take(
     if place.filter.is_some_and(|filter| !filter.wants(record, sent, place.stream)) {
         return Taken::Filtered;
     }
-    Builder { record, sent, place }.finish(line, memory, table)
+    Builder { record, sent, duration_ms, place }.finish(line, memory, table)
 }
 
-pub(super) fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, String> {
-    let Some(ts) = &record.ts else { return Ok(None) };
+/// When the attempt was sent, and how long it took, in ms.
+pub(super) fn sent_at(
+    record: &Record<'_>,
+    zone: Zone,
+    conventions: Conventions,
+) -> Result<Option<(Time, Option<f64>)>, String> {
+    let moments = moments(record, zone)?;
+    Ok(conventions.sent(&moments))
+}
+
+/// The moments of a record, none of which decides what another is.
+pub(super) fn moments(record: &Record<'_>, zone: Zone) -> Result<Moments, String> {
+    let time = |value: &Option<Scalar<'_>>| value.as_ref().map(|value| time(value, zone)).transpose();
+    Ok(Moments {
+        stamp: time(&record.ts)?,
+        started: time(&record.started_at)?,
+        ended: time(&record.ended_at)?,
+        duration_ms: record.duration_ms,
+        bare_duration: record.bare_duration,
+    })
+}
+
+fn time(ts: &Scalar<'_>, zone: Zone) -> Result<Time, String> {
     let parsed = match ts {
         Scalar::Int(value) => timestamp::from_integer(*value),
         Scalar::Float(value) => timestamp::from_number(*value),
         Scalar::Text(text) => timestamp::from_text(text, zone),
         _ => None,
     };
-    parsed.map(Some).ok_or_else(|| match ts {
+    parsed.ok_or_else(|| match ts {
         Scalar::Text(text) => format!("\"{}\"", cut(text, 40)),
         Scalar::Int(value) => value.to_string(),
         Scalar::Float(value) => value.to_string(),
@@ -98,12 +126,14 @@ pub(super) fn sent_at(record: &Record<'_>, zone: Zone) -> Result<Option<Time>, S
 pub(super) struct Builder<'r, 'c> {
     pub(super) record: &'c Record<'r>,
     pub(super) sent: Time,
+    /// In ms.
+    pub(super) duration_ms: Option<f64>,
     pub(super) place: &'c Place<'c>,
 }
 
 impl Builder<'_, '_> {
     fn finish(self, line: &str, memory: &mut Memory, table: &mut AttemptTable) -> Taken {
-        let duration = self.record.duration_ms.map_or(Span::UNKNOWN, Span::from_ms);
+        let duration = self.duration_ms.map_or(Span::UNKNOWN, Span::from_ms);
         let answered = self.sent.plus_us(duration.as_us().unwrap_or(0));
         let hint = self.hint(answered);
         let failure = self.failure(matches!(hint, Some(Hint::Wait(_))));
@@ -179,15 +209,16 @@ impl Builder<'_, '_> {
     /// The names that make the origin, by [`ORIGIN`].
     fn names(&self) -> [&str; ORIGIN.len()] {
         let record = self.record;
-        let (agent, agent_version) = user_agent(record.user_agent.as_deref().or(record.headers.user_agent.as_deref()));
-        let version = record.client_version.as_deref().or(record.headers.package_version.as_deref());
+        let client = Client::of(record);
         ORIGIN.map(|slot| {
             let name = match slot {
                 Slot::Model => record.model.as_deref(),
                 Slot::Provider => record.provider.as_deref(),
                 Slot::Layer => record.layer.as_deref(),
-                Slot::ClientName => record.client.as_deref().or(agent),
-                Slot::ClientVersion => version.or(agent_version),
+                Slot::ClientName => client.name,
+                Slot::ClientVersion => client.version,
+                Slot::Sdk => client.sdk,
+                Slot::SdkVersion => client.sdk_version,
                 Slot::Org => record.org.as_deref(),
                 Slot::HeaderOrg if record.org.is_none() => record.headers.org.as_deref(),
                 Slot::ApiKey => record.api_key.as_deref(),
@@ -315,14 +346,6 @@ pub(super) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -
 /// Seeds are fixed so that the order of findings is the same in every run of the program.
 pub(super) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
 const CHECK: FixedState = FixedState::with_seed(0x796c_656e);
-
-/// `Anthropic/Python 2.14.0` and `OpenAI/JS 6.49.0`: the SDKs' way of naming themselves.
-fn user_agent(text: Option<&str>) -> (Option<&str>, Option<&str>) {
-    match text.and_then(|text| text.split_once(' ')) {
-        Some((name, version)) => (Some(name), version.split(' ').next()),
-        None => (text, None),
-    }
-}
 
 /// A number beyond 65,535 is no attempt's: 0, not known.
 pub(super) fn number_in_call(number: Option<i64>) -> u16 {

@@ -26,8 +26,13 @@ pub(super) fn varies(slot: Slot) -> bool {
         slot,
         Slot::Skip
             | Slot::Ts
+            | Slot::StartedAt
+            | Slot::EndedAt
             | Slot::DurationMs
             | Slot::DurationS
+            | Slot::DurationUs
+            | Slot::DurationNs
+            | Slot::DurationBare
             | Slot::TtftMs
             | Slot::RunId
             | Slot::CallId

@@ -31,7 +31,29 @@ pub(crate) struct ErrorBody<'a> {
 
 /// Words that loggers print where there is no error.
 pub(crate) fn is_nothing(text: &str) -> bool {
-    const WORDS: [&str; 9] = ["none", "null", "nil", "<nil>", "undefined", "-", "n/a", "ok", "false"];
+    const WORDS: [&str; 21] = [
+        "none",
+        "null",
+        "nil",
+        "<nil>",
+        "undefined",
+        "-",
+        "n/a",
+        "ok",
+        "false",
+        "0",
+        "no_error",
+        "noerror",
+        "no error",
+        "success",
+        "succeeded",
+        "done",
+        "finished",
+        "stop",
+        "completed",
+        "[]",
+        "{}",
+    ];
     const LONGEST: usize = "undefined".len();
     let text = text.trim();
     text.is_empty() || (text.len() <= LONGEST && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
@@ -115,6 +137,8 @@ impl<'a> ErrorBody<'a> {
             Part::Name => self.error_type = value.into_text(),
             Part::Param => self.says_none |= value.into_text().as_deref() == Some("None"),
             Part::Code => match value {
+                // The code of success.
+                Scalar::Int(0) => return,
                 // Google and gateways put the status there.
                 Scalar::Int(n) => self.status = Some(n),
                 Scalar::Text(text) if is_nothing(&text) => return,
@@ -125,7 +149,10 @@ impl<'a> ErrorBody<'a> {
                 // Google: `"status": "RESOURCE_EXHAUSTED"`.
                 None => self.error_type = value.into_text(),
             },
-            Part::Message => self.message = value.into_text(),
+            Part::Message => match value {
+                Scalar::Text(text) if is_nothing(&text) => return,
+                other => self.message = other.into_text(),
+            },
             Part::RequestId => self.request_id = value.into_text(),
             Part::RetryDelay => self.retry_delay = value.into_text(),
             Part::QuotaId => self.quota_id = value.into_text(),

@@ -1,16 +1,24 @@
 //! The spellings of every field: people's own loggers name the same thing in many ways.
 
+use super::letters::Letters;
 use super::words::Words;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// What a key of a record means, including its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
+    /// A time that may be that of the attempt's start or of the writing of the record.
     Ts,
+    /// When the attempt began, and nothing else.
+    StartedAt,
+    /// When the answer or the failure was complete.
+    EndedAt,
     DurationMs,
     DurationS,
-    /// No unit in the name: a string may carry one, a bare number is read as ms, the reading that errs on the
-    /// side of longer waits.
+    DurationUs,
+    DurationNs,
+    /// No unit in the name: a string may carry one, a number is read in the unit that its input uses.
     DurationBare,
     TtftMs,
     TtftS,
@@ -34,6 +42,8 @@ pub(crate) enum Field {
     ApiKey,
     Workspace,
     Status,
+    /// A status where it is one, under a key that only ends like one.
+    StatusLike,
     /// A status when it looks like one, else an error code.
     Code,
     ErrorType,
@@ -53,11 +63,16 @@ pub(crate) enum Field {
     WillRetry,
     Outcome,
     Success,
+    /// True for a failure.
+    Failure,
     Body,
     Transport,
     Delivered,
     Client,
     UserAgent,
+    /// The language of the official SDK.
+    SdkLanguage,
+    SdkVersion,
     MaxTokens,
     TimeoutS,
     TimeoutMs,
@@ -72,6 +87,7 @@ pub(crate) enum Field {
     CostUsd,
     Tool,
     Headers,
+    RequestHeaders,
     /// A response header logged at top level.
     Header,
 }
@@ -96,15 +112,56 @@ const SPELLINGS: &[(Field, &[&str])] = &[
             "timestamp",
             "@timestamp",
             "time",
+            "created_at",
+            "asctime",
+            "datetime",
+            "timestamp_ms",
+            "ts_ms",
+            "time_ms",
+            "event_time",
+            "log_time",
+            "timeUnixNano",
+            "time_unix_nano",
+        ],
+    ),
+    (
+        Field::StartedAt,
+        &[
+            "started_at",
             "start_time",
             "startTime",
             "sent_at",
-            "created_at",
             "startTimeUnixNano",
+            "start_time_unix_nano",
+            "requested_at",
+            "request_start",
+            "request_started_at",
+            "start_ts",
+            "event.start",
         ],
     ),
-    (Field::DurationMs, &["duration_ms", "latency_ms", "elapsed_ms", "durationMs"]),
+    (
+        Field::EndedAt,
+        &[
+            "ended_at",
+            "end_time",
+            "endTime",
+            "finished_at",
+            "completed_at",
+            "responded_at",
+            "endTimeUnixNano",
+            "end_time_unix_nano",
+            "request_end",
+            "request_ended_at",
+            "end_ts",
+            "event.end",
+        ],
+    ),
+    (Field::DurationMs, &["duration_ms", "latency_ms", "elapsed_ms", "durationMs", "responseTime"]),
     (Field::DurationS, &["duration_s", "elapsed_s", "elapsed_seconds", "latency_s"]),
+    (Field::DurationUs, &["duration_us"]),
+    // The Elastic Common Schema counts it in ns.
+    (Field::DurationNs, &["duration_ns", "event.duration"]),
     (Field::DurationBare, &["duration", "latency", "elapsed"]),
     (Field::TtftMs, &["ttft_ms", "time_to_first_token_ms", "first_token_ms"]),
     (Field::TtftS, &["ttft_s", "ttft", "time_to_first_token"]),
@@ -113,7 +170,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
         Field::CallId,
         &["call_id", "call", "turn_id", "logical_id", "operation_id", "logical_request_id", "correlation_id"],
     ),
-    (Field::Number, &["attempt", "attempt_number", "attemptNumber", "try"]),
+    (Field::Number, &["attempt", "attempt_number", "attemptNumber", "try", "attempt_no", "try_number", "attempt_num"]),
     (Field::NumberFromZero, &["retry_attempt", "retry_count", "retries"]),
     (Field::MaxAttempts, &["max_attempts", "maxAttempts"]),
     (Field::MaxRetries, &["max_retries", "maxRetries"]),
@@ -123,17 +180,21 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::RequestId, &["request_id", "request-id", "requestId", "requestID", "x-request-id", "_request_id"]),
     (Field::AwsRequestId, &["aws_request_id"]),
     (Field::Provider, &["provider", "gen_ai.provider.name", "llm_provider", "gen_ai.system", "custom_llm_provider"]),
-    (Field::Model, &["model", "gen_ai.request.model", "model_name"]),
+    (Field::Model, &["model", "gen_ai.request.model", "model_name", "llm_model", "model_id"]),
     (Field::Org, &["org", "organization", "account", "organization_id", "account_id"]),
     (Field::ApiKey, &["api_key_id", "key_id"]),
     (Field::Workspace, &["workspace", "workspace_id", "project"]),
-    (Field::Status, &["status", "status_code", "http_status", "statusCode", "http_status_code"]),
+    (
+        Field::Status,
+        &["status", "status_code", "http_status", "statusCode", "http_status_code", "http.response.status_code"],
+    ),
+    (Field::StatusLike, &["response_status"]),
     (Field::Code, &["code"]),
-    (Field::ErrorType, &["error_type", "errorType"]),
-    (Field::ErrorCode, &["error_code", "errorCode"]),
-    (Field::ErrorMessage, &["error_message", "errorMessage"]),
+    (Field::ErrorType, &["error_type", "errorType", "error.type", "err.type"]),
+    (Field::ErrorCode, &["error_code", "errorCode", "error.code", "err.code"]),
+    (Field::ErrorMessage, &["error_message", "errorMessage", "error.message", "err.message", "exception.message"]),
     (Field::Error, &["error", "err"]),
-    (Field::Exception, &["exception", "exception_type", "exc_type"]),
+    (Field::Exception, &["exception", "exception_type", "exc_type", "exception.type"]),
     (Field::Kind, &["kind"]),
     (Field::MidStream, &["mid_stream"]),
     (Field::Stream, &["stream", "streaming"]),
@@ -144,13 +205,16 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::PlannedS, &["planned_wait_s", "retry_in", "backoff_s", "sleep_s", "delay_s", "wait_s"]),
     (Field::Decision, &["decision", "action"]),
     (Field::WillRetry, &["will_retry", "is_retryable", "willRetry"]),
-    (Field::Outcome, &["outcome", "result"]),
-    (Field::Success, &["success"]),
+    (Field::Outcome, &["outcome", "result", "event.outcome", "call_status", "request_status", "final_status"]),
+    (Field::Success, &["success", "ok", "succeeded", "successful", "is_success", "is_ok"]),
+    (Field::Failure, &["failed", "is_error", "errored", "has_error"]),
     (Field::Body, &["body", "response", "response_body"]),
     (Field::Transport, &["transport"]),
     (Field::Delivered, &["delivered", "chunks_delivered", "delivered_chunks", "text_delivered"]),
     (Field::Client, &["client"]),
-    (Field::UserAgent, &["user_agent"]),
+    (Field::UserAgent, &["user_agent", "user_agent.original"]),
+    (Field::SdkLanguage, &["sdk_language"]),
+    (Field::SdkVersion, &["sdk_version"]),
     (Field::MaxTokens, &["max_tokens", "max_output_tokens"]),
     (Field::TimeoutS, &["timeout_s", "timeout"]),
     (Field::TimeoutMs, &["timeout_ms", "deadline_ms"]),
@@ -158,20 +222,84 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::IdempotencyKey, &["idempotency_key", "idempotency-key"]),
     (Field::RequestHash, &["request_hash", "body_sha256", "args_sha"]),
     (Field::Usage, &["usage"]),
-    (Field::InputTokens, &["input_tokens", "prompt_tokens"]),
-    (Field::OutputTokens, &["output_tokens", "completion_tokens"]),
+    (Field::InputTokens, &["input_tokens", "prompt_tokens", "gen_ai.usage.input_tokens"]),
+    (Field::OutputTokens, &["output_tokens", "completion_tokens", "gen_ai.usage.output_tokens"]),
     (Field::CacheRead, &["cache_read_tokens", "cache_read_input_tokens"]),
     (Field::CacheWrite, &["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"]),
     (Field::CostUsd, &["cost_usd", "response_cost"]),
     (Field::Tool, &["tool", "tool_name"]),
     (Field::Headers, &["headers", "response_headers"]),
+    (Field::RequestHeaders, &["request_headers"]),
 ];
 
-static TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| {
+/// Names of durations, each in use with and without a unit behind it.
+const DURATIONS: &[&str] = &[
+    "duration",
+    "latency",
+    "elapsed",
+    "elapsed_time",
+    "response_time",
+    "time_taken",
+    "took",
+    "request_duration",
+    "response_duration",
+    "call_duration",
+    "request_latency",
+    "total_duration",
+    "total_latency",
+    "http_duration",
+];
+
+/// Units behind them.
+const UNITS: &[(&str, Field)] = &[
+    ("", Field::DurationBare),
+    ("_ms", Field::DurationMs),
+    ("_msec", Field::DurationMs),
+    ("_millis", Field::DurationMs),
+    ("_milliseconds", Field::DurationMs),
+    ("_in_ms", Field::DurationMs),
+    ("_s", Field::DurationS),
+    ("_sec", Field::DurationS),
+    ("_secs", Field::DurationS),
+    ("_seconds", Field::DurationS),
+    ("_us", Field::DurationUs),
+    ("_micros", Field::DurationUs),
+    ("_microseconds", Field::DurationUs),
+    ("_ns", Field::DurationNs),
+    ("_nanos", Field::DurationNs),
+    ("_nanoseconds", Field::DurationNs),
+];
+
+/// Ends of keys, in letters alone, that announce an HTTP status whatever stands before them.
+const STATUS_ENDS: &[&str] = &["statuscode", "httpstatus", "responsestatus", "responsecode", "httpcode"];
+
+/// Every spelling as it stands, and how well it is spelled.
+fn spellings() -> impl Iterator<Item = (Cow<'static, str>, (Field, u8))> {
     let spelled = |(field, names): &'static (Field, &'static [&'static str])| {
-        names.iter().enumerate().map(|(rank, name)| ((*name).into(), (*field, rank as u8 + 1)))
+        names.iter().enumerate().map(|(rank, name)| (Cow::Borrowed(*name), (*field, rank as u8 + 1)))
     };
-    Words::new(SPELLINGS.iter().flat_map(spelled).collect())
+    let of_unit = |base: &'static str| {
+        UNITS.iter().map(move |(unit, field)| (Cow::Owned(format!("{base}{unit}")), (*field, LISTED)))
+    };
+    SPELLINGS.iter().flat_map(spelled).chain(DURATIONS.iter().flat_map(move |base| of_unit(base)))
+}
+
+/// The rank of a duration made of name and unit.
+const LISTED: u8 = 32;
+/// Added to the rank of a spelling that differs in case or in what stands between its words.
+pub(super) const LOOSE: u8 = 64;
+/// Added to the rank of a field inside an object.
+pub(super) const NESTED: u8 = 128;
+
+static TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| Words::new(spellings().collect()));
+
+/// The same by letters and digits alone.
+static LOOSE_TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| {
+    let loose = |(name, (field, rank)): (Cow<'static, str>, (Field, u8))| {
+        let name = Letters::of(&name)?.as_str().to_owned();
+        Some((Cow::Owned(name), (field, rank + LOOSE)))
+    };
+    Words::new(spellings().filter_map(loose).collect())
 });
 
 /// The rank of a user's own spelling: it wins over all that are built in.
@@ -179,7 +307,26 @@ pub(crate) const OWN: u8 = 0;
 
 /// The field a key means and the rank of its spelling, lowest first, from 1.
 pub(crate) fn lookup(key: &str) -> Option<(Field, u8)> {
+    exact(key).or_else(|| loose(key))
+}
+
+/// The same for a key that is spelled as it is listed.
+pub(super) fn exact(key: &str) -> Option<(Field, u8)> {
     TABLE.get(key).or_else(|| super::headers::is_interesting(key).then_some((Field::Header, 1)))
+}
+
+/// The same for a key that differs from a listed one in case or in what stands between its words.
+fn loose(key: &str) -> Option<(Field, u8)> {
+    let letters = Letters::of(key)?;
+    let letters = letters.as_str();
+    let status = || STATUS_ENDS.iter().any(|end| letters.ends_with(end)).then_some((Field::StatusLike, LOOSE));
+    LOOSE_TABLE.get(letters).or_else(status)
+}
+
+/// The spelling of this rank of a field, its own name where it is none of the list.
+pub(super) fn spelled(field: Field, rank: u8) -> &'static str {
+    let listed = SPELLINGS.iter().find(|(known, _)| *known == field).map_or(&[][..], |(_, names)| names);
+    listed.get(usize::from(rank.saturating_sub(1))).or(listed.first()).copied().unwrap_or_default()
 }
 
 /// Every field under its own name, for suggestions.
@@ -193,8 +340,15 @@ mod tests {
 
     #[test]
     fn no_spelling_means_two_things() {
-        let all: usize = SPELLINGS.iter().map(|(_, names)| names.len()).sum();
-        assert_eq!(TABLE.len(), all);
+        let all: Vec<_> = SPELLINGS.iter().flat_map(|(_, names)| *names).collect();
+        for (place, name) in all.iter().enumerate() {
+            assert!(!all[..place].contains(name), "{name}");
+        }
+        // Those that differ in case or separators alone mean the same field, but for a unit by habit.
+        for (name, (field, _)) in spellings().filter(|(name, _)| name != "response_time") {
+            let found = loose(&name).map(|(field, _)| field);
+            assert_eq!(found, Some(field), "{name}");
+        }
     }
 
     #[test]
@@ -203,5 +357,29 @@ mod tests {
         assert_eq!(lookup("timestamp"), Some((Field::Ts, 2)));
         assert_eq!(lookup("anthropic-ratelimit-requests-remaining"), Some((Field::Header, 1)));
         assert_eq!(lookup("colour"), None);
+    }
+
+    #[test]
+    fn keys_are_known_in_other_cases_and_with_other_separators() {
+        for (key, field) in [
+            ("httpStatus", Some(Field::Status)),
+            ("HTTP-Status-Code", Some(Field::Status)),
+            ("upstreamStatusCode", Some(Field::StatusLike)),
+            ("llm_http_status", Some(Field::StatusLike)),
+            ("RunId", Some(Field::RunId)),
+            ("elapsedMillis", Some(Field::DurationMs)),
+            ("response_time", Some(Field::DurationBare)),
+            ("responseTime", Some(Field::DurationMs)),
+            ("took_ns", Some(Field::DurationNs)),
+            ("EndTime", Some(Field::EndedAt)),
+            ("is-error", Some(Field::Failure)),
+            ("message", None),
+            ("level", None),
+            ("levelname", None),
+            ("a_key_that_is_longer_than_any_field_by_a_good_deal_statuscode", None),
+        ] {
+            assert_eq!(lookup(key).map(|(field, _)| field), field, "{key}");
+        }
+        assert_eq!(exact("requestid"), None);
     }
 }

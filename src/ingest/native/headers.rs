@@ -31,6 +31,8 @@ pub(crate) struct Headers<'a> {
     pub(crate) idempotency_key: Option<Cow<'a, str>>,
     pub(crate) user_agent: Option<Cow<'a, str>>,
     pub(crate) package_version: Option<Cow<'a, str>>,
+    /// The language of an official SDK.
+    pub(crate) language: Option<Cow<'a, str>>,
     pub(crate) org: Option<Cow<'a, str>>,
     pub(crate) error_type: Option<Cow<'a, str>>,
     pub(crate) date: Option<Cow<'a, str>>,
@@ -72,6 +74,7 @@ pub(super) enum Header {
     IdempotencyKey,
     UserAgent,
     PackageVersion,
+    Language,
     Org,
     ErrorType,
     Date,
@@ -96,6 +99,7 @@ const NAMES: &[(&str, Header)] = &[
     ("idempotency-key", Header::IdempotencyKey),
     ("user-agent", Header::UserAgent),
     ("x-stainless-package-version", Header::PackageVersion),
+    ("x-stainless-lang", Header::Language),
     ("anthropic-organization-id", Header::Org),
     ("openai-organization", Header::Org),
     ("x-amzn-errortype", Header::ErrorType),
@@ -137,12 +141,53 @@ static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
     Words::new(names)
 });
 
+/// What stands before the name of a header where records are flat: OpenTelemetry's attributes, and paths.
+/// Beside each, whether it is a request's.
+const PREFIXES: [(&str, bool); 7] = [
+    ("http.response.header.", false),
+    ("res.headers.", false),
+    ("response.headers.", false),
+    ("response_headers.", false),
+    ("http.request.header.", true),
+    ("req.headers.", true),
+    ("request.headers.", true),
+];
+
 /// The header of this name, in any case, if it matters.
 pub(super) fn named(name: &str) -> Option<Header> {
+    let name = bare(name);
     if name.len() > LONGEST_NAME {
         return None;
     }
     TABLE.get_in_any_case(name).or_else(|| starts_with(name, WINDOW).then_some(Header::Window))
+}
+
+/// The name of a header without the path to it. Of a request, only what [`is_of_request`] says is a header of ours.
+fn bare(name: &str) -> &str {
+    // Cheap: no header's own name has a point in it.
+    if !name.contains('.') {
+        return name;
+    }
+    let Some((prefix, of_request)) = PREFIXES.iter().find(|(prefix, _)| starts_with(name, prefix)) else {
+        return name;
+    };
+    let header = &name[prefix.len()..];
+    if !of_request || is_of_request(header) { header } else { name }
+}
+
+/// Whether a request's header of this name says who sent it. What else it has in common with answers means something
+/// else there.
+pub(super) fn is_of_request(name: &str) -> bool {
+    matches!(
+        TABLE.get_in_any_case(name),
+        Some(
+            Header::SdkRetryCount
+                | Header::IdempotencyKey
+                | Header::UserAgent
+                | Header::PackageVersion
+                | Header::Language
+        )
+    )
 }
 
 /// Longest name of a header that matters.
@@ -155,6 +200,9 @@ fn starts_with(name: &str, prefix: &str) -> bool {
 /// Whether a top-level key of a record is such a header.
 pub(crate) fn is_interesting(key: &str) -> bool {
     // Cheap: nearly every unknown key fails on its first letter.
+    if key.contains('.') {
+        return bare(key).len() < key.len() && named(key).is_some();
+    }
     match key.as_bytes().first() {
         Some(b'a' | b'A') => starts_with(key, "anthropic-"),
         Some(b'x' | b'X') => starts_with(key, "x-"),
@@ -203,6 +251,7 @@ impl<'a> Headers<'a> {
             Header::IdempotencyKey => self.idempotency_key = value.into_text(),
             Header::UserAgent => self.user_agent = value.into_text(),
             Header::PackageVersion => self.package_version = value.into_text(),
+            Header::Language => self.language = value.into_text(),
             Header::Org => self.org = value.into_text(),
             Header::ErrorType => self.error_type = value.into_text(),
             Header::Date => self.date = value.into_text(),
@@ -245,6 +294,23 @@ impl<'a> Headers<'a> {
         }
     }
 
+    /// The same in place of the headers of a request.
+    pub(super) fn set_bare_of_request(&mut self, value: &Scalar<'a>) {
+        let mut all = Headers::default();
+        all.set_bare(value);
+        self.take_of_request(all);
+    }
+
+    /// Takes from a request's headers what says who sent it.
+    fn take_of_request(&mut self, all: Headers<'a>) {
+        let Headers { sdk_retry_count, idempotency_key, user_agent, package_version, language, .. } = all;
+        self.sdk_retry_count = sdk_retry_count.or(self.sdk_retry_count);
+        self.idempotency_key = idempotency_key.or(self.idempotency_key.take());
+        self.user_agent = user_agent.or(self.user_agent.take());
+        self.package_version = package_version.or(self.package_version.take());
+        self.language = language.or(self.language.take());
+    }
+
     fn set_raw(&mut self, text: &str) {
         for line in text.lines() {
             if let Some((name, value)) = line.split_once(':') {
@@ -272,6 +338,21 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Re
         }
         _ => reader.skip(),
     }
+}
+
+/// Reads the headers of a request, of which only those count that say who sent it.
+pub(super) fn read_of_request<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
+    if reader.peek() == Some(b'{') {
+        return reader.object(|reader, name| {
+            let Some(header) = named(&name).filter(|_| is_of_request(&name)) else { return reader.skip() };
+            headers.set_known(header, reader.scalar()?);
+            Ok(())
+        });
+    }
+    let mut all = Headers::default();
+    read(reader, &mut all)?;
+    headers.take_of_request(all);
+    Ok(())
 }
 
 /// One header as `[name, value]`, `{name, value}` or `name: value`.

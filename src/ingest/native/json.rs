@@ -54,6 +54,12 @@ impl<'t> Reader<'t> {
         self.at
     }
 
+    /// What was not read so far, from the next value on.
+    pub(super) fn rest(&mut self) -> &'t str {
+        self.space();
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
     /// Fails unless nothing but space is left.
     pub(crate) fn end(&mut self) -> Result<(), Fault> {
         self.space();

@@ -1,7 +1,7 @@
 //! Keys of a logger's own, and the fields they stand for.
 
 use super::attempt::FINGERPRINT;
-use super::fields::{Field, lookup};
+use super::fields::{Field, exact};
 use super::ids::{IdField, id_field};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -44,7 +44,7 @@ impl Mapping {
     pub fn new<'n>(pairs: impl IntoIterator<Item = (&'n str, &'n str)>) -> Result<Mapping, String> {
         let mut mapping = Mapping::NONE;
         for (key, name) in pairs {
-            let Some((field, _)) = lookup(name) else { return Err(name.to_owned()) };
+            let Some((field, _)) = exact(name) else { return Err(name.to_owned()) };
             let target = Target { field, name: name.to_owned() };
             mapping.entry(key).target = Some(target.clone());
             if key.contains('.') {

@@ -1,17 +1,21 @@
 //! Native attempt logs: one JSON object a line, in whatever spelling the logger chose.
 
 mod attempt;
+mod client;
 mod constants;
 mod error_body;
 mod failures;
 pub(crate) mod fields;
+mod glance;
 mod headers;
 mod ids;
 mod json;
 mod lane;
 mod layout;
+mod letters;
 mod mapping;
 mod memory;
+mod nested;
 mod origins;
 mod parts;
 mod record;
@@ -25,12 +29,14 @@ mod shapes;
 mod single;
 mod slot;
 mod template;
+mod unclear;
 mod values;
 mod varying;
 mod words;
 
 pub(crate) use attempt::{Place, Taken};
 pub use fields::names as field_names;
+pub(crate) use glance::{Glance, glance};
 pub(crate) use ids::{IdField, id_field, ids_of};
 pub(crate) use lane::Lane;
 pub use mapping::Mapping;
@@ -38,6 +44,7 @@ pub(crate) use record::Record;
 pub use single::{Aside, Diagnosis, diagnose};
 
 use crate::attempt::{AttemptTable, Time, Zone};
+use crate::ingest::conventions::Conventions;
 use json::{Fault, Reader};
 use lane::Answer;
 use memory::Memory;
@@ -96,7 +103,8 @@ pub(crate) fn read_line(
 
 /// When the attempt of a line was sent, as far as one strict look can tell.
 pub(crate) fn time_of(line: &str, zone: Zone, own: &Mapping) -> Option<Time> {
-    attempt::sent_at(&whole_record(line, own).ok()?, zone).ok()?
+    let record = whole_record(line, own).ok()?;
+    attempt::sent_at(&record, zone, Conventions::default()).ok()?.map(|(sent, _)| sent)
 }
 
 fn take(

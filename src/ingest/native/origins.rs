@@ -38,9 +38,11 @@ impl Origins {
             "" => Symbol::NONE,
             name => table.names.intern(cut(name, LONGEST_NAME)),
         });
-        let [model, provider, layer, client, client_version, org, header_org, api_key, workspace] = symbols;
+        let [model, provider, layer, client, client_version, sdk, sdk_version, org, header_org, api_key, workspace] =
+            symbols;
         let org = if org.is_some() { org } else { header_org };
-        let origin = Origin { provider, model, layer, client, client_version, org, api_key, workspace };
+        let origin =
+            Origin { provider, model, layer, client, client_version, sdk, sdk_version, org, api_key, workspace };
         let origin = (origin, table.origins.intern(origin));
         self.note(KnownOrigin { names: names.map(LastName::new), origin });
         origin

@@ -1,10 +1,11 @@
 //! One object becomes a record, member by member.
 
 use super::error_body::{self, ErrorBody};
-use super::fields::{FIELDS, Field, OWN, lookup};
+use super::fields::{FIELDS, Field, LOOSE, NESTED, OWN, lookup};
 use super::headers;
 use super::json::{Fault, Reader};
 use super::mapping::{Mapping, Own};
+use super::nested::{Container, container};
 use super::record::Record;
 use super::scalar::Scalar;
 use std::borrow::Cow;
@@ -18,10 +19,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, own: &Mapping, record: &mut Reco
         {
             return parts.read_own(reader, &key, own);
         }
-        match lookup(&key) {
-            Some((field, rank)) => parts.read(reader, &key, field, rank),
-            None => reader.skip(),
-        }
+        parts.read_known(reader, &key)
     })?;
     parts.finish();
     Ok(())
@@ -66,8 +64,9 @@ impl<'r, 'a> Parts<'r, 'a> {
         }
     }
 
+    /// Notes that `field` was set by a spelling of this rank; whether it is the best so far.
     #[inline]
-    fn outranks(&mut self, field: Field, rank: u8) -> bool {
+    pub(super) fn outranks(&mut self, field: Field, rank: u8) -> bool {
         let known = &mut self.ranks[field as usize];
         let better = rank <= *known;
         if better {
@@ -79,7 +78,10 @@ impl<'r, 'a> Parts<'r, 'a> {
     /// A response body is an error only when it is called one, or when the status says so: any other is an
     /// answer, and answers are not looked at.
     pub(super) fn finish(self) {
+        let own_outcome = OUTCOMES.iter().any(|field| self.ranks[*field as usize] < NESTED);
         let (record, body) = (self.record, self.body);
+        record.outcome_is_nested = !own_outcome;
+        record.stamp_rank = self.ranks[Field::Ts as usize] % LOOSE;
         if !body.present {
             return;
         }
@@ -91,11 +93,53 @@ impl<'r, 'a> Parts<'r, 'a> {
         }
     }
 
+    /// Reads the value of a key that is built in, and passes any other.
+    fn read_known(&mut self, reader: &mut Reader<'a>, key: &str) -> Result<(), Fault> {
+        if reader.peek() == Some(b'{')
+            && let Some(container) = container(key)
+        {
+            return self.read_container(reader, key, container);
+        }
+        match lookup(key) {
+            Some((field, rank)) => self.read(reader, key, field, rank),
+            None => reader.skip(),
+        }
+    }
+
+    fn read_container(&mut self, reader: &mut Reader<'a>, key: &str, container: &Container) -> Result<(), Fault> {
+        if container.itself {
+            self.read_members(&mut reader.clone(), container)?;
+            return match lookup(key) {
+                Some((field, rank)) => self.read(reader, key, field, rank),
+                None => reader.skip(),
+            };
+        }
+        self.read_members(reader, container)
+    }
+
+    fn read_members(&mut self, reader: &mut Reader<'a>, container: &Container) -> Result<(), Fault> {
+        reader.object(|reader, key| {
+            if reader.peek() == Some(b'{')
+                && let Some(inner) = container.inner(&key)
+            {
+                return self.read_container(reader, &key, inner);
+            }
+            match container.field(&key) {
+                Some((field, rank)) => self.read(reader, &key, field, rank),
+                None => reader.skip(),
+            }
+        })
+    }
+
     /// Reads the value of `field`; `name` tells which header.
     fn read(&mut self, reader: &mut Reader<'a>, name: &str, field: Field, rank: u8) -> Result<(), Fault> {
         match field {
             Field::Headers => return headers::read(reader, &mut self.record.headers),
-            Field::Error => return error_body::read(reader, &mut self.record.error, 0),
+            Field::RequestHeaders => return headers::read_of_request(reader, &mut self.record.headers),
+            Field::Error => {
+                self.outranks(field, rank);
+                return error_body::read(reader, &mut self.record.error, 0);
+            }
             Field::Body => return error_body::read(reader, &mut self.body, 0),
             Field::Usage => return self.read_usage(reader),
             Field::Client => return self.read_client(reader),
@@ -122,10 +166,9 @@ impl<'r, 'a> Parts<'r, 'a> {
                 None => reader.skip(),
             })?;
         }
-        match (&own.target, lookup(key)) {
-            (Some(target), _) => self.read(reader, &target.name, target.field, OWN),
-            (None, Some((field, rank))) => self.read(reader, key, field, rank),
-            (None, None) => reader.skip(),
+        match &own.target {
+            Some(target) => self.read(reader, &target.name, target.field, OWN),
+            None => self.read_known(reader, key),
         }
     }
 
@@ -169,6 +212,20 @@ impl<'r, 'a> Parts<'r, 'a> {
         }
     }
 }
+
+/// Fields that say how an attempt went.
+const OUTCOMES: [Field; 10] = [
+    Field::Status,
+    Field::StatusLike,
+    Field::Code,
+    Field::ErrorType,
+    Field::Error,
+    Field::Exception,
+    Field::Outcome,
+    Field::Success,
+    Field::Failure,
+    Field::Kind,
+];
 
 /// Keys of what a client says of itself.
 pub(super) const CLIENT_NAME: &str = "name";

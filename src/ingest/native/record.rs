@@ -3,6 +3,7 @@
 use super::error_body::{self, ErrorBody};
 use super::fields::Field;
 use super::headers::Headers;
+use super::said::{kind_named, words_of};
 use super::scalar::Scalar;
 use crate::attempt::Time;
 use crate::ingest::hint;
@@ -14,7 +15,13 @@ type Text<'a> = Option<Cow<'a, str>>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record<'a> {
     pub(crate) ts: Option<Scalar<'a>>,
+    /// How well its key is spelled.
+    pub(crate) stamp_rank: u8,
+    pub(crate) started_at: Option<Scalar<'a>>,
+    pub(crate) ended_at: Option<Scalar<'a>>,
     pub(crate) duration_ms: Option<f64>,
+    /// A duration that does not say its unit.
+    pub(crate) bare_duration: Option<f64>,
     pub(crate) ttft_ms: Option<f64>,
     pub(crate) run_id: Text<'a>,
     pub(crate) call_id: Text<'a>,
@@ -52,6 +59,8 @@ pub(crate) struct Record<'a> {
     pub(crate) client: Text<'a>,
     pub(crate) client_version: Text<'a>,
     pub(crate) user_agent: Text<'a>,
+    pub(crate) sdk_language: Text<'a>,
+    pub(crate) sdk_version: Text<'a>,
     pub(crate) max_tokens: Option<i64>,
     pub(crate) timeout_ms: Option<f64>,
     pub(crate) side_effect: bool,
@@ -61,6 +70,8 @@ pub(crate) struct Record<'a> {
     pub(crate) usage: Option<TokenCounts>,
     pub(crate) tool: Text<'a>,
     pub(crate) headers: Headers<'a>,
+    /// What says how the attempt went stands inside an object, if anywhere.
+    pub(crate) outcome_is_nested: bool,
     /// Values that mean nothing to their field.
     pub(crate) misread: Vec<(Field, String)>,
 }
@@ -78,13 +89,16 @@ pub(crate) struct TokenCounts {
 impl Record<'_> {
     /// Whether it says how an attempt went: what makes a line an attempt.
     pub(crate) fn tells_an_outcome(&self) -> bool {
-        self.status.is_some()
+        let outcome = self.status.is_some()
             || self.error_type.is_some()
+            || self.error_code.is_some()
             || self.error.present
             || self.exception.is_some()
-            || self.outcome.is_some()
             || self.success.is_some()
-            || self.kind.is_some()
+            || self.outcome.as_deref().is_some_and(|word| words_of(word).is_some())
+            || self.kind.as_deref().is_some_and(|kind| kind_named(kind).is_some());
+        // A web server's own log has `res.statusCode`, too, of requests that are no model's.
+        outcome && (!self.outcome_is_nested || self.names_an_attempt() || self.names_a_model())
     }
 
     /// Whether it names a request or its place in a call.
@@ -94,6 +108,11 @@ impl Record<'_> {
             || self.request_id.is_some()
             || self.sdk_retry_count.is_some()
             || self.decision.is_some()
+    }
+
+    /// Whether it names whom a request was sent to, or has what only a provider's answer carries.
+    pub(crate) fn names_a_model(&self) -> bool {
+        self.model.is_some() || self.provider.is_some() || self.headers.request_id.is_some() || self.headers.any_limit
     }
 }
 
@@ -133,6 +152,8 @@ impl<'a> Record<'a> {
             Field::Decision => &mut self.decision,
             Field::Transport => &mut self.transport,
             Field::UserAgent => &mut self.user_agent,
+            Field::SdkLanguage => &mut self.sdk_language,
+            Field::SdkVersion => &mut self.sdk_version,
             Field::IdempotencyKey => &mut self.idempotency_key,
             Field::RequestHash => &mut self.request_hash,
             Field::Tool => &mut self.tool,
@@ -147,9 +168,16 @@ impl<'a> Record<'a> {
         }
         match field {
             Field::Ts => self.ts = Some(value),
+            Field::StartedAt => self.started_at = Some(value),
+            Field::EndedAt => self.ended_at = Some(value),
             Field::DurationMs => self.duration_ms = value.number(),
             Field::DurationS => self.duration_ms = value.number().map(|s| s * 1000.0),
-            Field::DurationBare => self.duration_ms = bare_duration_ms(&value),
+            Field::DurationUs => self.duration_ms = value.number().map(|us| us / 1e3),
+            Field::DurationNs => self.duration_ms = value.number().map(|ns| ns / 1e6),
+            Field::DurationBare => match with_unit(&value) {
+                Some(ms) => self.duration_ms = Some(ms),
+                None => self.bare_duration = value.number(),
+            },
             Field::TtftMs => self.ttft_ms = value.number(),
             Field::TtftS => self.ttft_ms = value.number().map(|s| s * 1000.0),
             Field::Number => self.set_number(&value),
@@ -162,8 +190,12 @@ impl<'a> Record<'a> {
             Field::Resends => self.resends = value.integer(),
             Field::AwsRequestId => self.aws_request_id = true,
             Field::Status => self.set_status(value),
+            Field::StatusLike => {
+                let status = value.integer().filter(|status| (100..600).contains(status));
+                self.status = self.status.or(status);
+            }
             Field::Code => self.set_code(value),
-            Field::ErrorType => self.error_type = self.something(value),
+            Field::ErrorType => self.set_error_type(value),
             Field::ErrorCode => self.error_code = self.something(value),
             Field::ErrorMessage => self.error_message = self.something(value),
             Field::Exception => self.exception = self.something(value),
@@ -177,6 +209,7 @@ impl<'a> Record<'a> {
             Field::WillRetry => self.will_retry = value.truth(),
             Field::Outcome => self.set_outcome(value),
             Field::Success => self.success = value.truth(),
+            Field::Failure => self.success = self.success.or(value.truth().map(|failed| !failed)),
             Field::Delivered => self.delivered = value.integer().or(value.truth().map(i64::from)).unwrap_or(0),
             Field::MaxTokens => self.max_tokens = value.integer(),
             Field::TimeoutS => self.timeout_ms = value.number().map(|s| s * 1000.0),
@@ -204,10 +237,18 @@ impl<'a> Record<'a> {
             | Field::Decision
             | Field::Transport
             | Field::UserAgent
+            | Field::SdkLanguage
+            | Field::SdkVersion
             | Field::IdempotencyKey
             | Field::RequestHash
             | Field::Tool => {}
-            Field::Headers | Field::Header | Field::Error | Field::Body | Field::Usage | Field::Client => {}
+            Field::Headers
+            | Field::RequestHeaders
+            | Field::Header
+            | Field::Error
+            | Field::Body
+            | Field::Usage
+            | Field::Client => {}
         }
     }
 
@@ -235,6 +276,14 @@ impl<'a> Record<'a> {
                 Scalar::Text(_) if self.outcome.is_none() => self.set_outcome(value),
                 _ => {}
             },
+        }
+    }
+
+    /// OpenTelemetry puts the status there, as text, where no other type is known.
+    fn set_error_type(&mut self, value: Scalar<'a>) {
+        match value.integer() {
+            Some(status @ 100..=599) => self.status = self.status.or(Some(status)),
+            _ => self.error_type = self.something(value),
         }
     }
 
@@ -272,13 +321,15 @@ impl<'a> Record<'a> {
 /// Whether a field of numbers or truths can be read from `value`; fields that take any words can.
 fn means_something(field: Field, value: &Scalar<'_>) -> bool {
     match field {
-        Field::DurationBare => bare_duration_ms(value).is_some(),
+        Field::DurationBare => with_unit(value).is_some() || value.number().is_some(),
         Field::RetryAfter => match value {
             Scalar::Text(text) => hint::from_text(text, Time(0), None) != hint::Hint::Unreadable,
             other => other.number().is_some(),
         },
         Field::DurationMs
         | Field::DurationS
+        | Field::DurationUs
+        | Field::DurationNs
         | Field::TtftMs
         | Field::TtftS
         | Field::RetryAfterMs
@@ -298,18 +349,16 @@ fn means_something(field: Field, value: &Scalar<'_>) -> bool {
         | Field::ShouldRetry
         | Field::WillRetry
         | Field::Success
+        | Field::Failure
         | Field::SideEffect => value.truth().is_some(),
         _ => true,
     }
 }
 
-/// `"1.5s"` carries its unit; a bare number is read as ms: too short a duration overstates a wait, and rules
-/// that blame a short wait stay safe.
-fn bare_duration_ms(value: &Scalar<'_>) -> Option<f64> {
+/// `"1.5s"` carries its unit: the duration in ms.
+fn with_unit(value: &Scalar<'_>) -> Option<f64> {
     match value {
-        Scalar::Text(text) => {
-            crate::ingest::hint::go_duration(text).map(|us| us as f64 / 1000.0).or_else(|| value.number())
-        }
-        other => other.number(),
+        Scalar::Text(text) => hint::go_duration(text.trim()).map(|us| us as f64 / 1000.0),
+        _ => None,
     }
 }

@@ -7,6 +7,7 @@ use super::fields::{Field, OWN, lookup};
 use super::headers::{self, Header};
 use super::json::{self, Fault, Reader};
 use super::mapping::{Mapping, Own};
+use super::nested::{Container, container_of};
 use super::parts::{CLIENT_NAME, CLIENT_VERSION, Parts, is_usage};
 use super::record::Record;
 use super::scalar::Scalar;
@@ -34,8 +35,10 @@ enum Step {
     Header(Header),
     /// A scalar where an object is usual.
     Headers,
+    RequestHeaders,
     Client,
-    Error(ErrorValue),
+    /// An error, and the rank of the key it stands under.
+    Error(u8, ErrorValue),
     /// The body of a response.
     Body(ErrorValue),
 }
@@ -92,8 +95,12 @@ impl Replay {
                     None => parts.record.headers.set_known(*header, said.next()),
                 },
                 Step::Headers => parts.record.headers.set_bare(&said.next()),
+                Step::RequestHeaders => parts.record.headers.set_bare_of_request(&said.next()),
                 Step::Client => parts.set_client(said.next()),
-                Step::Error(value) => fill_error(value, &mut said, &mut parts.record.error),
+                Step::Error(rank, value) => {
+                    parts.outranks(Field::Error, *rank);
+                    fill_error(value, &mut said, &mut parts.record.error);
+                }
                 Step::Body(value) => fill_error(value, &mut said, &mut parts.body),
             }
         }
@@ -179,10 +186,33 @@ type Learnt<T> = Result<T, Fault>;
 
 impl Learner {
     fn record(&mut self, reader: &mut Reader<'_>, own: &Mapping) -> Learnt<()> {
-        reader.object(|reader, key| match (own.get(&key), lookup(&key)) {
-            (Some(own), built_in) => self.own_value(reader, own, built_in.is_some()),
-            (None, Some((field, rank))) => self.value(reader, &key, field, rank),
-            (None, None) => self.skip(reader),
+        reader.object(|reader, key| match own.get(&key) {
+            Some(own) => {
+                let built_in = is_built_in(reader, &key);
+                self.own_value(reader, own, built_in)
+            }
+            None => match container_of(&key, reader.rest()) {
+                Some(container) => self.members_of(reader, container),
+                None => self.known(reader, &key, lookup(&key)),
+            },
+        })
+    }
+
+    fn known(&mut self, reader: &mut Reader<'_>, key: &str, field: Option<(Field, u8)>) -> Learnt<()> {
+        match field {
+            Some((field, rank)) => self.value(reader, key, field, rank),
+            None => self.skip(reader),
+        }
+    }
+
+    /// The members of a container, unless its key means something else besides.
+    fn members_of(&mut self, reader: &mut Reader<'_>, container: &Container) -> Learnt<()> {
+        if container.itself {
+            return give_up(reader);
+        }
+        reader.object(|reader, key| match container.inner(&key).filter(|_| opens(reader)) {
+            Some(inner) => self.members_of(reader, inner),
+            None => self.known(reader, &key, container.field(&key)),
         })
     }
 
@@ -191,7 +221,10 @@ impl Learner {
         match &own.target {
             Some(target) if own.below.is_empty() => self.value(reader, &target.name, target.field, OWN),
             None if !built_in && opens(reader) => reader.object(|reader, key| match own.below.get(&key) {
-                Some(own) => self.own_value(reader, own, lookup(&key).is_some()),
+                Some(own) => {
+                    let built_in = is_built_in(reader, &key);
+                    self.own_value(reader, own, built_in)
+                }
                 None => self.skip(reader),
             }),
             None if !built_in => self.skip(reader),
@@ -202,6 +235,10 @@ impl Learner {
     fn value(&mut self, reader: &mut Reader<'_>, name: &str, field: Field, rank: u8) -> Learnt<()> {
         match field {
             Field::Headers if opens(reader) => reader.object(|reader, name| self.header(reader, &name)),
+            Field::RequestHeaders if opens(reader) => reader.object(|reader, name| {
+                if headers::is_of_request(&name) { self.header(reader, &name) } else { self.skip(reader) }
+            }),
+            Field::RequestHeaders => self.scalar(reader, Step::RequestHeaders),
             Field::Usage if opens(reader) => reader.object(|reader, key| match lookup(&key) {
                 Some((field, _)) if is_usage(field) => self.scalar(reader, Step::Usage(field)),
                 _ => self.skip(reader),
@@ -213,7 +250,7 @@ impl Learner {
             }),
             Field::Error => {
                 let value = self.error(reader, 0)?;
-                self.steps.push(Step::Error(value));
+                self.steps.push(Step::Error(rank, value));
                 Ok(())
             }
             Field::Body => {
@@ -301,6 +338,11 @@ impl Learner {
         self.scalars += passed;
         Ok(passed)
     }
+}
+
+/// Whether the value that comes next means something by itself under this key.
+fn is_built_in(reader: &mut Reader<'_>, key: &str) -> bool {
+    lookup(key).is_some() || container_of(key, reader.rest()).is_some()
 }
 
 fn opens(reader: &mut Reader<'_>) -> bool {

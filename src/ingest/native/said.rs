@@ -100,11 +100,9 @@ impl Builder<'_, '_> {
 
     /// What the logger called it: a success, a failure.
     pub(super) fn logged(&self) -> (bool, bool) {
-        let word = self.record.outcome.as_deref().map(str::trim).unwrap_or_default();
-        let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
-        let ok = self.record.success == Some(true) || is(&["ok", "success", "succeeded", "completed", "complete"]);
-        let error = self.record.success == Some(false)
-            || is(&["error", "failed", "failure", "fail", "timeout", "timed_out", "exception", "cancelled"]);
+        let word = self.record.outcome.as_deref().and_then(words_of);
+        let ok = self.record.success == Some(true) || word == Some(true);
+        let error = self.record.success == Some(false) || word == Some(false);
         (ok && !error, error)
     }
 
@@ -163,6 +161,62 @@ impl Builder<'_, '_> {
         let named = self.record.call_id.as_deref().filter(|id| !id.is_empty());
         named.or_else(|| self.idempotency_key()).filter(|id| !id.is_empty())
     }
+}
+
+/// Whether an outcome in words is a success or a failure; `None` where the words are neither.
+pub(super) fn words_of(text: &str) -> Option<bool> {
+    /// With the ends of streams: a stream that came to its end is one.
+    const SUCCESS: [&str; 19] = [
+        "ok",
+        "success",
+        "succeeded",
+        "successful",
+        "completed",
+        "complete",
+        "done",
+        "finished",
+        "stop",
+        "end_turn",
+        "passed",
+        "none",
+        "no_error",
+        "noerror",
+        "no error",
+        "fulfilled",
+        "true",
+        "status_code_ok",
+        "2xx",
+    ];
+    const FAILURE: [&str; 22] = [
+        "error",
+        "errored",
+        "failed",
+        "failure",
+        "fail",
+        "unsuccessful",
+        "timeout",
+        "timed_out",
+        "exception",
+        "cancelled",
+        "canceled",
+        "aborted",
+        "rejected",
+        "refused",
+        "throttled",
+        "rate_limited",
+        "overloaded",
+        "crashed",
+        "ko",
+        "nok",
+        "false",
+        "status_code_error",
+    ];
+    let word = text.trim();
+    let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
+    if is(&SUCCESS) {
+        return Some(true);
+    }
+    (is(&FAILURE) || kind_named(word).is_some()).then_some(false)
 }
 
 /// A count of sends; a number beyond 65,535 is none.

@@ -3,6 +3,7 @@
 //! A [`Shape`] is learnt from a line the strict parser has accepted. Checking another line against it is
 //! comparing constant bytes and finding where scalars end.
 
+use super::fields::NESTED;
 use super::layout::Layout;
 use super::mapping::Mapping;
 use super::slot::{Context, Meaning, SLOTS, Slot, meaning};
@@ -30,6 +31,7 @@ pub(super) fn learn(line: &str, own: &Mapping) -> Option<Shape> {
         return None;
     }
     let mut learner = Learner {
+        line,
         text: line.as_bytes(),
         at: 0,
         start: 0,
@@ -42,15 +44,18 @@ pub(super) fn learn(line: &str, own: &Mapping) -> Option<Shape> {
     learner.object(Context::Record(own), 0)?;
     let tail = learner.text.get(learner.start..)?.into();
     let whole = learner.at == line.len();
-    let Learner { before, slots, contested, odd, .. } = learner;
+    let Learner { before, slots, contested, odd, seen, .. } = learner;
     let mut layout = Layout::new(&slots, contested);
-    if odd {
+    // Whether a status inside an object counts depends on what else the record says.
+    let nested = seen[Slot::Status as usize].is_some_and(|(_, rank)| rank >= NESTED);
+    if odd || nested {
         layout.rule_out();
     }
     whole.then_some(Shape { before, tail, layout })
 }
 
 struct Learner<'l> {
+    line: &'l str,
     text: &'l [u8],
     at: usize,
     /// Where the constant bytes before the next scalar begin.
@@ -65,7 +70,7 @@ struct Learner<'l> {
     odd: bool,
 }
 
-impl Learner<'_> {
+impl<'l> Learner<'l> {
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -94,9 +99,10 @@ impl Learner<'_> {
         }
         loop {
             self.space();
-            let meaning = meaning(context, self.key()?)?;
+            let key = self.key()?;
             self.eat(b':')?;
             self.space();
+            let meaning = meaning(context, key, self.line.get(self.at..)?)?;
             self.value(meaning, depth)?;
             self.space();
             match self.peek()? {
@@ -153,9 +159,12 @@ impl Learner<'_> {
             (_, Meaning::Scalar(slot)) => self.scalar(slot, 0),
             (_, Meaning::Ranked(slot, rank)) => self.scalar(slot, rank),
             // A scalar in place of an object, null mostly.
-            (_, Meaning::Object(Context::Headers | Context::Client | Context::Usage | Context::Error)) => {
-                self.scalar(Slot::Absent, 0)
-            }
+            (
+                _,
+                Meaning::Object(
+                    Context::Headers | Context::RequestHeaders | Context::Client | Context::Usage | Context::Error,
+                ),
+            ) => self.scalar(Slot::Absent, 0),
             (_, Meaning::Object(_)) => None,
         }
     }
@@ -212,7 +221,7 @@ impl Learner<'_> {
         Some(())
     }
 
-    fn key(&mut self) -> Option<&str> {
+    fn key(&mut self) -> Option<&'l str> {
         let from = self.at + 1;
         self.skip_scalar()?;
         let key = std::str::from_utf8(self.text.get(from..self.at - 1)?).ok()?;

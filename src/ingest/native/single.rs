@@ -10,6 +10,7 @@ use super::scalar::Scalar;
 use super::whole_record;
 use crate::attempt::{Time, Zone};
 use crate::classify::{Decider, Verdict};
+use crate::ingest::conventions::Conventions;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::hint::Hint;
 use crate::untrusted::mask_keys;
@@ -55,10 +56,11 @@ pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
     let text = text.trim();
     let mut record = from_json(text, &aside.dialect.fields).unwrap_or_else(|| from_prose(text));
     apply(aside, &mut record);
-    let sent = sent_at(&record, Zone::UTC).ok().flatten().unwrap_or(aside.now);
+    let conventions = Conventions::default();
+    let sent = sent_at(&record, Zone::UTC, conventions).ok().flatten().map_or(aside.now, |(sent, _)| sent);
     let (zone, dialect) = (Zone::UTC, aside.dialect);
-    let place = Place { file: 0, line: 0, stream: "", zone, filter: None, dialect, keep_ids: false };
-    let builder = Builder { record: &record, sent, place: &place };
+    let place = Place { file: 0, line: 0, stream: "", zone, filter: None, dialect, keep_ids: false, conventions };
+    let builder = Builder { record: &record, sent, duration_ms: None, place: &place };
     let wait = match builder.hint(sent) {
         Some(Hint::Wait(us)) => Some(us),
         _ => None,
@@ -89,7 +91,8 @@ fn from_json<'t>(text: &'t str, own: &Mapping) -> Option<Record<'t>> {
 }
 
 fn may_be_a_body(record: &Record<'_>) -> bool {
-    let is_attempt = record.ts.is_some() || record.number.is_some() || record.outcome.is_some();
+    let is_attempt =
+        record.ts.is_some() || record.started_at.is_some() || record.number.is_some() || record.outcome.is_some();
     !is_attempt && record.success.is_none() && !record.error.present && record.status.is_none_or(|it| it >= 400)
 }
 

@@ -3,6 +3,7 @@
 use super::fields::{Field, OWN, lookup};
 use super::headers::{self, Header, LimitPart};
 use super::mapping::{Mapping, Own};
+use super::nested::{Container, container_of};
 use crate::attempt::LimitKind;
 
 /// What a scalar of a line is to the fast lane.
@@ -18,8 +19,13 @@ pub(super) enum Slot {
     /// What only a retry keeps.
     OfRetries,
     Ts,
+    StartedAt,
+    EndedAt,
     DurationMs,
     DurationS,
+    DurationUs,
+    DurationNs,
+    DurationBare,
     TtftMs,
     RunId,
     CallId,
@@ -45,6 +51,9 @@ pub(super) enum Slot {
     Layer,
     ClientName,
     ClientVersion,
+    /// Read from headers that only the strict parser looks at, as is the next.
+    Sdk,
+    SdkVersion,
     Org,
     HeaderOrg,
     ApiKey,
@@ -67,12 +76,14 @@ pub(super) enum Slot {
 pub(super) const SLOTS: usize = Slot::OutputTokensRemaining as usize + 1;
 
 /// The slots that make an [`crate::attempt::Origin`], the one that differs most in front.
-pub(super) const ORIGIN: [Slot; 9] = [
+pub(super) const ORIGIN: [Slot; 11] = [
     Slot::Model,
     Slot::Provider,
     Slot::Layer,
     Slot::ClientName,
     Slot::ClientVersion,
+    Slot::Sdk,
+    Slot::SdkVersion,
     Slot::Org,
     Slot::HeaderOrg,
     Slot::ApiKey,
@@ -98,7 +109,10 @@ pub(super) enum Context<'m> {
     Record(&'m Mapping),
     /// In an object that means nothing but for a user's own keys in it.
     Own(&'m Mapping),
+    /// In an object whose members are fields of the record.
+    Inside(&'static Container),
     Headers,
+    RequestHeaders,
     Client,
     Usage,
     /// Anything in here makes the line out of the ordinary.
@@ -116,15 +130,32 @@ pub(super) enum Meaning<'m> {
     Object(Context<'m>),
 }
 
-/// What `key` announces in `context`.
-pub(super) fn meaning<'m>(context: Context<'m>, key: &str) -> Option<Meaning<'m>> {
+/// What `key` announces in `context`; `rest` is the line from its value on.
+pub(super) fn meaning<'m>(context: Context<'m>, key: &str, rest: &str) -> Option<Meaning<'m>> {
     Some(match context {
-        Context::Record(own) => match own.get(key) {
-            Some(own) => return own_meaning(own, lookup(key).is_some()),
-            None => return lookup(key).map_or(Some(NOTHING), |(field, rank)| field_meaning(key, field, rank)),
-        },
-        Context::Own(own) => return own.get(key).map_or(Some(NOTHING), |own| own_meaning(own, false)),
+        Context::Record(own) => {
+            let container = container_of(key, rest);
+            return match (own.get(key), container) {
+                (Some(own), container) => own_meaning(own, lookup(key).is_some() || container.is_some()),
+                (None, Some(container)) => container_meaning(container),
+                (None, None) => lookup(key).map_or(Some(NOTHING), |(field, rank)| field_meaning(key, field, rank)),
+            };
+        }
+        Context::Own(own) => {
+            // What is built in counts in here, too.
+            let built_in = lookup(key).is_some() || container_of(key, rest).is_some();
+            return own.get(key).map_or(Some(NOTHING), |own| own_meaning(own, built_in));
+        }
+        Context::Inside(within) => {
+            if let Some(inner) = within.inner(key).filter(|_| rest.starts_with('{')) {
+                return container_meaning(inner);
+            }
+            return within.field(key).map_or(Some(NOTHING), |(field, rank)| field_meaning(key, field, rank));
+        }
         Context::Headers => return header_meaning(key),
+        Context::RequestHeaders => {
+            return if headers::is_of_request(key) { header_meaning(key) } else { Some(NOTHING) };
+        }
         Context::Client => Meaning::Scalar(match key {
             "name" => Slot::ClientName,
             "version" => Slot::ClientVersion,
@@ -156,11 +187,21 @@ fn own_meaning(own: &Own, built_in: bool) -> Option<Meaning<'_>> {
     }
 }
 
+/// What the key of a container announces; `None` where it is more than one thing.
+fn container_meaning(container: &'static Container) -> Option<Meaning<'static>> {
+    (!container.itself).then_some(Meaning::Object(Context::Inside(container)))
+}
+
 fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>> {
     let slot = match field {
         Field::Ts => Slot::Ts,
         Field::DurationMs => Slot::DurationMs,
         Field::DurationS => Slot::DurationS,
+        Field::DurationUs => Slot::DurationUs,
+        Field::DurationNs => Slot::DurationNs,
+        Field::DurationBare => Slot::DurationBare,
+        Field::StartedAt => Slot::StartedAt,
+        Field::EndedAt => Slot::EndedAt,
         Field::TtftMs => Slot::TtftMs,
         Field::RunId => Slot::RunId,
         Field::CallId => Slot::CallId,
@@ -187,13 +228,15 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         Field::CacheRead => Slot::CacheRead,
         Field::CacheWrite => Slot::CacheWrite,
         Field::Headers => return Some(Meaning::Object(Context::Headers)),
+        Field::RequestHeaders => return Some(Meaning::Object(Context::RequestHeaders)),
         Field::Client => return Some(Meaning::Object(Context::Client)),
         Field::Usage => return Some(Meaning::Object(Context::Usage)),
         Field::Error | Field::Body => return Some(Meaning::Object(Context::Error)),
         Field::Header => return header_meaning(name),
         Field::RequestHash | Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::OfRetries,
         // What is said of failures, of decisions, or in units that need a closer look.
-        Field::DurationBare
+        Field::StatusLike
+        | Field::Failure
         | Field::TtftS
         | Field::NumberFromZero
         | Field::MaxRetries
@@ -212,6 +255,8 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         | Field::WillRetry
         | Field::Transport
         | Field::UserAgent
+        | Field::SdkLanguage
+        | Field::SdkVersion
         | Field::IdempotencyKey
         | Field::CostUsd
         | Field::Tool => Slot::Absent,
@@ -238,6 +283,7 @@ fn header_meaning(key: &str) -> Option<Meaning<'static>> {
             | Header::IdempotencyKey
             | Header::UserAgent
             | Header::PackageVersion
+            | Header::Language
             | Header::ErrorType
             | Header::WindowStatus
             | Header::WindowReset

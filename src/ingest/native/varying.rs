@@ -8,12 +8,14 @@ use super::values::{Value, Values};
 use crate::attempt::{
     Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Time, Usage,
 };
+use crate::ingest::conventions::Moments;
 use std::hash::BuildHasher;
 
 /// The part of an ordinary attempt that differs from line to line.
 pub(super) struct Varying<'l> {
     line: &'l str,
     sent: Time,
+    duration: Span,
     said: Said<'l>,
 }
 
@@ -25,8 +27,9 @@ struct Said<'l> {
     /// The provider's name for the request, the one its headers give, and a proxy's.
     request_ids: [Option<&'l str>; 3],
     aws_id: bool,
-    duration_ms: Option<f64>,
-    duration_s: Option<f64>,
+    moments: Moments,
+    /// How many durations there are.
+    durations: u8,
     usage: Option<Usage>,
     /// What is left, by [`LimitKind`].
     remaining: [Option<i64>; LimitKind::ALL.len()],
@@ -35,17 +38,23 @@ struct Said<'l> {
 impl<'l> Varying<'l> {
     /// What `values` say of it, unless the strict parser must look.
     pub(super) fn of(values: &Values<'l>, place: &Place<'_>) -> Option<Varying<'l>> {
-        let (mut sent, mut said) = (None, Said::default());
+        let mut said = Said::default();
         for (value, slot) in values.each() {
             match slot {
                 Slot::Skip => {}
-                Slot::Ts => sent = Some(value.time(place.zone)?),
+                Slot::Ts => said.moments.stamp = Some(value.time(place.zone)?),
+                Slot::StartedAt => said.moments.started = Some(value.time(place.zone)?),
+                Slot::EndedAt => said.moments.ended = Some(value.time(place.zone)?),
                 slot => said.note(slot, value)?,
             }
         }
         // Two durations are compared, and what is spelled twice is sorted out, elsewhere.
-        let clear = values.settles_contests() && (said.duration_ms.is_none() || said.duration_s.is_none());
-        clear.then_some(Varying { line: values.line, sent: sent?, said })
+        if !values.settles_contests() || said.durations > 1 {
+            return None;
+        }
+        let (sent, duration) = place.conventions.sent(&said.moments)?;
+        let duration = duration.map_or(Span::UNKNOWN, Span::from_ms);
+        Some(Varying { line: values.line, sent, duration, said })
     }
 
     /// Appends the attempt that this and `constants` make.
@@ -62,7 +71,7 @@ impl<'l> Varying<'l> {
         flags.set(Flags::REQUEST_ID, request_id.is_some());
         flags.set(Flags::AWS_ID, self.said.aws_id);
         flags.set(Flags::NO_CALL_ID, call.is_none());
-        let duration = self.said.duration();
+        let duration = self.duration;
         let answered = self.sent.plus_us(duration.as_us().unwrap_or(0));
         for kind in LimitKind::ALL {
             let of = (constants.limits[kind as usize], self.said.remaining[kind as usize]);
@@ -108,8 +117,15 @@ impl<'l> Said<'l> {
             Slot::HeaderRequestId => self.request_ids[1] = value.name()?,
             Slot::ProxyRequestId => self.request_ids[2] = value.name()?,
             Slot::AwsRequestId => self.aws_id = value.kind != scan::Kind::Null,
-            Slot::DurationMs => self.duration_ms = value.number()?,
-            Slot::DurationS => self.duration_s = value.number()?,
+            Slot::DurationMs => self.took(value.number()?),
+            Slot::DurationS => self.took(value.number()?.map(|s| s * 1e3)),
+            Slot::DurationUs => self.took(value.number()?.map(|us| us / 1e3)),
+            Slot::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6)),
+            Slot::DurationBare => {
+                let duration = value.number()?;
+                self.durations += u8::from(duration.is_some());
+                self.moments.bare_duration = duration;
+            }
             Slot::RequestsRemaining => self.remaining[LimitKind::Requests as usize] = value.optional_integer()?,
             Slot::TokensRemaining => self.remaining[LimitKind::Tokens as usize] = value.optional_integer()?,
             Slot::InputTokensRemaining => self.remaining[LimitKind::InputTokens as usize] = value.optional_integer()?,
@@ -137,8 +153,9 @@ impl<'l> Said<'l> {
         }
     }
 
-    fn duration(&self) -> Span {
-        let seconds = self.duration_s.map(|s| s * 1000.0);
-        self.duration_ms.or(seconds).map_or(Span::UNKNOWN, Span::from_ms)
+    #[inline]
+    fn took(&mut self, ms: Option<f64>) {
+        self.durations += u8::from(ms.is_some());
+        self.moments.duration_ms = ms.or(self.moments.duration_ms);
     }
 }

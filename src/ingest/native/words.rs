@@ -33,11 +33,6 @@ impl<V: Copy> Words<V> {
         let same = |known: &str| scan::same(known.as_bytes(), word.as_bytes()) || known.eq_ignore_ascii_case(word);
         self.table.find(hash(word.as_bytes()), |(known, _)| same(known)).map(|(_, value)| *value)
     }
-
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.table.len()
-    }
 }
 
 /// Of the length and the ends, as they are in lower case.

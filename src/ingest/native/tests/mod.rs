@@ -23,6 +23,12 @@ const LINES: &[&str] = &[
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"type":"overloaded_error"},"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"will_retry":{},"exception":{"type":null},"outcome":"ok"}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":200,"error":{"details":[null,{"message":null}]},"outcome":"ok"}"#,
+    r#"{"started_at":"2026-01-05T10:00:00Z","ended_at":1767607203250,"status":200,"duration_us":3250000,"call_id":"c"}"#,
+    r#"{"ts":"2026-01-05T10:00:00Z","status":200,"duration":800000000,"duration_ns":5,"callId":"c","call_id":null}"#,
+    r#"{"timestamp":"2026-01-05T10:00:00Z","ended_at":"2026-01-05T10:00:01Z","Status":200,"latency":0.75,"httpStatus":201}"#,
+    r#"{"time":1767607200123,"runId":"r","attempt":{"number":1,"status":200,"http":{"x":1}},"res":{"statusCode":200,"headers":{"request-id":"q","x-ratelimit-limit-requests":9,"x-ratelimit-remaining-requests":4}},"responseTime":80,"request_headers":{"user-agent":"A/1","x-stainless-retry-count":0,"x-request-id":"p"}}"#,
+    r#"{"time":1767607200123,"attributes":{"http.response.status_code":200,"model":"m","res":{"statusCode":5}},"http":{"response":{"status_code":200},"request":{"model":"n"}}}"#,
+    r#"{"time":1767607200123,"fields":{"status":200,"error":null,"attempt":2},"response":{"status":503,"headers":{"retry-after":2}},"req":"x","model":"m"}"#,
 ];
 
 /// The same in words of a logger's own, some of them beside words that are built in.
@@ -63,10 +69,12 @@ fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
             filter: None,
             dialect,
             keep_ids: false,
+            conventions: Conventions::default(),
         };
         read_line(line, &place, &mut lane, &mut table, |outcome| {
             out += match outcome {
                 Outcome::Taken(Taken::Attempt) => "A",
+                Outcome::Taken(Taken::Unclear(_)) => "U",
                 Outcome::Taken(_) => "S",
                 Outcome::Misread(..) => "M",
                 Outcome::Unreadable(..) => "R",
@@ -216,7 +224,16 @@ fn ordinary_lines_do_take_the_lane() {
         let mut table = AttemptTable::default();
         let mut lane = Lane::default();
         let zone = Zone::UTC;
-        let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
+        let place = Place {
+            file: 0,
+            line: 1,
+            stream: "file:x",
+            zone,
+            filter: None,
+            dialect,
+            keep_ids: false,
+            conventions: Conventions::default(),
+        };
         lane.start_table(&dialect.fields, 0, &mut table);
         for line in sample {
             read_line(line, &place, &mut lane, &mut table, |_| {});
@@ -239,7 +256,16 @@ fn lines_that_differ_in_times_ids_and_amounts_share_a_template() {
     let mut table = AttemptTable::default();
     let mut lane = Lane::default();
     let (dialect, zone) = (Dialect::PLAIN, Zone::UTC);
-    let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
+    let place = Place {
+        file: 0,
+        line: 1,
+        stream: "file:x",
+        zone,
+        filter: None,
+        dialect,
+        keep_ids: false,
+        conventions: Conventions::default(),
+    };
     lane.start_table(&dialect.fields, 0, &mut table);
     read_line(&line(0, "m", 200), &place, &mut lane, &mut table, |_| {});
     assert!(!lane.knows(&line(1, "m", 200)), "the first line teaches a shape, and the second a template");
@@ -261,7 +287,16 @@ fn shapes_learnt_with_other_keys_are_forgotten() {
         let mut table = AttemptTable::default();
         lane.start_table(&dialect.fields, 0, &mut table);
         let zone = Zone::UTC;
-        let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
+        let place = Place {
+            file: 0,
+            line: 1,
+            stream: "file:x",
+            zone,
+            filter: None,
+            dialect,
+            keep_ids: false,
+            conventions: Conventions::default(),
+        };
         read_line(&line, &place, &mut lane, &mut table, |_| {});
         read_line(&line, &place, &mut lane, &mut table, |_| {});
         statuses.extend(table.rows.iter().map(|row| row.status));

@@ -20,7 +20,16 @@ const UNUSUAL: &[&str] = &[
 fn replayed(lane: &mut Lane, line: &str, dialect: &Dialect) -> Option<String> {
     let mut table = AttemptTable::default();
     let zone = Zone::UTC;
-    let place = Place { file: 0, line: 1, stream: "file:x", zone, filter: None, dialect, keep_ids: false };
+    let place = Place {
+        file: 0,
+        line: 1,
+        stream: "file:x",
+        zone,
+        filter: None,
+        dialect,
+        keep_ids: false,
+        conventions: Conventions::default(),
+    };
     let mut record = Record::default();
     match lane.take(line, &place, &mut table) {
         lane::Answer::Known(replay, scalars) => replay.fill(line, scalars, &mut record),
