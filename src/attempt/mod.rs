@@ -4,6 +4,7 @@
 
 mod dimension;
 mod gauges;
+mod hint;
 mod intern;
 mod origin;
 mod series;
@@ -14,6 +15,7 @@ mod time;
 pub use dimension::Dimension;
 pub(crate) use gauges::Widths;
 pub use gauges::{Gauge, Gauges, Track};
+pub use hint::HintSource;
 pub use intern::{Interner, Symbol};
 pub use origin::{Origin, OriginId, Scope};
 pub use series::{Mergeable, Series};

@@ -2,7 +2,7 @@
 
 use super::intern::{Interner, Symbol, remap};
 use super::origin::{Origin, OriginId, Origins};
-use super::{Attempt, Flags, Gauges, Span, Time};
+use super::{Attempt, Flags, Gauges, HintSource, Span, Time};
 use crate::policy::{Price, Prices};
 
 /// Index of a [`Detail`]; [`DetailId::NONE`] for an attempt that has none.
@@ -42,6 +42,10 @@ pub struct Detail {
     pub tool: Symbol,
     /// The server's wait, counted from the end of this attempt; µs.
     pub hint_us: Option<i64>,
+    /// Where that wait was read; see [`HintSource`].
+    pub hint_source: HintSource,
+    /// The unit of that wait is certain: it was spelled, or the wait is a moment.
+    pub hint_unit_known: bool,
     /// What the client decided to sleep; µs.
     pub planned_us: Option<i64>,
     /// When a spent cap or window reopens.
@@ -74,6 +78,8 @@ impl Default for Detail {
             transport: Symbol::NONE,
             tool: Symbol::NONE,
             hint_us: None,
+            hint_source: HintSource::RetryAfter,
+            hint_unit_known: false,
             planned_us: None,
             reopens: None,
             request_hash: 0,

@@ -210,6 +210,12 @@ impl<'a> Call<'a> {
         self.detail(position)?.hint_us
     }
 
+    /// The same, where the server named it for this request: no estimate, and no reset of a whole limit.
+    #[must_use]
+    pub fn promised_us(&self, position: usize) -> Option<i64> {
+        self.detail(position).filter(|detail| detail.hint_source.is_promise())?.hint_us
+    }
+
     /// The id of the call as logged.
     #[must_use]
     pub fn id(&self) -> Option<&'a str> {

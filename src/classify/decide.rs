@@ -1,8 +1,9 @@
 //! Which evidence goes first.
 
 use super::exception::{is_cut_off, kind_of_transport};
-use super::table::{ExactRow, Weight, bare_name, lookup};
-use super::{Class, Decider, Failure, Kind, amounts, inside, kind_of_exception, phrases};
+use super::prose_status::status_in_prose;
+use super::table::{ExactRow, Weight, bare_name, lookup, lookup_of};
+use super::{AskedWait, Class, Decider, Failure, Kind, amounts, inside, kind_of_exception, phrases};
 
 /// Prose beyond this is a document that came back instead of an error.
 const MAX_PROSE: usize = 64 * 1024;
@@ -54,7 +55,7 @@ pub(super) fn effective_status(failure: &Failure<'_>) -> Option<u16> {
     let written = || as_status(present(failure.error_code)).or_else(|| as_status(present(failure.error_type)));
     let in_message = || {
         let may_be_error = status.is_none() && !failure.logged_as_ok;
-        failure.message.filter(|_| may_be_error).and_then(inside::status_in_prose)
+        failure.message.filter(|_| may_be_error).and_then(status_in_prose)
     };
     written().filter(|status| *status >= 400).or_else(in_message).or(status)
 }
@@ -148,13 +149,19 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     found_by_status(failure, status, exact)
 }
 
-/// The table's row for the code, else for the type: a specific code can stand under a vague type.
+/// The table's row for the code, else for the type, else for the exception: a specific code can stand under a vague type.
 fn exact_row(failure: &Failure<'_>) -> Option<Exact> {
-    let by_code = as_name(failure.error_code).and_then(lookup);
-    let by_type = || as_name(failure.error_type).and_then(lookup);
+    let here = |word| lookup_of(failure.provider?, present(word)?);
+    let by_code = here(failure.error_code).or_else(|| as_name(failure.error_code).and_then(lookup));
+    let by_type = || here(failure.error_type).or_else(|| as_name(failure.error_type).and_then(lookup));
+    // The service's own exceptions: a library's class name stands for a status, which goes first.
+    let by_exception = || failure.exception.map(bare_name).and_then(lookup).filter(|row| row.weight != Weight::Weak);
     match by_code {
         Some(row) if row.weight != Weight::Weak => Some((row, Decider::ErrorCode)),
-        _ => by_type().map(|row| (row, Decider::ErrorType)).or(by_code.map(|row| (row, Decider::ErrorCode))),
+        _ => by_type()
+            .map(|row| (row, Decider::ErrorType))
+            .or(by_code.map(|row| (row, Decider::ErrorCode)))
+            .or_else(|| by_exception().map(|row| (row, Decider::Exception))),
     }
 }
 
@@ -183,9 +190,17 @@ fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so
     let by_row = exact.map_or("", |(row, _)| row.origin.provider);
     let row = phrases::find(text, over, [by_row, failure.provider.unwrap_or("")])?;
     let by = if row.quota_id { Decider::QuotaId } else { Decider::Message };
-    // A workspace limit answered with a wait heals by waiting (Anthropic docs, Errors, 429).
-    let heals = row.class == Class::SpendLimit && failure.has_hint && over.meets(phrases::Over::LIMITS);
-    Some(sure(if heals { Class::RateLimited } else { row.class }, by))
+    let class = match (row.class, failure.hint) {
+        // A workspace limit answered with a wait heals by waiting (Anthropic docs, Errors, 429).
+        (Class::SpendLimit, AskedWait::Short | AskedWait::Long) if over.meets(phrases::Over::LIMITS) => {
+            Class::RateLimited
+        }
+        // A bucket of a day lets the next request in after seconds, or stays shut for hours: the server says which.
+        (_, AskedWait::Short) if row.refills => Class::RateLimited,
+        (_, AskedWait::Long) if row.refills => Class::UsageWindow,
+        (class, _) => class,
+    };
+    Some(sure(class, by))
 }
 
 /// A limit of which only the word for "limit" is known.
@@ -195,7 +210,7 @@ fn is_bare_limit(exact: Option<Exact>, found: Found) -> bool {
 
 /// `rate_limit_error` alone: does anything beside it explain the limit?
 fn limit_by_type(failure: &Failure<'_>, message: Option<&str>, by: Decider) -> Found {
-    if failure.has_hint || failure.has_rate_limit_headers {
+    if failure.hint.is_some() || failure.has_rate_limit_headers {
         return sure(Class::RateLimited, by);
     }
     const EMPTY_WORDS: [&str; 5] = ["error", "rate_limit_error", "too many requests", "429", "429 too many requests"];
@@ -256,7 +271,7 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
     if let Some(status) = status {
         return match class_of_status(status) {
             Some(Class::UnexplainedRateLimit) => {
-                if failure.has_hint || failure.has_rate_limit_headers {
+                if failure.hint.is_some() || failure.has_rate_limit_headers {
                     sure(Class::RateLimited, Decider::Status)
                 } else {
                     doubtful(Class::UnexplainedRateLimit, Decider::Status)
@@ -271,7 +286,7 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
         let row = failure.exception.map(bare_name).and_then(lookup)?;
         Some((row, Decider::Exception))
     };
-    let explained = failure.has_hint || failure.has_rate_limit_headers;
+    let explained = failure.hint.is_some() || failure.has_rate_limit_headers;
     match exact.or_else(by_exception) {
         Some((row, by)) if row.class == Class::RateLimited && !explained => doubtful(Class::UnexplainedRateLimit, by),
         Some((row, by)) => sure(row.class, by),

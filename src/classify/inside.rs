@@ -15,12 +15,25 @@ const MAX_STRINGS: u8 = 3;
 /// How many objects deep one body may be.
 const MAX_OBJECTS: u8 = 6;
 /// The keys a code is found under, the most exact first.
-const CODE_KEYS: [&str; 9] = ["error_code", "code", "Code", "type", "error_type", "__type", "status", "reason", "name"];
+const CODE_KEYS: [&str; 11] = [
+    "error_code",
+    "code",
+    "Code",
+    "type",
+    "error_type",
+    "__type",
+    // the header of an AWS event stream's exception, as clients print it
+    ":exception-type",
+    "status",
+    "status_code",
+    "reason",
+    "name",
+];
 /// The keys under which a body goes on.
-const INNER_KEYS: [&str; 9] =
-    ["error", "Error", "details", "body", "response", "errors", "cause", "innererror", "data"];
+const INNER_KEYS: [&str; 10] =
+    ["error", "Error", "details", "body", "response", "errors", "cause", "innererror", "data", "metadata"];
 /// The keys whose string may hold another body.
-const TEXT_KEYS: [&str; 5] = ["message", "Message", "error", "detail", "body"];
+const TEXT_KEYS: [&str; 6] = ["message", "Message", "error", "detail", "body", "raw"];
 
 /// What an error body inside a message says.
 #[derive(Copy, Clone, Default, Debug)]
@@ -42,9 +55,20 @@ impl Inside {
     }
 }
 
-/// Looks for an error body inside a message.
+/// Looks for an error body inside a message, else for the exception of an AWS service that botocore quotes.
 pub(super) fn look(message: &str) -> Inside {
-    look_at(message, MAX_STRINGS)
+    let mut found = look_at(message, MAX_STRINGS);
+    if found.row.is_none() {
+        found.row = aws_exception(message).and_then(lookup);
+    }
+    found
+}
+
+/// `An error occurred (ThrottlingException) when calling the Converse operation`.
+fn aws_exception(message: &str) -> Option<&str> {
+    const BEFORE: &str = "An error occurred (";
+    let start = memchr::memmem::find(message.as_bytes(), BEFORE.as_bytes())? + BEFORE.len();
+    message.get(start..)?.split_once(')').map(|(name, _)| name)
 }
 
 fn look_at(message: &str, strings_left: u8) -> Inside {
@@ -123,7 +147,7 @@ fn offer(found: &mut Inside, word: &str) {
     }
 }
 
-fn error_status(number: u64) -> Option<u16> {
+pub(super) fn error_status(number: u64) -> Option<u16> {
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
@@ -140,7 +164,7 @@ fn look_at_quoted_words(text: &str) -> Inside {
     while let Some(offset) = memchr::memchr2(b'\'', b'"', &bytes[position..]) {
         let start = position + offset + 1;
         let is_part =
-            |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'#' | b'/' | b' ');
+            |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'#' | b'/' | b'-' | b' ');
         let length = bytes[start..].iter().take_while(is_part).count();
         let mut end = start + length;
         while bytes.get(end) == Some(&b'\\') {
@@ -170,33 +194,4 @@ fn look_at_quoted_words(text: &str) -> Inside {
         }
     }
     found
-}
-
-/// The status a message names: `529 {"type":...`, `Error code: 429 - {...`, `unexpected status
-/// 413 Payload Too Large`.
-pub(super) fn status_in_prose(message: &str) -> Option<u16> {
-    const BEFORE: [&str; 4] = ["error code: ", "status code ", "unexpected status ", "http status "];
-    const NEAR: usize = 256;
-    let text = message.as_bytes();
-    let start = message.trim_start().as_bytes();
-    let start = start.strip_prefix(b"API ").unwrap_or(start);
-    let start = start.strip_prefix(b"Error: ").unwrap_or(start);
-    let start = start.strip_prefix(b"HTTP ").unwrap_or(start);
-    status_at(start).or_else(|| {
-        let head = &text[..text.len().min(NEAR)];
-        BEFORE.iter().find_map(|before| {
-            let length = before.len();
-            let mut windows = head.windows(length);
-            let found = windows.position(|it| it.eq_ignore_ascii_case(before.as_bytes()))?;
-            status_at(&text[found + length..])
-        })
-    })
-}
-
-/// Three digits that stand alone and name an error status.
-fn status_at(text: &[u8]) -> Option<u16> {
-    let (digits, rest) = text.split_at_checked(3)?;
-    let stands_alone = rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    let digits = std::str::from_utf8(digits).ok().filter(|_| stands_alone)?;
-    digits.parse().ok().and_then(error_status)
 }

@@ -5,18 +5,21 @@
 //! codes first, then the message where the codes leave room, then what the client saw of the
 //! connection, then the status. Where even that is missing, the class is `unknown`.
 //!
-//! What providers say is data: codes in [`table`], phrases in [`phrases`], each row with its
+//! What providers say is data: codes in [`codes`], phrases in [`phrases`], waits in [`waits`], each row with its
 //! source. Which evidence goes first is code: `decide`.
 
 mod amounts;
 mod class;
+pub mod codes;
 mod decide;
 mod exception;
 mod inside;
 mod own;
 pub mod phrases;
+mod prose_status;
 mod reopen;
 pub mod table;
+pub mod waits;
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +32,9 @@ pub use amounts::{Amounts, amounts};
 pub use class::{Action, Bucket, Class, Decider};
 pub use exception::kind_of_exception;
 pub use own::OwnRow;
-pub use reopen::reopens_at;
+pub use reopen::{reopens_at, stated_moment};
+pub(crate) use waits::spelled_us;
+pub use waits::{StatedWait, stated_wait};
 
 use serde::Serialize;
 
@@ -57,8 +62,8 @@ pub struct Failure<'a> {
     pub logged_as_error: bool,
     /// The logger called it a success.
     pub logged_as_ok: bool,
-    /// The server said how long to wait, in a usable form.
-    pub has_hint: bool,
+    /// How long the server asked to wait, where it said so in a usable form.
+    pub hint: AskedWait,
     /// Any rate-limit header came.
     pub has_rate_limit_headers: bool,
     /// `anthropic-ratelimit-unified-status: rejected`.
@@ -72,6 +77,33 @@ pub struct Failure<'a> {
     /// The user's own rows, which go before everything that is built in.
     pub own: &'a [OwnRow],
 }
+
+/// How long a server asked to wait.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub enum AskedWait {
+    /// It did not say.
+    #[default]
+    None,
+    /// At most five minutes: a rate that heals.
+    Short,
+    /// More: beside a limit of a day or a month, the time until that opens again.
+    Long,
+}
+
+impl AskedWait {
+    /// A wait of so many µs.
+    pub const fn of(us: i64) -> Self {
+        if us > LONG_US { Self::Long } else { Self::Short }
+    }
+
+    /// Whether there was a wait at all.
+    pub const fn is_some(self) -> bool {
+        !matches!(self, Self::None)
+    }
+}
+
+/// Longest wait after which a call still goes on, in µs: what rule RL308 takes for long by default.
+const LONG_US: i64 = 300 * 1_000_000;
 
 /// A failure with no HTTP shape.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -147,6 +179,8 @@ pub fn classify(failure: &Failure<'_>) -> Option<Verdict> {
     let own_bucket = match (found.class, status) {
         // A 503 says "no capacity here" whoever answers; other gateway answers are chance.
         (Class::GatewayError, Some(503)) => Bucket::Capacity,
+        // An edge that shut the caller out does so again.
+        (Class::GatewayError, Some(403)) => Bucket::Terminal,
         (class, _) => class.default_bucket(),
     };
     let bucket = bucket_after_header(failure, found.class, own_bucket);
@@ -165,14 +199,14 @@ fn bucket_after_header(failure: &Failure<'_>, class: Class, own: Bucket) -> Buck
     match failure.should_retry {
         _ if class.is_money() || class.is_window() => own,
         Some(false) => Bucket::Terminal,
-        Some(true) if own == Bucket::Terminal && failure.has_hint => Bucket::RetryAfter,
+        Some(true) if own == Bucket::Terminal && failure.hint.is_some() => Bucket::RetryAfter,
         Some(true) if own == Bucket::Terminal => Bucket::Transient,
         _ => own,
     }
 }
 
 fn action(failure: &Failure<'_>, class: Class, bucket: Bucket) -> Action {
-    action_for(class, bucket, failure.side_effect, failure.has_hint)
+    action_for(class, bucket, failure.side_effect, failure.hint.is_some())
 }
 
 /// What to do with a failure of this class that heals like this.

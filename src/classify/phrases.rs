@@ -4,12 +4,18 @@
 //! it can be about: "PerDay" inside a 400 is somebody's tool name, inside a 429 a quota id.
 //! All phrases are searched at once, by one automaton.
 
+mod broken;
+mod money;
+mod requests;
+mod service;
+mod windows;
+
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 
 use super::Class;
-use super::table::Origin;
+use super::table::{Origin, is_of};
 
 /// Where in the message the fragment must stand.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -18,6 +24,9 @@ pub enum Place {
     Begins,
     /// Anywhere.
     Contains,
+    /// Anywhere, but in a refused request near the beginning of a message: what a server says of a malformed request
+    /// may quote it, and people write of balances and busy servers, too.
+    Opens,
 }
 
 /// Which failures a phrase may speak about: a set of bits.
@@ -29,12 +38,16 @@ impl Over {
     pub const LIMITS: Self = Self(1);
     /// The code of an exhausted quota.
     pub const QUOTAS: Self = Self(2);
-    /// A refused request: 400, 402, 403, 404, 413, 422.
+    /// A refused request: 400, 404, 413, 422.
     pub const REQUESTS: Self = Self(4);
     /// A failure of a server: 5xx.
     pub const SERVERS: Self = Self(8);
     /// No status, no code: the message is all there is.
     pub const SILENCE: Self = Self(16);
+    /// A missing right: 403.
+    pub const RIGHTS: Self = Self(32);
+    /// A refused account: 401, 402.
+    pub const ACCOUNTS: Self = Self(64);
     /// A class no phrase speaks about.
     pub const NOTHING: Self = Self(0);
 
@@ -53,9 +66,9 @@ impl Over {
             None | Some(Class::Unknown) => Self::SILENCE,
             Some(Class::RateLimited | Class::UnexplainedRateLimit) => Self::LIMITS,
             Some(Class::QuotaExhausted) => Self::QUOTAS,
-            Some(
-                Class::InvalidRequest | Class::RequestTooLarge | Class::Permission | Class::NotFound | Class::Billing,
-            ) => Self::REQUESTS,
+            Some(Class::InvalidRequest | Class::RequestTooLarge | Class::NotFound) => Self::REQUESTS,
+            Some(Class::Permission) => Self::RIGHTS,
+            Some(Class::Billing | Class::Authentication) => Self::ACCOUNTS,
             Some(Class::ServerError | Class::GatewayError) => Self::SERVERS,
             Some(_) => Self::NOTHING,
         }
@@ -65,7 +78,7 @@ impl Over {
 /// One telling fragment.
 #[derive(Copy, Clone, Debug)]
 pub struct MessageRow {
-    /// The fragment, in ASCII; `'` also stands for the curly apostrophe.
+    /// The fragment; `'` also stands for the curly apostrophe.
     pub text: &'static str,
     /// Where it must stand.
     pub place: Place,
@@ -75,156 +88,67 @@ pub struct MessageRow {
     pub over: Over,
     /// Providers from whom the same words mean something else.
     pub unless: &'static [&'static str],
+    /// Words beside which it says nothing: a message that names two intervals explains both.
+    pub unless_said: &'static [&'static str],
     /// It is a quota id rather than prose.
     pub quota_id: bool,
+    /// The limit of a long time that fills up all the while: where the server names a short wait, that heals it.
+    pub refills: bool,
     /// Who says so.
     pub origin: Origin,
 }
 
 const fn says(text: &'static str, class: Class, over: Over, origin: Origin) -> MessageRow {
     let place = Place::Contains;
-    MessageRow { text, place, class, over, unless: &[], quota_id: false, origin }
+    MessageRow { text, place, class, over, unless: &[], unless_said: &[], quota_id: false, refills: false, origin }
 }
 
 const fn begins(text: &'static str, class: Class, over: Over, origin: Origin) -> MessageRow {
-    let place = Place::Begins;
-    MessageRow { text, place, class, over, unless: &[], quota_id: false, origin }
+    MessageRow { place: Place::Begins, ..says(text, class, over, origin) }
 }
 
-const fn quota_id(text: &'static str, class: Class) -> MessageRow {
-    let place = Place::Contains;
-    MessageRow { text, place, class, over: LIMIT, unless: &[], quota_id: true, origin: GEMINI }
+const fn opens(text: &'static str, class: Class, over: Over, origin: Origin) -> MessageRow {
+    MessageRow { place: Place::Opens, ..says(text, class, over, origin) }
+}
+
+const fn quota_id(text: &'static str, class: Class, origin: Origin) -> MessageRow {
+    MessageRow { quota_id: true, ..says(text, class, LIMIT, origin) }
 }
 
 const fn origin(provider: &'static str, source: &'static str) -> Origin {
     Origin { provider, source }
 }
 
-const ANTHROPIC: Origin = origin("anthropic", "Anthropic API docs, Errors");
-const CLAUDE_CODE: Origin = origin("anthropic", "Claude Code notices, claude-code issues");
-const OPENAI: Origin = origin("openai", "OpenAI API docs, Error codes");
-const CODEX: Origin = origin("openai", "openai/codex#43892");
-const AZURE: Origin = origin("azure", "Azure OpenAI docs, Content filtering");
-const GEMINI: Origin = origin("gemini", "Gemini API, google.rpc.QuotaFailure quotaId");
-const GEMINI_DOCS: Origin = origin("gemini", "Gemini API docs, Troubleshooting");
-const BEDROCK: Origin = origin("bedrock", "Amazon Bedrock User Guide, API error codes");
-const VLLM: Origin = origin("vllm", "vLLM server, max_num_queued_reqs");
-const DASHSCOPE: Origin = origin("dashscope", "Alibaba Model Studio docs, Error messages");
-const CLIENTS: Origin = origin("client", "httpx, aiohttp, undici and SDK exception texts");
-const ENVOY: Origin = origin("gateway", "Envoy docs, Response code details");
-
 /// A throttle, or a message with nothing beside it.
 pub const LIMITS_OR_SILENCE: Over = Over::LIMITS.and(Over::SILENCE);
 const LIMIT: Over = LIMITS_OR_SILENCE;
-const REFUSED: Over = Over::REQUESTS.and(Over::SILENCE);
+const REFUSED: Over = Over::REQUESTS.and(Over::RIGHTS).and(Over::ACCOUNTS).and(Over::SILENCE);
 const BROKEN: Over = Over::SERVERS.and(Over::SILENCE);
 const CROWDED: Over = BROKEN.and(Over::LIMITS);
-const FILTERED: Over = REFUSED.and(Over::SERVERS);
-const ANY: Over = CROWDED.and(Over::REQUESTS);
+const FILTERED: Over = Over::REQUESTS.and(Over::RIGHTS).and(BROKEN);
+const ANY: Over = CROWDED.and(Over::REQUESTS).and(Over::RIGHTS).and(Over::ACCOUNTS);
 const SILENT: Over = Over::SILENCE;
 
-use Class::{
-    Authentication, Cancelled, Connection, ContentPolicy, ContextTooLong, Entitlement, GatewayError, Overloaded,
-    QuotaExhausted, RateLimited, ServerError, SpendCap, SpendLimit, Timeout, UsageWindow,
-};
-
 /// Every phrase; the first that fits wins, so the telling ones stand first.
-#[rustfmt::skip]
-pub const MESSAGES: &[MessageRow] = &[
-    begins("You have reached your API usage limits", SpendCap, ANY, ANTHROPIC),
-    begins("You have reached your specified API usage limits", SpendLimit, ANY, ANTHROPIC),
-    begins("You have reached your specified workspace API usage limits", SpendLimit, ANY, ANTHROPIC),
-    says("credit balance is too low", QuotaExhausted, ANY, ANTHROPIC),
-    says("Extra usage is required for long context", Entitlement, ANY, CLAUDE_CODE),
-    says("long context beta is not yet available for this subscription", Entitlement, ANY, CLAUDE_CODE),
-    says("not included in your plan", Entitlement, ANY, CLAUDE_CODE),
-    says("You've hit your session limit", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("You've hit your weekly limit", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("You've hit your limit", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("You've hit your usage limit", UsageWindow, LIMIT, CODEX),
-    says("usage limit has been reached", UsageWindow, LIMIT, CODEX),
-    says("usage limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("weekly limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("5-hour limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
+const LISTS: [&[MessageRow]; 5] = [money::ROWS, windows::ROWS, requests::ROWS, service::ROWS, broken::ROWS];
 
-    says("Too many tokens per day", QuotaExhausted, LIMIT, BEDROCK),
-    quota_id("PerDay", QuotaExhausted),
-    quota_id("PerMinute", RateLimited),
-    says("Allocated quota exceeded", RateLimited, LIMIT.and(Over::QUOTAS), DASHSCOPE),
-    // Gemini answers every 429 with the same sentence, a minute's throttle included.
-    MessageRow { unless: &["gemini", "google", "vertex"],
-        ..says("exceeded your current quota", QuotaExhausted, LIMIT, OPENAI) },
-    says("Billing hard limit has been reached", QuotaExhausted, ANY, OPENAI),
+/// All of them, in order.
+pub fn messages() -> impl Iterator<Item = &'static MessageRow> {
+    LISTS.into_iter().flatten()
+}
 
-    // Before the words of a long context: "too many tokens" is a throttle here.
-    says("Too many tokens, please wait", RateLimited, ANY, BEDROCK),
-    says("prompt is too long", ContextTooLong, ANY, ANTHROPIC),
-    says("exceed context limit", ContextTooLong, ANY, ANTHROPIC),
-    says("context_length_exceeded", ContextTooLong, ANY, OPENAI),
-    says("maximum context length", ContextTooLong, ANY, OPENAI),
-    says("exceeds the context window", ContextTooLong, ANY, OPENAI),
-    says("exceeds the maximum number of tokens allowed", ContextTooLong, ANY, GEMINI_DOCS),
-    says("Input is too long for requested model", ContextTooLong, ANY, BEDROCK),
-
-    says("content filter", ContentPolicy, FILTERED, ANTHROPIC),
-    says("content_filter", ContentPolicy, FILTERED, OPENAI),
-    says("content_policy_violation", ContentPolicy, FILTERED, OPENAI),
-    says("content management policy", ContentPolicy, FILTERED, AZURE),
-    says("rejected as a result of our safety system", ContentPolicy, FILTERED, OPENAI),
-    says("violating our usage policy", ContentPolicy, FILTERED, OPENAI),
-
-    says("overloaded", Overloaded, CROWDED, OPENAI),
-    says("engine is currently busy", Overloaded, CROWDED, VLLM),
-    says("Bedrock is unable to process your request", Overloaded, CROWDED, BEDROCK),
-    says("currently experiencing high demand", Overloaded, CROWDED, GEMINI_DOCS),
-
-    says("rate limit", RateLimited, LIMIT, OPENAI),
-    says("rate_limit_e", RateLimited, SILENT, OPENAI),
-    says("RESOURCE_EXHAUSTED", RateLimited, SILENT, GEMINI_DOCS),
-    says("too many requests", RateLimited, SILENT, OPENAI),
-    says("too many tokens", RateLimited, SILENT, BEDROCK),
-
-    says("invalid x-api-key", Authentication, REFUSED, ANTHROPIC),
-    says("Incorrect API key provided", Authentication, REFUSED, OPENAI),
-    says("API key not valid", Authentication, REFUSED, GEMINI_DOCS),
-
-    says("upstream connect error", GatewayError, SILENT, ENVOY),
-    says("502 Bad Gateway", GatewayError, SILENT, ENVOY),
-    says("timed out", Timeout, BROKEN, CLIENTS),
-    says("timeout on reading", Timeout, BROKEN, CLIENTS),
-    says("deadline exceeded", Timeout, BROKEN, CLIENTS),
-    says("ETIMEDOUT", Timeout, SILENT, CLIENTS),
-    says("read timeout", Timeout, SILENT, CLIENTS),
-    says("ECONNRESET", Connection, SILENT, CLIENTS),
-    says("ECONNREFUSED", Connection, SILENT, CLIENTS),
-    says("socket hang up", Connection, SILENT, CLIENTS),
-    says("fetch failed", Connection, SILENT, CLIENTS),
-    says("connection error", Connection, SILENT, CLIENTS),
-    says("connection reset", Connection, SILENT, CLIENTS),
-    says("connection refused", Connection, SILENT, CLIENTS),
-    says("connection aborted", Connection, SILENT, CLIENTS),
-    says("connection failed", Connection, SILENT, CLIENTS),
-    says("server disconnected", Connection, SILENT, CLIENTS),
-    says("peer closed connection", Connection, SILENT, CLIENTS),
-    says("incomplete chunked read", Connection, SILENT, CLIENTS),
-    says("stream disconnected before completion", Connection, SILENT, CODEX),
-    says("request was aborted", Cancelled, SILENT, CLIENTS),
-    says("internal server error", ServerError, SILENT, ANTHROPIC),
-    says("Server error mid-response", ServerError, SILENT, CLAUDE_CODE),
-];
-
-/// All phrases in one automaton, each in every spelling of its apostrophes.
+/// All phrases in one automaton, each in every spelling.
 struct Phrases {
     automaton: AhoCorasick,
-    /// The place in [`MESSAGES`] of what each pattern of the automaton spells; in that order.
-    rows: Vec<usize>,
+    /// What each pattern of the automaton spells, with its place among [`messages`]; in that order.
+    rows: Vec<(usize, &'static MessageRow)>,
 }
 
 /// Built for the first message that is read. Phrases that make no automaton would be a bug; the tests prove
 /// that they do, and at run time prose would then simply tell nothing.
 static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
-    let spell = |(row, message): (usize, &MessageRow)| spelled(message.text).into_iter().map(move |text| (row, text));
-    let (rows, texts): (Vec<usize>, Vec<String>) = MESSAGES.iter().enumerate().flat_map(spell).unzip();
+    let spell = |row: (usize, &'static MessageRow)| spelled(row.1.text).into_iter().map(move |text| (row, text));
+    let (rows, texts): (Vec<_>, Vec<String>) = messages().enumerate().flat_map(spell).unzip();
     // Contiguous: a fraction of the work to build that a faster automaton takes, and messages are short.
     let kind = Some(AhoCorasickKind::ContiguousNFA);
     let automaton =
@@ -232,9 +156,16 @@ static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
     Some(Phrases { automaton, rows })
 });
 
-/// A phrase with its apostrophe plain, curly, and curly as JSON may escape it.
+/// A phrase with its apostrophe plain, curly, and curly as JSON may escape it; one in another script also as JSON may
+/// escape that.
 fn spelled(text: &str) -> Vec<String> {
-    if text.contains('\'') {
+    if !text.is_ascii() {
+        let escaped = text.encode_utf16().map(|unit| match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+            _ => format!("\\u{unit:04x}"),
+        });
+        vec![text.to_owned(), escaped.collect()]
+    } else if text.contains('\'') {
         ["'", "\u{2019}", "\\u2019"].iter().map(|mark| text.replace('\'', mark)).collect()
     } else {
         vec![text.to_owned()]
@@ -242,10 +173,11 @@ fn spelled(text: &str) -> Vec<String> {
 }
 
 impl Place {
-    /// Whether a fragment behind `before` stands so.
-    fn is_behind(self, before: &[u8]) -> bool {
+    /// Whether a fragment behind `before` stands so in the message of such a failure.
+    fn is_behind(self, before: &[u8], over: Over) -> bool {
         match self {
             Place::Contains => true,
+            Place::Opens => !over.meets(Over::REQUESTS) || opens_message(before),
             // After a quote or a colon begins a message that somebody else's message carries.
             Place::Begins => {
                 let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -256,22 +188,75 @@ impl Place {
     }
 }
 
+/// Whether no more than a few words stand between the beginning of a message and what follows `before`.
+fn opens_message(before: &[u8]) -> bool {
+    const FEW_WORDS: usize = 60;
+    const KEYS: [&[u8]; 7] = [b"message", b"msg", b"detail", b"error", b"error_msg", b"raw", b"title"];
+    let is_mark = |at: usize| match before[at] {
+        b'"' | b'[' | b'{' | b'\n' => true,
+        // Not the apostrophe of a word.
+        b'\'' => !at.checked_sub(1).is_some_and(|at| before[at].is_ascii_alphanumeric()),
+        b':' | b'-' => before.get(at + 1).is_none_or(|next| *next == b' '),
+        _ => false,
+    };
+    let Some(mark) = (0..before.len()).rev().find(|at| is_mark(*at)) else {
+        return before.len() <= FEW_WORDS;
+    };
+    let (lead, ahead) = (&before[mark + 1..], before[..mark].trim_ascii_end());
+    let word =
+        |text: &'_ [u8]| text.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let last = &ahead[ahead.len() - word(ahead)..];
+    let opens = match before[mark] {
+        // `"message": "`, `'msg': '`, escaped or not
+        b'"' | b'\'' => {
+            let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ');
+            let trim = |text: &mut &[u8]| {
+                while let [rest @ .., byte] = *text
+                    && is_quote(byte)
+                {
+                    *text = rest;
+                }
+            };
+            let mut key = ahead;
+            trim(&mut key);
+            let Some(mut key) = key.strip_suffix(b":") else { return false };
+            trim(&mut key);
+            KEYS.iter().any(|known| key.ends_with(known))
+        }
+        // `DeepseekException: `, `400 - `, `[1113][`
+        b':' | b'-' => {
+            let names =
+                |word: &[u8]| [b"Error".as_slice(), b"Exception", b"error"].iter().any(|end| word.ends_with(end));
+            names(last) || (last.len() == 3 && last.iter().all(u8::is_ascii_digit)) || ahead.is_empty()
+        }
+        b'[' => ahead.ends_with(b"]"),
+        _ => lead.is_empty(),
+    };
+    opens && lead.len() <= FEW_WORDS
+}
+
+/// Whether `text` says `words`, in any case.
+fn says_also(text: &[u8], words: &str) -> bool {
+    text.windows(words.len()).any(|window| window.eq_ignore_ascii_case(words.as_bytes()))
+}
+
 /// The first phrase that stands in `text` and may speak about such a failure.
 pub(super) fn find(text: &[u8], over: Over, providers: [&str; 2]) -> Option<&'static MessageRow> {
     let speaks = |row: &MessageRow| {
-        let said_by = |name: &&str| providers.iter().any(|provider| provider.contains(name));
-        row.over.meets(over) && !row.unless.iter().any(said_by)
+        row.over.meets(over)
+            && !providers.iter().any(|provider| is_of(provider, row.unless))
+            && !row.unless_said.iter().any(|words| says_also(text, words))
     };
     if over == Over::NOTHING {
         return None;
     }
     let Phrases { automaton, rows } = PHRASES.as_ref()?;
     let fits = |found: Match| {
-        let row = rows[found.pattern().as_usize()];
-        let message = MESSAGES.get(row)?;
-        (speaks(message) && message.place.is_behind(&text[..found.start()])).then_some(row)
+        let (place, row) = *rows.get(found.pattern().as_usize())?;
+        (row.place.is_behind(&text[..found.start()], over) && speaks(row)).then_some((place, row))
     };
-    automaton.find_overlapping_iter(text).filter_map(fits).min().and_then(|row| MESSAGES.get(row))
+    let found = automaton.find_overlapping_iter(text).filter_map(fits);
+    found.min_by_key(|(place, _)| *place).map(|(_, row)| row)
 }
 
 #[cfg(test)]
@@ -282,13 +267,23 @@ mod tests {
 
     #[test]
     fn every_phrase_is_found_in_every_spelling() {
-        for row in MESSAGES {
+        for (nth, row) in messages().enumerate() {
             for text in spelled(row.text) {
-                let said = format!("x: {} {text}.", row.text.to_uppercase());
-                let found = find(said.as_bytes(), row.over, ["", ""]).expect(row.text);
-                let place = |of: &MessageRow| MESSAGES.iter().position(|row| row.text == of.text);
-                assert!(place(found) <= place(row), "{said}");
+                let said = if row.text.is_ascii() { row.text.to_uppercase() } else { String::new() };
+                let said = format!("x: {said} {text}.");
+                let over = if row.place == Place::Opens { LIMIT } else { row.over };
+                let found = find(said.as_bytes(), over, ["", ""]).expect(row.text);
+                assert!(messages().position(|row| row.text == found.text) <= Some(nth), "{said}");
             }
+        }
+    }
+
+    #[test]
+    fn every_phrase_names_its_source_and_stands_once() {
+        let mut seen = std::collections::HashSet::new();
+        for row in messages() {
+            assert!(!row.origin.provider.is_empty() && !row.origin.source.is_empty(), "{}", row.text);
+            assert!(seen.insert(row.text.to_ascii_lowercase()), "{} stands twice", row.text);
         }
     }
 
@@ -303,6 +298,33 @@ mod tests {
         }
         for before in ["x", "x ", "\n", "when ", "é"] {
             assert!(!begins(before), "{before:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_request_may_quote_a_phrase_behind_the_start_of_its_message() {
+        for before in [
+            "",
+            "Your account has ",
+            "Error code: 400 - {'error': {'message': '",
+            r#"{"error":{"message":"Sorry, "#,
+            r#"{\"message\":\""#,
+            "litellm.BadRequestError: DeepseekException - ",
+            "[1113][",
+            "400 ",
+            "400 - ",
+        ] {
+            assert!(opens_message(before.as_bytes()), "{before:?}");
+        }
+        for before in [
+            "messages.1.content: My card says ",
+            "Invalid value 'my card says ",
+            r#"{"error":{"message":"bad content: \""#,
+            "{'content': '",
+            "Could not parse message: the user writes of an ",
+            "The request could not be read since its second message, which ends in the words ",
+        ] {
+            assert!(!opens_message(before.as_bytes()), "{before:?}");
         }
     }
 }

@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use chrono::{DateTime, Datelike, Duration, FixedOffset, Months, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
+use memchr::memmem;
 use regex::bytes::{Captures, Regex};
 
 use super::Class;
+use super::waits::stated_wait;
 
 /// Microseconds since the epoch at which sending again makes sense.
 ///
@@ -14,8 +16,9 @@ use super::Class;
 /// is rounded. Zones are offsets or names of the IANA database; where a zone is neither, there is
 /// no answer: no time is better than one that is hours off.
 pub fn reopens_at(class: Class, message: Option<&str>, sent_us: i64, window_reset_us: Option<i64>) -> Option<i64> {
-    let text = message.map(str::as_bytes).unwrap_or_default();
-    let text = text.get(..MAX_TEXT).unwrap_or(text);
+    let message = message.unwrap_or_default();
+    let message = &message[..message.floor_char_boundary(MAX_TEXT)];
+    let text = message.as_bytes();
     match class {
         Class::SpendCap | Class::SpendLimit => stated_date(text).or_else(|| first_of_next_month(sent_us)),
         // Not "retry in 47 s": Gemini says so beside a daily quota.
@@ -26,7 +29,8 @@ pub fn reopens_at(class: Class, message: Option<&str>, sent_us: i64, window_rese
             .or_else(|| stated_date(text))
             .or_else(|| stated_epoch(text))
             .or_else(|| stated_clock(text, sent_us))
-            .or_else(|| stated_wait(text, sent_us)),
+            // A window of less than a second is a rate.
+            .or_else(|| sent_us.checked_add(stated_wait(message).filter(|wait| wait.us >= 1_000_000)?.us)),
         _ => None,
     }
 }
@@ -51,27 +55,15 @@ static EPOCH: Pattern = LazyLock::new(|| {
     Regex::new(r#"(?i-u)(?:resets?_?at\\?["']?\s*[:=]\s*\\?["']?|limit reached\|)(\d{10,19})\b"#).ok()
 });
 
-/// "resets 3:30am (UTC)", "resets Oct 9, 10am (UTC)", "Resets Jul 11 at 12pm (UTC)".
+/// "resets 3:30am (UTC)", "resets Oct 9, 10am (UTC)", "Resets Jul 11 at 12pm (UTC)", "try again at 13:50 UTC".
 static CLOCK: Pattern = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i-u)resets\s+(?:at\s+)?(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2})(?:,|\s)\s*(?:at\s+)?)?",
-        r"(\d{1,2})(?::(\d\d))?\s*(am|pm)?\s*\(([^()\n]{1,40})\)"
+        r"(?i-u)(?:resets?|try again|retry|available(?: again)?)\s+(?:at\s+)?",
+        r"(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,|\s)\s*(?:\d{4},?\s+)?(?:at\s+)?)?",
+        r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap]m\b)?\s*(?:\(([^()\n]{1,40})\)|((?:UTC|GMT)(?:[+-]\d\d?(?::?\d\d)?)?)\b)?"
     ))
     .ok()
 });
-
-/// "try again in 3 hours 5 minutes", `"resets_in_seconds":602705`.
-static WAIT: Pattern = LazyLock::new(|| {
-    Regex::new(concat!(
-        r#"(?i-u)(?:resets_in_seconds\\?["']?\s*[:=]\s*\\?["']?(\d{1,9})\b"#,
-        r"|(?:try again|resets?|available(?: again)?)\s+in\s+",
-        r"((?:\d+\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[\s,]*(?:and\s+)?)+))"
-    ))
-    .ok()
-});
-
-/// One step of a wait.
-static STEP: Pattern = LazyLock::new(|| Regex::new(r"(?i-u)(\d+)\s*([dhms])").ok());
 
 /// Where a pattern fits that asks for `digits` in a row; it is not so much as compiled for a text without them.
 fn captures<'t>(pattern: &Pattern, digits: usize, text: &'t [u8]) -> Option<Captures<'t>> {
@@ -109,11 +101,36 @@ fn stated_epoch(text: &[u8]) -> Option<i64> {
 /// comes twice the later is meant, since what is too early fails.
 fn stated_clock(text: &[u8], sent_us: i64) -> Option<i64> {
     let found = captures(&CLOCK, 1, text)?;
-    let name = group(&found, 6)?.trim();
+    named_clock(&found, sent_us)
+}
+
+fn named_clock(found: &Captures<'_>, sent_us: i64) -> Option<i64> {
+    let name = group(found, 6).or_else(|| group(found, 7))?.trim();
     match zone(name) {
-        Some(offset) => next_at(&found, offset, sent_us),
-        None => next_at(&found, name.parse::<Tz>().ok()?, sent_us),
+        Some(offset) => next_at(found, offset, sent_us),
+        None => next_at(found, name.parse::<Tz>().ok()?, sent_us),
     }
+}
+
+/// The moment a message names for the next try, "try again at 13:50" say, and whether it names the zone of that clock.
+/// Where it does not, the clock is read in `zone`; a bare hour is none then.
+pub fn stated_moment<Z: TimeZone + Copy>(message: &str, now_us: i64, zone: Z) -> Option<(i64, bool)> {
+    let text = message[..message.floor_char_boundary(MAX_TEXT)].as_bytes();
+    // Most messages name none, and end here.
+    memmem::find(text, b" at ")?;
+    if let Some(us) = stated_date(text) {
+        return Some((us, true));
+    }
+    let found = captures(&CLOCK, 1, text)?;
+    if let Some(us) = named_clock(&found, now_us) {
+        return Some((us, true));
+    }
+    let has_zone = found.get(6).or_else(|| found.get(7)).is_some();
+    let is_clock = found.get(4).or_else(|| found.get(5)).is_some();
+    if has_zone || !is_clock {
+        return None;
+    }
+    Some((next_at(&found, zone, now_us)?, false))
 }
 
 fn next_at<Z: TimeZone + Copy>(found: &Captures<'_>, zone: Z, sent_us: i64) -> Option<i64> {
@@ -139,39 +156,6 @@ fn next_at<Z: TimeZone + Copy>(found: &Captures<'_>, zone: Z, sent_us: i64) -> O
     let today = at(sent.date_naive())?;
     let next = if today > sent { today } else { at(sent.date_naive().succ_opt()?)? };
     Some(next.timestamp_micros())
-}
-
-fn stated_wait(text: &[u8], sent_us: i64) -> Option<i64> {
-    let found = captures(&WAIT, 1, text)?;
-    let seconds = match group(&found, 1) {
-        Some(seconds) => seconds.parse::<i64>().ok()?,
-        None => sum_of_steps(whole_units(text, &found)?)?,
-    };
-    sent_us.checked_add(seconds.checked_mul(1_000_000)?)
-}
-
-/// The steps, unless the last unit goes on: "3 months" and "17ms" are no minutes.
-fn whole_units<'t>(text: &'t [u8], found: &Captures<'t>) -> Option<&'t str> {
-    let steps = found.get(2)?;
-    let ends_in_letter = steps.as_bytes().last().is_some_and(u8::is_ascii_alphabetic);
-    let goes_on = text.get(steps.end()).is_some_and(u8::is_ascii_alphabetic);
-    if ends_in_letter && goes_on { None } else { group(found, 2) }
-}
-
-/// "3 hours 5 minutes" in seconds; the first letter of each unit tells.
-fn sum_of_steps(text: &str) -> Option<i64> {
-    let mut seconds: i64 = 0;
-    for step in STEP.as_ref()?.captures_iter(text.as_bytes()) {
-        let count = group(&step, 1)?.parse::<i64>().ok()?;
-        let unit = match group(&step, 2)?.to_ascii_lowercase().as_str() {
-            "d" => 86_400,
-            "h" => 3_600,
-            "m" => 60,
-            _ => 1,
-        };
-        seconds = seconds.checked_add(count.checked_mul(unit)?)?;
-    }
-    (seconds > 0).then_some(seconds)
 }
 
 /// 00:00 UTC on the first of the month after (Anthropic docs, Errors: monthly spend cap).

@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::phrases::{MESSAGES, Over};
-use super::table::{EXACT, FAMILIES, Weight};
+use super::codes::{EXACT, FAMILIES, OF_PROVIDERS};
+use super::phrases::{Over, messages};
+use super::table::Weight;
 use super::*;
 
 #[test]
@@ -25,6 +26,20 @@ fn every_exact_row_is_reached_as_code_and_as_type() {
 }
 
 #[test]
+fn a_code_of_a_provider_means_its_own_there_only() {
+    for of in OF_PROVIDERS {
+        let blank = Failure { status: Some(429), logged_as_error: true, ..Failure::default() };
+        let case = Failure { error_code: Some(of.row.name), ..blank };
+        for provider in of.providers {
+            let there = Failure { provider: Some(provider), has_rate_limit_headers: true, ..case };
+            assert_eq!(classify(&there).unwrap().class, of.row.class, "{} at {provider}", of.row.name);
+        }
+        let elsewhere = classify(&Failure { provider: Some("acme"), ..case }).unwrap();
+        assert_ne!(elsewhere.class, of.row.class, "{}", of.row.name);
+    }
+}
+
+#[test]
 fn every_family_is_reached() {
     for family in FAMILIES {
         let code = format!("{}some{}thing{}", family.prefix, family.middle, family.suffix);
@@ -35,14 +50,15 @@ fn every_family_is_reached() {
 
 #[test]
 fn every_phrase_is_reached_over_every_failure_it_speaks_about() {
-    for row in MESSAGES {
-        assert!(row.text.is_ascii(), "{}", row.text);
+    for row in messages() {
         let blank = Failure { message: Some(row.text), logged_as_error: true, ..Failure::default() };
         let quota = Failure { error_code: Some("insufficient_quota"), ..blank };
         let situations = [
             (Over::LIMITS, Failure { status: Some(429), ..blank }),
             (Over::QUOTAS, Failure { status: Some(429), ..quota }),
             (Over::REQUESTS, Failure { status: Some(400), ..blank }),
+            (Over::RIGHTS, Failure { status: Some(403), ..blank }),
+            (Over::ACCOUNTS, Failure { status: Some(402), ..blank }),
             (Over::SERVERS, Failure { status: Some(500), ..blank }),
             (Over::SILENCE, blank),
         ];

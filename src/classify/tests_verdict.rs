@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn the_eight_cases_give_their_actions() {
     let cases = [
-        (Failure { has_hint: true, ..http(429) }, Action::WaitThenRetry),
+        (Failure { hint: AskedWait::Short, ..http(429) }, Action::WaitThenRetry),
         (coded(429, "enforced_spend_limit_reached"), Action::Stop),
         (http(529), Action::BackoffThenRetry),
         (Failure { side_effect: true, ..http(504) }, Action::Reconcile),
@@ -47,7 +47,7 @@ fn buckets_and_actions() {
     let cap = coded(429, "enforced_spend_limit_reached");
     let cases = [
         (limited, B::RetryAfter, A::BackoffThenRetry),
-        (Failure { has_hint: true, ..limited }, B::RetryAfter, A::WaitThenRetry),
+        (Failure { hint: AskedWait::Short, ..limited }, B::RetryAfter, A::WaitThenRetry),
         (http(429), B::RetryAfter, A::BackoffThenRetry),
         (http(529), B::Capacity, A::BackoffThenRetry),
         (http(503), B::Capacity, A::BackoffThenRetry),
@@ -58,7 +58,7 @@ fn buckets_and_actions() {
         // the header outranks the class ...
         (Failure { should_retry: Some(false), ..http(529) }, B::Terminal, A::Stop),
         (Failure { should_retry: Some(true), ..http(400) }, B::Transient, A::BackoffThenRetry),
-        (Failure { should_retry: Some(true), has_hint: true, ..http(400) }, B::RetryAfter, A::WaitThenRetry),
+        (Failure { should_retry: Some(true), hint: AskedWait::Short, ..http(400) }, B::RetryAfter, A::WaitThenRetry),
         (Failure { should_retry: Some(true), ..http(529) }, B::Capacity, A::BackoffThenRetry),
         (Failure { should_retry: Some(false), ..http(418) }, B::Terminal, A::UnknownFailure),
         // ... but not where money or a window is spent
@@ -83,7 +83,7 @@ fn confidence() {
         // a status and a broken connection contradict each other
         (typed(429, "ECONNRESET"), true),
         (typed(500, "APIConnectionError"), false),
-        (Failure { has_hint: true, ..typed(429, "rate_limit_error") }, false),
+        (Failure { hint: AskedWait::Short, ..typed(429, "rate_limit_error") }, false),
         (http(418), false),
         (http(529), false),
     ];

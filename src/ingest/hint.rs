@@ -1,7 +1,7 @@
 //! `retry-after` in all the spellings servers use, and those that are none.
 
 use super::timestamp;
-use crate::attempt::{Time, Zone};
+use crate::attempt::{HintSource, Time, Zone};
 
 /// A hint that was there: a wait, or something no one can obey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,31 @@ pub(crate) enum Hint {
     Wait(i64),
     /// Not a wait: negative, empty, not a number.
     Unreadable,
+}
+
+/// A hint, where it stood, and whether its unit is certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ServerHint {
+    pub(crate) hint: Hint,
+    pub(crate) source: HintSource,
+    /// The unit was spelled or belongs to the name of the field, or the hint was a moment. A bare number under
+    /// `retry-after` counts seconds, and some gateways write milliseconds there.
+    pub(crate) unit_known: bool,
+}
+
+impl ServerHint {
+    /// The wait in µs, if someone can obey it.
+    pub(crate) fn wait_us(self) -> Option<i64> {
+        match self.hint {
+            Hint::Wait(us) => Some(us),
+            Hint::Unreadable => None,
+        }
+    }
+}
+
+/// Whether a header's text is more than a bare number.
+pub(crate) fn names_its_unit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Waits beyond ten years are no waits.
@@ -68,6 +93,8 @@ fn servers_now(answered: Time, server_date: Option<Time>) -> Time {
 /// Some servers put the moment itself there, as epoch seconds.
 fn seconds_or_moment(seconds: f64, answered: Time) -> Hint {
     let now = answered.0 as f64 / 1e6;
+    // OpenRouter writes the moment in milliseconds (its docs, Limits).
+    let seconds = if seconds > 1e12 { seconds / 1e3 } else { seconds };
     // Within a year of the answer: no one asks to wait that many seconds.
     if seconds > 1e9 && (seconds - now).abs() < 366.0 * 86_400.0 {
         return Hint::Wait(((seconds - now).max(0.0) * 1e6).round() as i64);
@@ -133,6 +160,7 @@ mod tests {
             ("Mon, 05 Jan 2026 09:59:30 GMT", 0.0),
             ("2026-01-05T10:00:30Z", 30.0),
             ("1767607230", 30.0),
+            ("1767607230500", 30.5),
         ] {
             assert_eq!(wait_s(text), Some(seconds), "{text}");
         }

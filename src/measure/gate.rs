@@ -186,7 +186,7 @@ fn caller(call: &Call<'_>) -> u64 {
 /// Until when a 429 asks everyone on its scope to stay away.
 fn shut_until(call: &Call<'_>, position: usize) -> Option<Time> {
     let attempt = call.at(position);
-    let hint = call.hint_us(position).filter(|hint| *hint > 0)?;
+    let hint = call.promised_us(position).filter(|hint| *hint > 0)?;
     let telling = attempt.class == Some(Class::RateLimited);
     telling.then(|| attempt.ended().plus_us(hint - tolerated(hint)))
 }

@@ -125,7 +125,7 @@ fn obstacle(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Obs
     if call.at(position).flags.has(Flags::BAD_HINT) && call.hint_us(position).is_none() {
         return Some(Obstacle::Unreadable);
     }
-    let hint = call.hint_us(position).filter(|&hint| hint > 0)?;
+    let hint = call.promised_us(position).filter(|&hint| hint > 0)?;
     let cap = settings.get(RULE.code, &CAP);
     let planned = call.detail(position)?.planned_us.map_or(0.0, |us| us as f64 / 1e6);
     let long = hint as f64 / 1e6 + settings.get(RULE.code, &BUFFER) > cap || planned > cap;

@@ -2,6 +2,7 @@
 
 use super::sdk;
 use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use crate::attempt::HintSource;
 use crate::calls::{Call, Wait};
 use smallvec::SmallVec;
 
@@ -36,6 +37,15 @@ pub(super) const RULE: Rule = Rule {
     settings: &[SHARE, FIXED],
     check: Check::Call(check),
     firing: &[
+        // In the words of the error.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_message":"Rate limit reached on tokens per min (TPM). Please try again in 7.5s.","duration_ms":10}
+{"ts":"2026-05-20T10:00:01.000Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_message":"Rate limit reached on tokens per min (TPM). Please try again in 6.5s.","duration_ms":10}"#,
+        // Six days, spelled: no doubt about the unit.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"retry-after":"144h0m0s"},"duration_ms":10}
+{"ts":"2026-05-20T10:00:10.000Z","run_id":"r","call_id":"c","attempt":2,"status":429,"headers":{"retry-after":"143h59m50s"},"duration_ms":10}"#,
+        // The limit that refused it was not whole again, and refused it again.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"x-rate-limit-reset-tokens":"55"},"duration_ms":10}
+{"ts":"2026-05-20T10:00:00.700Z","run_id":"r","call_id":"c","attempt":2,"status":429,"headers":{"x-rate-limit-reset-tokens":"54"},"duration_ms":10}"#,
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":90,"error_type":"rate_limit_error","duration_ms":10,"client":{"name":"Anthropic/Python","version":"0.50.0"}}
 {"ts":"2026-05-20T10:00:00.470Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":89,"error_type":"rate_limit_error","duration_ms":10,"client":{"name":"Anthropic/Python","version":"0.50.0"}}"#,
         r#"{"timestamp":"2026-05-20T10:00:00.000Z","session_id":"s","turn_id":"t","try":1,"status_code":429,"headers":{"Retry-After-Ms":"1500"},"error":{"type":"rate_limit_error"},"latency_ms":100}
@@ -56,13 +66,19 @@ pub(super) const RULE: Rule = Rule {
         // The limit of one model says nothing of another.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"a","status":429,"retry_after":60,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"model":"b","status":200}"#,
+        // A limit that is whole again in 40 s may let a request in sooner, and did.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"x-ratelimit-remaining-requests":"0","x-ratelimit-reset-requests":"40s"},"duration_ms":10}
+{"ts":"2026-05-20T10:00:04.000Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
+        // The client's own plan, in the words of the log.
+        r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_message":"Rate limit reached, will retry in 30 seconds","duration_ms":10}
+{"ts":"2026-05-20T10:00:04.000Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
         // Two seconds, logged by a clock of whole seconds, may show as one.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
     ],
 };
 
-/// A hint beyond this may be milliseconds in the place of seconds.
+/// A bare number of seconds beyond this may be one of milliseconds: 345,600 s, or 345.6 s.
 const DOUBTFUL_US: i64 = 4 * 86_400 * 1_000_000;
 
 /// The longest wait a timer with 32 bits of milliseconds can hold.
@@ -74,6 +90,9 @@ pub(super) struct Early {
     position: usize,
     wait: Wait,
     hint_us: i64,
+    source: HintSource,
+    /// The hint may count milliseconds in the place of seconds.
+    doubtful: bool,
 }
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
@@ -88,11 +107,15 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         .about(call.at(worst.position).class)
         .number("wait_s", worst.wait.s())
         .number("retry_after_s", worst.hint_us as f64 / 1e6)
+        .text("hint_source", worst.source.name())
         .count("early_sends", all.len() as u64);
     for early in &all {
         rest_on(&mut hit, call, *early);
     }
-    if worst.hint_us > DOUBTFUL_US {
+    if !worst.source.is_promise() {
+        hit.severity = Some(Severity::Warning);
+    }
+    if worst.doubtful || !worst.source.is_promise() {
         hit.confidence = Confidence::Medium;
     }
     if let Some((cause, fix)) = cause(call, worst) {
@@ -119,7 +142,14 @@ fn rest_on(hit: &mut Hit, call: &Call<'_>, early: Early) {
 
 /// The retry of the attempt at `position`, where it came before the server's time.
 pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Early> {
-    let hint_us = call.hint_us(position).filter(|&hint| hint > 0)?;
+    let detail = call.detail(position)?;
+    let hint_us = detail.hint_us.filter(|&hint| hint > 0)?;
+    let source = detail.hint_source;
+    // A bucket lets requests in before it is full again, and a model may load faster than estimated: only what was
+    // refused again came too early.
+    if !source.is_promise() && call.at(position + 1).class != call.at(position).class {
+        return None;
+    }
     // A wait named beside a spent window or quota is no promise that waiting helps.
     if call.at(position).terminal() || !shared::same_scope(call, position, position + 1) {
         return None;
@@ -131,10 +161,11 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
     }
     let wait = call.wait_before(position + 1)?;
     // Where the unit is in doubt, only what is early in either is early.
-    let least = if hint_us > DOUBTFUL_US { hint_us / 1000 } else { hint_us };
+    let doubtful = hint_us > DOUBTFUL_US && !detail.hint_unit_known;
+    let least = if doubtful { hint_us / 1000 } else { hint_us };
     let share = least as f64 * settings.get(RULE.code, &SHARE);
     let tolerance = share.max(settings.get(RULE.code, &FIXED) * 1e3) as i64 + clock_step;
-    (wait.us < least - tolerance).then_some(Early { position, wait, hint_us })
+    (wait.us < least - tolerance).then_some(Early { position, wait, hint_us, source, doubtful })
 }
 
 fn wait_words(early: Early) -> String {
@@ -143,11 +174,18 @@ fn wait_words(early: Early) -> String {
 
 fn asked_words(early: Early) -> String {
     let asked = early.hint_us as f64 / 1e6;
-    if early.hint_us > DOUBTFUL_US {
+    if early.doubtful {
         let (long, short) = (shared::seconds(asked), shared::seconds(asked / 1e3));
         format!("a wait of {asked:.0}, which is {long} if it counts seconds and {short} if it counts milliseconds")
     } else {
-        shared::seconds(asked)
+        let place = match early.source {
+            HintSource::Body => " (in the body of the error)",
+            HintSource::Message => " (in the words of the error)",
+            HintSource::Estimate => " (by its own estimate)",
+            HintSource::Reset => " (until the spent limit is whole again)",
+            _ => "",
+        };
+        format!("{}{place}", shared::seconds(asked))
     }
 }
 

@@ -6,12 +6,12 @@ use super::record::{Record, TokenCounts};
 use super::scalar::Scalar;
 use super::slot::{ORIGIN, Slot};
 use crate::attempt::{
-    Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
+    Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
 };
-use crate::classify::{self, Verdict};
+use crate::classify::{self, Class, Verdict};
 use crate::ingest::dialect::Dialect;
 use crate::ingest::filter::Filter;
-use crate::ingest::hint::Hint;
+use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
 use crate::untrusted::mask_keys;
 use foldhash::fast::FixedState;
@@ -107,9 +107,9 @@ pub(super) struct Builder<'r, 'c> {
 impl Builder<'_, '_> {
     fn finish(self, line: &str, memory: &mut Memory, table: &mut AttemptTable) -> Taken {
         let duration = self.record.duration_ms.map_or(Span::UNKNOWN, Span::from_ms);
-        let answered = self.sent.plus_us(duration.as_us().unwrap_or(0));
+        let answered = self.answered();
         let hint = self.hint(answered);
-        let failure = self.failure(matches!(hint, Some(Hint::Wait(_))));
+        let failure = self.failure(hint.and_then(ServerHint::wait_us));
         let known = memory.failures.of(&failure);
         let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
         let (origin, origin_id) = memory.origins.of(&self.names(), table);
@@ -143,7 +143,13 @@ impl Builder<'_, '_> {
         Taken::Attempt
     }
 
-    fn flags(&self, hint: Option<Hint>, verdict: Option<&Verdict>) -> Flags {
+    /// When the answer was complete, so far as the record tells.
+    fn answered(&self) -> Time {
+        let duration = self.record.duration_ms.map_or(Span::UNKNOWN, Span::from_ms);
+        self.sent.plus_us(duration.as_us().unwrap_or(0))
+    }
+
+    fn flags(&self, hint: Option<ServerHint>, verdict: Option<&Verdict>) -> Flags {
         let record = &self.record;
         let (said_ok, said_error) = self.logged();
         let (retry, fail, other) = self.decision();
@@ -164,7 +170,7 @@ impl Builder<'_, '_> {
             (Flags::AWS_ID, record.aws_request_id || record.headers.aws_request_id),
             (Flags::TOOL, record.tool.is_some() || record.kind.as_deref() == Some("tool_call")),
             (Flags::IDEMPOTENT, self.idempotency_key().is_some()),
-            (Flags::BAD_HINT, hint == Some(Hint::Unreadable)),
+            (Flags::BAD_HINT, hint.is_some_and(|hint| hint.hint == Hint::Unreadable)),
             (Flags::NO_CALL_ID, self.call_id().is_none()),
             (Flags::LOW_CONFIDENCE, verdict.is_some_and(|verdict| verdict.low_confidence)),
             (Flags::FOREIGN_ENVELOPE, verdict.is_some() && self.foreign_envelope()),
@@ -232,7 +238,7 @@ impl Builder<'_, '_> {
 
     fn detail(
         &self,
-        hint: Option<Hint>,
+        hint: Option<ServerHint>,
         verdict: Option<&Verdict>,
         known: Option<&mut Known>,
         table: &mut AttemptTable,
@@ -254,12 +260,11 @@ impl Builder<'_, '_> {
             exception: words.exception,
             transport: words.transport,
             tool: symbol(record.tool.as_deref(), table),
-            hint_us: match hint {
-                Some(Hint::Wait(us)) => Some(us),
-                _ => None,
-            },
+            hint_us: hint.and_then(ServerHint::wait_us),
+            hint_source: hint.map_or(HintSource::default(), |hint| hint.source),
+            hint_unit_known: hint.is_some_and(|hint| hint.unit_known),
             planned_us: record.planned_ms.filter(|ms| ms.is_finite() && *ms >= 0.0).map(|ms| (ms * 1000.0) as i64),
-            reopens: verdict.and_then(|verdict| self.reopens(verdict)),
+            reopens: verdict.and_then(|verdict| self.reopens(verdict, hint)),
             request_hash: hash(record.request_hash.as_deref()),
             idempotency: hash(self.idempotency_key()),
             max_tokens: count(record.max_tokens.unwrap_or(0)),
@@ -280,10 +285,16 @@ impl Builder<'_, '_> {
         }
     }
 
-    pub(super) fn reopens(&self, verdict: &Verdict) -> Option<Time> {
+    /// When a spent window or cap opens again. A window that names no time opens when its hint is over.
+    pub(super) fn reopens(&self, verdict: &Verdict, hint: Option<ServerHint>) -> Option<Time> {
         let reset = self.record.headers.window_reset.as_deref().and_then(|text| timestamp::from_text(text, Zone::UTC));
         let message = self.message();
-        classify::reopens_at(verdict.class, message, self.sent.0, reset.map(|time| time.0)).map(Time)
+        let stated = classify::reopens_at(verdict.class, message, self.sent.0, reset.map(|time| time.0)).map(Time);
+        let hinted = || {
+            let hint = hint.filter(|_| verdict.class == Class::UsageWindow)?;
+            Some(self.answered().plus_us(hint.wait_us()?))
+        };
+        stated.or_else(hinted)
     }
 
     fn usage(&self) -> Option<Usage> {

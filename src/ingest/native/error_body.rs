@@ -3,11 +3,15 @@
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
 use super::words::Words;
+use crate::classify::spelled_us;
+use crate::ingest::hint::{self, Hint};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// How deep errors are looked for inside errors.
-pub(super) const DEEPEST: u8 = 6;
+pub(super) const DEEPEST: u8 = 9;
+/// The depth at which the value of a record's own `error` stands: as deep as one inside a body.
+pub(super) const INSIDE: u8 = 1;
 
 /// What a body says about its error. A value further inside wins over one outside: wrappers are vaguer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,10 +21,14 @@ pub(crate) struct ErrorBody<'a> {
     pub(crate) message: Option<Cow<'a, str>>,
     pub(crate) status: Option<i64>,
     pub(crate) request_id: Option<Cow<'a, str>>,
-    /// Google's `retryDelay`, such as `37s`.
-    pub(crate) retry_delay: Option<Cow<'a, str>>,
+    /// How long it asks to wait.
+    pub(crate) wait: Option<BodyWait>,
     /// Google's `quotaId`, which names the interval.
     pub(crate) quota_id: Option<Cow<'a, str>>,
+    /// Google's word for why, such as `rateLimitExceeded`.
+    pub(crate) reason: Option<Cow<'a, str>>,
+    /// What a problem is called (RFC 9457).
+    pub(crate) title: Option<Cow<'a, str>>,
     /// `type` or `param` is the string "None": an envelope printed by another language.
     pub(crate) says_none: bool,
     /// There was something at all.
@@ -37,6 +45,19 @@ pub(crate) fn is_nothing(text: &str) -> bool {
     text.is_empty() || (text.len() <= LONGEST && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
 }
 
+/// What can be an HTTP status.
+const STATUSES: std::ops::RangeInclusive<i64> = 100..=599;
+
+/// A type that refers to a page (RFC 9457, 3.1.1): it names no class by itself.
+fn is_reference(word: &str) -> bool {
+    word.starts_with("http://") || word.starts_with("https://") || word.starts_with("about:")
+}
+
+/// `rateLimitExceeded`, `API_KEY_INVALID`; not a sentence.
+fn is_identifier(word: &str) -> bool {
+    !word.is_empty() && word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 /// What a key of an error announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
@@ -44,6 +65,8 @@ pub(super) enum Key {
     Error,
     /// More of the error.
     More,
+    /// The same inside an error; in any other answer it is the answer itself.
+    Deeper,
     Said(Part),
 }
 
@@ -55,36 +78,113 @@ pub(super) enum Part {
     Param,
     Code,
     Status,
+    /// A status under a name that an inner one of the provider does not replace.
+    HttpStatus,
     Message,
     RequestId,
-    RetryDelay,
+    /// A wait in so many µs, where a number has no unit of its own.
+    Wait(BodyUnit),
     QuotaId,
+    /// A word of a fixed vocabulary for why.
+    Reason,
+    /// What a message is where there is none.
+    Title,
+}
+
+/// In what a body counts a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BodyUnit {
+    /// Seconds, by the habit of writers.
+    Seconds,
+    /// Seconds, as the key says.
+    SecondsByName,
+    Milliseconds,
+    /// Seconds, as an estimate.
+    Estimate,
+}
+
+/// How long a body asks to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BodyWait {
+    pub(crate) us: i64,
+    pub(crate) unit_known: bool,
+    pub(crate) is_estimate: bool,
+}
+
+impl BodyWait {
+    fn read(value: &Scalar<'_>, unit: BodyUnit) -> Option<BodyWait> {
+        let is_estimate = unit == BodyUnit::Estimate;
+        if let Scalar::Text(text) = value
+            && let Some((us, "")) = spelled_us(text.trim())
+        {
+            return Some(BodyWait { us, unit_known: true, is_estimate });
+        }
+        let scale = if unit == BodyUnit::Milliseconds { 1e-3 } else { 1.0 };
+        match hint::from_seconds(value.number()? * scale) {
+            Hint::Wait(us) => Some(BodyWait { us, unit_known: unit != BodyUnit::Seconds, is_estimate }),
+            Hint::Unreadable => None,
+        }
+    }
 }
 
 const KEYS: &[(&str, Key)] = &[
     ("error", Key::Error),
+    // Tencent Cloud API docs, Responses
+    ("Error", Key::Error),
     ("details", Key::More),
     ("violations", Key::More),
     ("cause", Key::More),
     ("body", Key::More),
+    // Google JSON APIs: one object for each thing that is wrong.
+    ("errors", Key::More),
+    ("innererror", Key::More),
+    // gaxios and axios keep what came back in `response.data`.
+    ("response", Key::More),
+    ("Response", Key::More),
+    ("data", Key::Deeper),
+    // OpenRouter docs, Errors: what the provider said stands in `metadata.raw`.
+    ("metadata", Key::Deeper),
+    ("raw", Key::Deeper),
+    // MiniMax API docs, Error codes
+    ("base_resp", Key::More),
     ("type", Key::Said(Part::Type)),
     ("__type", Key::Said(Part::Type)),
+    // the header of an AWS event stream's exception
+    (":exception-type", Key::Said(Part::Type)),
     ("error_type", Key::Said(Part::Type)),
     ("name", Key::Said(Part::Name)),
     ("param", Key::Said(Part::Param)),
     ("code", Key::Said(Part::Code)),
+    ("Code", Key::Said(Part::Code)),
     ("error_code", Key::Said(Part::Code)),
     ("status", Key::Said(Part::Status)),
     ("status_code", Key::Said(Part::Status)),
     ("statusCode", Key::Said(Part::Status)),
+    ("http_code", Key::Said(Part::HttpStatus)),
+    ("raw_status_code", Key::Said(Part::HttpStatus)),
     ("message", Key::Said(Part::Message)),
+    ("Message", Key::Said(Part::Message)),
     ("msg", Key::Said(Part::Message)),
+    ("error_msg", Key::Said(Part::Message)),
+    ("status_msg", Key::Said(Part::Message)),
     ("detail", Key::Said(Part::Message)),
+    ("title", Key::Said(Part::Title)),
+    ("reason", Key::Said(Part::Reason)),
     ("request_id", Key::Said(Part::RequestId)),
     ("requestID", Key::Said(Part::RequestId)),
     ("requestId", Key::Said(Part::RequestId)),
-    ("retryDelay", Key::Said(Part::RetryDelay)),
+    ("retryDelay", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
+    ("retry_after", Key::Said(Part::Wait(BodyUnit::Seconds))),
+    ("retryAfter", Key::Said(Part::Wait(BodyUnit::Seconds))),
+    ("retry_after_seconds", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
+    ("retryAfterSeconds", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
+    ("retry_after_s", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
+    ("retry_after_ms", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
+    ("retryAfterMs", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
+    // Hugging Face Inference API docs: while a model is loaded.
+    ("estimated_time", Key::Said(Part::Wait(BodyUnit::Estimate))),
     ("quotaId", Key::Said(Part::QuotaId)),
+    ("quota_limit", Key::Said(Part::QuotaId)),
 ];
 
 static TABLE: LazyLock<Words<Key>> =
@@ -92,7 +192,11 @@ static TABLE: LazyLock<Words<Key>> =
 
 /// What `key` announces at a `depth`.
 pub(super) fn key(key: &str, depth: u8) -> Option<Key> {
-    TABLE.get(key).filter(|key| matches!(key, Key::Said(_)) || depth < DEEPEST)
+    match TABLE.get(key)? {
+        Key::Deeper => (1 < depth && depth < DEEPEST).then_some(Key::More),
+        said @ Key::Said(_) => Some(said),
+        nested => (depth < DEEPEST).then_some(nested),
+    }
 }
 
 impl<'a> ErrorBody<'a> {
@@ -107,7 +211,7 @@ impl<'a> ErrorBody<'a> {
                 match text.as_deref() {
                     // `{"type":"error","error":{...}}` says no more than that.
                     Some("error") => self.named = true,
-                    Some(word) if is_nothing(word) => return,
+                    Some(word) if is_nothing(word) || is_reference(word) => return,
                     _ => self.error_type = text,
                 }
             }
@@ -115,20 +219,29 @@ impl<'a> ErrorBody<'a> {
             Part::Name => self.error_type = value.into_text(),
             Part::Param => self.says_none |= value.into_text().as_deref() == Some("None"),
             Part::Code => match value {
-                // Google and gateways put the status there.
-                Scalar::Int(n) => self.status = Some(n),
+                // Google and gateways put the status there, others a number of their own.
+                Scalar::Int(n) if STATUSES.contains(&n) => self.status = Some(n),
+                Scalar::Int(0) => return,
                 Scalar::Text(text) if is_nothing(&text) => return,
                 other => self.code = other.into_text(),
             },
+            Part::HttpStatus => self.status = self.status.or(value.integer().filter(|n| STATUSES.contains(n))),
             Part::Status => match value.integer() {
-                Some(status) => self.status = Some(status),
+                Some(0) => return,
+                Some(status) if STATUSES.contains(&status) => self.status = Some(status),
+                Some(number) => self.code = self.code.take().or(Some(Cow::Owned(number.to_string()))),
                 // Google: `"status": "RESOURCE_EXHAUSTED"`.
                 None => self.error_type = value.into_text(),
             },
             Part::Message => self.message = value.into_text(),
             Part::RequestId => self.request_id = value.into_text(),
-            Part::RetryDelay => self.retry_delay = value.into_text(),
+            Part::Wait(unit) => self.wait = BodyWait::read(&value, unit).or(self.wait),
             Part::QuotaId => self.quota_id = value.into_text(),
+            Part::Reason => match value.into_text() {
+                Some(word) if is_identifier(&word) => self.reason = Some(word),
+                _ => return,
+            },
+            Part::Title => self.title = value.into_text(),
         }
         self.present = true;
     }
@@ -180,8 +293,10 @@ impl<'a> ErrorBody<'a> {
         self.message = inner.message.or(self.message.take());
         self.status = inner.status.or(self.status);
         self.request_id = inner.request_id.or(self.request_id.take());
-        self.retry_delay = inner.retry_delay.or(self.retry_delay.take());
+        self.wait = inner.wait.or(self.wait);
         self.quota_id = inner.quota_id.or(self.quota_id.take());
+        self.reason = inner.reason.or(self.reason.take());
+        self.title = inner.title.or(self.title.take());
         self.says_none |= inner.says_none;
         self.present |= inner.present;
         self.named |= inner.named;
@@ -195,8 +310,10 @@ impl<'a> ErrorBody<'a> {
             message: own(self.message),
             status: self.status,
             request_id: own(self.request_id),
-            retry_delay: own(self.retry_delay),
+            wait: self.wait,
             quota_id: own(self.quota_id),
+            reason: own(self.reason),
+            title: own(self.title),
             says_none: self.says_none,
             present: self.present,
             named: self.named,
@@ -233,7 +350,7 @@ fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8)
             inner.nest(error);
             Ok(())
         }
-        Some(Key::More) => read(reader, &mut inner, depth),
+        Some(Key::More | Key::Deeper) => read(reader, &mut inner, depth),
         Some(Key::Said(part)) => {
             let value = reader.scalar()?;
             body.set(part, value);
@@ -253,8 +370,10 @@ pub(super) fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) -> ErrorBod
         message: inner.message.or(outer.message),
         status: inner.status.or(outer.status),
         request_id: inner.request_id.or(outer.request_id),
-        retry_delay: inner.retry_delay.or(outer.retry_delay),
+        wait: inner.wait.or(outer.wait),
         quota_id: inner.quota_id.or(outer.quota_id),
+        reason: inner.reason.or(outer.reason),
+        title: inner.title.or(outer.title),
         says_none: inner.says_none || outer.says_none,
         present: outer.present || inner.present,
         named: inner.named || outer.named,
@@ -289,7 +408,7 @@ mod tests {
         );
         assert_eq!(google.error_type.as_deref(), Some("RESOURCE_EXHAUSTED"));
         assert_eq!(google.status, Some(429));
-        assert_eq!(google.retry_delay.as_deref(), Some("37s"));
+        assert_eq!(google.wait, Some(BodyWait { us: 37_000_000, unit_known: true, is_estimate: false }));
         assert_eq!(google.quota_id.as_deref(), Some("RequestsPerDay"));
     }
 

@@ -3,7 +3,7 @@
 use super::attempt::FINGERPRINT;
 use super::scan;
 use crate::attempt::Symbol;
-use crate::classify::{self, Failure, Kind, Verdict};
+use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
 use std::hash::BuildHasher;
 
 /// Failures kept in mind; one makes way for another of the same place.
@@ -78,8 +78,9 @@ impl Known {
 /// How many texts a failure has.
 const TEXTS: usize = 6;
 
-/// Everything in a failure that is no text: status, kind, the server's word on retrying, and the rest bit by bit.
-type Circumstances = (Option<u16>, Option<Kind>, Option<bool>, u8);
+/// Everything in a failure that is no text: status, kind, the server's word on retrying and on waiting, and the rest bit
+/// by bit.
+type Circumstances = (Option<u16>, Option<Kind>, Option<bool>, AskedWait, u8);
 
 /// All that a verdict depends on, except for the user's own rows.
 fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances) {
@@ -95,7 +96,7 @@ fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances)
         mid_stream,
         logged_as_error,
         logged_as_ok,
-        has_hint,
+        hint,
         has_rate_limit_headers,
         window_rejected,
         should_retry,
@@ -103,10 +104,9 @@ fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances)
         provider,
         own: _,
     } = *failure;
-    let bits =
-        [mid_stream, logged_as_error, logged_as_ok, has_hint, has_rate_limit_headers, window_rejected, side_effect];
+    let bits = [mid_stream, logged_as_error, logged_as_ok, has_rate_limit_headers, window_rejected, side_effect];
     let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
-    ([error_type, error_code, message, exception, transport, provider], (status, kind, should_retry, bits))
+    ([error_type, error_code, message, exception, transport, provider], (status, kind, should_retry, hint, bits))
 }
 
 #[cfg(test)]
@@ -129,7 +129,8 @@ mod tests {
             Failure { mid_stream: true, ..plain },
             Failure { logged_as_error: true, ..plain },
             Failure { logged_as_ok: true, status: None, ..plain },
-            Failure { has_hint: true, ..plain },
+            Failure { hint: AskedWait::Short, ..plain },
+            Failure { hint: AskedWait::Long, ..plain },
             Failure { has_rate_limit_headers: true, ..plain },
             Failure { window_rejected: true, ..plain },
             Failure { should_retry: Some(false), ..plain },

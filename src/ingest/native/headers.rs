@@ -4,7 +4,7 @@ use super::json::{Fault, Reader};
 use super::scalar::Scalar;
 use super::scan;
 use super::words::Words;
-use crate::attempt::LimitKind;
+use crate::attempt::{HintSource, LimitKind};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -15,11 +15,20 @@ pub(crate) struct LimitReading {
     pub(crate) remaining: Option<i64>,
 }
 
+/// When a limit is whole again, as a server wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reset<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// It is sent for the limit that refused the request, so that it needs no word on what remains.
+    pub(crate) of_refusal: bool,
+}
+
 /// The headers that matter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Headers<'a> {
     pub(crate) retry_after: Option<Scalar<'a>>,
-    pub(crate) retry_after_ms: Option<f64>,
+    /// Milliseconds, and the header that named them.
+    pub(crate) retry_after_ms: Option<(f64, HintSource)>,
     pub(crate) should_retry: Option<bool>,
     pub(crate) request_id: Option<Cow<'a, str>>,
     pub(crate) aws_request_id: bool,
@@ -35,6 +44,8 @@ pub(crate) struct Headers<'a> {
     pub(crate) error_type: Option<Cow<'a, str>>,
     pub(crate) date: Option<Cow<'a, str>>,
     pub(crate) limits: [LimitReading; 4],
+    /// When each limit is whole again, where that says when the next request may come.
+    pub(crate) resets: [Option<Reset<'a>>; 4],
     pub(crate) window_rejected: bool,
     pub(crate) window_reset: Option<Cow<'a, str>>,
     /// Any rate-limit header at all.
@@ -49,7 +60,10 @@ const WINDOW: &str = "anthropic-ratelimit-unified-";
 pub(super) enum LimitPart {
     Limit,
     Remaining,
-    /// Its reset, or something of a provider's own.
+    Reset,
+    /// The reset of a limit that is whole again, as Azure sends it with a refusal (openai/openai-python#937).
+    ResetOfRefusal,
+    /// Something else.
     Other,
 }
 
@@ -58,7 +72,7 @@ pub(super) enum LimitPart {
 pub(super) enum Header {
     Limit(LimitPart, LimitKind),
     RetryAfter,
-    RetryAfterMs,
+    RetryAfterMs(HintSource),
     ShouldRetry,
     RequestId,
     /// A proxy's name for the request.
@@ -84,7 +98,11 @@ pub(super) enum Header {
 /// Headers that are no limits, by their names in lower case.
 const NAMES: &[(&str, Header)] = &[
     ("retry-after", Header::RetryAfter),
-    ("retry-after-ms", Header::RetryAfterMs),
+    ("retry-after-ms", Header::RetryAfterMs(HintSource::RetryAfterMs)),
+    // Azure Cosmos DB and AI services docs, Rate limits
+    ("x-ms-retry-after-ms", Header::RetryAfterMs(HintSource::XMsRetryAfterMs)),
+    // aws/aws-sdk-kotlin#1307
+    ("x-amz-retry-after", Header::RetryAfterMs(HintSource::XAmzRetryAfter)),
     ("x-should-retry", Header::ShouldRetry),
     ("request-id", Header::RequestId),
     ("x-request-id", Header::ProxyRequestId),
@@ -104,8 +122,14 @@ const NAMES: &[(&str, Header)] = &[
     ("anthropic-ratelimit-unified-reset", Header::WindowReset),
 ];
 
-/// How the names of limits begin: at Anthropic, at OpenAI, elsewhere.
-const LIMITS: [&str; 3] = ["anthropic-ratelimit-", "x-ratelimit-", "ratelimit-"];
+/// How the names of limits begin, and what the reset of such a limit is: at Anthropic, whose buckets let requests in
+/// long before they are full again, and which sends retry-after; at OpenAI; in the drafts of the IETF; at Azure.
+const LIMITS: [(&str, LimitPart); 4] = [
+    ("anthropic-ratelimit-", LimitPart::Other),
+    ("x-ratelimit-", LimitPart::Reset),
+    ("ratelimit-", LimitPart::Reset),
+    ("x-rate-limit-", LimitPart::ResetOfRefusal),
+];
 /// What they speak of; where no kind is named, requests are meant.
 const KINDS: [(&str, LimitKind); 5] = [
     ("", LimitKind::Requests),
@@ -116,13 +140,14 @@ const KINDS: [(&str, LimitKind); 5] = [
 ];
 /// What they say of it.
 const PARTS: [(&str, LimitPart); 3] =
-    [("limit", LimitPart::Limit), ("remaining", LimitPart::Remaining), ("reset", LimitPart::Other)];
+    [("limit", LimitPart::Limit), ("remaining", LimitPart::Remaining), ("reset", LimitPart::Reset)];
 
 static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
     let mut names: Vec<_> = NAMES.iter().map(|(name, header)| (Cow::Borrowed(*name), *header)).collect();
-    for prefix in LIMITS {
+    for (prefix, reset) in LIMITS {
         for (kind, limit) in KINDS {
             for (part, meaning) in PARTS {
+                let meaning = if meaning == LimitPart::Reset { reset } else { meaning };
                 let header = Header::Limit(meaning, limit);
                 if kind.is_empty() {
                     names.push((format!("{prefix}{part}").into(), header));
@@ -176,7 +201,9 @@ impl<'a> Headers<'a> {
     #[inline]
     pub(super) fn set_text(&mut self, header: Header, text: &'a str) {
         match header {
-            Header::Limit(part, kind) if let Some(number) = scan::integer(text.as_bytes()) => {
+            Header::Limit(part @ (LimitPart::Limit | LimitPart::Remaining), kind)
+                if let Some(number) = scan::integer(text.as_bytes()) =>
+            {
                 self.set_limit(part, kind, Some(number));
             }
             _ => self.set_known(header, Scalar::Text(Cow::Borrowed(text))),
@@ -188,9 +215,18 @@ impl<'a> Headers<'a> {
             return;
         }
         match header {
+            Header::Limit(part @ (LimitPart::Reset | LimitPart::ResetOfRefusal), kind) => {
+                self.any_limit = true;
+                let reset = |text| Reset { text, of_refusal: part == LimitPart::ResetOfRefusal };
+                self.resets[kind as usize] = value.into_text().map(reset);
+            }
             Header::Limit(part, kind) => self.set_limit(part, kind, value.integer()),
             Header::RetryAfter => self.retry_after = Some(value),
-            Header::RetryAfterMs => self.retry_after_ms = Some(value.number().unwrap_or(f64::NAN)),
+            Header::RetryAfterMs(source) => {
+                if self.retry_after_ms.is_none_or(|(_, known)| source < known) {
+                    self.retry_after_ms = Some((value.number().unwrap_or(f64::NAN), source));
+                }
+            }
             Header::ShouldRetry => self.should_retry = value.truth(),
             // A provider's own name for it wins over a proxy's.
             Header::RequestId => self.set_request_id(value),
@@ -217,7 +253,7 @@ impl<'a> Headers<'a> {
         match part {
             LimitPart::Limit => reading.limit = number,
             LimitPart::Remaining => reading.remaining = number,
-            LimitPart::Other => {}
+            LimitPart::Reset | LimitPart::ResetOfRefusal | LimitPart::Other => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! Native attempt logs: one JSON object a line, in whatever spelling the logger chose.
 
+mod asked;
 mod attempt;
 mod constants;
 mod error_body;

@@ -6,6 +6,7 @@ use super::headers;
 use super::json::{Fault, Reader};
 use super::mapping::{Mapping, Own};
 use super::record::Record;
+use super::said::{kind_named, logged};
 use super::scalar::Scalar;
 use std::borrow::Cow;
 
@@ -76,8 +77,8 @@ impl<'r, 'a> Parts<'r, 'a> {
         better
     }
 
-    /// A response body is an error only when it is called one, or when the status says so: any other is an
-    /// answer, and answers are not looked at.
+    /// A response body is an error only when it is called one, or when the record says that the attempt failed: any
+    /// other is an answer, and answers are not looked at.
     pub(super) fn finish(self) {
         let (record, body) = (self.record, self.body);
         if !body.present {
@@ -85,6 +86,9 @@ impl<'r, 'a> Parts<'r, 'a> {
         }
         let refused = record.status.or(body.status).is_some_and(|status| status >= 400);
         let failed = refused || record.success == Some(false) || record.error_type.is_some() || record.error.present;
+        // What failed for its answer has an answer for a body, and that has neither code nor message.
+        let told = || record.mid_stream || logged(record).1 || record.kind.as_deref().and_then(kind_named).is_some();
+        let failed = failed || ((body.code.is_some() || body.message.is_some()) && told());
         if body.named || failed {
             let error = std::mem::take(&mut record.error);
             record.error = error_body::merged(body, error);
@@ -95,7 +99,7 @@ impl<'r, 'a> Parts<'r, 'a> {
     fn read(&mut self, reader: &mut Reader<'a>, name: &str, field: Field, rank: u8) -> Result<(), Fault> {
         match field {
             Field::Headers => return headers::read(reader, &mut self.record.headers),
-            Field::Error => return error_body::read(reader, &mut self.record.error, 0),
+            Field::Error => return error_body::read(reader, &mut self.record.error, error_body::INSIDE),
             Field::Body => return error_body::read(reader, &mut self.body, 0),
             Field::Usage => return self.read_usage(reader),
             Field::Client => return self.read_client(reader),

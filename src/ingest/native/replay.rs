@@ -216,7 +216,7 @@ impl Learner {
                 _ => self.skip(reader),
             }),
             Field::Error => {
-                let value = self.error(reader, 0)?;
+                let value = self.error(reader, error_body::INSIDE)?;
                 self.steps.push(Step::Error(value));
                 Ok(())
             }
@@ -266,7 +266,7 @@ impl Learner {
         reader.object(|reader, key| {
             members.push(match error_body::key(&key, depth) {
                 Some(Key::Error) => Member::Error(self.error(reader, depth)?),
-                Some(Key::More) => Member::More(self.error(reader, depth)?),
+                Some(Key::More | Key::Deeper) => Member::More(self.error(reader, depth)?),
                 Some(Key::Said(part)) => self.bare(reader, Member::Said(part))?,
                 None => Member::Skip(self.pass(reader)?),
             });

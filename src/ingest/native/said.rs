@@ -1,10 +1,8 @@
 //! What a record says, wherever it says it: one answer to each question, whatever the spelling.
 
 use super::attempt::Builder;
-use super::scalar::Scalar;
-use crate::attempt::Time;
-use crate::classify::{self, Failure, Kind, Verdict};
-use crate::ingest::hint::{self, Hint};
+use super::record::Record;
+use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
 
 impl Builder<'_, '_> {
     pub(super) fn status(&self) -> u16 {
@@ -22,49 +20,31 @@ impl Builder<'_, '_> {
 
     pub(super) fn error_code(&self) -> Option<&str> {
         let error = &self.record.error;
-        self.record.error_code.as_deref().or(error.code.as_deref()).or(error.quota_id.as_deref())
+        // A status in quotes tells less than the quota that refused the request.
+        let is_number = |code: &&str| code.bytes().all(|byte| byte.is_ascii_digit());
+        let code = error.code.as_deref().filter(|code| error.quota_id.is_none() || !is_number(code));
+        let google = || error.quota_id.as_deref().or(error.reason.as_deref());
+        self.record.error_code.as_deref().or(code).or_else(google)
     }
 
     pub(super) fn message(&self) -> Option<&str> {
         let record = &self.record;
         // An exception may be a class name or its whole text.
         let text = record.exception.as_deref().filter(|text| text.contains(' '));
-        record.error_message.as_deref().or(record.error.message.as_deref()).or(text)
+        let of_error = || record.error.message.as_deref().or(record.error.title.as_deref());
+        record.error_message.as_deref().or_else(of_error).or(text)
     }
 
     pub(super) fn should_retry(&self) -> Option<bool> {
         self.record.headers.should_retry.or(self.record.should_retry)
     }
 
-    /// The server's wait: `retry-after-ms`, then `retry-after`, then a delay in the body.
-    pub(super) fn hint(&self, answered: Time) -> Option<Hint> {
-        let record = &self.record;
-        let headers = &record.headers;
-        let milliseconds = headers.retry_after_ms.or(record.retry_after_ms);
-        if let Some(ms) = milliseconds {
-            let hint = hint::from_seconds(ms / 1000.0);
-            if hint != Hint::Unreadable || (headers.retry_after.is_none() && record.retry_after.is_none()) {
-                return Some(hint);
-            }
-        }
-        let date = headers.date.as_deref().and_then(|date| httpdate::parse_http_date(date).ok());
-        let date = date.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
-        let date = date.and_then(|since| i64::try_from(since.as_micros()).ok()).map(Time);
-        let read = |scalar: &Scalar<'_>| read_hint(scalar, answered, date);
-        record
-            .retry_after
-            .as_ref()
-            .and_then(read)
-            .or_else(|| headers.retry_after.as_ref().and_then(read))
-            .or_else(|| record.error.retry_delay.as_deref().map(|text| hint::from_text(text, answered, None)))
-    }
-
-    pub(super) fn verdict(&self, has_hint: bool) -> Option<Verdict> {
-        classify::classify(&self.failure(has_hint))
+    pub(super) fn verdict(&self, hint_us: Option<i64>) -> Option<Verdict> {
+        classify::classify(&self.failure(hint_us))
     }
 
     /// The attempt as far as it bears on the verdict.
-    pub(super) fn failure(&self, has_hint: bool) -> Failure<'_> {
+    pub(super) fn failure(&self, hint_us: Option<i64>) -> Failure<'_> {
         let record = &self.record;
         let (said_ok, said_error) = self.logged();
         let kind = record.kind.as_deref().and_then(kind_named).or(record.outcome.as_deref().and_then(kind_named));
@@ -82,7 +62,7 @@ impl Builder<'_, '_> {
             mid_stream: self.mid_stream(),
             logged_as_error: said_error || (record.error.present && !said_ok),
             logged_as_ok: said_ok,
-            has_hint,
+            hint: hint_us.map_or(AskedWait::None, AskedWait::of),
             has_rate_limit_headers: record.headers.any_limit,
             window_rejected: record.headers.window_rejected,
             should_retry: self.should_retry(),
@@ -100,12 +80,7 @@ impl Builder<'_, '_> {
 
     /// What the logger called it: a success, a failure.
     pub(super) fn logged(&self) -> (bool, bool) {
-        let word = self.record.outcome.as_deref().map(str::trim).unwrap_or_default();
-        let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
-        let ok = self.record.success == Some(true) || is(&["ok", "success", "succeeded", "completed", "complete"]);
-        let error = self.record.success == Some(false)
-            || is(&["error", "failed", "failure", "fail", "timeout", "timed_out", "exception", "cancelled"]);
-        (ok && !error, error)
+        logged(self.record)
     }
 
     /// An error printed by another language: `None` as a word, a numeric code in quotes beside JSON in the message.
@@ -165,19 +140,19 @@ impl Builder<'_, '_> {
     }
 }
 
+/// What the logger called an attempt: a success, a failure.
+pub(super) fn logged(record: &Record<'_>) -> (bool, bool) {
+    let word = record.outcome.as_deref().map(str::trim).unwrap_or_default();
+    let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let ok = record.success == Some(true) || is(&["ok", "success", "succeeded", "completed", "complete"]);
+    let error = record.success == Some(false)
+        || is(&["error", "failed", "failure", "fail", "timeout", "timed_out", "exception", "cancelled"]);
+    (ok && !error, error)
+}
+
 /// A count of sends; a number beyond 65,535 is none.
 fn few(count: i64) -> u16 {
     u16::try_from(count).unwrap_or(0)
-}
-
-fn read_hint(scalar: &Scalar<'_>, answered: Time, date: Option<Time>) -> Option<Hint> {
-    match scalar {
-        Scalar::Int(n) => Some(hint::from_integer(*n, answered)),
-        Scalar::Float(x) => Some(hint::from_seconds(*x)),
-        Scalar::Text(text) => Some(hint::from_text(text, answered, date)),
-        Scalar::First(first) => read_hint(first, answered, date),
-        Scalar::Null | Scalar::Bool(_) | Scalar::Other => None,
-    }
 }
 
 pub(super) fn kind_named(word: &str) -> Option<Kind> {

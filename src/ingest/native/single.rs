@@ -11,7 +11,7 @@ use super::whole_record;
 use crate::attempt::{Time, Zone};
 use crate::classify::{Decider, Verdict};
 use crate::ingest::dialect::Dialect;
-use crate::ingest::hint::Hint;
+use crate::ingest::hint::ServerHint;
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
 
@@ -59,16 +59,14 @@ pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
     let (zone, dialect) = (Zone::UTC, aside.dialect);
     let place = Place { file: 0, line: 0, stream: "", zone, filter: None, dialect, keep_ids: false };
     let builder = Builder { record: &record, sent, place: &place };
-    let wait = match builder.hint(sent) {
-        Some(Hint::Wait(us)) => Some(us),
-        _ => None,
-    };
-    let verdict = builder.verdict(wait.is_some());
+    let hint = builder.hint(sent);
+    let wait = hint.and_then(ServerHint::wait_us);
+    let verdict = builder.verdict(wait);
     Diagnosis {
         verdict,
         evidence: verdict.and_then(|verdict| evidence(&builder, verdict.decided_by)),
         wait_s: wait.map(|us| us as f64 / 1e6),
-        reopens: verdict.and_then(|verdict| builder.reopens(&verdict)),
+        reopens: verdict.and_then(|verdict| builder.reopens(&verdict, hint)),
     }
 }
 
@@ -78,6 +76,10 @@ fn from_json<'t>(text: &'t str, own: &Mapping) -> Option<Record<'t>> {
         return Some(Record { error: body(text)?, ..Record::default() });
     }
     let mut record = whole_record(text, own).ok()?;
+    if record.error.present && record.error.wait.is_none() {
+        // `{"error": "...", "retry_after": 30}`
+        record.error.wait = body(text).and_then(|body| body.wait);
+    }
     if may_be_a_body(&record)
         && let Some(body) = body(text)
         && (body.error_type.is_some() || body.code.is_some() || body.message.is_some())
@@ -90,7 +92,7 @@ fn from_json<'t>(text: &'t str, own: &Mapping) -> Option<Record<'t>> {
 
 fn may_be_a_body(record: &Record<'_>) -> bool {
     let is_attempt = record.ts.is_some() || record.number.is_some() || record.outcome.is_some();
-    !is_attempt && record.success.is_none() && !record.error.present && record.status.is_none_or(|it| it >= 400)
+    !is_attempt && record.success != Some(true) && !record.error.present && record.status.is_none_or(|it| it >= 400)
 }
 
 fn body(text: &str) -> Option<ErrorBody<'_>> {
@@ -165,7 +167,7 @@ fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
 
 /// The row of the user's own that decided.
 fn own_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
-    let failure = builder.failure(false);
+    let failure = builder.failure(None);
     builder.place.dialect.failures.iter().find(|row| row.fits(&failure)).map(|row| row.label.as_str())
 }
 

@@ -239,10 +239,11 @@ fn header_meaning(key: &str) -> Option<Meaning<'static>> {
         Some(Header::UpstreamAttempts) => Slot::UpstreamAttempts,
         Some(Header::GatewayRetries) => Slot::GatewayRetries,
         Some(Header::Org) => Slot::HeaderOrg,
-        Some(Header::Limit(LimitPart::Other, _) | Header::Date) | None => Slot::Skip,
+        Some(Header::Limit(LimitPart::Reset | LimitPart::ResetOfRefusal | LimitPart::Other, _) | Header::Date)
+        | None => Slot::Skip,
         Some(
             Header::RetryAfter
-            | Header::RetryAfterMs
+            | Header::RetryAfterMs(_)
             | Header::ShouldRetry
             | Header::IdempotencyKey
             | Header::UserAgent

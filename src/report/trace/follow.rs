@@ -284,6 +284,7 @@ fn send(call: &Call<'_>, position: usize, named: &HashSet<u32>) -> TracedSend {
         error_code: text(detail.map(|detail| detail.error_code)),
         message: text(detail.map(|detail| detail.message)),
         hint_s: hint_us.map(|us| us as f64 / 1e6),
+        hint_source: detail.filter(|_| hint_us.is_some()).map(|detail| detail.hint_source.name()),
         mid_stream: attempt.flags.has(Flags::MID_STREAM),
         waited_s: wait.map(|wait| wait.s()),
         dictated_by: wait.map(|wait| dictator(call, position, wait.us)),

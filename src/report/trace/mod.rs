@@ -150,6 +150,8 @@ pub struct TracedSend {
     pub message: Option<String>,
     /// The server's wait after it, s.
     pub hint_s: Option<f64>,
+    /// Where that wait was read: a header's name, `body`, `message`, `estimate` or `rate-limit reset`.
+    pub hint_source: Option<&'static str>,
     /// The error came inside a stream that had begun with a success.
     pub mid_stream: bool,
     /// The wait before it, s.

@@ -28,20 +28,35 @@ pub(in crate::render) fn before(call: &TracedCall, nth: usize) -> Option<(Style,
 
 fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) -> (Style, String) {
     let hint = before.hint_s.map(seconds);
+    let place = place(before);
     match (by, hint) {
         (Some(Dictator::Server), Some(hint)) if took.ends_with(&hint) => {
-            (style::PLAIN, format!("waited {took} as the server asked"))
+            (style::PLAIN, format!("waited {took} as the server asked ({place})"))
         }
-        (Some(Dictator::Server), Some(hint)) => (style::PLAIN, format!("waited {took} as the server asked ({hint})")),
+        (Some(Dictator::Server), Some(hint)) => {
+            (style::PLAIN, format!("waited {took} as the server asked ({hint}, {place})"))
+        }
         (Some(Dictator::ClientAgainstServer), Some(hint)) => {
-            (style::RED, format!("waited {took} although the server asked for {hint}"))
+            (style::RED, format!("waited {took} although the server asked for {hint} ({place})"))
         }
         (Some(Dictator::ClientPlan), _) => (style::PLAIN, format!("waited {took} as the client had planned")),
         _ if waited < AT_ONCE => (style::YELLOW, format!("sent again at once ({took}): no backoff")),
         (_, Some(hint)) if before.hint_s.is_some_and(|s| s > 0.0) => {
-            (style::YELLOW, format!("waited {took}, longer than the {hint} the server asked for"))
+            (style::YELLOW, format!("waited {took}, longer than the {hint} the server asked for ({place})"))
         }
         _ => (style::PLAIN, format!("waited {took}: client's own backoff")),
+    }
+}
+
+/// Where the server's wait was read.
+fn place(send: &TracedSend) -> &'static str {
+    match send.hint_source {
+        Some("body") => "in the body",
+        Some("message") => "in the message",
+        Some("estimate") => "its estimate",
+        Some("rate-limit reset") => "reset of the limit",
+        Some(header) => header,
+        None => "retry-after",
     }
 }
 
@@ -49,7 +64,10 @@ fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) 
 pub(in crate::render) fn after(call: &TracedCall) -> Option<(Style, String)> {
     let last = call.sends.last()?;
     last.sighting.class?;
-    let asked = last.hint_s.filter(|s| *s > 0.0).map(|s| format!("; the server had asked for {}", seconds(s)));
+    let asked = last
+        .hint_s
+        .filter(|s| *s > 0.0)
+        .map(|s| format!("; the server had asked for {} ({})", seconds(s), place(last)));
     let asked = asked.unwrap_or_default();
     match (call.outcome, last.action) {
         (Outcome::Open, _) => {
