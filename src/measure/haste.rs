@@ -51,7 +51,7 @@ impl OwnWait {
         let (attempt, next) = (call.at(position), call.at(position + 1));
         let refused = lacks_room(attempt) && !attempt.flags.has(Flags::SERVER_SAYS_NO);
         // A hint of zero means "now", and another model is a fallback.
-        if !refused || call.hint_us(position).is_some() || !same_sender(call.table(), attempt, next) {
+        if !refused || call.promised_us(position).is_some() || !same_sender(call.table(), attempt, next) {
             return None;
         }
         let wait = call.wait_before(position + 1)?;

@@ -73,9 +73,10 @@ impl Builder<'_, '_> {
         let headers = &self.record.headers;
         let waits = headers.resets.iter().zip(&headers.limits).filter_map(|(reset, reading)| {
             let reset = reset.as_ref()?;
-            let binds = reading.remaining.map_or(reset.of_refusal, |remaining| remaining <= 0);
+            // Below zero is a sentinel, and a reset of zero says nothing of when.
+            let binds = reading.remaining.map_or(reset.of_refusal, |remaining| remaining == 0);
             match hint::from_text(&reset.text, answered, None) {
-                Hint::Wait(us) if binds => Some(us),
+                Hint::Wait(us) if binds && us > 0 => Some(us),
                 _ => None,
             }
         });

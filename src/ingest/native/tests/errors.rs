@@ -176,6 +176,9 @@ fn a_wait_stands_wherever_a_server_puts_it() {
         // something remains, or nothing says that none does
         (r#"{"status":429,"headers":{"x-ratelimit-remaining-tokens":"900","x-ratelimit-reset-tokens":"6m0s"}}"#, None),
         (r#"{"status":429,"headers":{"x-ratelimit-reset-tokens":"6m0s"}}"#, None),
+        // sentinels
+        (r#"{"status":429,"headers":{"x-ratelimit-remaining-tokens":"-1","x-ratelimit-reset-tokens":"30s"}}"#, None),
+        (r#"{"status":429,"headers":{"x-ratelimit-remaining-tokens":"0","x-ratelimit-reset-tokens":"0"}}"#, None),
         // a bucket that lets requests in before it is full; a failure that is no limit
         (
             r#"{"status":429,"headers":{"anthropic-ratelimit-requests-remaining":"0","anthropic-ratelimit-requests-reset":"2026-09-21T14:14:20Z"}}"#,
