@@ -8,21 +8,20 @@ mod fold;
 mod options;
 mod rolling;
 mod stretches;
+mod weigh;
 
 pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
 pub use options::{Options, Suppression};
 pub use rolling::Rolling;
 
-use crate::attempt::{Attempt, AttemptTable, Dimension, Symbol, Time};
+use crate::attempt::{Attempt, AttemptTable, Symbol, Time};
 use crate::calls::{self, Call, Endurance, Grouping, Groups, Horizon, Persistence, Plain, group, group_rest};
 use crate::measure::{Fleet, RunTally, Service, Sums};
-use crate::report::CallFacts;
-use crate::rules::{self, Check, Confidence, Field, Hit, Rule, Scope, Severity};
+use crate::rules::{self, Check, Field, Hit, Rule, Scope};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::BuildHasher;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use weigh::{cost_of, count_excess_once, facts, rank_of, weigh};
 
 /// What a set of calls came to.
 #[derive(Debug)]
@@ -244,19 +243,6 @@ impl<'a> Judgement<'a> {
         sums.absorb_plain(table, wanted, since);
     }
 
-    /// Every name of one kind in what was read, left out or not, with the version beside it.
-    #[must_use]
-    pub fn names_of(&self, of: Dimension) -> BTreeSet<(&'a str, Option<&'a str>)> {
-        let names = &self.fleet.table.names;
-        if of == Dimension::Run {
-            let runs = self.fleet.runs.keys().chain(&self.runs_left_out);
-            return runs.filter_map(|run| Some((names.get(*run)?, None))).collect();
-        }
-        let origins = self.fleet.table.all_origins().iter();
-        let name = |origin| Some((names.get(of.symbol(Symbol::NONE, origin))?, names.get(of.version(origin))));
-        origins.filter_map(name).collect()
-    }
-
     /// What a call rule says; that it cannot tell is counted, of rules that are reported.
     fn ask(&mut self, rule: &'static Rule, is_reported: bool, call: &Call<'a>, options: &Options) -> Option<Hit> {
         match rule.check {
@@ -407,58 +393,4 @@ impl<'a> Judgement<'a> {
             }
         }
     }
-}
-
-/// Leaves each attempt of a call in excess to the gravest rule that counts it, and to none where it is wasted.
-fn count_excess_once(hits: &mut [(&'static Rule, bool, Hit)]) {
-    if hits.iter().all(|(_, _, hit)| hit.excess.is_empty()) {
-        return;
-    }
-    let mut counted: HashSet<u32, RandomState> =
-        hits.iter().flat_map(|(_, _, hit)| hit.wasted.iter().copied()).collect();
-    let mut order: Vec<&mut (&'static Rule, bool, Hit)> = hits.iter_mut().collect();
-    order.sort_by_key(|(rule, reported, hit)| Reverse((*reported, hit.severity.unwrap_or(rule.severity))));
-    for (_, _, hit) in order {
-        hit.excess.retain(|row| counted.insert(*row));
-    }
-}
-
-fn facts(call: &Call<'_>) -> CallFacts {
-    CallFacts {
-        outcome: call.outcome,
-        attempts: call.len() as u32,
-        elapsed_s: call.ended().s_since(call.first().sent).max(0.0),
-    }
-}
-
-/// What rests on a guess is at most a warning.
-fn weigh(rule: &Rule, hit: &Hit, grouping: Option<Grouping>, options: &Options) -> (Severity, Confidence) {
-    let asked = options.severities.get(rule.code).copied();
-    let severity = asked.or(hit.severity).unwrap_or(rule.severity);
-    match grouping {
-        Some(Grouping::Inferred) => (severity.min(Severity::Warning), hit.confidence.min(Confidence::Low)),
-        Some(Grouping::Counter | Grouping::Body) => (severity, hit.confidence.min(Confidence::Medium)),
-        Some(Grouping::Explicit) | None => (severity, hit.confidence),
-    }
-}
-
-fn cost_of(table: &AttemptTable, hit: &Hit) -> FoldCost {
-    let usage = || hit.wasted.iter().map(|row| table.usage(*row as usize));
-    let known = |sum: u64| (sum > 0).then_some(sum);
-    FoldCost {
-        sends: hit.wasted.len() as u64 + hit.wasted_more + hit.shared_waste,
-        excess: hit.excess.len() as u64,
-        wait_us: (hit.wait_s * 1e6).round().max(0.0) as u64,
-        tokens: known(usage().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum()),
-        micro_usd: known(usage().map(|u| u64::from(u.cost_micro_usd)).sum()),
-    }
-}
-
-fn rank_of(table: &AttemptTable, hit: &Hit) -> Rank {
-    // A fleet rule may speak twice of the same row: its words tell the two apart.
-    let words = foldhash::fast::FixedState::with_seed(0).hash_one(&hit.message);
-    hit.rows.first().map_or((Time(0), 0, 0, words, 0, 0), |row| {
-        let row = &table.rows[*row as usize];
-        (row.sent, row.identity, row.number, words, row.file, row.line)
-    })
 }

@@ -19,9 +19,7 @@ pub use group::{Groups, Piece, group};
 pub(crate) use group::{group_from, group_rest};
 pub(crate) use plain::Plain;
 pub(crate) use quiet::Quiet;
-pub(crate) use relation::{
-    is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks,
-};
+pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks};
 pub(crate) use stream::{Series, Stream};
 
 use crate::attempt::{Attempt, AttemptTable, Flags, Time};

@@ -188,7 +188,7 @@ impl Sums {
     }
 
     #[inline]
-    fn places_of(&mut self, table: &AttemptTable, origin: OriginId) -> (usize, usize) {
+    pub(super) fn places_of(&mut self, table: &AttemptTable, origin: OriginId) -> (usize, usize) {
         let Sums { scopes, senders, known_origins, .. } = self;
         known_origins.get(origin, origin.0 as usize, || {
             let (scope, sender) = (scopes.entry(table.origin_of(origin).scope()), senders.entry(origin));
@@ -197,27 +197,6 @@ impl Sums {
             sender.or_default();
             places
         })
-    }
-
-    /// Takes in what each attempt of `call` consumed, and who sent it.
-    fn absorb_senders(&mut self, call: &Call<'_>, run: usize) {
-        for (position, (attempt, row)) in call.attempts().zip(call.rows()).enumerate() {
-            let spent = Spent::of(call.table(), attempt, *row);
-            self.runs[run].spent.add(spent);
-            let (_, sender) = self.places_of(call.table(), attempt.origin);
-            self.senders[sender].absorb(position, call.outcome, spent);
-        }
-    }
-
-    /// Notes attempts of `run` that could not have helped.
-    pub(crate) fn note_wasted(&mut self, table: &AttemptTable, run: Symbol, rows: &[u32]) {
-        for row in rows {
-            let attempt = &table.rows[*row as usize];
-            self.senders.entry(attempt.origin).or_default().wasted += 1;
-            if let Some(tally) = self.runs.get_mut(&run) {
-                tally.wasted_spent.add(Spent::of(table, attempt, *row));
-            }
-        }
     }
 
     #[inline]

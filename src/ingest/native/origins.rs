@@ -95,7 +95,7 @@ impl Origins {
 fn is_api(host: &str) -> bool {
     const PROVIDERS: [&str; 5] =
         [".anthropic.com", ".openai.com", ".openai.azure.com", ".googleapis.com", ".services.ai.azure.com"];
-    host.starts_with("api.") || host.starts_with("bedrock") || PROVIDERS.iter().any(|end| host.ends_with(end))
+    host.starts_with("api.") || host.starts_with("bedrock-runtime.") || PROVIDERS.iter().any(|end| host.ends_with(end))
 }
 
 /// Host and port of a URL, or a path: without what differs from request to request, and without a password.
