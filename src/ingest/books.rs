@@ -155,23 +155,18 @@ impl Books {
 /// What is to be said of lines whose attempts are missing from the report.
 fn unclear((key, count): (&Option<(String, &'static str)>, &u64)) -> String {
     let lines = if *count == 1 {
-        "1 line looks like an attempt".to_owned()
+        "1 line looks like an attempt, and no known key says how it went".to_owned()
     } else {
-        format!("{count} lines look like attempts")
+        format!("{count} lines look like attempts, and no known key says how they went")
     };
-    match key {
+    let mapping = match key {
         Some((key, field)) => {
             let key = mask_keys(key);
-            format!(
-                "{lines} and no known key says how they went: map `{key}` in retrylens.toml, [fields] \"{key}\" = \
-                 \"{field}\". Until then calls may look failed that went on."
-            )
+            format!("map `{key}` in retrylens.toml: [fields] \"{key}\" = \"{field}\"")
         }
-        None => format!(
-            "{lines} and no known key says how they went: map the key that does to `status` or `outcome` under \
-             [fields]. Until then calls may look failed that went on."
-        ),
-    }
+        None => "map the key that does to `status` or `outcome` in retrylens.toml, under [fields]".to_owned(),
+    };
+    format!("{lines}: {mapping}. Until then, calls that went on may look as if they had failed.")
 }
 
 /// Each sentence once, with the inputs it holds for.
