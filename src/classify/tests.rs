@@ -205,7 +205,7 @@ fn every_class_and_trap() {
         (typed(500, "server_error"), C::ServerError, D::ErrorType),
         (http(500), C::ServerError, D::Status),
         (http(507), C::ServerError, D::Status),
-        (Failure { mid_stream: true, ..http(200) }, C::Unknown, D::Nothing),
+        (Failure { mid_stream: true, ..http(200) }, C::Connection, D::Nothing),
         (Failure { mid_stream: true, ..typed(200, "api_error") }, C::ServerError, D::ErrorType),
         // time and connections
         (typed(504, "timeout_error"), C::Timeout, D::ErrorType),

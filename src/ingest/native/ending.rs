@@ -1,7 +1,6 @@
 //! How an answer ended: by a stop reason, by the last event of its stream, or not at all.
 
 use super::attempt::Builder;
-use super::error_body;
 use super::scalar::Scalar;
 use crate::attempt::AnswerEnd;
 use crate::classify;
@@ -23,10 +22,13 @@ pub(super) fn names_truncation(outcome: &str) -> bool {
     TRUNCATED.iter().any(|word| word.eq_ignore_ascii_case(outcome))
 }
 
-/// Whether a value names a reason for which the model stopped. `unknown` is what some SDKs write where none came.
+/// What loggers and SDKs write where no stop reason came.
+const NO_REASON: [&str; 8] = ["", "none", "null", "nil", "undefined", "unknown", "-", "n/a"];
+
+/// Whether a value names a reason for which the model stopped.
 pub(super) fn is_stop_reason(value: &Scalar<'_>) -> bool {
     match value {
-        Scalar::Text(text) => !error_body::is_nothing(text) && !text.eq_ignore_ascii_case("unknown"),
+        Scalar::Text(text) => !NO_REASON.iter().any(|word| word.eq_ignore_ascii_case(text.trim())),
         Scalar::First(first) => is_stop_reason(first),
         Scalar::Int(_) | Scalar::Float(_) => true,
         Scalar::Null | Scalar::Bool(_) | Scalar::Other => false,

@@ -35,12 +35,16 @@ const EVENTS: [&str; 20] = [
 
 /// Findings that rest on a field which other logs of the kind need not have: rule, field or `*`, reason.
 const OPTIONAL: &[(&str, &str, &str)] = &[
+    ("RL101", "org", "another holder: the cap is judged for that"),
     ("RL102", "*", "another holder or grouping: the cap is judged for that"),
+    ("RL104", "call_id", "under another key it may be another call"),
     ("RL112", "*", "other calls are not known to be alike"),
     ("RL201", "idempotency_key", "without a key the attempt may rightly end the call"),
     ("RL204", "*", "another run or grouping"),
+    ("RL304", "call_id", "a counter that begins anew may be another call's"),
     ("RL304", "delay_ms", "the planned wait stands for a measured one"),
     ("RL307", "*", "attempts without numbers may be several calls"),
+    ("RL308", "*", "after minutes nothing but id and number says that a call goes on"),
     ("RL310", "*", "attempts without numbers may be several calls"),
     ("RL311", "*", "attempts without numbers may be several calls"),
     ("RL312", "*", "hints on other statuses are rare"),
@@ -53,6 +57,8 @@ const OPTIONAL: &[(&str, &str, &str)] = &[
     ("RL406", "*", "attempts without numbers may be several calls"),
     ("RL407", "*", "another model has another policy"),
     ("RL501", "*", "attempts of one call are told apart from others"),
+    ("RL602", "call_id", "the key stands for the call's id"),
+    ("RL605", "request_hash", "numbers that begin anew may be several requests"),
     ("RL608", "*", "one of several signs of a repeated tool"),
     ("RL802", "*", "another platform has one id only"),
     ("RL806", "*", "without ids a repeated record is another attempt"),
