@@ -32,6 +32,7 @@ pub(super) fn varies(slot: Slot) -> bool {
             | Slot::TtftMs
             | Slot::RunId
             | Slot::CallId
+            | Slot::GroupId
             | Slot::RequestId
             | Slot::HeaderRequestId
             | Slot::ProxyRequestId
