@@ -102,7 +102,13 @@ fn one_year_wrong_clock_changes_no_rate() {
             log(&made)
         );
         let report = analyzed(&wrong, &complete());
-        for key in ["in_flight_peak", "in_flight_peak_at", "offered_per_min", "offered_at", "course"] {
+        // Where the wrong time lies behind all others, the last answer is not known, but the last attempt is.
+        let sent = |report: &Value| {
+            let points = report["load"][0]["course"]["points"].as_array().unwrap().clone();
+            points.into_iter().filter(|point| point["sends"] != 0).collect::<Vec<Value>>()
+        };
+        assert_eq!(sent(&report), sent(&right), "{years} years");
+        for key in ["in_flight_peak", "in_flight_peak_at", "offered_per_min", "offered_at"] {
             assert_eq!(report["load"][0][key], right["load"][0][key], "{key}, {years} years");
         }
         assert_eq!(report["window"]["first"], right["window"]["first"], "{years} years");
@@ -114,13 +120,13 @@ fn one_year_wrong_clock_changes_no_rate() {
 
 #[test]
 fn rates_of_an_overload_are_those_of_the_period_itself() {
-    // Every 5 s an attempt for 8 minutes, and each third is refused: 12 a minute, 8 let through.
-    let made: Vec<Made> = (0..=96).map(|n| Made { sent: 30_000 + n * 5_000, took: 20, refused: n % 3 == 0 }).collect();
+    // Every 5 s an attempt for 10 minutes, and each third is refused: 12 a minute, 8 let through.
+    let made: Vec<Made> = (0..=120).map(|n| Made { sent: 30_000 + n * 5_000, took: 20, refused: n % 3 == 0 }).collect();
     let report = analyzed(&log(&made), &complete());
     let [finding] = rules(&report, "RL505")[..] else { panic!("{:#?}", report["findings"]) };
     let evidence = &finding["evidence"];
-    assert_eq!((&evidence["offered_per_min"], &evidence["lasted_s"]), (&12.0.into(), &480.0.into()));
-    assert_eq!(evidence["from"], "2026-03-10T09:00:30Z");
+    assert_eq!((&evidence["offered_per_min"], &evidence["lasted_s"]), (&12.0.into(), &600.0.into()));
+    assert!(evidence["from"].as_str().unwrap().starts_with("2026-03-10T09:00:30"), "{evidence}");
 }
 
 #[test]

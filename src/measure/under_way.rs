@@ -4,7 +4,7 @@ use super::peaks::{Peak, Sweep};
 use crate::attempt::{Attempt, Time};
 use crate::calls::Call;
 
-/// A call counts from so long after its start on, µs: times are rounded, and an answer is logged after its slot is
+/// A call surely counts from so long after its start on, µs: times are rounded, and an answer is logged after its slot is
 /// free, so that calls seem to overlap that followed one another.
 const SLACK_US: i64 = 50_000;
 /// The same where the time is one of whole seconds, µs.
@@ -17,6 +17,8 @@ const LONGEST_WAIT_US: i64 = 300_000_000;
 pub struct UnderWay {
     wanted: Option<bool>,
     sweep: Sweep,
+    /// The same without what clocks may have made of it.
+    sure: Sweep,
 }
 
 impl UnderWay {
@@ -40,9 +42,11 @@ impl UnderWay {
             if let Some(before) = position.checked_sub(1).map(|before| call.at(before).ended())
                 && attempt.sent.us_since(before) <= LONGEST_WAIT_US
             {
-                self.sweep.stay(before.max(counted), attempt.sent);
+                self.sweep.stay(before, attempt.sent);
+                self.sure.stay(before.max(counted), attempt.sent);
             }
-            self.sweep.stay(attempt.sent.max(counted), attempt.ended());
+            self.sweep.stay(attempt.sent, attempt.ended());
+            self.sure.stay(attempt.sent.max(counted), attempt.ended());
         }
     }
 
@@ -50,7 +54,8 @@ impl UnderWay {
     #[inline]
     pub(super) fn add(&mut self, attempt: &Attempt) {
         if self.is_wanted() {
-            self.sweep.stay(counted_from(attempt.sent), attempt.ended());
+            self.sweep.stay(attempt.sent, attempt.ended());
+            self.sure.stay(counted_from(attempt.sent), attempt.ended());
         }
     }
 
@@ -58,6 +63,7 @@ impl UnderWay {
     pub(super) fn take_waiting(&mut self, other: &mut UnderWay) {
         self.wanted = self.wanted.or(other.wanted);
         self.sweep.merge(std::mem::take(&mut other.sweep));
+        self.sure.merge(std::mem::take(&mut other.sure));
     }
 
     pub(super) fn merge(&mut self, mut other: UnderWay) {
@@ -67,12 +73,15 @@ impl UnderWay {
     /// Counts up to where no wait can reach back to any more when nothing can be sent before `until`.
     pub(super) fn settle(&mut self, until: Time) {
         let end = Time(i64::MAX);
-        self.sweep.settle(if until == end { end } else { until.plus_us(-LONGEST_WAIT_US) }, |_, _| ());
+        let due = if until == end { end } else { until.plus_us(-LONGEST_WAIT_US) };
+        self.sweep.settle(due, |_, _| ());
+        self.sure.settle(due, |_, _| ());
     }
 
-    /// The most calls that were under way at once.
+    /// The most calls that were under way at once, where more than `pool` surely were.
     #[must_use]
-    pub fn most(&self) -> Option<Peak> {
+    pub fn more_than(&self, pool: f64) -> Option<Peak> {
+        self.sure.most().filter(|sure| sure.count as f64 > pool)?;
         self.sweep.most()
     }
 }

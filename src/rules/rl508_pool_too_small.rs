@@ -38,9 +38,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Fleet,
     summary: "More calls were under way at once than the declared pool holds.",
     why: "By Little's law as many calls are under way as arrive a second times the seconds each takes. What exceeds \
-          the pool waits for a slot outside the log, or the pool is not the bound it is taken for. A call counts from \
-          50 ms after its start (1 s where its time is one of whole seconds) until its last answer, without waits of \
-          over five minutes.",
+          the pool waits for a slot outside the log, or the pool is not the bound it is taken for. Waits of \
+          over five minutes do not count; overlaps of less than 50 ms (1 s by a clock of whole seconds) alone are no \
+          finding.",
     fix: "Size the pool by arrival rate times time in system, with room for the slow ones; or admit no more than \
           pool divided by time in system a second.",
     remedy: Remedy::Fix,
@@ -96,8 +96,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     if (timed as f64) < TIMED * fleet.tally.sends as f64 {
         return Vec::new();
     }
-    let most = fleet.under_way.most().filter(|most| most.count as f64 > pool);
-    most.map(|most| hit(fleet, pool, most)).into_iter().collect()
+    fleet.under_way.more_than(pool).map(|most| hit(fleet, pool, most)).into_iter().collect()
 }
 
 /// Whether calls under way are to be counted at all.
