@@ -1,18 +1,19 @@
 //! A call beside its peers, in one sentence or two.
 
-use super::words::counted;
-use crate::report::{PeerMeasure, Peers, TracedCall};
+use super::words::{counted, number};
+use crate::report::{Outcome, PeerMeasure, Peers, TracedCall};
 use crate::units::seconds;
 
-/// "took 41 s; of 38 other calls of gpt-5 that succeeded, first sent from ... to ..., half took 2.1 s or less, ...".
+/// "longer than 38 of 38 other calls of gpt-5 that succeeded too, sent ...: in all 41 s (median 2.1 s, p95 6 s); ...".
 /// `stretch` says the time they were sent in.
 pub(in crate::render) fn sentence(call: &TracedCall, peers: &Peers, stretch: &str) -> String {
     let ended = match call.outcome {
-        crate::report::Outcome::Failed => "that failed too",
-        _ => "that succeeded too",
+        Outcome::Failed => "that failed too",
+        Outcome::Ok | Outcome::Open => "that succeeded too",
     };
     let model = call.model.as_deref().map_or_else(String::new, |model| format!(" of {model}"));
-    let mut text = format!("{}{model} {ended}, sent {stretch}", counted(peers.calls, "other call"));
+    let longer = peers.elapsed.map_or_else(String::new, |all| format!("longer than {} of ", number(all.below)));
+    let mut text = format!("{longer}{}{model} {ended}, sent {stretch}", counted(peers.calls, "other call"));
     let mut separator = ": ";
     let parts = [
         ("in all", peers.elapsed),
@@ -20,23 +21,17 @@ pub(in crate::render) fn sentence(call: &TracedCall, peers: &Peers, stretch: &st
         ("waiting", peers.waiting),
         ("to the first token", peers.first_token),
     ];
-    for (what, compared) in parts.into_iter().filter_map(|(what, compared)| Some((what, compared?))) {
-        text.push_str(&format!("{separator}{what} {}", one(&compared)));
+    for (what, measure) in parts.into_iter().filter_map(|(what, measure)| Some((what, measure?))) {
+        text.push_str(&format!("{separator}{what} {}", one(&measure)));
         separator = "; ";
     }
     text
 }
 
-/// "41 s (median 2.1 s, p95 6.0 s; longer than 38 of 38)".
-fn one(compared: &PeerMeasure) -> String {
-    let p95 = compared.p95_s.map_or_else(String::new, |s| format!(", p95 {}", seconds(s)));
-    format!(
-        "{} (median {}{p95}; longer than {} of {})",
-        seconds(compared.this_s),
-        seconds(compared.median_s),
-        compared.below,
-        compared.of
-    )
+/// "41 s (median 2.1 s, p95 6 s)".
+fn one(measure: &PeerMeasure) -> String {
+    let p95 = measure.p95_s.map_or_else(String::new, |s| format!(", p95 {}", seconds(s)));
+    format!("{} (median {}{p95})", seconds(measure.this_s), seconds(measure.median_s))
 }
 
 /// Where a call that took longer than nearly all others lost its time; nothing of one that did not.

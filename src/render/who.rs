@@ -1,7 +1,7 @@
 //! Who sent what: which rows are worth showing.
 
 use super::money::{dollars, known_dollars};
-use super::words::{counted, share};
+use super::words::{counted, number};
 use crate::attempt::Dimension;
 use crate::report::{Report, Totals, WhoRow};
 
@@ -22,16 +22,17 @@ pub(in crate::render) fn spent(totals: &Totals) -> Option<String> {
     match (totals.usd, totals.tokens) {
         (Some(usd), _) => {
             let known = if totals.with_cost.count < totals.with_cost.of {
-                format!("; known of {} attempts", share(totals.with_cost))
+                let known = totals.with_cost;
+                format!("; known of {} of {} attempts", number(known.count), number(known.of))
             } else {
                 String::new()
             };
             Some(format!("{}{}{known}", dollars(usd), totals.wasted_usd.map_or_else(String::new, wasted)))
         }
         (None, Some(tokens)) => {
-            let wasted = totals.wasted_tokens.map_or_else(String::new, |tokens| {
-                format!(", {} of them for needless attempts", super::words::number(tokens))
-            });
+            let wasted = totals
+                .wasted_tokens
+                .map_or_else(String::new, |tokens| format!(", {} of them for needless attempts", number(tokens)));
             Some(format!("{}{wasted}", counted(tokens, "token")))
         }
         (None, None) => None,

@@ -42,9 +42,6 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if totals.green_runs_with_retries > 0 {
         note.push_str(&format!(", {} of them only with retries", words::number(totals.green_runs_with_retries)));
     }
-    if let Some(spent) = who::spent(totals) {
-        note.push_str(&format!("; {spent}"));
-    }
     page.heading("RUNS", &note)?;
     let most = if page.options.verbose { report.runs.len() } else { SHOWN };
     let (shown, rest) = report.runs.split_at(most.min(report.runs.len()));
@@ -55,6 +52,9 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let mut table = Table::new(&COLUMNS);
     shown.iter().for_each(|run| table.row(row(run, room, priced)));
     page.table(&table)?;
+    if let Some(spent) = who::spent(totals) {
+        page.remark(&format!("cost: {spent}"))?;
+    }
     if rest.is_empty() { Ok(()) } else { page.remark(&more(rest)) }
 }
 

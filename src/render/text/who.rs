@@ -13,13 +13,13 @@ const SHOWN: usize = 4;
 
 const COLUMNS: [Column; 9] = [
     Column::new("by", Fit::Words),
-    Column::new("name", Fit::Id).cut_to(12),
+    Column::new("name", Fit::Id).cut_to(24),
     Column::new("calls", Fit::Number),
     Column::new("failed", Fit::Number),
-    Column::new("attempts", Fit::Number).spare(2),
+    Column::new("attempts", Fit::Number).spare(3),
     Column::new("retries", Fit::Number),
-    Column::new("needless", Fit::Number).spare(1),
-    Column::new("cost", Fit::Number).spare(3),
+    Column::new("needless", Fit::Number).spare(2),
+    Column::new("cost", Fit::Number).spare(1),
     Column::new("found", Fit::Words),
 ];
 
