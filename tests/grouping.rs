@@ -126,6 +126,33 @@ const CASES: &[Case] = &[
         loud: &[],
     },
     Case {
+        name: "a trace for each request",
+        log: &[
+            r#"{"ts":"2026-05-20T10:00:00Z","otelTraceID":"t1","status":503,"decision":"fail","request_id":"a"}"#,
+            r#"{"ts":"2026-05-20T10:00:02Z","otelTraceID":"t2","status":200,"request_id":"b"}"#,
+        ],
+        calls: 2,
+        loud: &["RL201"],
+    },
+    Case {
+        name: "a correlation id over the calls of one request",
+        log: &[
+            r#"{"ts":"2026-05-20T10:00:00.0Z","correlation_id":"r","request_id":"a","status":200,"duration_ms":3000}"#,
+            r#"{"ts":"2026-05-20T10:00:01.0Z","correlation_id":"r","request_id":"b","status":200,"duration_ms":3000}"#,
+        ],
+        calls: 2,
+        loud: &[],
+    },
+    Case {
+        name: "a correlation id over numbered attempts",
+        log: &[
+            r#"{"ts":"2026-05-20T10:00:00.0Z","correlation_id":"r","attempt":1,"request_id":"a","status":529,"duration_ms":30}"#,
+            r#"{"ts":"2026-05-20T10:00:01.0Z","correlation_id":"r","attempt":2,"request_id":"b","status":200,"duration_ms":3000}"#,
+        ],
+        calls: 1,
+        loud: &[],
+    },
+    Case {
         name: "a proxy that sends thrice and passes the last id on",
         log: &[
             r#"{"ts":"2026-05-20T10:00:00.0Z","call_id":"c","layer":"app","attempt":1,"status":200,"duration_ms":3000,"request_id":"r3"}"#,

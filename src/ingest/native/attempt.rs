@@ -151,7 +151,7 @@ impl Builder<'_, '_> {
             table.gauges.add(&table.names, (origin, origin_id), answered, reading);
             flags.set(Flags::HEADROOM, true);
         }
-        let run = self.record.run_id.as_deref().filter(|run| !run.is_empty());
+        let run = self.record.run();
         let mut row = Attempt {
             sent: self.sent,
             key: fingerprint(run, self.call_id(), self.place.stream),

@@ -38,6 +38,7 @@ pub(super) fn varies(slot: Slot) -> bool {
             | Slot::ChunkGapMs
             | Slot::RunId
             | Slot::CallId
+            | Slot::GroupId
             | Slot::RequestId
             | Slot::HeaderRequestId
             | Slot::ProxyRequestId

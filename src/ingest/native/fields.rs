@@ -24,6 +24,8 @@ pub(crate) enum Field {
     TtftS,
     RunId,
     CallId,
+    /// Names what several calls belong to, unless attempts are numbered: then it names the call.
+    GroupId,
     /// Counted from 1; also `2/5`.
     Number,
     /// Counted from 0.
@@ -176,11 +178,25 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::DurationBare, &["duration", "latency", "elapsed"]),
     (Field::TtftMs, &["ttft_ms", "time_to_first_token_ms", "first_token_ms"]),
     (Field::TtftS, &["ttft_s", "ttft", "time_to_first_token"]),
-    (Field::RunId, &["run_id", "run", "session_id", "sessionId", "job_id", "trace_id", "conversation_id"]),
     (
-        Field::CallId,
-        &["call_id", "call", "turn_id", "logical_id", "operation_id", "logical_request_id", "correlation_id"],
+        Field::RunId,
+        &[
+            "run_id",
+            "run",
+            "session_id",
+            "sessionId",
+            "job_id",
+            "trace_id",
+            "conversation_id",
+            "traceId",
+            "traceid",
+            "trace.id",
+            "dd.trace_id",
+            "otelTraceID",
+        ],
     ),
+    (Field::CallId, &["call_id", "call", "turn_id", "logical_id", "logical_request_id"]),
+    (Field::GroupId, &["operation_id", "correlation_id", "operationId", "correlationId"]),
     (Field::Number, &["attempt", "attempt_number", "attemptNumber", "try", "attempt_no", "try_number", "attempt_num"]),
     (Field::NumberFromZero, &["retry_attempt", "retry_count", "retries"]),
     (Field::MaxAttempts, &["max_attempts", "maxAttempts"]),

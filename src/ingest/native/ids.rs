@@ -19,8 +19,9 @@ pub(crate) enum IdField {
     Trace,
 }
 
-/// Keys of a trace's id: W3C, OpenTelemetry, Elastic, Datadog.
-const TRACE: [&str; 7] = ["trace_id", "traceid", "trace.id", "dd.trace_id", "otelTraceID", "traceId", "traceparent"];
+/// Keys of a trace's id: W3C, OpenTelemetry, Elastic, Datadog. All but the first, whose value holds a span as well,
+/// name a run where nothing else does.
+const TRACE: [&str; 7] = ["traceparent", "trace_id", "traceid", "trace.id", "dd.trace_id", "otelTraceID", "traceId"];
 /// Headers and fields in which platforms give their own id of a request.
 const PLATFORM: [&str; 4] = ["aws_request_id", "x-amzn-requestid", "x-amzn-request-id", "x-goog-request-id"];
 
@@ -35,7 +36,7 @@ pub(crate) fn id_field(key: &str) -> Option<IdField> {
     }
     match lookup(key).or_else(|| lookup(&lower))?.0 {
         Field::RequestId => Some(IdField::Request),
-        Field::CallId => Some(IdField::Call),
+        Field::CallId | Field::GroupId => Some(IdField::Call),
         Field::RunId => Some(IdField::Run),
         Field::Header if matches!(lower.as_str(), "request-id" | "x-request-id" | "apim-request-id") => {
             Some(IdField::Request)
@@ -95,6 +96,13 @@ fn note(field: Option<IdField>, value: &Value, ids: &mut Vec<(IdField, String)>)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trace_is_a_run_where_no_other_is_named() {
+        for key in &TRACE[1..] {
+            assert!(matches!(lookup(key), Some((Field::RunId, _))), "{key}");
+        }
+    }
 
     #[test]
     fn keys_of_ids_in_their_spellings() {

@@ -26,6 +26,7 @@ pub(crate) struct Record<'a> {
     pub(crate) ttft_ms: Option<f64>,
     pub(crate) run_id: Text<'a>,
     pub(crate) call_id: Text<'a>,
+    pub(crate) group_id: Text<'a>,
     pub(crate) number: Option<i64>,
     pub(crate) max_attempts: Option<i64>,
     pub(crate) layer: Text<'a>,
@@ -110,6 +111,22 @@ impl Record<'_> {
         outcome && (!self.outcome_is_nested || self.names_an_attempt() || self.names_a_model())
     }
 
+    /// The run it names; that of a group where nothing better does.
+    pub(crate) fn run(&self) -> Option<&str> {
+        let group = || named(&self.group_id).filter(|_| !self.is_numbered());
+        named(&self.run_id).or_else(group)
+    }
+
+    /// The call it names; that of a group where its attempts are numbered.
+    pub(crate) fn call(&self) -> Option<&str> {
+        let group = || named(&self.group_id).filter(|_| self.is_numbered());
+        named(&self.call_id).or_else(group)
+    }
+
+    fn is_numbered(&self) -> bool {
+        self.number.is_some_and(|number| number > 0)
+    }
+
     /// Whether it names a request or its place in a call.
     pub(crate) fn names_an_attempt(&self) -> bool {
         self.number.is_some()
@@ -150,6 +167,7 @@ impl<'a> Record<'a> {
         Some(match field {
             Field::RunId => &mut self.run_id,
             Field::CallId => &mut self.call_id,
+            Field::GroupId => &mut self.group_id,
             Field::Layer => &mut self.layer,
             Field::RequestId => &mut self.request_id,
             Field::Provider => &mut self.provider,
@@ -242,6 +260,7 @@ impl<'a> Record<'a> {
             // Words were set above.
             Field::RunId
             | Field::CallId
+            | Field::GroupId
             | Field::Layer
             | Field::RequestId
             | Field::Provider
@@ -337,6 +356,11 @@ impl<'a> Record<'a> {
     fn counts(&mut self) -> &mut TokenCounts {
         self.usage.get_or_insert_default()
     }
+}
+
+/// An id that is not empty.
+fn named<'t>(text: &'t Text<'_>) -> Option<&'t str> {
+    text.as_deref().filter(|id| !id.is_empty())
 }
 
 /// Whether a field of numbers or truths can be read from `value`; fields that take any words can.

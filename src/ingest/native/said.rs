@@ -138,8 +138,7 @@ impl Builder<'_, '_> {
 
     /// The name of the call; an idempotency key is one where nothing else is.
     pub(super) fn call_id(&self) -> Option<&str> {
-        let named = self.record.call_id.as_deref().filter(|id| !id.is_empty());
-        named.or_else(|| self.idempotency_key()).filter(|id| !id.is_empty())
+        self.record.call().or_else(|| self.idempotency_key()).filter(|id| !id.is_empty())
     }
 }
 

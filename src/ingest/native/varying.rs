@@ -24,6 +24,7 @@ pub(super) struct Varying<'l> {
 struct Said<'l> {
     run: Option<&'l str>,
     call: Option<&'l str>,
+    group: Option<&'l str>,
     request_hash: Option<&'l str>,
     /// The provider's name for the request, the one its headers give, and a proxy's.
     request_ids: [Option<&'l str>; 3],
@@ -68,7 +69,9 @@ impl<'l> Varying<'l> {
         table: &mut AttemptTable,
     ) {
         let mut flags = constants.flags;
-        let Said { run, call, .. } = self.said;
+        let Said { mut run, mut call, group, .. } = self.said;
+        let owner = if constants.number > 0 { &mut call } else { &mut run };
+        *owner = owner.or(group);
         let request_id = self.said.request_ids.into_iter().flatten().next();
         flags.set(Flags::REQUEST_ID, request_id.is_some());
         flags.set(Flags::AWS_ID, self.said.aws_id);
@@ -121,6 +124,7 @@ impl<'l> Said<'l> {
         match slot {
             Slot::RunId => self.run = value.name()?,
             Slot::CallId => self.call = value.name()?,
+            Slot::GroupId => self.group = value.name()?,
             Slot::RequestHash => self.request_hash = value.words()?,
             Slot::RequestId => self.request_ids[0] = value.name()?,
             Slot::HeaderRequestId => self.request_ids[1] = value.name()?,
