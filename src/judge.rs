@@ -202,7 +202,7 @@ impl<'a> Judgement<'a> {
         self.fleet.sums.under_way.want(|| rules::declares_pool(&options.settings));
         self.fleet.sums.absorb(call, since);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
-        if call.succeeded_at_once() && !call.shares_id {
+        if call.succeeded_at_once() {
             return;
         }
         let mut hits: Vec<(&'static Rule, bool, Hit)> = Vec::new();

@@ -21,8 +21,6 @@ pub struct Call<'a> {
     pub disordered: bool,
     /// Deliveries of an attempt beyond its first.
     pub duplicates: u32,
-    /// Another call has the same id, and was under way when this one began or was sent by another client.
-    pub shares_id: bool,
     /// The same run asked another model within seconds of its last failure, in a log that names no calls.
     pub fell_back: bool,
 }
@@ -52,16 +50,8 @@ impl<'a> Call<'a> {
         grouping: Grouping,
         horizon: &Horizon,
     ) -> Call<'a> {
-        let mut call = Call {
-            table,
-            rows,
-            grouping,
-            outcome: Outcome::Ok,
-            disordered: false,
-            duplicates: 0,
-            shares_id: false,
-            fell_back: false,
-        };
+        let mut call =
+            Call { table, rows, grouping, outcome: Outcome::Ok, disordered: false, duplicates: 0, fell_back: false };
         if call.rows.len() > 1 {
             call.order();
             call.drop_duplicates();
@@ -74,7 +64,7 @@ impl<'a> Call<'a> {
     /// The same for one of the calls that share an id.
     pub(super) fn settle_part(table: &'a AttemptTable, part: Part, horizon: &Horizon) -> Call<'a> {
         let grouping = if part.guessed { Grouping::Inferred } else { Grouping::Explicit };
-        Call { shares_id: part.apart, ..Call::settle(table, part.rows, grouping, horizon) }
+        Call::settle(table, part.rows, grouping, horizon)
     }
 
     /// The same for one that was found in a stream.
@@ -175,7 +165,7 @@ impl<'a> Call<'a> {
     /// Its only row, where that is plain and nothing else is to be said of it: see [`Attempt::is_plain`].
     pub(crate) fn plain_row(&self) -> Option<u32> {
         let [row] = self.rows[..] else { return None };
-        (self.duplicates == 0 && !self.shares_id && self.table.rows[row as usize].is_plain()).then_some(row)
+        (self.duplicates == 0 && self.table.rows[row as usize].is_plain()).then_some(row)
     }
 
     /// How many sends it took.

@@ -17,8 +17,6 @@ const WITNESSES: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) rows: SmallVec<[u32; 8]>,
-    /// Another call of the same id was under way when it began, or one of another client was before it.
-    pub(super) apart: bool,
     /// An attempt of it may as well be one of another call of the same id.
     pub(super) guessed: bool,
     /// One of its attempts has the number 1. Such a number begins a call only where there was one already: else the
@@ -46,9 +44,7 @@ pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Part> {
         let next = &table.rows[index as usize];
         let (place, guessed) = place_of(table, &calls, next);
         if place == calls.len() {
-            let recent = &calls[calls.len().saturating_sub(MOST)..];
-            let apart = recent.iter().any(|call| call.is_beside(table, next));
-            calls.push(Part { apart, ..Part::default() });
+            calls.push(Part::default());
         }
         let call = &mut calls[place];
         call.rows.push(index);
@@ -238,15 +234,12 @@ mod tests {
         let parts = |log: &str| {
             let table = read_str(log);
             let rows: Vec<u32> = (0..table.rows.len() as u32).collect();
-            split(&table, &rows)
-                .into_iter()
-                .map(|part| (part.rows.to_vec(), part.apart, part.guessed))
-                .collect::<Vec<_>>()
+            split(&table, &rows).into_iter().map(|part| (part.rows.to_vec(), part.guessed)).collect::<Vec<_>>()
         };
         let told = parts(&log(r#","org":"x""#, r#","org":"y""#));
-        assert_eq!(told, [(vec![0, 3], false, false), (vec![1, 2, 4], true, false)]);
+        assert_eq!(told, [(vec![0, 3], false), (vec![1, 2, 4], false)]);
         let guessed = parts(&log("", ""));
-        assert!(guessed.len() == 2 && guessed.iter().any(|(_, _, guessed)| *guessed), "{guessed:?}");
+        assert!(guessed.len() == 2 && guessed.iter().any(|(_, guessed)| *guessed), "{guessed:?}");
     }
 
     #[test]

@@ -78,7 +78,6 @@ pub static CATALOGUE: &[Rule] = &[
     rl806_duplicate_lines::RULE,
     rl807_no_headroom_headers::RULE,
     rl808_error_logged_as_success::RULE,
-    rl809_shared_call_id::RULE,
 ];
 
 /// The rule with this code, whatever its case.

@@ -86,7 +86,6 @@ mod rl805_clock_disorder;
 mod rl806_duplicate_lines;
 mod rl807_no_headroom_headers;
 mod rl808_error_logged_as_success;
-mod rl809_shared_call_id;
 mod scripted;
 mod sdk;
 pub(crate) mod shared;

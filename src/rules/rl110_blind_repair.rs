@@ -48,5 +48,6 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     }
     let retried = refused::retried(call, class_is(Class::SchemaError), |p, q| repeats::same_body(call, p, q))?;
     let message = format!("an answer that missed its schema was met by the same request {}", retried.times());
-    Some(retried.hit(&message, ""))
+    // That one of them came out right was luck: nothing of the request had changed.
+    Some(Hit { severity: None, ..retried.hit(&message, "") })
 }

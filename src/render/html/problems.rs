@@ -6,7 +6,7 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::view::View;
-use crate::render::words::{self, counted, number};
+use crate::render::words::{self, counted};
 use crate::report::Problem;
 use crate::rules::{Severity, find};
 use crate::units::seconds;
@@ -56,7 +56,7 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
 fn found(view: &View<'_>) -> String {
     let totals = &view.report.totals;
     let counts = [(totals.errors, "error"), (totals.warnings, "warning"), (totals.infos, "info")];
-    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", number(*n)));
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| counted(*n, word));
     let findings = counted(totals.errors + totals.warnings + totals.infos, "finding");
     format!("{findings} ({}); repeats folded by rule, provider, model and class", counts.collect::<Vec<_>>().join(", "))
 }

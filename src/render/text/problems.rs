@@ -49,7 +49,7 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 fn found(report: &Report) -> String {
     let totals = &report.totals;
     let counts = [(totals.errors, "error"), (totals.warnings, "warning"), (totals.infos, "info")];
-    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", words::number(*n)));
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| words::counted(*n, word));
     let findings = words::counted(totals.errors + totals.warnings + totals.infos, "finding");
     format!("{findings} ({}), repeats folded", counts.collect::<Vec<_>>().join(", "))
 }

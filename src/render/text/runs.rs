@@ -17,6 +17,8 @@ const SHOWN: usize = 15;
 const SHARED: usize = 29;
 /// Columns of a run's id on such a page where it is long.
 const RUN: usize = 15;
+/// Columns of a page on which costs leave room for names and histograms.
+const WIDE: usize = 100;
 
 const COLUMNS: [Column; 10] = [
     Column::new("run", Fit::Id).cut_to(8),
@@ -45,12 +47,13 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.heading("RUNS", &note)?;
     let most = if page.options.verbose { report.runs.len() } else { SHOWN };
     let (shown, rest) = report.runs.split_at(most.min(report.runs.len()));
-    let priced = totals.usd.is_some();
-    let costs = shown.iter().map(|run| cost(run, priced).iter().map(Text::width).sum::<usize>()).max();
+    let width = page.width;
+    let cost = |run: &Run| if width < WIDE { Default::default() } else { cost(run, totals.usd.is_some()) };
+    let costs = shown.iter().map(|run| cost(run).iter().map(Text::width).sum::<usize>()).max();
     let room =
         histogram_room(shown, page.width).saturating_sub(costs.filter(|width| *width > 0).map_or(0, |it| it + 2));
     let mut table = Table::new(&COLUMNS);
-    shown.iter().for_each(|run| table.row(row(run, room, priced)));
+    shown.iter().for_each(|run| table.row(row(run, room, cost(run))));
     page.table(&table)?;
     if let Some(spent) = who::spent(totals) {
         page.remark(&format!("cost: {spent}"))?;
@@ -76,8 +79,7 @@ fn cost(run: &Run, priced: bool) -> [Text; 2] {
     [Text::plain(known_dollars(run.usd)), Text::plain(known_tokens(tokens))]
 }
 
-fn row(run: &Run, room: usize, priced: bool) -> Vec<Text> {
-    let [cost, tokens] = cost(run, priced);
+fn row(run: &Run, room: usize, [cost, tokens]: [Text; 2]) -> Vec<Text> {
     vec![
         Text::plain(&run.run_id),
         Text::plain(words::number(run.calls)),

@@ -40,6 +40,7 @@ pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.table(&table)?;
     match left_out {
         0 => Ok(()),
+        more if all => page.remark(&format!("and {} in the JSON report", words::counted(more, "more name"))),
         more => page.remark(&format!("and {} (--verbose shows more, JSON too)", words::counted(more, "more name"))),
     }
 }

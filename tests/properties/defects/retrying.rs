@@ -52,7 +52,12 @@ fn repeats_a_doomed_call(dice: Dice) -> Log {
         scene.call = call;
         scene.fails([failure.clone()]);
     }
-    scene.play()
+    // The same request each time: where the log has hashes of bodies, they are alike.
+    scene.play().each(|record| {
+        if record.number("status") == Some(400.0) {
+            record.set("request_hash", "the-same");
+        }
+    })
 }
 
 fn trims(dice: Dice) -> Log {

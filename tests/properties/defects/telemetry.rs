@@ -13,7 +13,6 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("RL806", delivers_twice),
     defect("RL807", drops_headers),
     defect("RL808", calls_errors_success),
-    defect("RL809", counts_calls_in_two_processes),
 ];
 
 fn loses_ids(dice: Dice) -> Log {
@@ -87,26 +86,6 @@ fn delivers_twice(dice: Dice) -> Log {
 }
 
 /// Another process of the same run gives its calls the same ids.
-fn counts_calls_in_two_processes(dice: Dice) -> Log {
-    let mut scene = Scene::of(dice);
-    let name = scene.name();
-    scene.succeeds();
-    let mut log = scene.play();
-    log.names_calls = true;
-    let own = log.records.iter_mut().find(|record| record.call == name);
-    let other = own.map(|own| {
-        own.lasted_us = own.lasted_us.max(2_000_000);
-        let mut other = own.clone();
-        other.sent_us += own.lasted_us / 2;
-        ["request_id", "request_hash"].into_iter().for_each(|field| other.set(field, "another"));
-        own.drop("request_hash");
-        other.drop("request_hash");
-        other
-    });
-    log.records.extend(other);
-    log
-}
-
 fn drops_headers(dice: Dice) -> Log {
     // Fewer attempts may have missed them by chance.
     Scene::with(dice, 4).play().each(|record| record.drop("headers"))

@@ -16,7 +16,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("RL307", waits_beyond_its_cap),
     defect("RL308", |dice| sleeps(dice, 320.0, 850.0)),
     defect("RL309", |dice| sleeps(dice, 320.0, 850.0)).also(&[("RL308", "the wait was the server's")]),
-    defect("RL310", overruns_its_budget),
+    defect("RL310", overruns_its_budget).given("[policy]\nbudget_s = 900"),
     defect("RL311", knows_no_end).also(&[("RL310", "what has no budget passes any")]),
     defect("RL312", obeys_without_progress),
     defect("RL313", hears_a_hint_beyond_its_deadline),
