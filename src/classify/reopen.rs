@@ -115,7 +115,7 @@ fn named_clock(found: &Captures<'_>, sent_us: i64) -> Option<i64> {
 /// The moment a message names for the next try, "try again at 13:50" say, and whether it names the zone of that clock.
 /// Where it does not, the clock is read in `zone`; a bare hour is none then.
 pub fn stated_moment<Z: TimeZone + Copy>(message: &str, now_us: i64, zone: Z) -> Option<(i64, bool)> {
-    let text = message[..message.floor_char_boundary(MAX_TEXT)].as_bytes();
+    let text = &message.as_bytes()[..message.floor_char_boundary(MAX_TEXT)];
     // Most messages name none, and end here.
     memmem::find(text, b" at ")?;
     if let Some(us) = stated_date(text) {

@@ -176,7 +176,8 @@ fn nothing_found(ingested: &Ingested) -> String {
 pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter, left_out: u64) -> CliError {
     let options: Vec<String> = [("--since", filter.since.is_some()), ("--until", filter.until.is_some())]
         .into_iter()
-        .filter_map(|(option, given)| given.then(|| option.to_owned()))
+        .filter(|(_, given)| *given)
+        .map(|(option, _)| option.to_owned())
         .chain(filter.names.iter().map(|names| format!("--{}", names.of.name())))
         .collect();
     let mut text = format!(

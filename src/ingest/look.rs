@@ -287,6 +287,6 @@ impl Glance {
     /// How long it took, in µs, a bare duration being in this unit.
     fn us(&self, ms_per_unit: f64) -> Option<i64> {
         let ms = self.named_ms.or_else(|| Some(self.bare?.value * ms_per_unit))?;
-        (ms.is_finite() && ms >= 0.0).then(|| (ms * 1e3) as i64)
+        (ms.is_finite() && ms >= 0.0).then_some((ms * 1e3) as i64)
     }
 }

@@ -117,9 +117,12 @@ impl Piece<'_> {
     }
 }
 
+/// Takes lines, the front of the file they stand in, and how many bytes of it they stand for.
+type TakeLines<'t> = &'t mut dyn FnMut(&[u8], &[u8], u64);
+
 impl Small<'_> {
-    /// Hands its lines to `take`, unpacked, with the front of the file and how many bytes they stand for.
-    fn read(&self, buffer: &mut Vec<u8>, take: &mut dyn FnMut(&[u8], &[u8], u64)) -> io::Result<()> {
+    /// Hands its lines to `take`, unpacked.
+    fn read(&self, buffer: &mut Vec<u8>, take: TakeLines<'_>) -> io::Result<()> {
         let lines = reader::window(self.path, 0, self.length, buffer)?;
         let cut = cut_short(buffer, self.length);
         if reader::is_plain(buffer) {

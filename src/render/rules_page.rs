@@ -62,7 +62,7 @@ fn in_full(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "- Needs: {}", needs(rule, |field| format!("`{field}`")))?;
     for (nth, exception) in rule.exceptions().enumerate() {
-        write!(out, "{}  - {}\n", if nth == 0 { "- Exceptions and tolerances:\n" } else { "" }, text(exception))?;
+        writeln!(out, "{}  - {}", if nth == 0 { "- Exceptions and tolerances:\n" } else { "" }, text(exception))?;
     }
     settings(rule, out)?;
     example(rule, out)

@@ -92,8 +92,8 @@ impl Measure {
             Measure::WastedSends => "wasted attempts",
             Measure::WaitMs => "waiting",
             Measure::RateLimited => "429s",
-            Measure::Errors => "error findings",
-            Measure::Warnings => "warning findings",
+            Measure::Errors => "RL errors",
+            Measure::Warnings => "RL warnings",
         }
     }
 

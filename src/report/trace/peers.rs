@@ -66,7 +66,7 @@ pub(super) fn peers(call: &Call<'_>, calls: &[Call<'_>], (from, until): (Time, T
     let (waiting, first_token) = (compared(waiting_us), compared(first_token_us));
     let known = elapsed.or(first_token).is_some();
     let (from, until) = (from.min(first.sent), until.max(first.sent));
-    known.then(|| Peers { from, until, calls: peers.len() as u64, elapsed, working, waiting, first_token })
+    known.then_some(Peers { from, until, calls: peers.len() as u64, elapsed, working, waiting, first_token })
 }
 
 fn service(call: &Call<'_>) -> (crate::attempt::Symbol, crate::attempt::Symbol) {
