@@ -23,6 +23,8 @@ pub struct Call<'a> {
     pub duplicates: u32,
     /// The same run asked another model within seconds of its last failure, in a log that names no calls.
     pub fell_back: bool,
+    /// Every attempt was sent on a whole second: the clock of the log may hide up to a second.
+    pub whole_seconds: bool,
 }
 
 /// The time between two attempts.
@@ -50,13 +52,23 @@ impl<'a> Call<'a> {
         grouping: Grouping,
         horizon: &Horizon,
     ) -> Call<'a> {
-        let mut call =
-            Call { table, rows, grouping, outcome: Outcome::Ok, disordered: false, duplicates: 0, fell_back: false };
+        let mut call = Call {
+            table,
+            rows,
+            grouping,
+            outcome: Outcome::Ok,
+            disordered: false,
+            duplicates: 0,
+            fell_back: false,
+            whole_seconds: false,
+        };
         if call.rows.len() > 1 {
             call.order();
             call.drop_duplicates();
             call.follow_numbers();
         }
+        let whole_seconds = call.attempts().all(|attempt| attempt.sent.0 % 1_000_000 == 0);
+        call.whole_seconds = whole_seconds;
         call.outcome = call.ending(horizon);
         call
     }

@@ -71,13 +71,12 @@ impl OwnWait {
         }
         let wait = call.wait_before(position + 1)?;
         let planned = call.detail(position).and_then(|detail| detail.planned_us);
-        let coarse = call.attempts().all(|attempt| attempt.sent.0 % 1_000_000 == 0);
         // The client says it did not wait, and the log's clock is too coarse to tell: believe it.
-        if planned == Some(0) && (coarse || !wait.end_to_start) && wait.us <= 2_000_000 {
+        if planned == Some(0) && (call.whole_seconds || !wait.end_to_start) && wait.us <= 2_000_000 {
             return Some(OwnWait { us: 0, meant: true });
         }
         let sure = call.grouping != Grouping::Inferred || attempt.flags.has(Flags::DECIDED_RETRY) || planned.is_some();
-        (sure && !coarse).then_some(OwnWait { us: wait.us, meant: planned == Some(0) })
+        (sure && !call.whole_seconds).then_some(OwnWait { us: wait.us, meant: planned == Some(0) })
     }
 }
 

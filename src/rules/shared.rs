@@ -10,8 +10,7 @@ pub(super) use crate::untrusted::cut;
 
 /// How far two send times of the call may be off against each other: some logs keep whole seconds.
 pub(super) fn clock_step_us(call: &Call<'_>) -> i64 {
-    const SECOND_US: i64 = 1_000_000;
-    if call.attempts().all(|attempt| attempt.sent.0 % SECOND_US == 0) { SECOND_US } else { 0 }
+    if call.whole_seconds { 1_000_000 } else { 0 }
 }
 
 /// Whether the log says so little of a failure that nothing can be held against its retry.
