@@ -2,6 +2,7 @@
 
 use super::chunk::{self, Chunk, Stretch};
 use super::misread::Misread;
+use super::open::Plan;
 use super::{IngestError, Ingested, Source};
 use crate::report::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
@@ -88,7 +89,7 @@ impl Merger {
 impl Books {
     pub(super) fn settle(&mut self) {
         for mut chunk in std::mem::take(&mut self.pending) {
-            self.notes.append(&mut chunk.notes);
+            chunk.plans.drain(..).for_each(|(file, plan)| self.read_by(file, &plan));
             for mut stretch in chunk.stretches {
                 let before = self.lines[stretch.file as usize];
                 if before > 0 {
@@ -120,8 +121,9 @@ impl Books {
     }
 
     /// Takes note of how input `file` is read.
-    pub(super) fn note(&mut self, file: u32, notes: Vec<String>) {
-        self.notes.extend(notes.into_iter().map(|note| (file, note)));
+    pub(super) fn read_by(&mut self, file: u32, plan: &Plan) {
+        self.notes.extend(plan.notes.iter().map(|note| (file, note.clone())));
+        self.out.inputs[file as usize].format = plan.format.name();
     }
 
     fn take(&mut self, stretch: Stretch) {

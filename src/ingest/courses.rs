@@ -2,9 +2,8 @@
 
 use super::books::{Books, Merger, Streams};
 use super::chunk::Chunk;
-use super::conventions::Conventions;
 use super::excerpt::Excerpt;
-use super::look::{self, Look};
+use super::open::{FRONT, Plan};
 use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
 use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source};
@@ -16,6 +15,7 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes at the front of an input that are looked at to learn when it begins.
 const PROBE: usize = 1 << 16;
@@ -43,7 +43,9 @@ struct Course<'s> {
     /// Log time that one piece of it covers, µs; 0 while that is not known.
     stride: i64,
     /// How it is read, once it was opened.
-    look: Look,
+    plan: Option<Arc<Plan>>,
+    /// That was not told so far.
+    untold: bool,
 }
 
 enum State<'s> {
@@ -71,7 +73,7 @@ pub fn read_in_time(
     loop {
         let batch = courses.next_batch(options);
         courses.failures.drain(..).for_each(|(file, error)| merger.books.fail(file, error));
-        courses.hand_over_notes(&mut merger.books);
+        courses.hand_over_plans(&mut merger.books);
         let (streams, books) = (&merger.streams, &mut merger.books);
         let ((), chunks) = rayon::join(
             || take_in(books, watermark, sink),
@@ -115,7 +117,8 @@ impl<'s> Courses<'s> {
                 state: State::Unopened,
                 clock: Time(i64::MIN),
                 stride: 0,
-                look: Look::default(),
+                plan: None,
+                untold: false,
             };
             if !alone && let Source::File(path) = source {
                 // What cannot be looked at shows where it is opened.
@@ -177,8 +180,12 @@ impl<'s> Courses<'s> {
     }
 
     /// Hands on what is to be said of the inputs opened since.
-    fn hand_over_notes(&mut self, books: &mut Books) {
-        self.list.iter_mut().for_each(|course| books.note(course.file, std::mem::take(&mut course.look.notes)));
+    fn hand_over_plans(&mut self, books: &mut Books) {
+        for course in &mut self.list {
+            if std::mem::take(&mut course.untold) {
+                course.plan.iter().for_each(|plan| books.read_by(course.file, plan));
+            }
+        }
     }
 
     /// Takes note of what was read: the latest send of each stretch.
@@ -225,42 +232,47 @@ impl<'s> Course<'s> {
 
     fn first_sent(&self, lines: &[u8], options: &Options, streams: &Streams) -> Time {
         let stream = &streams.names[self.file as usize];
-        let (zone, dialect, how) = (options.zone, &options.dialect, Conventions::default());
-        let mut excerpt = Excerpt::new(self.file, stream, zone, Filter::EVERYTHING, dialect, how);
+        let plan = Plan::of(&lines[..lines.len().min(FRONT)], &options.habits());
+        let mut excerpt = Excerpt::new(self.file, stream, &options.habits(), Filter::EVERYTHING, &plan);
         let found = lines.split(|byte| *byte == b'\n').any(|line| excerpt.take(line, 1, None, false) > 0);
         let table = excerpt.finish();
         table.rows.first().filter(|_| found).map_or(Time(i64::MIN), |row| row.sent)
     }
 
     fn begin(&mut self, window: u64, options: &Options) -> io::Result<()> {
-        let look = |front: &[u8]| look::look(front, &options.dialect, options.zone);
-        self.state = match (self.source, super::open(self.source)?) {
+        let plan = |front: &[u8]| Some(Arc::new(Plan::of(front, &options.habits())));
+        self.state = match (self.source, super::bytes_of(self.source)?) {
             (Source::File(path), Bytes::Plain(length)) => {
-                self.look = look(&reader::front_of_file(path, look::FRONT)?);
+                self.plan = plan(&reader::front_of_file(path, FRONT)?);
                 State::Plain { path, next: 0, length }
             }
             (_, Bytes::Stream(stream)) => {
-                let (front, stream) = reader::front_of(stream, look::FRONT);
-                self.look = look(&front);
+                let (front, stream) = reader::front_of(stream, FRONT);
+                self.plan = plan(&front);
                 State::Stream(Blocks::new(stream, window as usize))
             }
             (Source::Stdin, Bytes::Plain(_)) => State::Done,
         };
+        self.untold = true;
         Ok(())
     }
 
     fn next_piece(&mut self, window: u64) -> io::Result<Option<Piece<'s>>> {
+        let Some(plan) = &self.plan else {
+            self.state = State::Done;
+            return Ok(None);
+        };
+        let (file, plan) = (self.file, Arc::clone(plan));
         let (piece, done) = match &mut self.state {
             State::Plain { path, next, length } if *next < *length => {
                 let (start, end) = (*next, (*next + window).min(*length));
                 *next = end;
-                let conventions = self.look.conventions;
-                (Some(Piece::Window { path, file: self.file, start, end, conventions }), end == *length)
+                (Some(Piece::Window { path, file, start, end, plan }), end == *length)
             }
             State::Stream(blocks) => {
                 let block = blocks.next_block()?;
                 let done = block.is_none();
-                (block.map(|block| Piece::Block(self.file, block, self.look.conventions)), done)
+                (block.map(|block| Piece::Block(file, block, plan)), done)
             }
             _ => (None, true),
         };

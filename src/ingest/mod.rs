@@ -1,7 +1,9 @@
 //! Reads inputs into attempts, and accounts for every line.
 
+mod ansi;
 #[doc(hidden)]
 pub mod bench;
+mod block;
 mod books;
 mod chunk;
 mod conventions;
@@ -9,13 +11,17 @@ mod courses;
 mod dialect;
 mod excerpt;
 mod filter;
+mod format;
+mod formats;
 pub(crate) mod hint;
 mod in_order;
 mod look;
 mod misread;
-mod native;
+mod open;
 mod piece;
 pub(crate) mod reader;
+mod record;
+mod sink;
 mod source;
 pub(crate) mod timestamp;
 
@@ -25,18 +31,19 @@ pub use dialect::Dialect;
 pub(crate) use excerpt::Excerpt;
 pub use filter::{Filter, Name, Names};
 pub use in_order::read;
-pub(crate) use look::{FRONT, look};
-pub use native::{Aside, Diagnosis, Mapping, diagnose, field_names};
-pub(crate) use native::{IdField, id_field, ids_of, time_of};
+pub(crate) use open::{FRONT, Habits, Plan};
 pub(crate) use reader::is_compressed;
+pub use record::{Aside, Diagnosis, Mapping, diagnose, field_names};
+pub(crate) use record::{IdField, id_field, ids_of, time_of};
 pub(crate) use source::looks_like_a_log;
 pub use source::{Source, resolve};
 
 use crate::attempt::{AttemptTable, Zone};
 use crate::report::{Input, Ledger, Reject, Unreadable};
 use chunk::{Chunk, Reading};
-use native::Lane;
+use formats::native::NativeDecoder;
 use reader::Bytes;
+use record::Memory;
 use std::io;
 use std::path::PathBuf;
 
@@ -81,6 +88,12 @@ pub struct Ingested {
     pub unreadable: Vec<Unreadable>,
     /// How inputs are read where that does not go without saying, in sentences.
     pub notes: Vec<String>,
+}
+
+impl Options {
+    pub(crate) fn habits(&self) -> Habits<'_> {
+        Habits { dialect: &self.dialect, zone: self.zone, format: None }
+    }
 }
 
 impl Ingested {
@@ -145,15 +158,15 @@ pub fn read_str(text: &str) -> AttemptTable {
         keep_ids: false,
         conventions: Conventions::default(),
     };
-    let mut lane = Lane::default();
-    let mut chunk = Chunk::new(reading.dialect, 0, &mut lane);
-    chunk.read(text.as_bytes(), text.len() as u64, &reading, &mut lane);
+    let (mut memory, mut decoder) = (Memory::default(), NativeDecoder::default());
+    let mut chunk = Chunk::new(0, &mut memory);
+    chunk.read_lines(text.as_bytes(), text.len() as u64, &reading, &mut memory, &mut decoder);
     let mut table = chunk.table;
     table.files.push("text".to_owned());
     table
 }
 
-fn open(source: &Source) -> io::Result<Bytes> {
+fn bytes_of(source: &Source) -> io::Result<Bytes> {
     match source {
         Source::Stdin => reader::stream(Box::new(io::stdin())),
         Source::File(path) => reader::open(path),

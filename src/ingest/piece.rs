@@ -2,14 +2,15 @@
 
 use super::books::Streams;
 use super::chunk::{Chunk, Reading};
-use super::conventions::Conventions;
-use super::look;
-use super::native::Lane;
+use super::format::Decoder;
+use super::open::{FRONT, Plan};
 use super::reader::{self, Blocks, Bytes};
+use super::record::Memory;
 use super::{Options, Progress, Source};
 use std::cell::RefCell;
 use std::io::{self, Cursor};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Files of up to this part of a window are small: read whole, several of them as one piece.
 const SMALL: u64 = 16;
@@ -25,11 +26,11 @@ const SMALL_BLOCK: usize = 256 << 10;
 /// A piece of work.
 pub(super) enum Piece<'s> {
     /// A stretch of a plain file.
-    Window { path: &'s Path, file: u32, start: u64, end: u64, conventions: Conventions },
+    Window { path: &'s Path, file: u32, start: u64, end: u64, plan: Arc<Plan> },
     /// Small files, whole, which were not opened so far. Opening them weighs too.
     Files { files: Vec<Small<'s>>, weight: u64 },
     /// Lines of a stream.
-    Block(u32, Vec<u8>, Conventions),
+    Block(u32, Vec<u8>, Arc<Plan>),
 }
 
 /// A small file: its number, and its bytes as they are stored.
@@ -60,8 +61,27 @@ pub(super) fn add_small<'s>(pieces: &mut Vec<Piece<'s>>, small: Small<'s>, windo
 }
 
 thread_local! {
-    /// What a worker keeps from one piece of work to the next: its buffer, and the shapes it has learnt.
-    static WORKER: RefCell<(Vec<u8>, Lane)> = RefCell::default();
+    /// What a worker keeps from one piece of work to the next.
+    static WORKER: RefCell<Worker> = RefCell::default();
+}
+
+/// A buffer, what was met in records before, and the decoders of formats whose blocks are read in any order, with what
+/// they have learnt.
+#[derive(Default)]
+struct Worker {
+    buffer: Vec<u8>,
+    memory: Memory,
+    decoders: Vec<(&'static str, Box<dyn Decoder>)>,
+}
+
+/// The decoder that reads by `plan`.
+fn decoder<'d>(decoders: &'d mut Vec<(&'static str, Box<dyn Decoder>)>, plan: &Plan) -> &'d mut dyn Decoder {
+    let name = plan.format.name();
+    let place = decoders.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+        decoders.push((name, plan.decoder()));
+        decoders.len() - 1
+    });
+    &mut *decoders[place].1
 }
 
 impl Piece<'_> {
@@ -76,16 +96,17 @@ impl Piece<'_> {
 
     /// Reads it, as far as its inputs can be read.
     pub(super) fn parse(&self, streams: &Streams, options: &Options, progress: Progress<'_>) -> Chunk {
-        let of = |file, conventions| reading(options, file, &streams.names, conventions);
-        WORKER.with_borrow_mut(|(buffer, lane)| {
-            let mut chunk = Chunk::new(&options.dialect, streams.analysis, lane);
+        let of = |file, plan: &Plan| reading(options, file, &streams.names, plan);
+        WORKER.with_borrow_mut(|Worker { buffer, memory, decoders }| {
+            let mut chunk = Chunk::new(streams.analysis, memory);
             match self {
-                Piece::Window { path, file, start, end, conventions } => {
+                Piece::Window { path, file, start, end, plan } => {
                     let bytes = end - start;
                     match reader::window(path, *start, *end, buffer) {
                         Ok(lines) => {
                             progress(bytes);
-                            chunk.read(&buffer[lines], bytes, &of(*file, *conventions), lane);
+                            let decoder = decoder(decoders, plan);
+                            chunk.read_lines(&buffer[lines], bytes, &of(*file, plan), memory, decoder);
                             chunk.failures.extend(cut_short(buffer, bytes).map(|error| (*file, error)));
                         }
                         Err(error) => chunk.failures.push((*file, error)),
@@ -93,25 +114,25 @@ impl Piece<'_> {
                 }
                 Piece::Files { files, .. } => {
                     for small in files {
-                        let mut look = None;
+                        let mut plan = None;
                         let mut take = |text: &[u8], front: &[u8], bytes| {
                             progress(bytes);
-                            let look = look.get_or_insert_with(|| look::look(front, &options.dialect, options.zone));
-                            chunk.read(text, bytes, &of(small.file, look.conventions), lane);
+                            let plan = plan.get_or_insert_with(|| Plan::of(front, &options.habits()));
+                            chunk.read_lines(text, bytes, &of(small.file, plan), memory, decoder(decoders, plan));
                         };
                         let read = small.read(buffer, &mut take);
                         chunk.failures.extend(read.err().map(|error| (small.file, error)));
-                        let notes = look.into_iter().flat_map(|look: look::Look| look.notes);
-                        chunk.notes.extend(notes.map(|note| (small.file, note)));
+                        chunk.plans.extend(plan.map(|plan| (small.file, Arc::new(plan))));
                     }
                 }
-                Piece::Block(file, block, conventions) => {
+                Piece::Block(file, block, plan) => {
                     progress(block.len() as u64);
-                    chunk.read(block, block.len() as u64, &of(*file, *conventions), lane);
+                    let bytes = block.len() as u64;
+                    chunk.read_lines(block, bytes, &of(*file, plan), memory, decoder(decoders, plan));
                 }
             }
             chunk.table.price(&options.dialect.prices);
-            lane.end_table(&mut chunk.table);
+            memory.end_table(&mut chunk.table);
             chunk
         })
     }
@@ -126,13 +147,13 @@ impl Small<'_> {
         let lines = reader::window(self.path, 0, self.length, buffer)?;
         let cut = cut_short(buffer, self.length);
         if reader::is_plain(buffer) {
-            take(&buffer[lines], &buffer[..buffer.len().min(look::FRONT)], self.length);
+            take(&buffer[lines], &buffer[..buffer.len().min(FRONT)], self.length);
             return cut.map_or(Ok(()), Err);
         }
         let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(std::mem::take(buffer))))? else {
             return Ok(());
         };
-        let (front, stream) = reader::front_of(stream, look::FRONT);
+        let (front, stream) = reader::front_of(stream, FRONT);
         let mut blocks = Blocks::new(stream, SMALL_BLOCK);
         while let Some(block) = blocks.next_block()? {
             take(&block, &front, block.len() as u64);
@@ -147,7 +168,7 @@ fn cut_short(read: &[u8], bytes: u64) -> Option<io::Error> {
     is_short.then(|| io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"))
 }
 
-fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String], conventions: Conventions) -> Reading<'c> {
+fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String], plan: &Plan) -> Reading<'c> {
     Reading {
         file,
         stream: &streams[file as usize],
@@ -156,6 +177,6 @@ fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String], conventio
         dialect: &options.dialect,
         keep_rejects: options.keep_rejects,
         keep_ids: options.keep_ids,
-        conventions,
+        conventions: plan.conventions,
     }
 }

@@ -1,8 +1,7 @@
 //! The inputs of a search. They are read more than once, so what can be read only once is kept aside first.
 
-use crate::attempt::Zone;
 use crate::ingest::reader::{self, Bytes};
-use crate::ingest::{Conventions, Dialect, FRONT, IngestError, Source, look};
+use crate::ingest::{FRONT, Habits, IngestError, Plan, Source};
 use crate::leftovers;
 use crate::untrusted::mask_keys;
 use std::fs::File;
@@ -25,7 +24,7 @@ pub(super) struct Opened {
     pub(super) length: Option<u64>,
     /// Why it cannot be read, or not to its end; what was read before that is searched.
     failure: OnceLock<io::Error>,
-    conventions: OnceLock<Conventions>,
+    plan: OnceLock<Plan>,
     /// What stands in for a pipe; deleted with this.
     _spool: Option<NamedTempFile>,
 }
@@ -50,16 +49,7 @@ impl Opened {
         let short =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         let stream = format!("file:{short}");
-        Opened {
-            name,
-            stream,
-            packing,
-            path,
-            length,
-            failure: OnceLock::new(),
-            conventions: OnceLock::new(),
-            _spool: spool,
-        }
+        Opened { name, stream, packing, path, length, failure: OnceLock::new(), plan: OnceLock::new(), _spool: spool }
     }
 
     /// Notes that it cannot be read any further. The first reason is kept.
@@ -84,11 +74,9 @@ impl Opened {
     }
 
     /// How it is read: by the same look at its front that an analysis takes.
-    pub(super) fn conventions(&self, dialect: &Dialect, zone: Zone) -> Conventions {
+    pub(super) fn plan(&self, habits: &Habits<'_>) -> &Plan {
         // What cannot be read is reported where it is read.
-        *self.conventions.get_or_init(|| {
-            self.front().map_or_else(|_| Conventions::default(), |front| look(&front, dialect, zone).conventions)
-        })
+        self.plan.get_or_init(|| self.front().map_or_else(|_| Plan::plain(), |front| Plan::of(&front, habits)))
     }
 
     fn front(&self) -> io::Result<Vec<u8>> {

@@ -23,7 +23,7 @@ pub use near::Near;
 pub use quote::Place;
 
 use crate::attempt::{AttemptTable, Flags, Time, Zone};
-use crate::ingest::{Dialect, IdField, IngestError, Mapping, Source, ids_of};
+use crate::ingest::{Dialect, Habits, IdField, IngestError, Mapping, Source, ids_of};
 use chase::Chase;
 use hits::{Candidates, Hits};
 use inputs::Opened;
@@ -59,6 +59,12 @@ pub struct Query {
     pub zone: Zone,
     /// What the logs' own words mean.
     pub dialect: Dialect,
+}
+
+impl Query {
+    pub(super) fn habits(&self) -> Habits<'_> {
+        Habits { dialect: &self.dialect, zone: self.zone, format: None }
+    }
 }
 
 /// The usual stretch before and after, µs.
@@ -241,7 +247,7 @@ fn first_pass(opened: &[Opened], query: &Query, survey: &mut Survey, progress: P
         &Wanted::All,
         &|_, bytes| {
             let aim = Arc::clone(&aim.read().unwrap_or_else(PoisonError::into_inner));
-            let info = hits::survey(bytes, query.zone, own, aim.texts.len() - ids);
+            let info = hits::survey(bytes, query.zone, &query.dialect, aim.texts.len() - ids);
             (info, hits::find(bytes, &aim.needles, &aim.texts, own))
         },
         &mut |at, (info, (lines, candidates))| {

@@ -74,9 +74,8 @@ impl Reading<'_> {
     /// Reads `lines`, numbered within their page: all of `hits`, and of the others those within the window.
     fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);
-        let (opened, dialect, zone) = (&self.opened[at.input], &self.query.dialect, self.query.zone);
-        let conventions = opened.conventions(dialect, zone);
-        let mut excerpt = Excerpt::new(file, &opened.stream, zone, Filter::EVERYTHING, dialect, conventions);
+        let (opened, habits) = (&self.opened[at.input], self.query.habits());
+        let mut excerpt = Excerpt::new(file, &opened.stream, &habits, Filter::EVERYTHING, opened.plan(&habits));
         let mut hits = hits.iter().peekable();
         let mut part = Rows::default();
         for (line, number) in lines {
