@@ -2,7 +2,7 @@
 
 use super::chunk::LONGEST_LINE;
 use super::sink::Sink;
-use crate::attempt::Time;
+use crate::model::Time;
 use std::borrow::Cow;
 
 /// Whole lines of one input.

@@ -7,7 +7,7 @@ use super::format::Decoder;
 use super::open::{Habits, Plan};
 use super::record::Memory;
 use super::sink::{Sink, To};
-use crate::attempt::AttemptTable;
+use crate::model::AttemptTable;
 
 /// Lines picked out of an input, as rows.
 pub(crate) struct Excerpt<'c> {

@@ -29,7 +29,7 @@ pub(crate) use conventions::Conventions;
 pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;
 pub(crate) use excerpt::Excerpt;
-pub use filter::{Filter, Name, Names};
+pub use filter::{Filter, Names};
 pub use in_order::read;
 pub(crate) use open::{FRONT, Habits, Plan};
 pub(crate) use reader::is_compressed;
@@ -38,8 +38,7 @@ pub(crate) use record::{IdField, id_field, ids_of, time_of};
 pub(crate) use source::looks_like_a_log;
 pub use source::{Source, resolve};
 
-use crate::attempt::{AttemptTable, Zone};
-use crate::report::{Input, Ledger, Reject, Unreadable};
+use crate::model::{AttemptTable, Input, Ledger, Reject, Unreadable, Zone};
 use chunk::{Chunk, Reading};
 use formats::native::NativeDecoder;
 use reader::Bytes;

@@ -9,7 +9,7 @@ use super::formats::{self, FORMATS};
 use super::look;
 use super::record::{Glance, Place, Record, glance};
 use super::sink::{Sink, To};
-use crate::attempt::Zone;
+use crate::model::Zone;
 use std::borrow::Cow;
 
 /// Bytes at the front of an input, unpacked, that are looked at.

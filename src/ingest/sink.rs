@@ -4,7 +4,7 @@ use super::block::Position;
 use super::chunk::{Account, Reading};
 use super::dialect::Dialect;
 use super::record::{Memory, Place, Record, Taken, take};
-use crate::attempt::{AttemptTable, Zone};
+use crate::model::{AttemptTable, Zone};
 
 /// Takes what a decoder reads, and keeps account of it: every unit of a format is told once, as a record, as noise, as
 /// blank or as one that cannot be read.

@@ -7,7 +7,7 @@ use super::origins::NAMES;
 use super::scalar::Scalar;
 use super::typed::{Record, TokenCounts};
 use super::unclear::{self, Unclear};
-use crate::attempt::{
+use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
 };
 use crate::classify::{self, Class, Verdict};

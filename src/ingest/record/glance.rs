@@ -4,7 +4,7 @@ use super::attempt::{Builder, FINGERPRINT, Place, moments, sent_at};
 use super::fields;
 use super::scalar::Scalar;
 use super::typed::Record;
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::ingest::hint::ServerHint;
 use std::hash::BuildHasher;
 

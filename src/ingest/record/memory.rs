@@ -2,7 +2,7 @@
 
 use super::failures::Failures;
 use super::origins::Origins;
-use crate::attempt::{AttemptTable, Widths};
+use crate::model::{AttemptTable, Widths};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Models and clients, failures and what they were judged to be, of the table at hand.

@@ -40,7 +40,7 @@ pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
 pub(in crate::ingest) use typed::Record;
 
-use crate::attempt::{Time, Zone};
+use crate::model::{Time, Zone};
 use crate::ingest::dialect::Dialect;
 use json::{Fault, Reader};
 

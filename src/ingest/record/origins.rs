@@ -2,7 +2,7 @@
 
 use super::attempt::{LONGEST_NAME, cut};
 use super::scan;
-use crate::attempt::{AttemptTable, Origin, OriginId, Symbol};
+use crate::model::{AttemptTable, Origin, OriginId, Symbol};
 
 /// How many names make an origin: model, provider, layer, client and its version, SDK and its version, organisation, the
 /// same by a header, key, workspace, host, endpoint. The one that differs most stands in front.

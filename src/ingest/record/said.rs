@@ -3,7 +3,7 @@
 use super::attempt::Builder;
 use super::ending;
 use super::typed::Record;
-use crate::attempt::AnswerEnd;
+use crate::model::AnswerEnd;
 use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
 
 impl Builder<'_, '_> {

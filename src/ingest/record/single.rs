@@ -8,7 +8,7 @@ use super::said::kind_named;
 use super::scalar::Scalar;
 use super::typed::Record;
 use super::whole_record;
-use crate::attempt::{Time, Zone};
+use crate::model::{Time, Zone};
 use crate::classify::{Decider, Verdict};
 use crate::ingest::dialect::Dialect;
 use crate::ingest::hint::ServerHint;

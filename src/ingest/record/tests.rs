@@ -1,7 +1,7 @@
 //! Errors as providers, gateways and clients print them: one row each, with what it is and how long it asks to wait.
 #![allow(clippy::unwrap_used)]
 
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::classify::{Action, Class};
 use crate::ingest::dialect::Dialect;
 use crate::ingest::record::{Aside, Diagnosis, diagnose};

@@ -2,7 +2,7 @@
 
 use super::slot::{ORIGIN, Slot};
 use super::values::Values;
-use crate::attempt::{Attempt, Flags, LimitKind};
+use crate::model::{Attempt, Flags, LimitKind};
 use crate::ingest::record::{cap_of, number_in_call, sdk_count};
 
 /// The part of an ordinary attempt that repeats from line to line.

@@ -10,7 +10,7 @@ use super::slot::ORIGIN;
 use super::template::{Budget, Cut, Template};
 use super::values::{Scalar, Values};
 use super::varying::Varying;
-use crate::attempt::AttemptTable;
+use crate::model::AttemptTable;
 use crate::ingest::record::Mapping;
 use crate::ingest::record::Memory;
 use crate::ingest::record::Place;

@@ -12,7 +12,7 @@ mod template;
 mod values;
 mod varying;
 
-use crate::attempt::AttemptTable;
+use crate::model::AttemptTable;
 use crate::ingest::block::{Block, Position};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::open::Head;

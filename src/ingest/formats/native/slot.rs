@@ -1,6 +1,6 @@
 //! What the scalars of a record are to the fast lane, by where they stand.
 
-use crate::attempt::LimitKind;
+use crate::model::LimitKind;
 use crate::ingest::record::fields::{Field, OWN, lookup};
 use crate::ingest::record::headers::{self, Header, LimitPart};
 use crate::ingest::record::mapping::{Mapping, Own};
@@ -83,7 +83,7 @@ pub(super) enum Slot {
 /// How many slots there are.
 pub(super) const SLOTS: usize = Slot::OutputTokensRemaining as usize + 1;
 
-/// The slots that make an [`crate::attempt::Origin`], the one that differs most in front.
+/// The slots that make an [`crate::model::Origin`], the one that differs most in front.
 pub(super) const ORIGIN: [Slot; 13] = [
     Slot::Model,
     Slot::Provider,

@@ -7,7 +7,7 @@ use super::constants::{Constants, kept, varies};
 use super::layout::Layout;
 use super::slot::{ORIGIN, Slot};
 use super::values::{Scalar, Values};
-use crate::attempt::{Origin, OriginId};
+use crate::model::{Origin, OriginId};
 use crate::ingest::record::scan;
 
 /// What is known of all lines with the same constant bytes.

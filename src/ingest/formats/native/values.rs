@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::slot::{ORIGIN, Slot};
-use crate::attempt::{AnswerEnd, Time, Zone};
+use crate::model::{AnswerEnd, Time, Zone};
 use crate::ingest::record::ending;
 use crate::ingest::record::scalar::Scalar::Text;
 use crate::ingest::record::scan;

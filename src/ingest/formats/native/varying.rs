@@ -3,7 +3,7 @@
 use super::constants::Constants;
 use super::slot::Slot;
 use super::values::{Value, Values};
-use crate::attempt::{
+use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Time, Usage,
 };
 use crate::ingest::conventions::Moments;

@@ -6,7 +6,7 @@ mod json;
 mod replay;
 
 use super::*;
-use crate::attempt::Zone;
+use crate::model::Zone;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::record::scan;
 
@@ -85,7 +85,7 @@ fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
             .map(|symbol| table.names.get(symbol).map(str::to_owned))
             .collect();
         let row =
-            crate::attempt::Attempt { origin: crate::attempt::OriginId(0), run: crate::attempt::Symbol::NONE, ..*row };
+            crate::model::Attempt { origin: crate::model::OriginId(0), run: crate::model::Symbol::NONE, ..*row };
         let beneath = table.detail(&table.rows[index]).map(|detail| (detail.gateway_retries, detail.resends));
         let kept = &table.rows[index];
         let ids = (table.request_id(kept), table.call_id(kept), table.request_hash(kept));
