@@ -61,10 +61,12 @@ impl Merger {
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         self.streams.names.push(format!("file:{short}"));
         self.books.lines.push(0);
+        self.books.out.how.push(String::new());
         self.books.out.table.files.push(name.clone());
         self.books.out.inputs.push(Input {
             path: name,
             format: "native",
+            envelope: None,
             bytes: 0,
             ledger: Ledger::default(),
             failure: None,
@@ -92,7 +94,7 @@ impl Books {
             chunk.plans.drain(..).for_each(|(file, plan)| self.read_by(file, &plan));
             for mut stretch in chunk.stretches {
                 let before = self.lines[stretch.file as usize];
-                if before > 0 {
+                if before > 0 && !stretch.is_placed {
                     stretch.shift_lines(&mut chunk.table.rows[stretch.rows.clone()], before);
                 }
                 self.take(stretch);
@@ -123,7 +125,10 @@ impl Books {
     /// Takes note of how input `file` is read.
     pub(super) fn read_by(&mut self, file: u32, plan: &Plan) {
         self.notes.extend(plan.notes.iter().map(|note| (file, note.clone())));
-        self.out.inputs[file as usize].format = plan.format.name();
+        let input = &mut self.out.inputs[file as usize];
+        input.format = plan.format.name();
+        input.envelope = plan.wrapping.name();
+        self.out.how[file as usize] = plan.how();
     }
 
     fn take(&mut self, stretch: Stretch) {

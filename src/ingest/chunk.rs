@@ -3,14 +3,16 @@
 use super::block::{Block, Position};
 use super::conventions::Conventions;
 use super::dialect::Dialect;
+use super::feed::Fed;
 use super::filter::Filter;
 use super::format::Decoder;
 use super::misread::Misread;
 use super::open::Plan;
 use super::record::{Memory, Place, Taken};
 use super::sink::{Sink, To};
-use crate::model::{Attempt, AttemptTable, Zone};
+use super::unwrap::Unwrapped;
 use crate::model::Ledger;
+use crate::model::{Attempt, AttemptTable, Zone};
 use crate::untrusted::mask_keys;
 use std::collections::BTreeMap;
 use std::io;
@@ -43,6 +45,8 @@ pub(crate) struct Stretch {
     pub(crate) account: Account,
     /// Lines that ended in it.
     pub(crate) newlines: u64,
+    /// Its lines are counted from the front of the input already.
+    pub(crate) is_placed: bool,
 }
 
 /// The books of one stretch.
@@ -119,25 +123,62 @@ impl Chunk {
         chunk
     }
 
-    /// Has whole lines read as they stand in the input, a stretch that stands for `bytes` of it.
-    pub(crate) fn read_lines(
+    /// Has a stretch of an input read.
+    pub(crate) fn read(
         &mut self,
-        text: &[u8],
-        bytes: u64,
+        part: &Part<'_>,
         reading: &Reading<'_>,
         memory: &mut Memory,
-        decoder: &mut dyn Decoder,
+        decoder: &mut (dyn Decoder + 'static),
     ) {
+        let text = part.block.bytes;
         self.table.rows.reserve(text.len() / USUAL_LINE);
         let first = self.table.rows.len();
-        let mut stretch = Stretch { file: reading.file, bytes, ..Stretch::default() };
+        let mut stretch =
+            Stretch { file: reading.file, bytes: part.bytes, is_placed: part.is_placed, ..Stretch::default() };
         let to = To::Rows { table: &mut self.table, memory };
         let mut sink = Sink { reading, account: &mut stretch.account, to, newlines: None };
-        decoder.decode(&Block::plain(text, 1), &mut sink);
-        let counted = sink.newlines;
+        decoder.decode(&part.block, &mut sink);
+        if part.is_last {
+            decoder.finish(&mut sink);
+        }
+        let counted = part.newlines.or(sink.newlines);
         stretch.newlines = counted.unwrap_or_else(|| memchr::memchr_iter(b'\n', text).count() as u64);
         stretch.rows = first..self.table.rows.len();
         self.stretches.push(stretch);
+    }
+}
+
+/// What is read as one stretch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<'b> {
+    pub(crate) block: Block<'b>,
+    /// Bytes of the input it stands for, and lines, where those of the block are others.
+    pub(crate) bytes: u64,
+    pub(crate) newlines: Option<u64>,
+    /// Its lines are counted from the front of the input, not from its own.
+    pub(crate) is_placed: bool,
+    /// Nothing comes behind it, as a decoder that reads in order wants to know.
+    pub(crate) is_last: bool,
+}
+
+impl<'b> Part<'b> {
+    /// Lines as they stand in the input.
+    pub(crate) fn plain(text: &'b [u8], bytes: u64) -> Part<'b> {
+        Part { block: Block::plain(text, 1), bytes, newlines: None, is_placed: false, is_last: false }
+    }
+
+    /// The same lines, unwrapped, out of `text`.
+    pub(crate) fn unwrapped(lines: &'b Unwrapped, text: &[u8], bytes: u64) -> Part<'b> {
+        let newlines = memchr::memchr_iter(b'\n', text).count() as u64;
+        Part { block: lines.block(), newlines: Some(newlines), ..Part::plain(b"", bytes) }
+    }
+
+    /// A block of an input that is read in order.
+    pub(crate) fn fed(fed: &'b Fed) -> Part<'b> {
+        let Fed { lines, bytes, newlines, is_last } = fed;
+        let newlines = Some(*newlines);
+        Part { block: lines.block(), bytes: *bytes, newlines, is_placed: true, is_last: *is_last }
     }
 }
 

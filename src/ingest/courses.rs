@@ -3,8 +3,9 @@
 use super::books::{Books, Merger, Streams};
 use super::chunk::Chunk;
 use super::excerpt::Excerpt;
+use super::feed::Feed;
 use super::open::{FRONT, Plan};
-use super::piece::{self, Piece, Small};
+use super::piece::{self, Piece, SharedFeed, Small};
 use super::reader::{self, Blocks, Bytes};
 use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source};
 use crate::model::{AttemptTable, Time};
@@ -15,7 +16,7 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes at the front of an input that are looked at to learn when it begins.
 const PROBE: usize = 1 << 16;
@@ -50,8 +51,14 @@ struct Course<'s> {
 
 enum State<'s> {
     Unopened,
-    Plain { path: &'s Path, next: u64, length: u64 },
+    Plain {
+        path: &'s Path,
+        next: u64,
+        length: u64,
+    },
     Stream(Blocks<Box<dyn Read + Send>>),
+    /// Read in order, one piece at a time.
+    Fed(SharedFeed),
     Done,
 }
 
@@ -71,7 +78,7 @@ pub fn read_in_time(
     let mut courses = Courses::open(sources, options, &merger.streams);
     let mut watermark = Time(i64::MIN);
     loop {
-        let batch = courses.next_batch(options);
+        let batch = courses.next_batch(options, &merger.streams);
         courses.failures.drain(..).for_each(|(file, error)| merger.books.fail(file, error));
         courses.hand_over_plans(&mut merger.books);
         let (streams, books) = (&merger.streams, &mut merger.books);
@@ -132,8 +139,9 @@ impl<'s> Courses<'s> {
 
     /// Pieces to read next, in the order of their times as far as that can be told. Half as many as where every
     /// attempt is kept: here they are most of what is in memory.
-    fn next_batch(&mut self, options: &Options) -> Vec<Piece<'s>> {
-        let mut streams = self.list.iter().filter(|course| matches!(course.state, State::Stream(_))).count();
+    fn next_batch(&mut self, options: &Options, streams_of: &Streams) -> Vec<Piece<'s>> {
+        let mut streams =
+            self.list.iter().filter(|course| matches!(course.state, State::Stream(_) | State::Fed(_))).count();
         let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
         let mut queue: BinaryHeap<_> = undone.map(|course| Reverse((course.clock, course.file))).collect();
         let alone = queue.len() == 1;
@@ -153,12 +161,12 @@ impl<'s> Courses<'s> {
                 if streams >= MOST_STREAMS {
                     continue;
                 }
-                if let Err(error) = course.begin(self.window, options) {
+                if let Err(error) = course.begin(self.window, options, &streams_of.names[file as usize]) {
                     course.state = State::Done;
                     self.failures.push((file, error));
                     continue;
                 }
-                streams += usize::from(matches!(course.state, State::Stream(_)));
+                streams += usize::from(matches!(course.state, State::Stream(_) | State::Fed(_)));
             }
             let piece = match course.next_piece(self.window) {
                 Ok(Some(piece)) => piece,
@@ -172,7 +180,9 @@ impl<'s> Courses<'s> {
             bytes += piece.bytes();
             pieces.push(piece);
             // How much time an input's piece covers shows only once one of them was read.
-            if course.stride > 0 || alone {
+            // One that is read in order has one piece at a time.
+            let in_order = matches!(course.state, State::Fed(_));
+            if !in_order && (course.stride > 0 || alone) {
                 queue.push(Reverse((clock.plus_us(course.stride), file)));
             }
         }
@@ -234,26 +244,43 @@ impl<'s> Course<'s> {
         let stream = &streams.names[self.file as usize];
         let plan = Plan::of(&lines[..lines.len().min(FRONT)], &options.habits());
         let mut excerpt = Excerpt::new(self.file, stream, &options.habits(), Filter::EVERYTHING, &plan);
-        let found = lines.split(|byte| *byte == b'\n').any(|line| excerpt.take(line, 1, None, false) > 0);
+        excerpt.take_front(lines);
         let table = excerpt.finish();
-        table.rows.first().filter(|_| found).map_or(Time(i64::MIN), |row| row.sent)
+        table.rows.first().map_or(Time(i64::MIN), |row| row.sent)
     }
 
-    fn begin(&mut self, window: u64, options: &Options) -> io::Result<()> {
-        let plan = |front: &[u8]| Some(Arc::new(Plan::of(front, &options.habits())));
-        self.state = match (self.source, super::bytes_of(self.source)?) {
+    fn begin(&mut self, window: u64, options: &Options, stream: &str) -> io::Result<()> {
+        let (source, bytes) = (self.source, super::bytes_of(self.source)?);
+        let (front, input): (Vec<u8>, Option<Box<dyn Read + Send>>) = match (source, bytes) {
             (Source::File(path), Bytes::Plain(length)) => {
-                self.plan = plan(&reader::front_of_file(path, FRONT)?);
-                State::Plain { path, next: 0, length }
+                self.state = State::Plain { path, next: 0, length };
+                (reader::front_of_file(path, FRONT)?, None)
             }
-            (_, Bytes::Stream(stream)) => {
-                let (front, stream) = reader::front_of(stream, FRONT);
-                self.plan = plan(&front);
-                State::Stream(Blocks::new(stream, window as usize))
+            (_, Bytes::Stream(input)) => {
+                let (front, input) = reader::front_of(input, FRONT);
+                (front, Some(input))
             }
-            (Source::Stdin, Bytes::Plain(_)) => State::Done,
+            (Source::Stdin, Bytes::Plain(_)) => return self.end(),
         };
-        self.untold = true;
+        let plan = Arc::new(Plan::of(&front, &options.habits()));
+        let input = match (input, source) {
+            (None, Source::File(path)) if !plan.is_side_by_side() => Some(Box::new(File::open(path)?) as _),
+            (input, _) => input,
+        };
+        if let Some(input) = input {
+            self.state = if plan.is_side_by_side() {
+                State::Stream(Blocks::new(input, window as usize))
+            } else {
+                let feed = Feed::new(input, window as usize, &plan, stream, options.zone);
+                State::Fed(Arc::new(Mutex::new(Some(feed))))
+            };
+        }
+        (self.plan, self.untold) = (Some(plan), true);
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.state = State::Done;
         Ok(())
     }
 
@@ -273,6 +300,10 @@ impl<'s> Course<'s> {
                 let block = blocks.next_block()?;
                 let done = block.is_none();
                 (block.map(|block| Piece::Block(file, block, plan)), done)
+            }
+            State::Fed(feed) => {
+                let is_over = feed.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+                ((!is_over).then(|| Piece::Next(file, Arc::clone(feed), window)), is_over)
             }
             _ => (None, true),
         };

@@ -7,6 +7,7 @@ use super::format::Decoder;
 use super::open::{Habits, Plan};
 use super::record::Memory;
 use super::sink::{Sink, To};
+use super::unwrap::{Unwrapper, Wrapping};
 use crate::model::AttemptTable;
 
 /// Lines picked out of an input, as rows.
@@ -16,6 +17,7 @@ pub(crate) struct Excerpt<'c> {
     account: Account,
     memory: Memory,
     decoder: Box<dyn Decoder>,
+    wrapping: Wrapping,
 }
 
 impl<'c> Excerpt<'c> {
@@ -34,7 +36,14 @@ impl<'c> Excerpt<'c> {
         };
         let (mut memory, mut table) = (Memory::default(), AttemptTable::default());
         memory.start_table(0, &mut table);
-        Excerpt { reading, table, account: Account::default(), memory, decoder: plan.decoder() }
+        Excerpt {
+            reading,
+            table,
+            account: Account::default(),
+            memory,
+            decoder: plan.decoder(),
+            wrapping: plan.wrapping.clone(),
+        }
     }
 
     /// Reads `line`, the one with this number of its input. `filter` decides instead of the excerpt's own, and
@@ -43,10 +52,24 @@ impl<'c> Excerpt<'c> {
         let before = self.rows();
         let filter = filter.or(self.reading.filter);
         let reading = Reading { filter, keep_ids, ..self.reading };
+        self.decode(&Block::plain(line, number), reading);
+        self.rows() - before
+    }
+
+    /// Reads the front of an input.
+    pub(crate) fn take_front(&mut self, front: &[u8]) {
+        let mut unwrapper = Unwrapper::new(&self.wrapping, self.reading.stream, self.reading.zone);
+        unwrapper.take(front, 1);
+        unwrapper.finish();
+        let lines = unwrapper.give();
+        self.decode(&lines.block(), self.reading);
+    }
+
+    fn decode(&mut self, block: &Block<'_>, reading: Reading<'_>) {
         let to = To::Rows { table: &mut self.table, memory: &mut self.memory };
         let mut sink = Sink { reading: &reading, account: &mut self.account, to, newlines: None };
-        self.decoder.decode(&Block::plain(line, number), &mut sink);
-        self.rows() - before
+        self.decoder.decode(block, &mut sink);
+        self.decoder.finish(&mut sink);
     }
 
     /// Attempts so far.

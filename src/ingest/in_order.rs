@@ -1,13 +1,16 @@
 //! Inputs read one after the other, their pieces side by side; every attempt is kept.
 
 use super::books::Merger;
+use super::feed::Feed;
 use super::open::{FRONT, Plan};
 use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
 use super::{BATCH, IngestError, Ingested, Options, Progress, Source, bytes_of};
 use rayon::prelude::*;
+use std::fs::File;
 use std::io::Read;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 /// What was read so far, and the pieces that are read next.
 struct InOrder<'s, 'o> {
@@ -49,22 +52,45 @@ impl<'s> InOrder<'s, '_> {
                 // What cannot be read shows where its pieces are.
                 let front = reader::front_of_file(path, FRONT).unwrap_or_default();
                 let plan = self.plan(file, &front);
-                for start in (0..length).step_by(window as usize) {
-                    let end = (start + window).min(length);
-                    self.pieces.push(Piece::Window { path, file, start, end, plan: Arc::clone(&plan) });
-                    self.added(end - start);
+                if plan.is_side_by_side() {
+                    self.add_windows(path, file, length, window, &plan);
+                } else {
+                    match File::open(path) {
+                        Ok(input) => self.add_feed(Box::new(input), file, window, &plan),
+                        Err(error) => self.merger.books.fail(file, error),
+                    }
                 }
             }
-            // What stands before it comes first, so that rows keep the order of the inputs.
             (_, Ok(Bytes::Stream(stream))) => {
-                self.read_pieces();
                 let (front, stream) = reader::front_of(stream, FRONT);
                 let plan = self.plan(file, &front);
-                self.read_blocks(Blocks::new(stream, window as usize), file, &plan);
+                if plan.is_side_by_side() {
+                    // What stands before it comes first, so that rows keep the order of the inputs.
+                    self.read_pieces();
+                    self.read_blocks(Blocks::new(stream, window as usize), file, &plan);
+                } else {
+                    self.add_feed(stream, file, window, &plan);
+                }
             }
             (Source::Stdin, Ok(Bytes::Plain(_))) => {}
             (_, Err(error)) => self.merger.books.fail(file, error),
         }
+    }
+
+    fn add_windows(&mut self, path: &'s Path, file: u32, length: u64, window: u64, plan: &Arc<Plan>) {
+        for start in (0..length).step_by(window as usize) {
+            let end = (start + window).min(length);
+            self.pieces.push(Piece::Window { path, file, start, end, plan: Arc::clone(plan) });
+            self.added(end - start);
+        }
+    }
+
+    /// One piece, however long: what is read in order goes on where it was.
+    fn add_feed(&mut self, input: Box<dyn Read + Send>, file: u32, window: u64, plan: &Arc<Plan>) {
+        let stream = &self.merger.streams.names[file as usize];
+        let feed = Feed::new(input, window as usize, plan, stream, self.options.zone);
+        self.pieces.push(Piece::Rest(file, Arc::new(Mutex::new(Some(feed)))));
+        self.added(window);
     }
 
     /// How the input with this front is read.

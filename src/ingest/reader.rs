@@ -247,6 +247,12 @@ impl<R: Read> Blocks<R> {
         }
     }
 
+    /// Has it fail at its end, where it has not yet.
+    pub(crate) fn fail(&mut self, error: io::Error) {
+        self.done = true;
+        self.failed.get_or_insert(error);
+    }
+
     /// Reads on to the end of a line nobody will keep.
     fn skip_line(&mut self) {
         let mut piece = vec![0; self.size];

@@ -7,9 +7,6 @@ use super::origins::NAMES;
 use super::scalar::Scalar;
 use super::typed::{Record, TokenCounts};
 use super::unclear::{self, Unclear};
-use crate::model::{
-    Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
-};
 use crate::classify::{self, Class, Verdict};
 use crate::ingest::block::Given;
 use crate::ingest::conventions::{Conventions, Moments};
@@ -17,6 +14,9 @@ use crate::ingest::dialect::Dialect;
 use crate::ingest::filter::Filter;
 use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
+use crate::model::{
+    Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
+};
 use crate::untrusted::mask_keys;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;

@@ -4,8 +4,8 @@ use super::attempt::{Builder, FINGERPRINT, Place, moments, sent_at};
 use super::fields;
 use super::scalar::Scalar;
 use super::typed::Record;
-use crate::model::Time;
 use crate::ingest::hint::ServerHint;
+use crate::model::Time;
 use std::hash::BuildHasher;
 
 /// What one attempt says of its times.

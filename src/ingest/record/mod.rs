@@ -36,12 +36,13 @@ pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use ids::{IdField, id_field, ids_of};
 pub use mapping::Mapping;
 pub(in crate::ingest) use memory::Memory;
+#[cfg(test)]
 pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
 pub(in crate::ingest) use typed::Record;
 
-use crate::model::{Time, Zone};
 use crate::ingest::dialect::Dialect;
+use crate::model::{Time, Zone};
 use json::{Fault, Reader};
 
 /// The one object a text is; `own` are keys beside those that are built in.
@@ -66,3 +67,8 @@ pub(crate) fn time_of(line: &str, zone: Zone, dialect: &Dialect) -> Option<Time>
 
 #[cfg(test)]
 mod tests;
+
+/// The field that a key means, in any of its spellings.
+pub(in crate::ingest) fn field_of(key: &str) -> Option<Field> {
+    fields::lookup(key).map(|(field, _)| field)
+}

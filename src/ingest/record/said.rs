@@ -3,8 +3,8 @@
 use super::attempt::Builder;
 use super::ending;
 use super::typed::Record;
-use crate::model::AnswerEnd;
 use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
+use crate::model::AnswerEnd;
 
 impl Builder<'_, '_> {
     pub(in crate::ingest) fn status(&self) -> u16 {

@@ -8,10 +8,10 @@ use super::said::kind_named;
 use super::scalar::Scalar;
 use super::typed::Record;
 use super::whole_record;
-use crate::model::{Time, Zone};
 use crate::classify::{Decider, Verdict};
 use crate::ingest::dialect::Dialect;
 use crate::ingest::hint::ServerHint;
+use crate::model::{Time, Zone};
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
 

@@ -79,6 +79,11 @@ impl Opened {
         self.plan.get_or_init(|| self.front().map_or_else(|_| Plan::plain(), |front| Plan::of(&front, habits)))
     }
 
+    /// How it was read, in words, where it was.
+    pub(super) fn how(&self) -> Option<String> {
+        self.plan.get().map(|plan| format!("{}: {}; {}", self.name, self.packing, plan.how()))
+    }
+
     fn front(&self) -> io::Result<Vec<u8>> {
         match self.bytes()? {
             Bytes::Plain(_) => reader::front_of_file(&self.path, FRONT),

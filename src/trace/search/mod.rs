@@ -22,8 +22,8 @@ mod turns;
 pub use near::Near;
 pub use quote::Place;
 
+use crate::ingest::{Dialect, FormatName, Habits, IdField, IngestError, Mapping, Source, ids_of};
 use crate::model::{AttemptTable, Flags, Time, Zone};
-use crate::ingest::{Dialect, Habits, IdField, IngestError, Mapping, Source, ids_of};
 use chase::Chase;
 use hits::{Candidates, Hits};
 use inputs::Opened;
@@ -59,11 +59,13 @@ pub struct Query {
     pub zone: Zone,
     /// What the logs' own words mean.
     pub dialect: Dialect,
+    /// The format that all inputs are read in; `None`: each in the one its front fits.
+    pub format: Option<FormatName>,
 }
 
 impl Query {
     pub(super) fn habits(&self) -> Habits<'_> {
-        Habits { dialect: &self.dialect, zone: self.zone, format: None }
+        Habits { dialect: &self.dialect, zone: self.zone, format: self.format.map(FormatName::format) }
     }
 }
 
@@ -268,6 +270,12 @@ fn first_pass(opened: &[Opened], query: &Query, survey: &mut Survey, progress: P
 }
 
 impl Found {
+    /// How each input was read, in words, as far as it was.
+    #[must_use]
+    pub fn how(&self) -> Vec<String> {
+        self.opened.iter().filter_map(Opened::how).collect()
+    }
+
     /// Every id in a line of the inputs, with what it names.
     pub(crate) fn ids_of(&self, line: &str) -> Vec<(IdField, String)> {
         ids_of(line, &self.own)

@@ -2,8 +2,8 @@
 
 use super::slot::{ORIGIN, Slot};
 use super::values::Values;
-use crate::model::{Attempt, Flags, LimitKind};
 use crate::ingest::record::{cap_of, number_in_call, sdk_count};
+use crate::model::{Attempt, Flags, LimitKind};
 
 /// The part of an ordinary attempt that repeats from line to line.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,11 @@ use super::slot::ORIGIN;
 use super::template::{Budget, Cut, Template};
 use super::values::{Scalar, Values};
 use super::varying::Varying;
-use crate::model::AttemptTable;
 use crate::ingest::record::Mapping;
 use crate::ingest::record::Memory;
 use crate::ingest::record::Place;
 use crate::ingest::record::origins::Origins;
+use crate::model::AttemptTable;
 
 /// Lines in a row that no shape fitted before learning pauses: some logs have no shape.
 const PATIENCE: u32 = 64;

@@ -12,12 +12,12 @@ mod template;
 mod values;
 mod varying;
 
-use crate::model::AttemptTable;
 use crate::ingest::block::{Block, Position};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::open::Head;
 use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, take, whole_record};
 use crate::ingest::sink::{Sink, To};
+use crate::model::AttemptTable;
 use lane::{Answer, Lane};
 use repair::Piece;
 

@@ -1,11 +1,11 @@
 //! What the scalars of a record are to the fast lane, by where they stand.
 
-use crate::model::LimitKind;
 use crate::ingest::record::fields::{Field, OWN, lookup};
 use crate::ingest::record::headers::{self, Header, LimitPart};
 use crate::ingest::record::mapping::{Mapping, Own};
 use crate::ingest::record::nested::{Container, container_of};
 use crate::ingest::record::parts::HOST_NAME;
+use crate::model::LimitKind;
 
 /// What a scalar of a line is to the fast lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use super::constants::{Constants, kept, varies};
 use super::layout::Layout;
 use super::slot::{ORIGIN, Slot};
 use super::values::{Scalar, Values};
-use crate::model::{Origin, OriginId};
 use crate::ingest::record::scan;
+use crate::model::{Origin, OriginId};
 
 /// What is known of all lines with the same constant bytes.
 #[derive(Debug)]

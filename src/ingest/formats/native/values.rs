@@ -2,11 +2,11 @@
 
 use super::layout::Layout;
 use super::slot::{ORIGIN, Slot};
-use crate::model::{AnswerEnd, Time, Zone};
 use crate::ingest::record::ending;
 use crate::ingest::record::scalar::Scalar::Text;
 use crate::ingest::record::scan;
 use crate::ingest::timestamp;
+use crate::model::{AnswerEnd, Time, Zone};
 use std::borrow::Cow;
 
 /// The scalars of one line whose shape is known.

@@ -3,12 +3,12 @@
 use super::constants::Constants;
 use super::slot::Slot;
 use super::values::{Value, Values};
-use crate::model::{
-    Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Time, Usage,
-};
 use crate::ingest::conventions::Moments;
 use crate::ingest::record::scan;
 use crate::ingest::record::{FINGERPRINT, Place, body_hash, count, fingerprint, keep_ids, kept_id, ttft_ms_plus_1};
+use crate::model::{
+    Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Time, Usage,
+};
 use std::hash::BuildHasher;
 
 /// The part of an ordinary attempt that differs from line to line.

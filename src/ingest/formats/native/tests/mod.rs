@@ -6,9 +6,9 @@ mod json;
 mod replay;
 
 use super::*;
-use crate::model::Zone;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::record::scan;
+use crate::model::Zone;
 
 /// Logs of several shapes, to be varied.
 const LINES: &[&str] = &[
@@ -84,8 +84,7 @@ fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
             .chain([origin.org, origin.api_key, origin.workspace, origin.host, origin.endpoint, row.run])
             .map(|symbol| table.names.get(symbol).map(str::to_owned))
             .collect();
-        let row =
-            crate::model::Attempt { origin: crate::model::OriginId(0), run: crate::model::Symbol::NONE, ..*row };
+        let row = crate::model::Attempt { origin: crate::model::OriginId(0), run: crate::model::Symbol::NONE, ..*row };
         let beneath = table.detail(&table.rows[index]).map(|detail| (detail.gateway_retries, detail.resends));
         let kept = &table.rows[index];
         let ids = (table.request_id(kept), table.call_id(kept), table.request_hash(kept));
