@@ -1,7 +1,7 @@
 //! All integration tests, as one program: each program of tests is linked anew, and starting one takes longer than most tests.
 //!
 //! `cargo test --test it trace::` runs the tests of one file.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod anonymize;
 mod answers;
@@ -16,6 +16,7 @@ mod cli;
 mod common;
 mod config;
 mod diff;
+mod docs;
 mod failed_io;
 mod first_screen;
 mod form_schemas;
@@ -33,7 +34,6 @@ mod metamorphic;
 mod odd_input;
 mod properties;
 mod rates;
-mod readme;
 mod report_schema;
 #[cfg(unix)]
 mod reports;

@@ -1,12 +1,27 @@
-//! The README does not lie: its commands run, its excerpts are what they print, its tables are the program's.
+//! README.md and the pages of docs/ do not lie: their commands run, their excerpts are what is printed, their tables
+//! are the program's, their links lead somewhere.
 
 use crate::common;
-use retrylens::rules::CATALOGUE;
 use std::path::Path;
 use std::process::Command;
 
-fn readme() -> String {
-    std::fs::read_to_string(common::repo("README.md")).unwrap()
+#[path = "../../examples/generate/pages.rs"]
+mod pages;
+
+fn page(path: &str) -> String {
+    std::fs::read_to_string(common::repo(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// README.md and every page of docs/, by path.
+fn all_pages() -> Vec<(String, String)> {
+    let mut paths = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
+    for entry in std::fs::read_dir(common::repo("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        paths.extend(name.ends_with(".md").then(|| format!("docs/{name}")));
+    }
+    paths.sort();
+    assert!(paths.len() > 10, "{paths:?}");
+    paths.into_iter().map(|path| (path.clone(), page(&path))).collect()
 }
 
 /// The code blocks of one kind.
@@ -59,7 +74,7 @@ const NOT_RUN: &[&str] = &["cargo test"];
 
 #[test]
 fn the_quickstart_is_two_commands() {
-    let text = readme();
+    let text = page("README.md");
     let blocks = blocks(section(&text, "Quickstart"), "sh");
     let commands: Vec<&str> = blocks[0].to_vec();
     assert_eq!(commands, ["cargo run --release -- analyze samples/*.jsonl", "cargo test"]);
@@ -68,9 +83,9 @@ fn the_quickstart_is_two_commands() {
 #[cfg(unix)]
 #[test]
 fn commands_run() {
-    let text = readme();
+    let pages = all_pages();
     let mut ran = 0;
-    for block in blocks(&text, "sh") {
+    for block in pages.iter().flat_map(|(_, text)| blocks(text, "sh")) {
         let folder = folder_with_samples();
         for command in block.iter().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if NOT_RUN.contains(command) {
@@ -84,15 +99,15 @@ fn commands_run() {
             ran += 1;
         }
     }
-    assert!(ran >= 5, "only {ran} commands");
+    assert!(ran >= 15, "only {ran} commands");
 }
 
 #[cfg(unix)]
 #[test]
 fn excerpts_are_what_is_printed() {
-    let text = readme();
-    let blocks = blocks(&text, "console");
-    assert!(!blocks.is_empty(), "no excerpts");
+    let pages = all_pages();
+    let blocks: Vec<Vec<&str>> = pages.iter().flat_map(|(_, text)| blocks(text, "console")).collect();
+    assert!(blocks.len() >= 4, "only {} excerpts", blocks.len());
     for block in blocks {
         let command = block[0].strip_prefix("$ ").unwrap_or_else(|| panic!("no command in {block:?}"));
         let folder = folder_with_samples();
@@ -107,30 +122,12 @@ fn excerpts_are_what_is_printed() {
     }
 }
 
-/// A table between two marks is what it should be; with `RETRYLENS_UPDATE=1` it is made so.
-fn assert_table(mark: &str, expected: &str) {
-    let text = readme();
-    let (begin, end) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));
-    let start = text.find(&begin).unwrap_or_else(|| panic!("no {begin}")) + begin.len();
-    let stop = start + text[start..].find(&end).unwrap_or_else(|| panic!("no {end}"));
-    if text[start..stop] != *expected {
-        if std::env::var_os("RETRYLENS_UPDATE").is_some() {
-            let updated = format!("{}{expected}{}", &text[..start], &text[stop..]);
-            std::fs::write(common::repo("README.md"), updated).unwrap();
-            return;
-        }
-        panic!("the table {mark} is stale: run RETRYLENS_UPDATE=1 cargo test --test it readme::\n{expected}");
-    }
-}
-
 #[test]
-fn the_rules_are_those_of_the_catalogue() {
-    let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-    let rows: String = CATALOGUE
-        .iter()
-        .map(|rule| format!("| {} | {} | {} | {} |\n", rule.code, rule.name, rule.severity.name(), cell(rule.summary)))
-        .collect();
-    assert_table("rules", &format!("| code | name | severity | fires when |\n| --- | --- | --- | --- |\n{rows}"));
+fn generated_pages_are_current() {
+    let program = |arguments: &[&str]| Ok(common::run_in(&common::repo(""), arguments).stdout);
+    for (path, expected) in pages::all(&|path| Ok(page(path)), &program).unwrap() {
+        assert!(page(path) == expected, "{path} is stale: cargo run --example generate");
+    }
 }
 
 /// Words in backticks.
@@ -145,9 +142,8 @@ fn the_fields_are_those_that_are_read() {
     let table = &table[..table.find("\n];").unwrap()];
     let known: Vec<&str> = table.split('"').skip(1).step_by(2).collect();
     assert!(known.len() > 100);
-    let text = readme();
-    let formats = section(&text, "What it reads");
-    let told: Vec<&str> = formats
+    let text = page("docs/formats.md");
+    let told: Vec<&str> = section(&text, "Fields")
         .lines()
         .filter(|line| line.starts_with("| `"))
         .flat_map(|row| {
@@ -156,9 +152,9 @@ fn the_fields_are_those_that_are_read() {
         })
         .collect();
     let missing: Vec<&&str> = known.iter().filter(|name| !told.contains(*name)).collect();
-    assert!(missing.is_empty(), "read, and not in README.md: {missing:?}");
+    assert!(missing.is_empty(), "read, and not in docs/formats.md: {missing:?}");
     let invented: Vec<&&str> = told.iter().filter(|name| !known.contains(*name)).collect();
-    assert!(invented.is_empty(), "in README.md, and not read: {invented:?}");
+    assert!(invented.is_empty(), "in docs/formats.md, and not read: {invented:?}");
 }
 
 #[test]
@@ -171,34 +167,52 @@ fn exit_codes_are_those_of_the_help() {
             .map(str::to_owned)
             .collect()
     };
-    let text = readme();
+    let text = page("docs/output.md");
     let told = codes(section(&text, "Exit codes"), "| ");
     let helped = codes(&help[help.find("Exit codes").unwrap()..], "  ");
     assert_eq!(told, helped);
     assert_eq!(told, ["0", "1", "2", "3", "4", "74", "130"]);
 }
 
+/// The anchor of a heading, as GitHub and the site make it.
+fn slug(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    heading.trim_start_matches('#').trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+}
+
 #[test]
 fn links_and_pictures_lead_somewhere() {
-    for name in ["README.md", "samples/README.md", "reports/README.md", "CHANGELOG.md"] {
-        let path = common::repo(name);
-        let text = std::fs::read_to_string(&path).unwrap();
+    let mut pages = all_pages();
+    for path in ["samples/README.md", "reports/README.md", "benches/README.md", "CHANGELOG.md"] {
+        pages.push((path.to_owned(), page(path)));
+    }
+    let has_anchor =
+        |text: &str, anchor: &str| text.lines().filter(|line| line.starts_with('#')).any(|line| slug(line) == anchor);
+    for (path, text) in &pages {
         for (at, _) in text.match_indices("](") {
             let target = &text[at + 2..at + 2 + text[at + 2..].find(')').unwrap()];
             if target.starts_with("http") {
                 continue;
             }
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
-            if !file.is_empty() {
-                assert!(path.parent().unwrap().join(file).exists(), "{name} links to {target}");
-            } else {
-                let slug =
-                    |line: &str| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-").replace('`', "");
-                assert!(
-                    text.lines().filter(|line| line.starts_with('#')).any(|line| slug(line) == anchor),
-                    "{name}: {target}"
-                );
+            let linked = common::repo(path).parent().unwrap().join(file);
+            assert!(file.is_empty() || linked.exists(), "{path} links to {target}");
+            // Only pages that are shown as a site are bound to it; its links must not lead out.
+            assert!(!path.starts_with("docs/") || !file.starts_with(".."), "{path} links out of docs/: {target}");
+            if !anchor.is_empty() && (file.is_empty() || file.ends_with(".md")) {
+                let text = if file.is_empty() { text.clone() } else { std::fs::read_to_string(linked).unwrap() };
+                assert!(has_anchor(&text, anchor), "{path}: {target}");
             }
+        }
+    }
+}
+
+#[test]
+fn every_page_is_in_the_menu_of_the_site() {
+    let menu = page("mkdocs.yml");
+    for (path, _) in all_pages() {
+        if let Some(name) = path.strip_prefix("docs/") {
+            assert!(menu.contains(&format!(" {name}\n")), "mkdocs.yml does not list {name}");
         }
     }
 }
