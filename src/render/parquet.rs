@@ -1,6 +1,6 @@
 //! A frame as Parquet.
 
-use crate::report::{Cells, Frame};
+use crate::frames::{Cells, Frame};
 use crate::untrusted::mask_keys;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int64Type};
