@@ -13,6 +13,7 @@ mod forms;
 mod inputs;
 mod interrupt;
 mod judging;
+mod message;
 mod output;
 mod outputs;
 mod pages;
@@ -46,7 +47,7 @@ pub fn run(cli: Cli) -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            output::complain(&error);
+            message::error(&error);
             ExitCode::from(error.exit_code())
         }
     }

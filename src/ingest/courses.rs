@@ -7,6 +7,7 @@ use super::feed::Feed;
 use super::open::{FRONT, Plan};
 use super::piece::{self, Piece, SharedFeed, Small};
 use super::reader::{self, Blocks, Bytes};
+use super::windows::Window;
 use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source};
 use crate::model::{AttemptTable, Time};
 use rayon::prelude::*;
@@ -25,7 +26,7 @@ const MOST_STREAMS: usize = 256;
 
 thread_local! {
     /// The front of an input that is looked at.
-    static PROBED: RefCell<Vec<u8>> = RefCell::default();
+    static PROBED: RefCell<Window> = RefCell::default();
 }
 
 /// Hears of every attempt read so far, and that what follows was logged at a time or later. It may take rows
@@ -223,16 +224,16 @@ impl<'s> Courses<'s> {
 impl<'s> Course<'s> {
     /// When its first attempt was sent; the beginning of time where that does not show.
     fn probe(&self, path: &Path, options: &Options, streams: &Streams) -> io::Result<Time> {
-        let mut file = File::open(path)?;
+        let file = File::open(path)?;
         let metadata = file.metadata()?;
         // What can be read only once is not looked at before.
         if !metadata.is_file() {
             return Ok(Time(i64::MIN));
         }
         PROBED.with_borrow_mut(|buffer| {
-            let lines = reader::front(&mut file, metadata.len().min(PROBE as u64), buffer)?;
-            if reader::is_plain(buffer) {
-                return Ok(self.first_sent(&buffer[lines], options, streams));
+            let lines = buffer.read(&file, 0, metadata.len().min(PROBE as u64), u64::MAX)?.text;
+            if reader::is_plain(lines) {
+                return Ok(self.first_sent(lines, options, streams));
             }
             let Bytes::Stream(stream) = reader::open(path)? else { return Ok(Time(i64::MIN)) };
             let block = Blocks::new(stream, PROBE).next_block()?.unwrap_or_default();

@@ -28,6 +28,11 @@ pub(crate) trait Format: Sync {
         Order::Any
     }
 
+    /// Whether the text it tells with a record is that record in native spelling.
+    fn gives_native(&self) -> bool {
+        false
+    }
+
     /// What reads blocks: one a worker, or one an input, by [`Format::order`].
     fn decoder(&self) -> Box<dyn Decoder>;
 }

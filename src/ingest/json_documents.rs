@@ -121,6 +121,7 @@ impl Documents {
                 }
                 b']' if self.state.in_array => {
                     self.state.in_array = false;
+                    self.record = 0;
                     (start, self.line) = (at, self.seen_line);
                 }
                 b',' | b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf | 0x1e => {

@@ -5,6 +5,7 @@ mod ansi;
 pub mod bench;
 mod block;
 mod books;
+mod canonical;
 mod chunk;
 mod conventions;
 mod courses;
@@ -28,8 +29,9 @@ mod sink;
 mod source;
 pub(crate) mod timestamp;
 mod unwrap;
+pub(crate) mod windows;
 
-pub(crate) use conventions::Conventions;
+pub(crate) use canonical::write as write_canonical;
 pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;
 pub(crate) use excerpt::Excerpt;
@@ -45,6 +47,7 @@ pub use source::{Source, packing, resolve};
 
 use crate::model::{AttemptTable, Input, Ledger, Reject, Unreadable, Zone};
 use chunk::{Chunk, Part, Reading};
+use conventions::Conventions;
 use formats::native::NativeDecoder;
 use reader::Bytes;
 use record::Memory;

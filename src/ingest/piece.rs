@@ -8,8 +8,10 @@ use super::open::{FRONT, Plan};
 use super::reader::{self, Blocks, Bytes};
 use super::record::Memory;
 use super::unwrap::Unwrapper;
+use super::windows::{Lines, Window};
 use super::{Options, Progress, Source};
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -77,7 +79,7 @@ thread_local! {
 /// formats whose blocks are read in any order, with what they have learnt.
 #[derive(Default)]
 struct Worker {
-    buffer: Vec<u8>,
+    buffer: Window,
     memory: Memory,
     decoders: Decoders,
 }
@@ -178,12 +180,12 @@ impl<'w> Work<'w> {
         file: u32,
         stretch: std::ops::Range<u64>,
         plan: &Plan,
-        buffer: &mut Vec<u8>,
+        buffer: &mut Window,
     ) -> io::Result<()> {
         let bytes = stretch.end - stretch.start;
-        let lines = reader::window(path, stretch.start, stretch.end, buffer)?;
-        self.lines(file, &buffer[lines], bytes, plan);
-        cut_short(buffer, bytes).map_or(Ok(()), Err)
+        let lines = buffer.read(&File::open(path)?, stretch.start, stretch.end, u64::MAX)?;
+        self.lines(file, lines.text, bytes, plan);
+        cut_short(&lines, bytes)
     }
 
     /// Reads whole lines that stand for `bytes` of an input any stretch of which can be read on its own.
@@ -233,21 +235,19 @@ impl<'w> Work<'w> {
     }
 
     /// Reads a small file whole, which was not opened before.
-    fn small(&mut self, small: &Small<'_>, buffer: &mut Vec<u8>) -> io::Result<()> {
-        let lines = reader::window(small.path, 0, small.length, buffer)?;
-        let cut = cut_short(buffer, small.length);
-        if reader::is_plain(buffer) {
-            let plan = self.plan(small.file, &buffer[..buffer.len().min(FRONT)]);
+    fn small(&mut self, small: &Small<'_>, buffer: &mut Window) -> io::Result<()> {
+        let lines = buffer.read(&File::open(small.path)?, 0, small.length, u64::MAX)?;
+        let text = lines.text;
+        if reader::is_plain(text) {
+            let plan = self.plan(small.file, &text[..text.len().min(FRONT)]);
             if plan.is_side_by_side() {
-                self.lines(small.file, &buffer[lines], small.length, &plan);
+                self.lines(small.file, text, small.length, &plan);
             } else {
-                self.whole(small.file, Box::new(Cursor::new(buffer[lines].to_vec())), &plan)?;
+                self.whole(small.file, Box::new(Cursor::new(text.to_vec())), &plan)?;
             }
-            return cut.map_or(Ok(()), Err);
+            return cut_short(&lines, small.length);
         }
-        let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(std::mem::take(buffer))))? else {
-            return Ok(());
-        };
+        let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(text.to_vec())))? else { return Ok(()) };
         let (front, stream) = reader::front_of(stream, FRONT);
         let plan = self.plan(small.file, &front);
         if !plan.is_side_by_side() {
@@ -276,7 +276,9 @@ impl<'w> Work<'w> {
 }
 
 /// An error where less was read than the `bytes` that the file had when its reading began.
-fn cut_short(read: &[u8], bytes: u64) -> Option<io::Error> {
-    let is_short = (read.len() as u64) < bytes;
-    is_short.then(|| io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"))
+fn cut_short(lines: &Lines<'_>, bytes: u64) -> io::Result<()> {
+    if lines.bytes < bytes {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"));
+    }
+    Ok(())
 }

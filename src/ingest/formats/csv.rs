@@ -38,6 +38,10 @@ impl Format for Csv {
         Order::PerInput
     }
 
+    fn gives_native(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(CsvDecoder::default())
     }
@@ -53,8 +57,10 @@ impl Header {
     fn of(line: &str) -> Option<Header> {
         let header = |separator: &u8| {
             let names = row(line, *separator)?;
+            let is_key =
+                |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | ' '));
             let known = names.iter().filter(|name| field_of(name.trim()).is_some()).count();
-            (known >= 3).then_some((known, Header { separator: *separator, names }))
+            (known >= 3 && names.iter().all(is_key)).then_some((known, Header { separator: *separator, names }))
         };
         let best = SEPARATORS.iter().filter_map(header).max_by_key(|(known, _)| *known);
         best.map(|(_, header)| header)

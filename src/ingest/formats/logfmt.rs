@@ -31,6 +31,10 @@ impl Format for Logfmt {
         Match::weak(head.lines().filter(|line| fits(line)).count(), head.lines().count())
     }
 
+    fn gives_native(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(LogfmtDecoder::default())
     }

@@ -22,6 +22,7 @@ mod said;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
 mod single;
+mod spelled;
 mod typed;
 mod unclear;
 mod words;
@@ -39,6 +40,7 @@ pub(in crate::ingest) use memory::Memory;
 #[cfg(test)]
 pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
+pub(in crate::ingest) use spelled::spelled;
 pub(in crate::ingest) use typed::Record;
 
 use crate::ingest::dialect::Dialect;

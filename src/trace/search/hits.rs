@@ -1,9 +1,9 @@
 //! Lines that hold what is looked for, page by page, and what else a pass learns of a page.
 
-use super::lines;
 use super::needles::{Needles, Stand};
 use super::pages::At;
 use super::token;
+use crate::ingest::windows as lines;
 use crate::ingest::{Dialect, IdField, Mapping, time_of};
 use crate::model::{Time, Zone};
 use foldhash::fast::FixedState;

@@ -5,10 +5,10 @@
 //! around them is read. See [`pages`] for how a pass works, [`chase`] for how calls are followed, [`resolve`] for
 //! what an id names, [`survey`] for what is known of a page.
 
+mod candidate;
 mod chase;
 mod hits;
 mod inputs;
-mod lines;
 mod near;
 mod needles;
 mod pages;
@@ -19,6 +19,7 @@ mod survey;
 mod token;
 mod turns;
 
+pub use candidate::{Candidate, Kind};
 pub use near::Near;
 pub use quote::Place;
 
@@ -71,47 +72,6 @@ impl Query {
 
 /// The usual stretch before and after, µs.
 const CONTEXT_US: i64 = 60_000_000;
-
-/// What an id names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// An attempt, by its request id.
-    Request,
-    /// An attempt, by the id of the platform it came through.
-    Platform,
-    /// A call.
-    Call,
-    /// A run.
-    Run,
-    /// A distributed trace.
-    Trace,
-    /// Records that mention it, in whatever field.
-    Mention,
-}
-
-impl From<IdField> for Kind {
-    fn from(field: IdField) -> Kind {
-        match field {
-            IdField::Request => Kind::Request,
-            IdField::Platform => Kind::Platform,
-            IdField::Call => Kind::Call,
-            IdField::Run => Kind::Run,
-            IdField::Trace => Kind::Trace,
-        }
-    }
-}
-
-/// An id that begins with what was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Candidate {
-    /// The whole id.
-    pub id: String,
-    /// What it names.
-    pub kind: Kind,
-    /// Lines it stands on.
-    pub lines: u64,
-}
 
 /// What one id led to.
 #[derive(Clone, Debug)]
@@ -179,7 +139,7 @@ pub struct Found {
 /// # Errors
 /// When none of them can be read: why the first cannot.
 pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Result<Found, IngestError> {
-    let opened: Vec<Opened> = sources.par_iter().map(Opened::new).collect();
+    let opened: Vec<Opened> = sources.par_iter().map(|source| Opened::new(source, &query.habits())).collect();
     let mut survey = Survey::new(opened.len());
     let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut survey, progress);
     if opened.iter().enumerate().all(|(nth, opened)| opened.failure().is_some() && survey.bytes(nth) == 0)
@@ -273,7 +233,7 @@ impl Found {
     /// How each input was read, in words, as far as it was.
     #[must_use]
     pub fn how(&self) -> Vec<String> {
-        self.opened.iter().filter_map(Opened::how).collect()
+        self.opened.iter().map(|opened| opened.how.clone()).collect()
     }
 
     /// Every id in a line of the inputs, with what it names.

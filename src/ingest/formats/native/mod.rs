@@ -21,12 +21,15 @@ use crate::model::AttemptTable;
 use lane::{Answer, Lane};
 use repair::Piece;
 
+/// What it is called.
+pub(in crate::ingest) const NAME: &str = "native";
+
 /// One JSON object a line.
 pub(in crate::ingest) struct Native;
 
 impl Format for Native {
     fn name(&self) -> &'static str {
-        "native"
+        NAME
     }
 
     fn description(&self) -> &'static str {
@@ -34,13 +37,26 @@ impl Format for Native {
     }
 
     fn told_by(&self) -> &'static str {
-        "JSON objects that say how an attempt went; what fits nothing else is read so, too"
+        "JSON objects that say how and when an attempt went; what fits nothing else is read so, too"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let own = &head.dialect.fields;
-        let is_attempt = |line: &&str| whole_record(line, own).is_ok_and(|record| record.tells_an_outcome());
-        Match::weak(head.lines().filter(is_attempt).count(), head.lines().count())
+        let (mut all, mut attempts, mut certain) = (0, 0, 0);
+        for line in head.lines() {
+            all += 1;
+            let Ok(record) = whole_record(line, own) else { continue };
+            if record.tells_an_outcome() {
+                attempts += 1;
+                let is_timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
+                certain += usize::from(is_timed && (record.names_an_attempt() || record.names_a_model()));
+            }
+        }
+        if certain > 0 && certain * 2 >= all { Match::Sure } else { Match::weak(attempts, all) }
+    }
+
+    fn gives_native(&self) -> bool {
+        true
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
