@@ -126,8 +126,9 @@ impl Outbreaks {
 
     /// Every service and class with its incidents, in time order, given the sends of each service.
     pub fn incidents(&self, sends: impl Fn(Service) -> Series<Flow>) -> Vec<(Service, Class, Vec<Incident>)> {
-        let found = |key: &(Service, Class), series: &Series<Flare>| {
-            let mut list = incidents(series.clone(), sends(key.0));
+        let mut known: HashMap<Service, Series<Flow>, RandomState> = HashMap::default();
+        let mut found = |key: &(Service, Class), series: &Series<Flare>| {
+            let mut list = incidents(series, known.entry(key.0).or_insert_with(|| sends(key.0)));
             if let Some(rate) = self.rates.get(key) {
                 list.iter_mut().for_each(|incident| incident.peak_per_min = rate.most_in(incident));
             }
@@ -170,10 +171,10 @@ const LEAST_FAILED: u64 = 5;
 /// Least calls, where they all belong to one run.
 const LEAST_CALLS: u64 = 3;
 
-fn incidents(failures: Series<Flare>, sends: Series<Flow>) -> Vec<Incident> {
+fn incidents(failures: &Series<Flare>, sends: &Series<Flow>) -> Vec<Incident> {
     let width = failures.width_us().max(sends.width_us()).max(STRETCH_US);
-    let (width, failures) = failures.no_finer_than(width).sorted();
-    let flow = sends.no_finer_than(width).sorted().1;
+    let (width, failures) = failures.no_finer_than(width);
+    let flow = sends.no_finer_than(width).1;
     let sent = |from: Time, until: Time| -> u64 {
         let first = flow.partition_point(|(at, _)| *at < from);
         flow[first..].iter().take_while(|(at, _)| *at < until).map(|(_, flow)| flow.sends).sum()
@@ -193,8 +194,8 @@ fn incidents(failures: Series<Flare>, sends: Series<Flow>) -> Vec<Incident> {
         let cluster = incident.runs.0 >= 2 || incident.calls >= LEAST_CALLS;
         cluster && incident.failed >= LEAST_FAILED
     });
+    let ok = flow.iter().filter_map(|(_, flow)| flow.last_ok).max();
     for incident in &mut list {
-        let ok = flow.iter().filter_map(|(_, flow)| flow.last_ok).max();
         incident.recovered = ok.is_some_and(|ok| ok > incident.seen.1);
     }
     list
@@ -238,7 +239,7 @@ impl Incident {
 impl PerMinute {
     /// The most failing attempts of an incident within a minute.
     fn most_in(&self, incident: &Incident) -> u64 {
-        let (width, most) = self.most.clone().sorted();
+        let (width, most) = self.most.by_time();
         let within = most.iter().filter(|(at, _)| *at <= incident.seen.1 && at.plus_us(width) > incident.seen.0);
         within.map(|(_, most)| most.0.min(incident.failed)).max().unwrap_or(0)
     }

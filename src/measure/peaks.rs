@@ -6,7 +6,7 @@
 use super::tally::is_rate_limit;
 use crate::attempt::{Attempt, Mergeable, Scope, Series, Time};
 use crate::calls::Call;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Rates are counted over so long, µs: limits are given for a minute.
 pub const MINUTE_US: i64 = 60_000_000;
@@ -55,14 +55,20 @@ impl Sweep {
     }
 
     pub(super) fn merge(&mut self, other: Sweep) {
-        self.events.extend(other.events);
+        append(&mut self.events, other.events);
         self.level += other.level;
         self.most = Peak::higher(self.most, other.most);
     }
 
+    /// Sorts what is to be swept before `until`, and gives the time of each beginning and end.
+    pub(super) fn due(&mut self, until: Time) -> impl Iterator<Item = Time> {
+        sort_times(&mut self.events);
+        self.events.iter().take_while(move |event| **event < until.0.saturating_mul(2)).map(|event| Time(event >> 1))
+    }
+
     /// Sweeps what lies before `until`, and tells the level after each beginning and end.
     pub(super) fn settle(&mut self, until: Time, mut each: impl FnMut(Time, u64)) {
-        self.events.sort_unstable();
+        sort_times(&mut self.events);
         let due = self.events.partition_point(|event| *event < until.0.saturating_mul(2));
         for event in self.events.drain(..due) {
             self.level += if event & 1 == 1 { 1 } else { -1 };
@@ -81,16 +87,16 @@ impl Sweep {
 /// Events counted over every minute.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rate {
-    /// Those that are not counted yet.
-    waiting: Vec<Time>,
-    /// Those of the minute up to the last one counted.
-    recent: VecDeque<Time>,
+    /// Those that are not counted yet, µs.
+    waiting: Vec<i64>,
+    /// Those of the minute up to the last one counted, in order.
+    recent: Vec<i64>,
     most: Option<Peak>,
 }
 
 impl Rate {
     pub(super) fn add(&mut self, at: Time) {
-        self.waiting.push(at);
+        self.waiting.push(at.0);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -98,30 +104,81 @@ impl Rate {
     }
 
     pub(super) fn merge(&mut self, other: Rate) {
-        self.waiting.extend(other.waiting);
-        self.recent.extend(other.recent);
+        append(&mut self.waiting, other.waiting);
+        append(&mut self.recent, other.recent);
         self.most = Peak::higher(self.most, other.most);
     }
 
     /// Counts what lies before `until`, and tells for each event how many the minute holds that ends with it.
     pub(super) fn settle(&mut self, until: Time, mut each: impl FnMut(Time, u64)) {
-        self.waiting.sort_unstable();
-        let due = self.waiting.partition_point(|at| *at < until);
-        for at in self.waiting.drain(..due) {
-            self.recent.push_back(at);
-            while self.recent.front().is_some_and(|first| at.us_since(*first) >= MINUTE_US) {
-                self.recent.pop_front();
+        sort_times(&mut self.waiting);
+        let due = self.waiting.partition_point(|at| *at < until.0);
+        let (counted, mut first) = (self.recent.len(), 0);
+        self.recent.extend(self.waiting.drain(..due));
+        for (place, at) in self.recent.iter().enumerate().skip(counted) {
+            while at.saturating_sub(self.recent[first]) >= MINUTE_US {
+                first += 1;
             }
-            let count = self.recent.len() as u64;
-            Peak::note(&mut self.most, count, self.recent.front().copied().unwrap_or(at));
-            each(at, count);
+            let count = (place + 1 - first) as u64;
+            Peak::note(&mut self.most, count, Time(self.recent[first]));
+            each(Time(*at), count);
         }
+        self.recent.drain(..first);
+    }
+
+    /// Sorts what is to be counted before `until`, and gives it.
+    pub(super) fn due(&mut self, until: Time) -> impl Iterator<Item = Time> {
+        sort_times(&mut self.waiting);
+        self.waiting.iter().take_while(move |at| **at < until.0).map(|at| Time(*at))
     }
 
     pub(super) fn most(&self) -> Option<Peak> {
         self.most
     }
 }
+
+fn append(mine: &mut Vec<i64>, mut theirs: Vec<i64>) {
+    if mine.is_empty() {
+        std::mem::swap(mine, &mut theirs);
+    }
+    mine.append(&mut theirs);
+}
+
+/// Sorts times. They are spread rather evenly over a stretch of the log: first each goes to its place but for a few.
+fn sort_times(list: &mut Vec<i64>) {
+    if list.len() < SHORT {
+        return list.sort_unstable();
+    }
+    if list.is_sorted() {
+        return;
+    }
+    let (first, last) = list.iter().fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(*at), last.max(*at)));
+    let most = list.len() / TOGETHER;
+    let shift = u64::BITS - (last.abs_diff(first) / most as u64).leading_zeros();
+    let part = |at: &i64| (at.abs_diff(first) >> shift) as usize;
+    // Where each part begins; as its times are put there, where it ends.
+    let mut bounds = vec![0; part(&last) + 1];
+    list.iter().for_each(|at| bounds[part(at)] += 1);
+    let mut sum = 0;
+    bounds.iter_mut().for_each(|bound| sum += std::mem::replace(bound, sum));
+    let mut sorted = vec![0; list.len()];
+    for at in &*list {
+        let bound = &mut bounds[part(at)];
+        sorted[*bound] = *at;
+        *bound += 1;
+    }
+    let mut begin = 0;
+    for end in bounds {
+        sorted[begin..end].sort_unstable();
+        begin = end;
+    }
+    *list = sorted;
+}
+
+/// So few times are sorted by comparing them.
+const SHORT: usize = 64;
+/// Times of a part, about.
+const TOGETHER: usize = 4;
 
 /// The highest level in a stretch of time, and the level it ended with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,7 +189,10 @@ pub(super) struct Level {
 
 impl Level {
     fn note(&mut self, at: Time, level: u64) {
-        self.merge(&Level { most: level, last: Some((at, level)) });
+        self.most = self.most.max(level);
+        if self.last.is_none_or(|(known, _)| known <= at) {
+            self.last = Some((at, level));
+        }
     }
 }
 
@@ -216,6 +276,9 @@ impl Peaks {
 
     pub(super) fn settle(&mut self, until: Time) {
         let Peaks { flying, levels, sent, sent_by, refused, refused_by } = self;
+        levels.begin_for(flying.due(until));
+        sent_by.begin_for(sent.due(until));
+        refused_by.begin_for(refused.due(until));
         flying.settle(until, |at, level| levels.update(at, |known| known.note(at, level)));
         sent.settle(until, |at, count| sent_by.update(at, |known| known.0 = known.0.max(count)));
         refused.settle(until, |at, count| refused_by.update(at, |known| known.0 = known.0.max(count)));
@@ -233,14 +296,19 @@ impl Peaks {
         self.sent.most()
     }
 
+    /// Width of the stretches that everything is known by, µs.
+    #[must_use]
+    pub fn width_us(&self) -> i64 {
+        self.levels.width_us().max(self.sent_by.width_us()).max(self.refused_by.width_us())
+    }
+
     /// Width of a stretch in µs, at least `least_us`, and every stretch in which an attempt began or ended. Between
     /// two of them there may be one that speaks for all that are left out.
     #[must_use]
     pub fn points(&self, least_us: i64) -> (i64, Vec<(Time, PeakPoint)>) {
-        let width = self.levels.width_us().max(self.sent_by.width_us()).max(self.refused_by.width_us()).max(least_us);
-        let (width, sent) = self.sent_by.clone().no_finer_than(width).sorted();
-        let refused = self.refused_by.clone().no_finer_than(width).sorted().1;
-        let levels = self.levels.clone().no_finer_than(width).sorted().1;
+        let (width, sent) = self.sent_by.no_finer_than(self.width_us().max(least_us));
+        let refused = self.refused_by.no_finer_than(width).1;
+        let levels = self.levels.no_finer_than(width).1;
         let mut points: BTreeMap<Time, PeakPoint> = BTreeMap::new();
         for (at, most) in sent {
             points.entry(at).or_default().sent = most.0;
