@@ -68,11 +68,14 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.shift
     }
 
-    /// The bucket of `at`, where it is the one met last.
+    /// The bucket of `at`, where there is one.
     #[inline]
-    pub(super) fn recent(&mut self, at: Time) -> Option<&mut B> {
+    pub(super) fn known(&mut self, at: Time) -> Option<&mut B> {
         let key = at.0 >> (FINEST + self.shift);
-        self.buckets.get_mut(self.last).filter(|(known, _)| *known == key).map(|(_, bucket)| bucket)
+        if self.buckets.get(self.last).is_none_or(|(known, _)| *known != key) {
+            self.last = self.find(key)?;
+        }
+        self.buckets.get_mut(self.last).map(|(_, bucket)| bucket)
     }
 
     /// Takes in every bucket of `other`.
@@ -172,13 +175,12 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
 
     /// All buckets in time order, each with its key.
     fn in_order(&self) -> Vec<(i64, &B)> {
-        let keys = || self.buckets.iter().map(|(key, _)| *key);
-        let (Some(first), Some(last)) = (keys().min(), keys().max()) else { return Vec::new() };
+        let ends = |(first, last): (i64, i64), (key, _): &(i64, B)| (first.min(*key), last.max(*key));
+        let (first, last) = self.buckets.iter().fold((i64::MAX, i64::MIN), ends);
         let mut list = Vec::with_capacity(self.buckets.len());
         if last.abs_diff(first) < self.places.len() as u64 {
-            // Each has its own place then, one behind the other.
-            let (wrapped, begin) = self.places.split_at(self.home(first));
-            let indices = begin.iter().chain(wrapped).filter_map(|place| usize::from(*place).checked_sub(1));
+            // Each key has a place of its own then.
+            let indices = (first..=last).filter_map(|key| usize::from(self.places[self.home(key)]).checked_sub(1));
             list.extend(indices.map(|index| &self.buckets[index]).map(|(key, bucket)| (*key, bucket)));
         } else {
             list.extend(self.buckets.iter().map(|(key, bucket)| (*key, bucket)));
@@ -257,7 +259,8 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         }
         self.buckets.push((key, bucket));
         let count = self.buckets.len();
-        if count > FEW && count * 2 > self.places.len() {
+        // One bucket too many is merged at once.
+        if count > FEW && count * 2 > self.places.len() && count <= MOST {
             self.places.clear();
             self.places.resize((count * 4).next_power_of_two(), 0);
             (0..count).for_each(|index| self.note(index));
@@ -287,7 +290,8 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         let mut kept = 0;
         for index in 0..self.buckets.len() {
             let key = self.buckets[index].0 >> 1;
-            if let Some(place) = self.find_among(kept, key) {
+            let is_last = kept > 0 && self.buckets[kept - 1].0 == key;
+            if let Some(place) = if is_last { Some(kept - 1) } else { self.find_among(kept, key) } {
                 let (mine, theirs) = self.buckets.split_at_mut(index);
                 mine[place].1.merge(&theirs[0].1);
             } else {

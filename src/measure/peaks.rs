@@ -32,12 +32,32 @@ impl Peak {
     }
 }
 
+/// Times that are still to be looked at, µs.
+#[derive(Clone, Debug, Default)]
+struct Waiting(Vec<i64>);
+
+impl Waiting {
+    fn merge(&mut self, mut other: Waiting) {
+        if self.0.is_empty() {
+            std::mem::swap(&mut self.0, &mut other.0);
+        }
+        self.0.append(&mut other.0);
+    }
+
+    /// Hands out what lies before `until`, in order.
+    fn take(&mut self, until: i64) -> Vec<i64> {
+        sort_times(&mut self.0);
+        let due = self.0.partition_point(|at| *at < until);
+        let later = self.0.split_off(due);
+        std::mem::replace(&mut self.0, later)
+    }
+}
+
 /// What is under way, from its beginning until just before its end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
-    /// Beginnings and ends that are not swept yet: the time doubled, and one more for a beginning, so that of two at
-    /// the same time the end comes first.
-    events: Vec<i64>,
+    begins: Waiting,
+    ends: Waiting,
     level: i64,
     most: Option<Peak>,
 }
@@ -46,36 +66,46 @@ impl Sweep {
     /// Something was under way from `from` to `until`.
     pub(super) fn stay(&mut self, from: Time, until: Time) {
         if until > from {
-            self.events.extend([from.0.saturating_mul(2) | 1, until.0.saturating_mul(2)]);
+            self.begins.0.push(from.0);
+            self.ends.0.push(until.0);
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.events.len()
-    }
-
     pub(super) fn merge(&mut self, other: Sweep) {
-        append(&mut self.events, other.events);
+        self.begins.merge(other.begins);
+        self.ends.merge(other.ends);
         self.level += other.level;
         self.most = Peak::higher(self.most, other.most);
     }
 
-    /// Sorts what is to be swept before `until`, and gives the time of each beginning and end.
-    pub(super) fn due(&mut self, until: Time) -> impl Iterator<Item = Time> {
-        sort_times(&mut self.events);
-        self.events.iter().take_while(move |event| **event < until.0.saturating_mul(2)).map(|event| Time(event >> 1))
+    /// Sweeps what lies before `until`.
+    pub(super) fn settle(&mut self, until: Time) {
+        let begins = self.begins.take(until.0);
+        self.sweep(begins.into_iter(), until, |_, _| ());
     }
 
-    /// Sweeps what lies before `until`, and tells the level after each beginning and end.
-    pub(super) fn settle(&mut self, until: Time, mut each: impl FnMut(Time, u64)) {
-        sort_times(&mut self.events);
-        let due = self.events.partition_point(|event| *event < until.0.saturating_mul(2));
-        for event in self.events.drain(..due) {
-            self.level += if event & 1 == 1 { 1 } else { -1 };
-            let (level, at) = (self.level.max(0).unsigned_abs(), Time(event >> 1));
-            Peak::note(&mut self.most, level, at);
-            each(at, level);
+    /// Sweeps what lies before `until`, given what begins by then, in order. Tells the level after each beginning and
+    /// end.
+    fn sweep(&mut self, begins: impl Iterator<Item = i64>, until: Time, mut each: impl FnMut(Time, u64)) {
+        let mut ends = self.ends.take(until.0).into_iter().peekable();
+        let mut level = self.level;
+        let mut step = |at: i64, by: i64| {
+            level += by;
+            let count = level.max(0).unsigned_abs();
+            each(Time(at), count);
+            count
+        };
+        for begin in begins {
+            // Of two at the same time the end comes first.
+            while let Some(end) = ends.next_if(|end| *end <= begin) {
+                step(end, -1);
+            }
+            Peak::note(&mut self.most, step(begin, 1), Time(begin));
         }
+        ends.for_each(|end| {
+            step(end, -1);
+        });
+        self.level = level;
     }
 
     /// The most that were under way at once.
@@ -87,8 +117,7 @@ impl Sweep {
 /// Events counted over every minute.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rate {
-    /// Those that are not counted yet, µs.
-    waiting: Vec<i64>,
+    waiting: Waiting,
     /// Those of the minute up to the last one counted, in order.
     recent: Vec<i64>,
     most: Option<Peak>,
@@ -96,52 +125,41 @@ pub(super) struct Rate {
 
 impl Rate {
     pub(super) fn add(&mut self, at: Time) {
-        self.waiting.push(at.0);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.0.push(at.0);
     }
 
     pub(super) fn merge(&mut self, other: Rate) {
-        append(&mut self.waiting, other.waiting);
-        append(&mut self.recent, other.recent);
+        self.waiting.merge(other.waiting);
+        self.recent.extend(other.recent);
         self.most = Peak::higher(self.most, other.most);
     }
 
-    /// Counts what lies before `until`, and tells for each event how many the minute holds that ends with it.
-    pub(super) fn settle(&mut self, until: Time, mut each: impl FnMut(Time, u64)) {
-        sort_times(&mut self.waiting);
-        let due = self.waiting.partition_point(|at| *at < until.0);
+    /// Counts what lies before `until` into `most_by`: for each event how many the minute holds that ends with it.
+    pub(super) fn settle(&mut self, until: Time, most_by: &mut Series<Most>) {
+        let due = self.waiting.take(until.0);
+        self.count(due.into_iter(), most_by);
+    }
+
+    /// Counts further events, which are in order.
+    fn count(&mut self, events: impl Iterator<Item = i64> + Clone, most_by: &mut Series<Most>) {
+        most_by.begin_for(events.clone().map(Time));
         let (counted, mut first) = (self.recent.len(), 0);
-        self.recent.extend(self.waiting.drain(..due));
+        self.recent.extend(events);
         for (place, at) in self.recent.iter().enumerate().skip(counted) {
             while at.saturating_sub(self.recent[first]) >= MINUTE_US {
                 first += 1;
             }
             let count = (place + 1 - first) as u64;
             Peak::note(&mut self.most, count, Time(self.recent[first]));
-            each(Time(*at), count);
+            most_by.update(Time(*at), |most| most.0 = most.0.max(count));
         }
         self.recent.drain(..first);
-    }
-
-    /// Sorts what is to be counted before `until`, and gives it.
-    pub(super) fn due(&mut self, until: Time) -> impl Iterator<Item = Time> {
-        sort_times(&mut self.waiting);
-        self.waiting.iter().take_while(move |at| **at < until.0).map(|at| Time(*at))
+        self.recent.shrink_to(2 * self.recent.len());
     }
 
     pub(super) fn most(&self) -> Option<Peak> {
         self.most
     }
-}
-
-fn append(mine: &mut Vec<i64>, mut theirs: Vec<i64>) {
-    if mine.is_empty() {
-        std::mem::swap(mine, &mut theirs);
-    }
-    mine.append(&mut theirs);
 }
 
 /// Sorts times. They are spread rather evenly over a stretch of the log: first each goes to its place but for a few.
@@ -169,8 +187,19 @@ fn sort_times(list: &mut Vec<i64>) {
     }
     let mut begin = 0;
     for end in bounds {
-        sorted[begin..end].sort_unstable();
+        if end - begin > MANY {
+            sorted[begin..end].sort_unstable();
+        }
         begin = end;
+    }
+    // What is left moves by a few places.
+    for place in 1..sorted.len() {
+        let (at, mut free) = (sorted[place], place);
+        while free > 0 && sorted[free - 1] > at {
+            sorted[free] = sorted[free - 1];
+            free -= 1;
+        }
+        sorted[free] = at;
     }
     *list = sorted;
 }
@@ -179,6 +208,8 @@ fn sort_times(list: &mut Vec<i64>) {
 const SHORT: usize = 64;
 /// Times of a part, about.
 const TOGETHER: usize = 4;
+/// Parts of more are sorted by themselves.
+const MANY: usize = 16;
 
 /// The highest level in a stretch of time, and the level it ended with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -220,9 +251,11 @@ impl Mergeable for Most {
 /// The attempts of one scope: how many were in flight, and how many were sent within a minute.
 #[derive(Clone, Debug, Default)]
 pub struct Peaks {
+    /// Attempts: when each was sent, doubled, and one more where it is known for how long it was in flight.
+    sent: Waiting,
     flying: Sweep,
     levels: Series<Level>,
-    sent: Rate,
+    rate: Rate,
     sent_by: Series<Most>,
     refused: Rate,
     refused_by: Series<Most>,
@@ -255,33 +288,36 @@ impl Peaks {
     /// Takes in an attempt that no rate limit refused.
     #[inline]
     pub(super) fn add(&mut self, attempt: &Attempt) {
-        self.sent.add(attempt.sent);
-        if attempt.duration.as_us().is_some() {
-            self.flying.stay(attempt.sent, attempt.ended());
+        let ended = attempt.ended();
+        let flew = ended > attempt.sent;
+        self.sent.0.push(attempt.sent.0.saturating_mul(2) | i64::from(flew));
+        if flew {
+            self.flying.ends.0.push(ended.0);
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.flying.len() + self.sent.len()
+        self.sent.0.len() + self.flying.ends.0.len()
     }
 
     pub(super) fn merge(&mut self, other: Peaks) {
+        self.sent.merge(other.sent);
         self.flying.merge(other.flying);
         self.levels.merge(other.levels);
-        self.sent.merge(other.sent);
+        self.rate.merge(other.rate);
         self.sent_by.merge(other.sent_by);
         self.refused.merge(other.refused);
         self.refused_by.merge(other.refused_by);
     }
 
     pub(super) fn settle(&mut self, until: Time) {
-        let Peaks { flying, levels, sent, sent_by, refused, refused_by } = self;
-        levels.begin_for(flying.due(until));
-        sent_by.begin_for(sent.due(until));
-        refused_by.begin_for(refused.due(until));
-        flying.settle(until, |at, level| levels.update(at, |known| known.note(at, level)));
-        sent.settle(until, |at, count| sent_by.update(at, |known| known.0 = known.0.max(count)));
-        refused.settle(until, |at, count| refused_by.update(at, |known| known.0 = known.0.max(count)));
+        let sent = self.sent.take(until.0.saturating_mul(2));
+        let begins = sent.iter().filter(|sent| *sent & 1 == 1).map(|sent| sent >> 1);
+        let levels = &mut self.levels;
+        levels.begin_for(begins.clone().map(Time));
+        self.flying.sweep(begins, until, |at, level| levels.update(at, |known| known.note(at, level)));
+        self.rate.count(sent.iter().map(|sent| sent >> 1), &mut self.sent_by);
+        self.refused.settle(until, &mut self.refused_by);
     }
 
     /// The most attempts in flight at one moment, of those whose duration is known.
@@ -293,7 +329,7 @@ impl Peaks {
     /// The most attempts sent within a minute.
     #[must_use]
     pub fn per_minute(&self) -> Option<Peak> {
-        self.sent.most()
+        self.rate.most()
     }
 
     /// Width of the stretches that everything is known by, µs.
@@ -389,8 +425,8 @@ mod tests {
                         sweep.stay(*from, *to);
                         rate.add(*from);
                     }
-                    sweep.settle(until, |_, _| ());
-                    rate.settle(until, |_, _| ());
+                    sweep.settle(until);
+                    rate.settle(until, &mut Series::default());
                     since = until;
                 }
                 assert_eq!(sweep.most(), by_brute_force(&stays), "seed {seed}, cuts {cuts:?}");
@@ -403,7 +439,7 @@ mod tests {
     fn what_ends_as_another_begins_is_not_under_way_with_it() {
         let mut sweep = Sweep::default();
         [(0, 10), (10, 20), (20, 30)].iter().for_each(|(from, until)| sweep.stay(Time(*from), Time(*until)));
-        sweep.settle(Time(i64::MAX), |_, _| ());
+        sweep.settle(Time(i64::MAX));
         assert_eq!(sweep.most(), Some(Peak { count: 1, at: Time(0) }));
     }
 
@@ -411,7 +447,7 @@ mod tests {
     fn a_minute_does_not_hold_both_its_ends() {
         let mut rate = Rate::default();
         [0, 30_000_000, 60_000_000].iter().for_each(|at| rate.add(Time(*at)));
-        rate.settle(Time(i64::MAX), |_, _| ());
+        rate.settle(Time(i64::MAX), &mut Series::default());
         assert_eq!(rate.most(), Some(Peak { count: 2, at: Time(0) }));
     }
 }
