@@ -1,23 +1,13 @@
 //! How long clients go on after failures: when silence says that a call was given up.
 
-use super::{Call, Horizon};
-use crate::attempt::Flags;
-use crate::report::Outcome;
+use super::{Call, Endurance, Horizon};
+use crate::model::{Flags, Outcome};
 use std::collections::BTreeMap;
 
 /// A loop that doubles its waits has at most this factor between the longest wait seen and the next one.
 const GROWTH: i64 = 2;
 /// So many calls that were given up after as many attempts, where no call made more, show the cap of their loop.
 const ENOUGH: u64 = 3;
-
-/// What is known of when clients stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Endurance {
-    /// Nobody waits longer between attempts, unless a server asks for it, µs; `None` where no wait was seen.
-    pub patience_us: Option<i64>,
-    /// Nobody makes more attempts; `None` where the calls do not show it.
-    pub cap: Option<u32>,
-}
 
 /// What calls show of it.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +60,7 @@ impl Persistence {
 mod tests {
     use crate::ingest::read_str;
     use crate::judge::{Options, judge};
-    use crate::report::Outcome;
+    use crate::model::Outcome;
 
     /// Calls every `every` seconds, each tried `attempts` times a second apart; the last line is a success.
     fn outage(calls: u32, attempts: u32, every: u32, quiet_s: u32) -> String {

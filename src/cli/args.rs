@@ -4,6 +4,7 @@ mod anonymize;
 mod classify;
 mod compare;
 mod config;
+mod form;
 mod names;
 mod numbers;
 mod schema;
@@ -13,14 +14,13 @@ pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
 pub(super) use compare::{DiffArgs, PageForm, PageOutput, TrendArgs};
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
+pub(super) use form::Form;
 pub(super) use names::NameArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
 pub(super) use trace::{TraceArgs, TraceFormat};
 
-use super::forms::Form;
-use crate::attempt::{Time, Zone};
 use crate::ingest::timestamp;
-use crate::rules::Severity;
+use crate::model::{Severity, Time, Zone};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 

@@ -2,12 +2,12 @@
 
 use super::args::{InputArgs, time};
 use super::error::CliError;
-use super::{interrupt, output};
-use crate::attempt::Dimension;
+use super::{interrupt, message};
+use crate::compare::Past;
 use crate::config::did_you_mean;
-use crate::ingest::{self, Filter, IngestError, Ingested, Name, Options, Progress, Source};
+use crate::ingest::{self, Filter, IngestError, Ingested, Options, Progress, Source};
 use crate::judge::Judgement;
-use crate::report::{Input, Past};
+use crate::model::{Dimension, Input, Name};
 use crate::untrusted::mask_keys;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ pub(super) fn logs(arguments: &[String]) -> Result<Vec<Source>, CliError> {
     let others = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
     let are =
         if names.len() > 1 { "are reports of retrylens, not logs" } else { "is a report of retrylens, not a log" };
-    output::warn(&format!("{first}{others} {are}: left out"));
+    message::warning(&format!("{first}{others} {are}: left out"));
     Ok(logs)
 }
 
@@ -73,7 +73,7 @@ impl Reading {
         self.bar.finish_and_clear();
         let unread = unread_of(&ingested.inputs);
         if let Some(unread) = &unread {
-            output::warn(unread);
+            message::warning(unread);
         }
         match (ingested.ledger().attempts, unread) {
             (0, Some(_)) => return Err(CliError::Unread(nothing_found(&ingested))),

@@ -5,6 +5,7 @@
 
 mod classify;
 mod fields;
+mod file;
 mod find;
 mod mistake;
 mod policy;
@@ -24,8 +25,8 @@ pub use suppress::Suppress;
 use crate::classify::OwnRow;
 use crate::ingest::{Dialect, Mapping};
 use crate::judge::Suppression;
-use crate::policy::{Policies, Prices};
-use crate::rules::{CATALOGUE, Rule, Settings, Severity};
+use crate::model::{Policies, Prices, Severity};
+use crate::rules::{CATALOGUE, Rule, Settings};
 use chrono::NaiveDate;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

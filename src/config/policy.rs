@@ -1,8 +1,8 @@
 //! `[policy]`, or several `[[policy]]`: what is declared of retries, to hold the log against.
 
+use super::file::{File, Value};
 use super::mistake::{Mistake, did_you_mean};
-use super::read::{File, Value};
-use crate::policy::{Jitter, Policies, Policy, Schedule};
+use crate::model::{Jitter, Policies, Policy, Schedule};
 use toml::de::DeValue;
 
 /// Keys of one policy.

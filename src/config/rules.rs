@@ -1,9 +1,10 @@
 //! `[rules.RL301]`: what is changed of single rules.
 
 use super::RuleConfig;
+use super::file::{File, Value};
 use super::mistake::{Mistake, did_you_mean};
-use super::read::{File, Value};
-use crate::rules::{Rule, Severity};
+use crate::model::Severity;
+use crate::rules::Rule;
 use std::collections::BTreeMap;
 
 /// Reads the table of all rules.
