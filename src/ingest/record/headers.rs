@@ -248,12 +248,12 @@ impl<'a> Headers<'a> {
     /// The same for a string, as the values of headers are.
     #[inline]
     pub(in crate::ingest) fn set_text(&mut self, header: Header, text: &'a str) {
-        match header {
-            Header::Limit(part @ (LimitPart::Limit | LimitPart::Remaining), kind)
-                if let Some(number) = scan::integer(text.as_bytes()) =>
-            {
-                self.set_limit(part, kind, Some(number));
-            }
+        let number = match header {
+            Header::Limit(LimitPart::Limit | LimitPart::Remaining, _) => scan::integer(text.as_bytes()),
+            _ => None,
+        };
+        match (header, number) {
+            (Header::Limit(part, kind), Some(_)) => self.set_limit(part, kind, number),
             _ => self.set_known(header, Scalar::Text(Cow::Borrowed(text))),
         }
     }
