@@ -56,13 +56,21 @@ pub(in crate::render) fn folder(path: &str) -> Option<&str> {
     path.rfind(['/', '\\']).and_then(|at| path.get(..=at))
 }
 
-/// "2026-03-10 21:04 to 22:10 UTC (1 h 6 min)": the date once where it is the same.
+/// Both ends of a time in a format that begins with the date: the date once where it is the same.
+pub(in crate::render) fn ends(window: Window, zone: Zone, format: &str) -> (String, String) {
+    let (first, last) = (zone.show(window.first, format), zone.show(window.last, format));
+    match (first.get(..10), last.get(..10)) {
+        (Some(day), Some(same)) if day == same => {
+            let last = last.get(11..).unwrap_or_default().to_owned();
+            (first, last)
+        }
+        _ => (first, last),
+    }
+}
+
+/// "2026-03-10 21:04 to 22:10 UTC (1 h 6 min)".
 pub(in crate::render) fn window(window: Window, zone: Zone) -> String {
-    let (first, last) = (zone.show(window.first, "%Y-%m-%d %H:%M"), zone.show(window.last, "%Y-%m-%d %H:%M"));
-    let last = match (first.get(..10), last.get(..10)) {
-        (Some(day), Some(same)) if day == same => last.get(11..).unwrap_or_default().to_owned(),
-        _ => last,
-    };
+    let (first, last) = ends(window, zone, "%Y-%m-%d %H:%M");
     format!("{first} to {last} {zone} ({})", seconds(window.last.s_since(window.first).max(0.0)))
 }
 
@@ -94,9 +102,24 @@ pub(in crate::render) fn cost(cost: &Cost) -> String {
     parts.join(", ")
 }
 
+/// Eighths of a character's height; the first for anything above nothing.
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The character for a share between 0 and 1.
+pub(in crate::render) fn height(ratio: f64) -> char {
+    let step = (ratio.clamp(0.0, 1.0) * HEIGHTS.len() as f64).ceil() as usize;
+    HEIGHTS[step.clamp(1, HEIGHTS.len()) - 1]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn heights_run_from_empty_to_full() {
+        let all: String = [-1.0, 0.0, 0.01, 0.2, 0.5, 0.99, 1.0, 7.0].map(height).iter().collect();
+        assert_eq!(all, "▁▁▁▂▄███");
+    }
 
     #[test]
     fn shares_show_their_counts() {

@@ -8,6 +8,7 @@ mod sends;
 use super::page::{Page, Section};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
+use crate::render::document::Sign;
 use crate::render::{peers, text, words};
 use crate::report::{Finding, Outcome, Peers, Trace, TracedCall, Traces, Window};
 use crate::rules::Severity;
@@ -78,7 +79,7 @@ fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
         ("grouped", Some(call.grouping)),
     ];
     html! {
-        h3 { (marks::outcome(call.outcome, retried && call.outcome == Outcome::Ok)) " " (prose(&text::ending(call))) }
+        h3 { (marks::alone(Sign::of(call.outcome, retried && call.outcome == Outcome::Ok))) " " (prose(&text::ending(call))) }
         dl.facts {
             @for (term, value) in terms {
                 @if let Some(value) = value { div { dt { (term) } dd.id { (name(value)) } } }
@@ -105,7 +106,7 @@ fn beside_peers(call: &TracedCall, beside: &Peers, options: &HtmlOptions) -> Mar
 fn found(finding: &Finding) -> Markup {
     html! {
         details.finding open[finding.severity == Severity::Error] {
-            summary { (marks::coded(finding.severity, finding.rule)) " " (finding.name) ": " (prose(&finding.message)) }
+            summary { (marks::word(finding.severity.into(), finding.rule)) " " (finding.name) ": " (prose(&finding.message)) }
             div.body { p.prose { (prose(&finding.fix)) } }
         }
     }

@@ -1,9 +1,10 @@
 //! What else went on: failures on the same limit and elsewhere, and what was left of the limits.
 
-use super::super::layout::{Fit, Text};
+use super::super::layout::Text;
 use super::super::page::Page;
-use super::super::table::{Column, Table};
+use super::super::table::Table;
 use super::super::{style, words};
+use crate::render::document::Column;
 use crate::report::{Failures, HeadroomAround, LimitReading, Share, Surroundings, Trace};
 use std::io;
 
@@ -72,12 +73,12 @@ fn failures(around: &Surroundings, page: &mut Page<'_>) -> io::Result<()> {
         return Ok(());
     }
     let mut table = Table::new(&[
-        Column::new("failed", Fit::Words).cut_to(10),
-        Column::new("sends", Fit::Number),
-        Column::new("calls", Fit::Number).spare(2),
-        Column::new("from", Fit::Words).spare(1),
-        Column::new("to", Fit::Words),
-        Column::new("where", Fit::Words).cut_to(12),
+        Column::words("failed").cut_to(10),
+        Column::number("sends"),
+        Column::number("calls").rank(2),
+        Column::words("from").rank(1),
+        Column::words("to"),
+        Column::words("where").cut_to(12),
     ]);
     rows().for_each(|one| table.row(row(one, page)));
     page.blank()?;
@@ -100,11 +101,11 @@ fn headroom(list: &[HeadroomAround], page: &mut Page<'_>) -> io::Result<()> {
         return Ok(());
     }
     let mut table = Table::new(&[
-        Column::new("left of", Fit::Words),
-        Column::new("before", Fit::Number),
-        Column::new("meanwhile", Fit::Number).spare(1),
-        Column::new("after", Fit::Number),
-        Column::new("limit", Fit::Number),
+        Column::words("left of"),
+        Column::number("before"),
+        Column::number("meanwhile").rank(1),
+        Column::number("after"),
+        Column::number("limit"),
     ]);
     for one in list {
         let readings = [one.before, one.least, one.after];

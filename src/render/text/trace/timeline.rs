@@ -2,12 +2,13 @@
 
 use super::super::layout::{Fit, Text};
 use super::super::page::Page;
-use super::super::table::{Column, Table};
+use super::super::table::Table;
 use super::super::{style, words};
 use super::call::{WIDE, one_file};
 use super::fold::{self, Step};
 use super::{ended, wait};
 use crate::attempt::{Time, Zone};
+use crate::render::document::Column;
 use crate::report::{Trace, TracedCall, TracedSend};
 use crate::search::Kind;
 use anstyle::Style;
@@ -76,19 +77,19 @@ fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
 }
 
 impl Line<'_> {
-    fn table(&self, steps: &[Step], page: &Page<'_>) -> Table {
+    fn table(&self, steps: &[Step], page: &Page<'_>) -> Table<'static> {
         let zone = page.options.zone;
         let format = clock(self.call, zone);
         let mut table = Table::new(&[
-            Column::new("", Fit::Words),
-            Column::new("time", Fit::Words),
-            Column::new("#", Fit::Number),
-            Column::new("sdk", Fit::Number).spare(1),
-            Column::new("status", Fit::Words),
-            Column::new("class", Fit::Words).cut_to(10),
-            Column::new("answer", Fit::Number),
-            Column::new("right was", Fit::Words).cut_to(6),
-            Column::new("", Fit::Words),
+            Column::words(""),
+            Column::words("time"),
+            Column::number("#"),
+            Column::number("sdk").rank(1),
+            Column::words("status"),
+            Column::words("class").cut_to(10),
+            Column::number("answer"),
+            Column::words("right was").cut_to(6),
+            Column::words(""),
         ]);
         for step in steps {
             if let Step::Send(nth) = step {
