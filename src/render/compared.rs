@@ -1,7 +1,8 @@
 //! What the reports of a trend are called.
 
-use crate::attempt::Zone;
-use crate::report::{Trend, Window};
+use crate::compare::Trend;
+use crate::model::Zone;
+use crate::report::Window;
 use std::collections::BTreeSet;
 
 /// What nights are called: as much of their date as tells them apart.

@@ -1,7 +1,7 @@
 //! How points in time are written on a page: the zone is named once, on top of it.
 
 use super::{Rich, Tone};
-use crate::attempt::{Time, Zone};
+use crate::model::{Time, Zone};
 use crate::render::words::glued;
 use crate::report::Window;
 

@@ -14,7 +14,8 @@ pub(crate) use table::{
 };
 
 use super::charts::Chart;
-use crate::report::{Remedy, Window};
+use crate::model::Remedy;
+use crate::report::Window;
 
 /// One page.
 pub(crate) struct Document<'a> {

@@ -1,8 +1,6 @@
 //! Text with meanings: what is a name, what is good or bad, where a link leads.
 
-use crate::attempt::Time;
-use crate::report::{Outcome, Remedy};
-use crate::rules::Severity;
+use crate::model::{Outcome, Remedy, Severity, Time};
 
 /// A line of text in parts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -157,7 +155,7 @@ impl Rich {
         let counts = [(errors, Severity::Error), (warnings, Severity::Warning)];
         counts.into_iter().filter(|(n, _)| *n > 0).fold(Rich::default(), |rich, (n, severity)| {
             let gap = if rich.is_empty() { "" } else { " " };
-            rich.then(gap).and(Tone::Count(severity), crate::units::thousands(n))
+            rich.then(gap).and(Tone::Count(severity), crate::model::units::thousands(n))
         })
     }
 

@@ -1,9 +1,9 @@
 //! Tables: columns, cells with what they are sorted by, rows that open.
 
 use super::{Block, Rich, Sign, Tone};
+use crate::model::{Bar, Severity};
 use crate::render::words::{self, number};
-use crate::report::{Bar, Histogram, Share};
-use crate::rules::Severity;
+use crate::report::{Histogram, Share};
 use std::collections::BTreeMap;
 
 /// How the cells of a column stand, and where they are cut.

@@ -1,7 +1,8 @@
 //! Attempts per call as a small picture.
 
+use crate::model::Bar;
 use crate::render::document::folded;
-use crate::report::{Bar, Histogram};
+use crate::report::Histogram;
 use maud::{Markup, html};
 
 /// Columns; the last one holds all that took more attempts.

@@ -145,7 +145,7 @@ fn chart(chart: &Chart<'_>) -> Result<Markup, ChartError> {
 pub(super) fn left_out(hidden: &[&document::Row<'_>], omitted: u64, unit: &str) -> Markup {
     let count = hidden.len() as u64;
     html! {
-        @if count > 0 { p.note { (number(count)) " further " (crate::units::plural(count, unit)) ": all of them are in the JSON report." } }
+        @if count > 0 { p.note { (number(count)) " further " (crate::model::units::plural(count, unit)) ": all of them are in the JSON report." } }
         @if omitted > 0 { p.note { (counted(omitted, &format!("further {unit}"))) " not kept in the report." } }
     }
 }

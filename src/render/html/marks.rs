@@ -1,8 +1,7 @@
 //! Signs and words for severities, outcomes and remedies: colour is a help, shape and word say it alone.
 
+use crate::model::{Remedy, Severity};
 use crate::render::document::{self, Sign};
-use crate::report::Remedy;
-use crate::rules::Severity;
 use maud::{Markup, PreEscaped, html};
 
 /// The signs, drawn once; [`sign`] refers to them.

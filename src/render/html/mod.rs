@@ -20,8 +20,9 @@ pub use trace::trace;
 
 use super::document::Document;
 use super::sections;
-use crate::attempt::Zone;
-use crate::report::{Diff, Report, Trend};
+use crate::compare::{Diff, Trend};
+use crate::model::Zone;
+use crate::report::Report;
 use std::io::{self, Write};
 use std::path::Path;
 

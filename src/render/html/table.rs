@@ -33,7 +33,7 @@ pub(super) fn render(table: &Table<'_>) -> Result<Markup, ChartError> {
         (tools(table, &rows))
         div.scroll {
             table id=(table.id) data-table data-page=(PAGE) {
-                caption.unseen { (crate::units::plural(2, table.unit)) }
+                caption.unseen { (crate::model::units::plural(2, table.unit)) }
                 thead { tr { @for (_, column) in &columns { (head(column)) } } }
                 @for body in &bodies { (body) }
             }
@@ -69,7 +69,7 @@ fn fixed(table: &Table<'_>, columns: &Shown<'_>, rows: &[&Row<'_>]) -> Markup {
     html! {
         div.finding { div.scroll {
             table {
-                caption.unseen { (crate::units::plural(2, table.unit)) }
+                caption.unseen { (crate::model::units::plural(2, table.unit)) }
                 thead { tr { @for (_, column) in columns { th scope="col" class=[class(column)] { span { (column.name) } } } } }
                 tbody { @for row in rows { tr { (cells(columns, row, None)) } } }
             }
@@ -86,7 +86,7 @@ fn tools(table: &Table<'_>, rows: &[&Row<'_>]) -> Markup {
     html! {
         div.tools data-tools=(table.id) {
             label.filter {
-                span.unseen { "Filter " (crate::units::plural(2, table.unit)) }
+                span.unseen { "Filter " (crate::model::units::plural(2, table.unit)) }
                 input type="search" placeholder="Filter: any word, id or file" autocomplete="off" spellcheck="false";
             }
             @if facets.len() > 1 {

@@ -3,13 +3,13 @@
 use super::escape::{code, inline};
 use super::page::Page;
 use super::{MOST, NAME, NOTES, SENTENCE};
+use crate::model::Severity;
+use crate::model::units::capital;
 use crate::render::document::{
     Block, Card, Cell, Column, Content, Document, Fact, Kind, List, Place, Rich, Section, Sign, Span, Step, Table,
     Tone, remedy, short_histogram,
 };
 use crate::render::words::counted;
-use crate::rules::Severity;
-use crate::units::capital;
 
 /// Columns of a table: those of a higher rank have no room.
 const RANK: u8 = 3;

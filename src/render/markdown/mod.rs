@@ -11,8 +11,9 @@ mod page;
 mod tests;
 
 use super::sections;
-use crate::attempt::Zone;
-use crate::report::{Diff, Report, Trend};
+use crate::compare::{Diff, Trend};
+use crate::model::Zone;
+use crate::report::Report;
 use std::io::{self, Write};
 
 /// Characters of the document: a comment on GitHub holds 65,536, and whoever posts it may add a line of their own.

@@ -1,10 +1,11 @@
 //! What was read, and how much of it says what a rule needs to know.
 
 use super::View;
+use crate::model::Ledger;
+use crate::model::units::seconds;
 use crate::render::document::{Block, Fact, Rich, Section, Target, Tone};
 use crate::render::words::{self, counted, glued, number};
-use crate::report::{Ledger, Report, Share, Window};
-use crate::units::seconds;
+use crate::report::{Report, Share, Window};
 
 pub(super) fn section<'a>(view: &View<'a>) -> Section<'a> {
     let report = view.report;

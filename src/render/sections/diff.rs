@@ -1,13 +1,13 @@
 //! Two reports side by side: what changed first, all measures below it.
 
-use crate::attempt::Zone;
+use crate::compare::{Basis, Change, Changed, Diff, Shift, Side};
+use crate::model::units::{per_thousand, seconds};
+use crate::model::{Severity, Zone};
 use crate::render::document::{
     Block, Card, Cell, Clock, Column, Document, Facet, Fact, Field, Place, Rich, Row, Section, Sign, Table, Tone,
 };
 use crate::render::words::{self, counted, number};
-use crate::report::{Basis, Change, Changed, Diff, Shift, Side};
-use crate::rules::{Severity, find};
-use crate::units::{per_thousand, seconds};
+use crate::rules::find;
 
 const MEASURES: [Column; 5] = [
     Column::words("Measure"),

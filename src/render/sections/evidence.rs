@@ -2,10 +2,11 @@
 
 use super::View;
 use crate::judge::KEPT_PER_PROBLEM;
+use crate::model::Evidence;
+use crate::model::units::seconds;
 use crate::render::document::{Block, Cell, Column, Rich, Row, Table, Target, Tone};
 use crate::render::words::{self, number};
-use crate::report::{Evidence, Finding, Problem, ProblemIdentity, Report, Sighting};
-use crate::units::seconds;
+use crate::report::{Finding, Problem, ProblemIdentity, Report, Sighting};
 use std::collections::HashMap;
 
 /// Findings a page holds, over all problems.
@@ -138,7 +139,7 @@ fn spoken(key: &str) -> String {
 
 fn figure(view: &View<'_>, key: &str, value: &Evidence) -> String {
     let number_of = |x: f64| {
-        if key.ends_with("_s") && x >= 0.0 { seconds(x) } else { crate::report::rounded(x).to_string() }
+        if key.ends_with("_s") && x >= 0.0 { seconds(x) } else { crate::model::rounded(x).to_string() }
     };
     match value {
         Evidence::Count(n) => number(*n),

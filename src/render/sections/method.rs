@@ -2,10 +2,11 @@
 
 use super::View;
 use super::data::lines;
+use crate::model::{Input, Reject};
 use crate::render::document::{Block, Cell, Column, Fact, Limits, List, Rich, Row, Section, Table, Tone};
 use crate::render::untold;
 use crate::render::words::{self, counted};
-use crate::report::{Coverage, Input, Reject};
+use crate::report::Coverage;
 
 const GAPS: [Column; 3] = [Column::words("Field"), Column::words("Present"), Column::words("Rules").cut_to(20)];
 const INPUTS: [Column; 5] = [

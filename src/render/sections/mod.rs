@@ -24,10 +24,9 @@ pub(crate) use trend::trend;
 use super::charts::{ChartKind, fleet_charts};
 use super::document::{Block, Charts, Clock, Document, Figure, Limits, Section, Sign};
 use super::words::{self, counted, number, percent};
-use crate::attempt::Zone;
+use crate::model::units::seconds;
+use crate::model::{Severity, Zone};
 use crate::report::{Report, Share};
-use crate::rules::Severity;
-use crate::units::seconds;
 
 /// What every section is built from.
 pub(crate) struct View<'a> {

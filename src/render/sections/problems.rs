@@ -2,10 +2,11 @@
 
 use super::evidence::Evidences;
 use super::{View, each};
+use crate::model::Severity;
 use crate::render::document::{Block, Card, Cell, Column, Facet, Field, Place, Rich, Row, Section, Table, Tone};
 use crate::render::words::{self, counted};
 use crate::report::Problem;
-use crate::rules::{Severity, find};
+use crate::rules::find;
 use std::collections::HashMap;
 
 /// Problems a page shows; beyond that it would not open at once.

@@ -1,10 +1,11 @@
 //! Attempts per call over all runs, what each further attempt brought, and loops around loops.
 
 use super::{View, charts};
+use crate::model::Bar;
 use crate::render::charts::ChartKind;
 use crate::render::document::{Block, Cell, Column, Content, Row, Section, Table, Tone};
 use crate::render::words::{counted, number};
-use crate::report::{Bar, LayerRow, Report, Share};
+use crate::report::{LayerRow, Report, Share};
 
 /// Rows before the tail is summed up.
 const ROWS: usize = 10;

@@ -1,12 +1,13 @@
 //! Run by run, the costliest first; green runs with retries are marked.
 
 use super::{View, each, green, is_calm};
+use crate::model::Outcome;
 use crate::render::document::{
     Block, Cell, Column, Content, Facet, Fact, Rich, Row, Section, Sign, Table, Target, Tone, folded,
 };
 use crate::render::money::{self, dollars};
 use crate::render::words::{self, counted, number};
-use crate::report::{Outcome, Run};
+use crate::report::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Models named of one run.

@@ -1,9 +1,10 @@
 //! What to do, most costly first.
 
 use super::View;
+use crate::model::Remedy;
 use crate::render::document::{Block, Rich, Section, Step, Target, Tone};
 use crate::render::words::{self, counted, number};
-use crate::report::{Advice, Finding, Remedy};
+use crate::report::{Advice, Finding};
 use std::collections::BTreeSet;
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {

@@ -1,6 +1,7 @@
 //! Many reports, oldest first: a row each, each measure over time, and the problems that come and go.
 
-use crate::attempt::Zone;
+use crate::compare::{Course, Jump, Measure, Night, Presence, Rate, Trend, TrendBasis};
+use crate::model::Zone;
 use crate::render::charts;
 use crate::render::compared::labels;
 use crate::render::document::{
@@ -8,7 +9,6 @@ use crate::render::document::{
     Target, Tone,
 };
 use crate::render::words::{self, counted, number};
-use crate::report::{Course, Jump, Measure, Night, Presence, Rate, Trend, TrendBasis};
 use std::path::Path;
 
 /// Reports of which a sparkline has a character each; of more, the last ones.

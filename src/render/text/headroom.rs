@@ -3,7 +3,7 @@
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{style, words};
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::render::document::Charts;
 use crate::report::{Headroom, HeadroomPoint};
 use anstyle::Style;

@@ -31,8 +31,9 @@ pub(in crate::render) use trace::{
 pub use trace::{markdown, traces, unresolved};
 
 use super::{sections, words};
-use crate::attempt::Zone;
-use crate::report::{Diff, Report, Trend};
+use crate::compare::{Diff, Trend};
+use crate::model::Zone;
+use crate::report::Report;
 use std::io::{self, Write};
 
 /// How a report is written for a terminal.

@@ -3,7 +3,7 @@
 use super::layout::{Fit, Text};
 use super::style;
 use super::{TextOptions, table::Table};
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::render::document::Clock;
 use crate::report::Window;
 use std::io::{self, Write};

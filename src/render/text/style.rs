@@ -1,8 +1,7 @@
 //! Colours: a help for the eye; no word depends on them.
 
+use crate::model::{Outcome, Remedy, Severity};
 use crate::render::document::{Sign, Tone};
-use crate::report::{Outcome, Remedy};
-use crate::rules::Severity;
 use anstyle::{AnsiColor, Style};
 
 pub(super) const PLAIN: Style = Style::new();

@@ -3,8 +3,9 @@
 use super::blocks::text;
 use super::layout::{Fit, Text};
 use super::{bars, style};
+use crate::model::Bar;
 use crate::render::document::{self, Column, Content, Kind, Rich, short_histogram};
-use crate::report::{Bar, Histogram};
+use crate::report::Histogram;
 
 /// Columns between two columns.
 const GAP: usize = 2;

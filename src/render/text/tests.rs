@@ -2,8 +2,7 @@
 
 use super::sample::{clean, hostile, night};
 use super::*;
-use crate::attempt::Time;
-use crate::rules::Severity;
+use crate::model::{Severity, Time};
 use unicode_width::UnicodeWidthStr;
 
 fn page(report: &Report, options: &TextOptions) -> String {

@@ -5,7 +5,8 @@ use super::super::page::Page;
 use super::super::table::Table;
 use super::super::{style, words};
 use crate::render::document::Column;
-use crate::report::{Failures, HeadroomAround, LimitReading, Share, Surroundings, Trace};
+use crate::report::Share;
+use crate::trace::{Failures, HeadroomAround, LimitReading, Surroundings, Trace};
 use std::io;
 
 /// Kinds of failures told of each side before `--verbose`.

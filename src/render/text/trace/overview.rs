@@ -5,9 +5,9 @@ use super::super::page::Page;
 use super::super::table::Table;
 use super::super::{style, words};
 use super::call::WIDE;
+use crate::model::{Outcome, Severity};
 use crate::render::document::Column;
-use crate::report::{Outcome, Trace, TracedCall};
-use crate::rules::Severity;
+use crate::trace::{Trace, TracedCall};
 use std::collections::BTreeSet;
 use std::io;
 
