@@ -1,6 +1,6 @@
 //! Money in words, the same in every form.
 
-use super::words::{counted, number};
+use crate::model::units::{counted, thousands as number};
 use crate::report::Totals;
 
 /// "$3.20"; what rounds to nothing is below a cent.

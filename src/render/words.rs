@@ -1,5 +1,6 @@
 //! Words of the forms for people: costs, shares with their counts, and what stays together on a line.
 
+use super::money::dollars;
 pub(in crate::render) use crate::model::units::{counted, percent, rate, span, thousands as number, times};
 use crate::model::{Cost, Zone, units::seconds};
 use crate::report::{Report, Share, Window};
@@ -95,9 +96,8 @@ pub(in crate::render) fn cost(cost: &Cost) -> String {
     if let Some(tokens) = cost.tokens.filter(|tokens| *tokens > 0) {
         parts.push(counted(tokens, "token"));
     }
-    if let Some(usd) = cost.usd.filter(|usd| *usd >= 0.005) {
-        parts.push(format!("${usd:.2}"));
-    }
+    // A price of nothing is known; one that is not known says nothing.
+    parts.extend(cost.usd.map(dollars));
     parts.join(", ")
 }
 
@@ -130,6 +130,7 @@ mod tests {
     fn costs_name_what_there_is() {
         assert_eq!(cost(&Cost::default()), "");
         let some = Cost { sends: 1, excess: 2, wait_s: 4.2, tokens: Some(12_000), usd: Some(3.2) };
+        assert_eq!(cost(&Cost { usd: Some(0.0), ..Cost::default() }), "$0.00");
         assert_eq!(cost(&some), "1 send, 2 attempts in excess, 4.2 s of waiting, 12,000 tokens, $3.20");
     }
 
