@@ -14,7 +14,6 @@ mod money;
 pub mod ndjson;
 #[cfg(feature = "frames")]
 pub mod parquet;
-mod peers;
 mod rule_facts;
 pub mod rules_page;
 pub mod sarif;

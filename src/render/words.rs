@@ -81,11 +81,11 @@ pub(in crate::render) fn share(share: Share) -> String {
     })
 }
 
-/// "212 sends, 1 h 12 min of waiting, $3.20"; empty for no cost.
+/// "212 needless attempts, 1 h 12 min of waiting, $3.20"; empty for no cost.
 pub(in crate::render) fn cost(cost: &Cost) -> String {
     let mut parts = Vec::new();
     if cost.sends > 0 {
-        parts.push(counted(cost.sends, "send"));
+        parts.push(counted(cost.sends, "needless attempt"));
     }
     if cost.excess > 0 {
         parts.push(format!("{} in excess", counted(cost.excess, "attempt")));
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(cost(&Cost::default()), "");
         let some = Cost { sends: 1, excess: 2, wait_s: 4.2, tokens: Some(12_000), usd: Some(3.2) };
         assert_eq!(cost(&Cost { usd: Some(0.0), ..Cost::default() }), "$0.00");
-        assert_eq!(cost(&some), "1 send, 2 attempts in excess, 4.2 s of waiting, 12,000 tokens, $3.20");
+        assert_eq!(cost(&some), "1 needless attempt, 2 attempts in excess, 4.2 s of waiting, 12,000 tokens, $3.20");
     }
 
     #[test]

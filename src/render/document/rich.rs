@@ -140,6 +140,11 @@ impl Rich {
         self
     }
 
+    /// Its words alone.
+    pub(crate) fn to_text(&self) -> String {
+        self.spans.iter().map(|span| span.text.as_str()).collect()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }

@@ -15,6 +15,7 @@ mod recovery;
 mod retries;
 mod runs;
 mod steps;
+pub(in crate::render) mod trace;
 mod trend;
 mod who;
 

@@ -41,20 +41,26 @@ pub(super) fn text(rich: &Rich) -> Text {
     })
 }
 
-fn section(section: &Section<'_>, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn section(section: &Section<'_>, page: &mut Page<'_>) -> io::Result<()> {
     let all = page.options.verbose;
     if (section.quiet && !all) || !section.blocks.iter().any(|block| is_shown(block, all)) {
         return Ok(());
     }
     page.heading(&section.title.to_uppercase(), &section.note)?;
     for (nth, one) in section.blocks.iter().enumerate() {
-        match one {
-            Block::Heading(_) if nth > 0 => page.blank()?,
-            _ => {}
+        let is_apart = matches!(one, Block::Heading(_))
+            || matches!(one, Block::Facts(_) | Block::Table(_)) && is_alike(&section.blocks[nth.saturating_sub(1)]);
+        if nth > 0 && is_apart {
+            page.blank()?;
         }
         block(one, page)?;
     }
     Ok(())
+}
+
+/// Whether what follows needs a line between.
+fn is_alike(before: &Block<'_>) -> bool {
+    matches!(before, Block::Facts(_) | Block::Table(_) | Block::Prose(_))
 }
 
 /// Whether a block has something for a terminal; a heading alone has not.

@@ -65,7 +65,7 @@ fn in_full<'t>(card: &'t Card, told: &mut Told<'t>, page: &mut Page<'_>) -> io::
     let is_told = |field: &&Field| matches!(field.place, Place::Body | Place::Fact);
     for field in card.fields.iter().filter(is_told) {
         let lines = if page.options.verbose { usize::MAX } else { field.lines };
-        let is_again = field.label == "Fix" && !told.insert((&card.title, text_of(field)));
+        let is_again = field.label == "Fix" && !told.insert((&card.title, field.value.to_text()));
         let value = match field.value.names() {
             _ if is_again => Text::styled(style::FAINT, "as above"),
             Some(names) => Text::styled(style::FAINT, fitting(&names, page)),
@@ -78,10 +78,6 @@ fn in_full<'t>(card: &'t Card, told: &mut Told<'t>, page: &mut Page<'_>) -> io::
         page.hanging_at_most(label, hang, &value, lines)?;
     }
     Ok(())
-}
-
-fn text_of(field: &Field) -> String {
-    field.value.spans.iter().map(|span| span.text.as_str()).collect()
 }
 
 /// As many names as fit on one line; all of them where everything is shown.
@@ -121,6 +117,6 @@ fn in_short(card: &Card, page: &mut Page<'_>) -> io::Result<()> {
         line = line.then(", ").join(place.unwrap_or_default());
     }
     let example = card.fields.iter().find(|field| field.label.is_empty() && !field.value.is_empty());
-    let example = example.map(text_of).unwrap_or_default();
+    let example = example.map(|field| field.value.to_text()).unwrap_or_default();
     page.line(line.then(": ").and(style::FAINT, example).cut(page.inner(), Fit::Words))
 }

@@ -25,9 +25,6 @@ mod tests;
 pub use classify::classify;
 pub use explain::explain;
 pub use rules::rules;
-pub(in crate::render) use trace::{
-    alone, ending, of_reading, right_action, sentence, support_fields, wait_after, wait_before,
-};
 pub use trace::{markdown, traces, unresolved};
 
 use super::{sections, words};

@@ -22,7 +22,7 @@ pub(super) struct Page<'a> {
     out: &'a mut dyn Write,
     pub(super) options: TextOptions,
     pub(super) width: usize,
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 impl<'a> Page<'a> {
@@ -45,11 +45,6 @@ impl<'a> Page<'a> {
     /// A point in time, short: the zone is named once, with the data.
     pub(super) fn time(&self, time: Time) -> String {
         self.clock.short(time)
-    }
-
-    /// "21:04:03 to 22:10:11", or one time where both are the same.
-    pub(super) fn stretch(&self, first: Time, last: Time) -> String {
-        self.clock.stretch(first, last).spans.iter().map(|span| span.text.as_str()).collect()
     }
 
     pub(super) fn blank(&mut self) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! The first line: what the id names, and how that ended.
 
-use super::super::words;
 use crate::model::{Outcome, Severity, units::seconds};
+use crate::render::words;
 use crate::trace::{Kind, Trace, TracedCall};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ const NAMED: usize = 3;
 
 /// What the id names and the verdict on it: "Request r is send 2 of 3 of call c; the call failed after 3 sends
 /// and 1.3 s of waiting. Found: error RL101 spend-cap-retried."
-pub(in crate::render) fn sentence(trace: &Trace) -> String {
+pub(crate) fn sentence(trace: &Trace) -> String {
     let beyond = ": a further send may lie beyond the end of the log";
     match trace.calls.as_slice() {
         [] => format!("`{}` names nothing in this log.", trace.id),
@@ -50,7 +50,7 @@ fn found(trace: &Trace) -> String {
 }
 
 /// How a call ended: "failed after 3 sends and 1.3 s of waiting".
-pub(in crate::render) fn ending(call: &TracedCall) -> String {
+pub(crate) fn ending(call: &TracedCall) -> String {
     let sends = call.sends.len() as u64;
     let waiting = if call.waited_s > 0.0 { format!("{} of waiting", seconds(call.waited_s)) } else { String::new() };
     match call.outcome {

@@ -1,12 +1,19 @@
 //! A call beside its peers, in one sentence or two.
 
-use super::words::{counted, number};
 use crate::model::{Outcome, units::seconds};
+use crate::render::document::Clock;
+use crate::render::words::{counted, number};
 use crate::trace::{PeerMeasure, Peers, TracedCall};
+
+/// A call beside its peers: where it stands among them, and where it lost its time.
+pub(crate) fn beside_peers(call: &TracedCall, peers: &Peers, clock: &Clock) -> String {
+    let sentence = sentence(call, peers, &clock.stretch(peers.from, peers.until).to_text());
+    why(peers).into_iter().fold(sentence, |sentence, why| format!("{sentence}; {why}"))
+}
 
 /// "longer than 38 of 38 other calls of gpt-5 that succeeded too, sent ...: in all 41 s (median 2.1 s, p95 6 s); ...".
 /// `stretch` says the time they were sent in.
-pub(in crate::render) fn sentence(call: &TracedCall, peers: &Peers, stretch: &str) -> String {
+fn sentence(call: &TracedCall, peers: &Peers, stretch: &str) -> String {
     let ended = match call.outcome {
         Outcome::Failed => "that failed too",
         Outcome::Ok | Outcome::Open => "that succeeded too",
@@ -35,7 +42,7 @@ fn one(measure: &PeerMeasure) -> String {
 }
 
 /// Where a call that took longer than nearly all others lost its time; nothing of one that did not.
-pub(in crate::render) fn why(peers: &Peers) -> Option<String> {
+fn why(peers: &Peers) -> Option<String> {
     let elapsed = peers.elapsed.filter(|all| all.p95_s.is_some_and(|p95| all.this_s > p95))?;
     let excess = elapsed.this_s - elapsed.median_s;
     let over = |part: Option<PeerMeasure>| part.map_or(0.0, |part| part.this_s - part.median_s);

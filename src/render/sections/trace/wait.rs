@@ -1,19 +1,18 @@
 //! What lies between two sends, and behind the last.
 
-use super::super::style;
 use crate::model::{Outcome, units::seconds};
+use crate::render::document::Tone;
 use crate::trace::{Dictator, TracedCall, TracedSend};
-use anstyle::Style;
 
 /// A wait shorter than this is none, in seconds.
 const AT_ONCE: f64 = 0.05;
 
 /// How long the client waited before the send at `nth`, and who dictated it. Nothing before the first.
-pub(in crate::render) fn before(call: &TracedCall, nth: usize) -> Option<(Style, String)> {
+pub(crate) fn before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
     let before = &call.sends[nth.checked_sub(1)?];
     let send = &call.sends[nth];
     let Some(waited) = send.waited_s else {
-        return Some((style::YELLOW, "no wait can be told: the times contradict the order of the sends".to_owned()));
+        return Some((Tone::Caution, "no wait can be told: the times contradict the order of the sends".to_owned()));
     };
     // Without the answer's time, the wait begins with the send before it.
     let took = match before.duration_ms {
@@ -21,30 +20,30 @@ pub(in crate::render) fn before(call: &TracedCall, nth: usize) -> Option<(Style,
         None => format!("at most {}", seconds(waited)),
     };
     if before.sighting.class.is_none() {
-        return Some((style::PLAIN, format!("sent again {took} after a success")));
+        return Some((Tone::Plain, format!("sent again {took} after a success")));
     }
     Some(dictated(before, send.dictated_by, waited, &took))
 }
 
-fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) -> (Style, String) {
+fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) -> (Tone, String) {
     let hint = before.hint_s.map(seconds);
     let place = place(before);
     match (by, hint) {
         (Some(Dictator::Server), Some(hint)) if took.ends_with(&hint) => {
-            (style::PLAIN, format!("waited {took} as the server asked ({place})"))
+            (Tone::Plain, format!("waited {took} as the server asked ({place})"))
         }
         (Some(Dictator::Server), Some(hint)) => {
-            (style::PLAIN, format!("waited {took} as the server asked ({hint}, {place})"))
+            (Tone::Plain, format!("waited {took} as the server asked ({hint}, {place})"))
         }
         (Some(Dictator::ClientAgainstServer), Some(hint)) => {
-            (style::RED, format!("waited {took} although the server asked for {hint} ({place})"))
+            (Tone::Bad, format!("waited {took} although the server asked for {hint} ({place})"))
         }
-        (Some(Dictator::ClientPlan), _) => (style::PLAIN, format!("waited {took} as the client had planned")),
-        _ if waited < AT_ONCE => (style::YELLOW, format!("sent again at once ({took}): no backoff")),
+        (Some(Dictator::ClientPlan), _) => (Tone::Plain, format!("waited {took} as the client had planned")),
+        _ if waited < AT_ONCE => (Tone::Caution, format!("sent again at once ({took}): no backoff")),
         (_, Some(hint)) if before.hint_s.is_some_and(|s| s > 0.0) => {
-            (style::YELLOW, format!("waited {took}, longer than the {hint} the server asked for ({place})"))
+            (Tone::Caution, format!("waited {took}, longer than the {hint} the server asked for ({place})"))
         }
-        _ => (style::PLAIN, format!("waited {took}: client's own backoff")),
+        _ => (Tone::Plain, format!("waited {took}: client's own backoff")),
     }
 }
 
@@ -61,7 +60,7 @@ fn place(send: &TracedSend) -> &'static str {
 }
 
 /// What is to be said where no send follows.
-pub(in crate::render) fn after(call: &TracedCall) -> Option<(Style, String)> {
+pub(crate) fn after(call: &TracedCall) -> Option<(Tone, String)> {
     let last = call.sends.last()?;
     last.sighting.class?;
     let asked = last
@@ -72,16 +71,16 @@ pub(in crate::render) fn after(call: &TracedCall) -> Option<(Style, String)> {
     match (call.outcome, last.action) {
         (Outcome::Open, _) => {
             let hint = "(where nothing follows this log, --complete says so)";
-            Some((style::YELLOW, format!("no further send in this log{asked} {hint}")))
+            Some((Tone::Caution, format!("no further send in this log{asked} {hint}")))
         }
         (Outcome::Failed, Some("stop" | "refuse" | "unknown_failure")) => None,
-        (Outcome::Failed, _) => Some((style::PLAIN, format!("given up here{asked}"))),
+        (Outcome::Failed, _) => Some((Tone::Plain, format!("given up here{asked}"))),
         (Outcome::Ok, _) => None,
     }
 }
 
 /// What was right to do after a failure, in words.
-pub(in crate::render) fn right(action: &str) -> &str {
+pub(crate) fn right(action: &str) -> &str {
     match action {
         "wait_then_retry" => "wait, retry",
         "backoff_then_retry" => "back off, retry",
