@@ -1,16 +1,34 @@
 //! Every format that attempts are read from: one file or folder each.
 
+mod claude_code;
+mod claude_stream_json;
+mod copilot_events;
 mod csv;
+mod draft;
+mod events;
 mod json_lines;
 mod logfmt;
 pub(in crate::ingest) mod native;
+mod otlp;
+mod qwen_code;
+mod tree;
 
 use super::envelope::ENVELOPES;
 use super::format::Format;
 
 /// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
 /// before what many write.
-pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[&native::Native, &logfmt::Logfmt, &csv::Csv];
+pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
+    &claude_code::ClaudeCode,
+    &claude_stream_json::ClaudeStreamJson,
+    &otlp::Otlp,
+    &otlp::console::Console,
+    &copilot_events::CopilotEvents,
+    &qwen_code::QwenCode,
+    &native::Native,
+    &logfmt::Logfmt,
+    &csv::Csv,
+];
 
 /// A format that the user names.
 #[derive(Clone, Copy)]

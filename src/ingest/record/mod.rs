@@ -37,7 +37,6 @@ pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use ids::{IdField, id_field, ids_of};
 pub use mapping::Mapping;
 pub(in crate::ingest) use memory::Memory;
-#[cfg(test)]
 pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
 pub(in crate::ingest) use spelled::spelled;
