@@ -2,8 +2,8 @@
 //!
 //! Every record is handed on as one line: between the strings of JSON, a newline is but space.
 
-use super::block::Spot;
-use super::chunk::LONGEST_LINE;
+use super::limits::LONGEST_LINE;
+use super::position::Spot;
 use super::record::json::Reader;
 use std::borrow::Cow;
 

@@ -9,6 +9,7 @@ mod backoff;
 mod burst;
 mod cap;
 pub(crate) mod chance;
+mod charge;
 mod covered;
 mod distinct;
 mod doomed;

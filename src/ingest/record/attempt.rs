@@ -2,23 +2,23 @@
 
 use super::client::Client;
 use super::failures::{Known, Wording};
+use super::kept::{FINGERPRINT, cut, fingerprint};
 use super::memory::Memory;
 use super::origins::NAMES;
 use super::scalar::Scalar;
 use super::typed::{Record, TokenCounts};
 use super::unclear::{self, Unclear};
 use crate::classify::{self, Class, Verdict};
-use crate::ingest::block::Given;
 use crate::ingest::conventions::{Conventions, Moments};
 use crate::ingest::dialect::Dialect;
 use crate::ingest::filter::Filter;
 use crate::ingest::hint::{Hint, ServerHint};
+use crate::ingest::position::Given;
 use crate::ingest::timestamp;
 use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
 };
 use crate::untrusted::mask_keys;
-use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
 /// Where a record stands, and what it is read by.
@@ -74,9 +74,6 @@ const LONGEST_MESSAGE: usize = 240;
 
 /// Longest id kept, in bytes.
 const LONGEST_ID: usize = 200;
-
-/// Longest name of a provider, a model, a client kept, in bytes.
-pub(in crate::ingest) const LONGEST_NAME: usize = 120;
 
 /// Appends the attempt of `record`, whose text was `line`, to `table`.
 pub(in crate::ingest) fn take(
@@ -408,20 +405,6 @@ fn symbol(text: Option<&str>, table: &mut AttemptTable) -> Symbol {
     text.map_or(Symbol::NONE, |text| table.names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
 }
 
-/// Fingerprint of run and call, or of the stream calls are looked for in.
-pub(in crate::ingest) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -> [u64; 2] {
-    let run = match call {
-        // A call named without its run is taken to be named apart from all others.
-        Some(_) => run.unwrap_or_default(),
-        None => run.unwrap_or(stream),
-    };
-    [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
-}
-
-/// Seeds are fixed so that the order of findings is the same in every run of the program.
-pub(in crate::ingest) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
-const CHECK: FixedState = FixedState::with_seed(0x796c_656e);
-
 /// A number beyond 65,535 is no attempt's: 0, not known.
 pub(in crate::ingest) fn number_in_call(number: Option<i64>) -> u16 {
     number.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
@@ -449,9 +432,4 @@ pub(in crate::ingest) fn ttft_ms_plus_1(ms: Option<f64>) -> u32 {
 
 pub(in crate::ingest) fn count(value: i64) -> u32 {
     u32::try_from(value.max(0)).unwrap_or(u32::MAX)
-}
-
-/// At most `most` bytes of `text`, cut between characters.
-pub(in crate::ingest) fn cut(text: &str, most: usize) -> &str {
-    if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
 }

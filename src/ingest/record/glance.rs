@@ -1,7 +1,8 @@
 //! One record at a glance, before it is known how its input is to be read.
 
-use super::attempt::{Builder, FINGERPRINT, Place, moments, sent_at};
+use super::attempt::{Builder, Place, moments, sent_at};
 use super::fields;
+use super::kept::FINGERPRINT;
 use super::scalar::Scalar;
 use super::typed::Record;
 use crate::ingest::hint::ServerHint;
