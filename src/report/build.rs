@@ -269,7 +269,7 @@ pub(crate) fn sighting(table: &AttemptTable, row: u32, place: usize) -> Sighting
     let request_id = table.request_id(row);
     Sighting {
         file: table.files.get(row.file as usize).cloned().unwrap_or_default(),
-        line: row.line,
+        line: table.line(row),
         request_id: request_id.map(masked),
         attempt: if row.number > 0 { row.number } else { (place + 1).min(usize::from(u16::MAX)) as u16 },
         ts: row.sent,
