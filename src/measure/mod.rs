@@ -46,6 +46,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod under_way;
+mod waiting;
 mod waves;
 
 pub use amplification::{Amplified, Spacing, most_amplified, spans_over};
