@@ -18,6 +18,7 @@ mod memory;
 pub(in crate::ingest) mod nested;
 pub(in crate::ingest) mod origins;
 pub(in crate::ingest) mod parts;
+mod place;
 mod said;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
@@ -28,7 +29,7 @@ mod unclear;
 mod words;
 
 pub(in crate::ingest) use attempt::{
-    FINGERPRINT, Place, Taken, body_hash, cap_of, count, fingerprint, keep_ids, kept_id, number_in_call, sdk_count,
+    FINGERPRINT, body_hash, cap_of, count, fingerprint, keep_ids, kept_id, number_in_call, sdk_count,
     sent_at, take, ttft_ms_plus_1,
 };
 pub(in crate::ingest) use fields::Field;
@@ -37,6 +38,7 @@ pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use ids::{IdField, id_field, ids_of};
 pub use mapping::Mapping;
 pub(in crate::ingest) use memory::Memory;
+pub(in crate::ingest) use place::{Place, Taken};
 #[cfg(test)]
 pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
