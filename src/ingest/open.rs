@@ -200,24 +200,17 @@ impl Front<'_> {
 
     /// The first line that does not fit the format the user names, and what the input looks like.
     fn misfit(&self, format: &dyn Format, wrapping: &Wrapping) -> Option<String> {
-        const SHOWN: usize = 60;
         let unwrapped = self.unwrapped(wrapping);
-        let is_misfit =
-            |line: &&str| format.detect(&Head::new_of(line.as_bytes(), true, self.habits.dialect)) == Match::No;
+        let fits = |line: &str| format.detect(&Head::new_of(line.as_bytes(), true, self.habits.dialect)) != Match::No;
         let text = String::from_utf8_lossy(&unwrapped.bytes);
-        let (nth, line) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty() && is_misfit(line))?;
+        let nth = text.lines().position(|line| !line.trim().is_empty() && !fits(line))?;
         let number = unwrapped.spots.get(nth).map_or(1, |spot| spot.line);
-        let looks = match detect(&Head::new(self.front, self.habits.dialect)) {
-            (_, Match::No) => String::new(),
-            (other, _) => format!("; it looks like {}", other.name()),
+        let told = Front { front: self.front, habits: &Habits { format: None, ..*self.habits } }.understand();
+        let looks = match told.fit {
+            Match::No => "it looks like no format that is known".to_owned(),
+            _ => format!("it looks like {}", told.format.name()),
         };
-        let shown = &line[..line.floor_char_boundary(SHOWN)];
-        let rest = if shown.len() < line.len() { "..." } else { "" };
-        Some(format!(
-            "{MISFIT}{}: line {number} does not fit: `{}{rest}`{looks}",
-            format.name(),
-            crate::untrusted::mask_keys(shown)
-        ))
+        Some(format!("{MISFIT}{}: line {number} does not fit; {looks}", format.name()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! One record at a glance, before it is known how its input is to be read.
 
-use super::attempt::{Builder, Place, moments, sent_at};
+use super::attempt::{Builder, moments, sent_at};
+use super::place::Place;
 use super::fields;
 use super::kept::FINGERPRINT;
 use super::scalar::Scalar;

@@ -21,6 +21,7 @@ pub(in crate::ingest) mod nested;
 pub(in crate::ingest) mod origins;
 mod outcome_words;
 pub(in crate::ingest) mod parts;
+mod place;
 mod said;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
@@ -31,7 +32,7 @@ mod unclear;
 mod words;
 
 pub(in crate::ingest) use attempt::{
-    Place, Taken, body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, sent_at, take, ttft_ms_plus_1,
+    body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, sent_at, take, ttft_ms_plus_1,
 };
 pub(in crate::ingest) use fields::Field;
 pub use fields::names as field_names;
@@ -41,6 +42,7 @@ pub(crate) use ids::ids_of;
 pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint};
 pub use mapping::Mapping;
 pub(in crate::ingest) use memory::Memory;
+pub(in crate::ingest) use place::{Place, Taken};
 #[cfg(test)]
 pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};

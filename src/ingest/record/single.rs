@@ -1,6 +1,7 @@
 //! One error on its own, outside any log: a body, a record, or whatever text was printed.
 
-use super::attempt::{Builder, Place, sent_at};
+use super::attempt::{Builder, sent_at};
+use super::place::Place;
 use super::error_body::{self, ErrorBody};
 use super::json::Reader;
 use super::kept::cut;
