@@ -141,12 +141,17 @@ pub struct Doomed {
     open: BTreeMap<u64, Refused>,
     /// The longest streak of each class that is over.
     worst: BTreeMap<Class, Refused>,
+    /// Calls refused for what the request says, of which no fingerprint of the request is logged.
+    unhashed: u64,
 }
 
 impl Doomed {
     /// Takes in the attempts of `call` that were sent at `since` or later. They are in the order of time, and some
     /// may be still to come.
     pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
+        if let Some(position) = first_unhashed(call) {
+            self.unhashed += u64::from(call.at(position).sent >= since);
+        }
         // Attempts that are counted, up to the last refusal.
         let mut counted = 0;
         for position in 0..call.len() {
@@ -179,12 +184,13 @@ impl Doomed {
 
     /// Whether anything waits to be judged.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.refusals.is_empty() || !self.successes.is_empty()
+        !self.refusals.is_empty() || !self.successes.is_empty() || self.unhashed > 0
     }
 
     pub(super) fn merge(&mut self, other: Doomed) {
         self.refusals.extend(other.refusals);
         self.successes.extend(other.successes);
+        self.unhashed += other.unhashed;
         self.open.extend(other.open);
         other.worst.into_values().for_each(|refused| self.end(refused));
     }
@@ -233,6 +239,12 @@ impl Doomed {
 
     fn end(&mut self, refused: Refused) {
         end(&mut self.worst, refused);
+    }
+
+    /// Calls refused for what the request says, of which no fingerprint of the request is logged.
+    #[must_use]
+    pub fn unhashed(&self) -> u64 {
+        self.unhashed
     }
 
     /// Of each class the longest streak of at least `calls` calls that failed alike, one after the other.
@@ -286,6 +298,15 @@ fn refusal(call: &Call<'_>, position: usize, key: u64, alike: Alike) -> Refusal 
         guessed: call.grouping == Grouping::Inferred || is_guess(attempt, alike),
         reopens: call.detail(position).and_then(|detail| detail.reopens),
     }
+}
+
+/// The first attempt of the call that was refused for what it says, with no fingerprint of the request.
+fn first_unhashed(call: &Call<'_>) -> Option<usize> {
+    (0..call.len()).find(|&p| {
+        let attempt = call.at(p);
+        let about_it = attempt.class.and_then(Subject::of) == Some(Subject::Request);
+        attempt.terminal() && about_it && !attempt.flags.has(Flags::TOOL) && call.request_hash(p) == 0
+    })
 }
 
 /// Whether the refusals of a streak may be of different requests that were refused in the same words: too much is

@@ -19,6 +19,8 @@ pub struct Handling {
     pub given_up: u64,
     /// Of them, calls whose failure came inside a stream.
     pub given_up_mid_stream: u64,
+    /// Calls of which nothing but likeness tells whether they sent again.
+    pub guessed: u64,
     /// The first attempt of the earliest call that sent again.
     pub first_retried: Option<Spot>,
     /// The earliest attempt that was given up.
@@ -44,6 +46,8 @@ impl Handlings {
             handling.given_up += 1;
             handling.given_up_mid_stream += u64::from(first.flags.has(Flags::MID_STREAM));
             handling.first_given_up = earlier(handling.first_given_up, spot);
+        } else if call.grouping == Grouping::Inferred && (call.len() > 1 || ended_at_once(call)) {
+            self.0.entry(class).or_default().guessed += 1;
         }
     }
 
@@ -54,6 +58,7 @@ impl Handlings {
             mine.retried += theirs.retried;
             mine.given_up += theirs.given_up;
             mine.given_up_mid_stream += theirs.given_up_mid_stream;
+            mine.guessed += theirs.guessed;
             mine.first_retried = earlier(mine.first_retried, theirs.first_retried);
             mine.first_given_up = earlier(mine.first_given_up, theirs.first_given_up);
         }
@@ -79,11 +84,16 @@ fn retried(call: &Call<'_>) -> bool {
 
 /// Whether the call ended with its first attempt for no reason that the log gives.
 fn given_up(call: &Call<'_>) -> bool {
+    let known = call.grouping != Grouping::Inferred || call.first().flags.has(Flags::DECIDED_FAIL);
+    known && ended_at_once(call)
+}
+
+/// The same, as far as its attempts are known to be all.
+fn ended_at_once(call: &Call<'_>) -> bool {
     let first = call.first();
     let alone = call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0);
-    let known = call.grouping != Grouping::Inferred || first.flags.has(Flags::DECIDED_FAIL);
     let long = call.hint_us(0).is_some_and(|hint| hint > WORTH_US);
-    alone && known && !long && call.outcome == Outcome::Failed && first.max_attempts != 1 && !excused(first)
+    alone && !long && call.outcome == Outcome::Failed && first.max_attempts != 1 && !excused(first)
 }
 
 /// Reasons to stop, or to go on elsewhere, that are no mistake.

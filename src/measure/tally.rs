@@ -74,6 +74,12 @@ pub struct Tally {
     pub with_key: u64,
     /// Attempts that name a tool.
     pub with_tool: u64,
+    /// Failures with an error code or message.
+    pub with_error_text: u64,
+    /// Failures with an error type.
+    pub with_error_type: u64,
+    /// Attempts that are told from a second delivery of the same record.
+    pub identified: u64,
     /// Failures with a hash of the request.
     pub with_hash: u64,
     /// Failures that say how much had been delivered.
@@ -125,6 +131,8 @@ impl Tally {
             self.may_hint += 1;
             self.with_hint += has(|detail| detail.hint_us.is_some());
         }
+        self.with_error_text += has(|detail| detail.error_code.is_some() || detail.message.is_some());
+        self.with_error_type += has(|detail| detail.error_type.is_some());
         self.with_hash += has(|detail| detail.request_hash != 0);
         self.with_delivered += u64::from(attempt.flags.has(Flags::DELIVERED_LOGGED));
         if attempt.class == Some(Class::Timeout) && attempt.status == 0 {
@@ -191,6 +199,8 @@ impl Tally {
         self.with_counter += count(says.has(Says::COUNTER));
         self.with_call_identity += count(says.has(Says::COUNTER) || !says.flag(Flags::NO_CALL_ID));
         self.with_call_id += count(!says.flag(Flags::NO_CALL_ID));
+        let placed = says.has(Says::COUNTER) && !says.flag(Flags::NO_CALL_ID);
+        self.identified += count(says.flag(Flags::REQUEST_ID) || placed);
         self.with_cap += count(says.has(Says::CAP));
         self.with_server_word += count(says.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
         self.with_sends_beneath += count(says.flag(Flags::COUNTS_BENEATH));
@@ -234,6 +244,9 @@ impl Tally {
             (&mut self.side_effects, other.side_effects),
             (&mut self.with_key, other.with_key),
             (&mut self.with_tool, other.with_tool),
+            (&mut self.with_error_text, other.with_error_text),
+            (&mut self.with_error_type, other.with_error_type),
+            (&mut self.identified, other.identified),
             (&mut self.with_hash, other.with_hash),
             (&mut self.with_delivered, other.with_delivered),
             (&mut self.timeouts, other.timeouts),

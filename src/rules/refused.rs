@@ -1,6 +1,6 @@
 //! Attempts that repeat a request which the server had refused for good.
 
-use super::{Confidence, Hit, Severity, shared};
+use super::{Confidence, Field, Hit, Severity, shared};
 use crate::attempt::{Flags, Symbol, Time};
 use crate::calls::{Call, shows_retry};
 use crate::classify::Class;
@@ -90,6 +90,27 @@ pub(super) fn same_cap(call: &Call<'_>, a: usize, b: usize) -> bool {
     let one_workspace = !differ(left.workspace, right.workspace);
     let whole_org = call.at(a).class == Some(Class::SpendCap);
     (one_org && (one_workspace || whole_org)) || shared::same_account(call, a, b)
+}
+
+/// As [`retried`], for limits on money, quota and windows: `repeats` also gets whether two attempts draw on one of
+/// them. Where keys or workspaces differ and no organisation is logged, that is not known.
+pub(super) fn retried_cap<'c, 'a>(
+    call: &'c Call<'a>,
+    wanted: impl Fn(usize) -> bool,
+    repeats: impl Fn(usize, usize) -> bool,
+) -> Result<Option<Retried<'c, 'a>>, Field> {
+    if let Some(found) = retried(call, &wanted, |p, q| same_cap(call, p, q) && repeats(p, q)) {
+        return Ok(Some(found));
+    }
+    let org_unknown = |p: usize, q: usize| {
+        let (left, right) = (call.origin(p), call.origin(q));
+        let unknown = !left.org.is_some() || !right.org.is_some();
+        unknown && (left.provider == right.provider || !left.provider.is_some() || !right.provider.is_some())
+    };
+    match retried(call, wanted, |p, q| org_unknown(p, q) && repeats(p, q)) {
+        Some(_) => Err(Field::Organisation),
+        None => Ok(None),
+    }
 }
 
 impl Retried<'_, '_> {

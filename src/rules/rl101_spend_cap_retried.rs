@@ -20,9 +20,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Wait,
     source: "Anthropic API documentation, Errors: a 429 with error_code enforced_spend_limit_reached carries \
              no retry-after, and retrying fails until the cap reopens",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
@@ -44,9 +44,11 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let capped = |p: usize| call.at(p).class == Some(Class::SpendCap);
-    let retried = refused::retried(call, capped, |p, q| refused::same_cap(call, p, q))?;
-    let message = format!("a spent monthly cap was sent again {}", retried.times());
-    Some(retried.hit(&message, "no send can succeed before it reopens"))
+    let retried = refused::retried_cap(call, capped, |_, _| true)?;
+    Ok(retried.map(|retried| {
+        let message = format!("a spent monthly cap was sent again {}", retried.times());
+        retried.hit(&message, "no send can succeed before it reopens")
+    }))
 }

@@ -1,7 +1,7 @@
 //! A cap that stopped one call stops every later one, and the run went on all the same.
 
-use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::{Flags, Time};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use crate::attempt::{Flags, Symbol, Time};
 use crate::classify::Class;
 use crate::measure::{CapKey, CapTally, Capped, Fleet, Holder};
 use crate::report::Evidence;
@@ -33,9 +33,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Wait,
     source: "Anthropic API documentation, Errors: retrying fails until 00:00 UTC on the first of the next month \
              or until the limit is raised; a limit of your own names its date in the message",
-    needs: &[],
+    needs: &[Field::ErrorText],
     settings: &[GRACE, CALLS],
-    check: Check::Fleet(check),
+    check: Check::FleetIfTold(check, lacks),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
@@ -79,6 +79,19 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         burnt.then(|| hit(fleet, key, cap, further))
     })
     .collect()
+}
+
+/// Calls of several runs that ran into a cap of the same kind, where no account is logged that they may share.
+fn lacks(fleet: &Fleet<'_>, _: &Settings) -> Option<(Field, u64)> {
+    let of_runs: Vec<(Symbol, Class, u64)> = (fleet.caps.iter())
+        .filter_map(|(key, cap)| match key.holder {
+            Holder::Run(run) => Some((run, key.class, cap.opened_since(Time(i64::MIN)).calls)),
+            Holder::Account(_) => None,
+        })
+        .collect();
+    let shared = |&&(run, class, _): &&(Symbol, Class, u64)| of_runs.iter().any(|o| o.0 != run && o.1 == class);
+    let calls: u64 = of_runs.iter().filter(shared).map(|(.., calls)| calls).sum();
+    (calls > 0).then_some((Field::Organisation, calls))
 }
 
 /// Whether something of the same holder succeeded after all, before the cap was due to reopen. Of a run only

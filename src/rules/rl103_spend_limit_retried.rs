@@ -20,9 +20,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Wait,
     source: "Anthropic API documentation, Errors: a limit you set yourself is a 400 invalid_request_error whose \
              message begins \"You have reached your specified API usage limits\"",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}"#,
@@ -42,9 +42,11 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let limited = |p: usize| call.at(p).class == Some(Class::SpendLimit);
-    let retried = refused::retried(call, limited, |p, q| refused::same_cap(call, p, q))?;
-    let message = format!("a spent limit of the account's own was sent again {}", retried.times());
-    Some(retried.hit(&message, "no send can succeed before it reopens or is raised"))
+    let retried = refused::retried_cap(call, limited, |_, _| true)?;
+    Ok(retried.map(|retried| {
+        let message = format!("a spent limit of the account's own was sent again {}", retried.times());
+        retried.hit(&message, "no send can succeed before it reopens or is raised")
+    }))
 }

@@ -2,6 +2,7 @@
 
 use super::refused::Retried;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, shared};
+use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::classify::Class;
 
@@ -24,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
              the request; the official SDKs do not retry them",
     needs: &[Field::CallIdentity],
     settings: &[],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"max_tokens: field required"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"max_tokens: field required"}"#,
@@ -60,9 +61,29 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let retried = retried(call)?;
-    let what = if changed_in_vain(call, &retried) {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
+    match (retried(call), lacks(call)) {
+        (Some(retried), _) => Ok(Some(hit(call, &retried))),
+        (None, Some(field)) => Err(field),
+        (None, None) => Ok(None),
+    }
+}
+
+/// What would tell whether a request that is refused again and again, or again after attempts that the log has under
+/// no call, was refused alike.
+fn lacks(call: &Call<'_>) -> Option<Field> {
+    let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
+    let first = call.first();
+    if refused(0) && first.number > 1 && first.flags.has(Flags::NO_CALL_ID) {
+        return Some(Field::CallId);
+    }
+    let wordless = |p: usize| refused(p) && call.detail(p).is_none_or(|detail| !detail.message.is_some());
+    let changed = call.retried().filter(|&p| wordless(p) && wordless(p + 1) && call.body_changed(p, p + 1)).count();
+    (changed >= LEAST_CHANGES).then_some(Field::ErrorText)
+}
+
+fn hit(call: &Call<'_>, retried: &Retried<'_, '_>) -> Hit {
+    let what = if changed_in_vain(call, retried) {
         "the request was changed and sent again"
     } else {
         "the same request was sent again"
@@ -77,7 +98,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
                 .into(),
         );
     }
-    Some(hit)
+    hit
 }
 
 /// The attempts that repeated what is wrong with the request. A body that changes is a repeat only where it is

@@ -20,9 +20,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Stop,
     source: "OpenAI documentation, Error codes: a 429 with insufficient_quota is about plan and billing; Gemini \
              API documentation, Rate limits: a quota id with PerDay refills at midnight Pacific time",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}"#,
@@ -44,15 +44,17 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let spent = |p: usize| call.at(p).class == Some(Class::QuotaExhausted);
-    let retried = refused::retried(call, spent, |p, q| repeats(call, p, q))?;
-    let message = format!("a used-up quota was tried again {}", retried.times());
-    Some(retried.hit(&message, "waiting does not refill it"))
+    let retried = refused::retried_cap(call, spent, |p, q| repeats(call, p, q))?;
+    Ok(retried.map(|retried| {
+        let message = format!("a used-up quota was tried again {}", retried.times());
+        retried.hit(&message, "waiting does not refill it")
+    }))
 }
 
 /// Quotas are counted per account or per model, and some are asked in advance for what a request may cost: another
 /// model or a smaller request is a way out if it was let in.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
-    refused::same_cap(call, p, q) && (!call.body_changed(p, q) || call.at(p).class == call.at(q).class)
+    !call.body_changed(p, q) || call.at(p).class == call.at(q).class
 }

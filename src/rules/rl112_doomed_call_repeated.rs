@@ -1,6 +1,6 @@
 //! A loop across turns: each call is short, and each repeats what was refused for good.
 
-use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
 use crate::attempt::Symbol;
 use crate::classify::Class;
 use crate::measure::{Alike, Fleet, Refused};
@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
              reported of agents whose failed compaction is sent again each turn",
     needs: &[],
     settings: &[CALLS],
-    check: Check::Fleet(check),
+    check: Check::FleetIfTold(check, lacks),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
@@ -99,6 +99,13 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         loops.map(move |refused| hit(name, run, refused))
     })
     .collect()
+}
+
+/// Calls refused for what the request says, where nothing tells whether it was the same request.
+fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
+    let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
+    let unhashed: u64 = fleet.runs.values().map(|run| run.doomed.unhashed()).filter(|calls| *calls >= least).sum();
+    (unhashed > 0).then_some((Field::RequestHash, unhashed))
 }
 
 fn hit(name: &str, run: Symbol, refused: &Refused) -> Hit {

@@ -1,5 +1,6 @@
 //! A spent usage window reopens at a known time, and not before.
 
+use super::refused::Retried;
 use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused};
 use crate::calls::Call;
 use crate::classify::Class;
@@ -21,9 +22,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Wait,
     source: "Response headers anthropic-ratelimit-unified-status and -reset of subscription accounts; messages \
              such as \"You've hit your session limit\"",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","attempt":2,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}"#,
@@ -43,20 +44,23 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let shut = |p: usize| call.at(p).class.is_some_and(Class::is_window);
-    let retried = refused::retried(call, shut, |p, q| repeats(call, p, q))?;
+    Ok(refused::retried_cap(call, shut, |p, q| repeats(call, p, q))?.map(|retried| hit(&retried)))
+}
+
+fn hit(retried: &Retried<'_, '_>) -> Hit {
     if retried.class() == Some(Class::Entitlement) {
         let message = format!("a request the plan does not cover was tried again {}", retried.times());
         let mut hit = retried.hit(&message, "");
         hit.remedy = Some(Remedy::Stop);
-        return Some(hit);
+        return hit;
     }
     let until = retried.until().map_or(String::new(), |until| format!(" before its reset at {until}"));
-    Some(retried.hit(&format!("a spent usage window was tried again {}{until}", retried.times()), ""))
+    retried.hit(&format!("a spent usage window was tried again {}{until}", retried.times()), "")
 }
 
 /// Some windows hold for one model only: another one is a way out if it was let in.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
-    refused::same_cap(call, p, q) && (!call.body_changed(p, q) || call.at(p).class == call.at(q).class)
+    !call.body_changed(p, q) || call.at(p).class == call.at(q).class
 }

@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Official Anthropic and OpenAI SDKs, _base_client.py: connection errors, 408, 409, 429 and 5xx are \
              retried twice by default",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::IdempotencyKey],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -20,9 +20,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Builders' Library, Timeouts, retries and backoff with jitter; gRPC documentation, Deadlines: the \
              deadline covers all attempts of a call",
-    needs: &[Field::CallId, Field::DeclaredCap],
+    needs: &[Field::CallId, Field::Counters, Field::DeclaredCap],
     settings: &[],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         // The harness hangs up after 20 s, the SDK within it is at its second attempt of five.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
@@ -45,11 +45,38 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     if call.outcome != Outcome::Failed || call.disordered {
-        return None;
+        return Ok(None);
     }
-    outer_deadline(call).or_else(|| hint_over_deadline(call))
+    match outer_deadline(call).or_else(|| hint_over_deadline(call)) {
+        Some(hit) => Ok(Some(hit)),
+        None => lacks(call).map_or(Ok(None), Err),
+    }
+}
+
+/// What would tell whether a deadline ended the call.
+fn lacks(call: &Call<'_>) -> Option<Field> {
+    let layer = |p: usize| call.origin(p).layer;
+    let by_layer = (0..call.len()).find_map(|outer| {
+        let around = call.at(outer);
+        let inside = |p: &usize| call.at(*p).failed() && has_left(call.at(*p)) && call.at(*p).sent >= around.sent;
+        let mut inner = (0..call.len()).filter(|p| *p != outer && gave_up(around) && inside(p));
+        match (layer(outer).is_some(), around.duration.as_us()) {
+            (false, Some(_)) => inner.any(|p| call.at(p).sent <= around.ended()).then_some(Field::Layer),
+            (true, None) => inner.any(|p| layer(p).is_some() && layer(p) != layer(outer)).then_some(Field::Duration),
+            _ => None,
+        }
+    });
+    let (last, detail) = (call.last(), call.detail(call.len() - 1)?);
+    let asked = detail.hint_us.is_some_and(|hint| hint > 0 && hint <= LONGEST_US);
+    let untimed = asked && detail.timeout.as_us().is_none() && last.flags.has(Flags::DECIDED_FAIL) && has_next(last);
+    by_layer.or(untimed.then_some(Field::Timeout))
+}
+
+/// Whether the attempt ended by a deadline of its own layer, or was cancelled.
+fn gave_up(attempt: &Attempt) -> bool {
+    matches!(attempt.class, Some(Class::Timeout | Class::Cancelled)) && attempt.status == 0
 }
 
 /// An attempt of an outer layer timed out around an inner loop that had attempts left.
@@ -57,8 +84,7 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
     let layer = |p: usize| call.origin(p).layer;
     (0..call.len()).find_map(|outer| {
         let around = call.at(outer);
-        let gave_up = matches!(around.class, Some(Class::Timeout | Class::Cancelled)) && around.status == 0;
-        if !gave_up || !layer(outer).is_some() {
+        if !gave_up(around) || !layer(outer).is_some() {
             return None;
         }
         let inside = |p: &usize| {
@@ -99,9 +125,16 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
 
 /// Whether a layer has attempts left that could have helped.
 fn has_left(attempt: &Attempt) -> bool {
-    let left = attempt.number > 0 && attempt.max_attempts > attempt.number;
-    left && !attempt.terminal() && !attempt.flags.has(Flags::DECIDED_FAIL)
+    has_next(attempt) && !attempt.flags.has(Flags::DECIDED_FAIL)
 }
+
+/// Whether its layer declares a further attempt, and one may help.
+fn has_next(attempt: &Attempt) -> bool {
+    attempt.number > 0 && attempt.max_attempts > attempt.number && !attempt.terminal()
+}
+
+/// Over a minute it is the cap on a wait that RL206 speaks of.
+const LONGEST_US: i64 = 60_000_000;
 
 /// The call gave up on a hint that is longer than its own deadline.
 fn hint_over_deadline(call: &Call<'_>) -> Option<Hit> {
@@ -109,9 +142,7 @@ fn hint_over_deadline(call: &Call<'_>) -> Option<Hit> {
     let detail = call.detail(position)?;
     let deadline = detail.timeout.as_us().filter(|&us| us > 0)?;
     let hint = detail.hint_us.filter(|&hint| hint > deadline)?;
-    let left = last.number > 0 && last.max_attempts > last.number && !last.terminal();
-    // Over a minute it is the cap on a wait that RL206 speaks of.
-    if !left || hint > 60_000_000 || last.flags.has(Flags::DECIDED_RETRY) {
+    if !has_next(last) || hint > LONGEST_US || last.flags.has(Flags::DECIDED_RETRY) {
         return None;
     }
     let (asked, had) = (hint as f64 / 1e6, deadline as f64 / 1e6);

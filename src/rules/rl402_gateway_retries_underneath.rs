@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
              REL05-BP03",
     needs: &[Field::SendsBeneath],
     settings: &[],
-    check: Check::Call(check),
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"2"}}"#,
@@ -45,7 +45,17 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
+    let uncounted = |p: usize| call.detail(p).is_some_and(|detail| detail.resends > 0) && own_count(call, p).is_none();
+    match found(call) {
+        Some(hit) => Ok(Some(hit)),
+        // The client's own retries and those beneath it are counted as one.
+        None if (0..call.len()).any(uncounted) => Err(Field::Counters),
+        None => Ok(None),
+    }
+}
+
+fn found(call: &Call<'_>) -> Option<Hit> {
     let beneath = |position: usize| by_gateway(call, position).max(by_instrumentation(call, position));
     let first = (0..call.len()).find(|&position| beneath(position) > 0)?;
     let again: u64 = (0..call.len()).map(beneath).sum();
@@ -95,12 +105,13 @@ fn by_gateway(call: &Call<'_>, position: usize) -> u64 {
 /// Resends beyond those the client itself counts, where it counts any.
 fn by_instrumentation(call: &Call<'_>, position: usize) -> u64 {
     let resends = call.detail(position).map_or(0, |detail| u64::from(detail.resends));
+    let placed = (call.grouping == Grouping::Explicit).then_some(position as u64);
+    own_count(call, position).map_or(0, |own| resends.saturating_sub(own.max(placed.unwrap_or(0))))
+}
+
+/// Retries before the attempt at `position` that the client itself counts.
+fn own_count(call: &Call<'_>, position: usize) -> Option<u64> {
     let attempt = call.at(position);
     let numbered = (attempt.number > 0).then(|| u64::from(attempt.number) - 1);
-    let counted = attempt.sdk_count().map(u64::from);
-    let placed = (call.grouping == Grouping::Explicit).then_some(position as u64);
-    match numbered.max(counted) {
-        Some(own) => resends.saturating_sub(own.max(placed.unwrap_or(0))),
-        None => 0,
-    }
+    numbered.max(attempt.sdk_count().map(u64::from))
 }

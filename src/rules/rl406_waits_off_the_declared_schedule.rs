@@ -174,8 +174,9 @@ fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
 
 /// The wait after the attempt at `position`, the `nth` of its request, where the schedule governs it.
 fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> Result<Option<Compared>, Field> {
-    let governed = || Some((schedule(call, position, settings)?, call.wait_before(position + 1)?));
-    let Some((schedule, wait)) = governed() else { return Ok(None) };
+    let (Some(schedule), Some(wait)) = (schedule(call, position, settings)?, call.wait_before(position + 1)) else {
+        return Ok(None);
+    };
     let number = call.at(position).number;
     let band = schedule.band_s(if number > 0 { u32::from(number) } else { nth });
     let (least_s, most_s) = (*band.start(), *band.end());
@@ -194,18 +195,27 @@ fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> R
 }
 
 /// The schedule of the wait after the attempt at `position`, unless the server or another layer dictated it.
-fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Option<&'s Schedule> {
+fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Result<Option<&'s Schedule>, Field> {
     let (attempt, next) = (call.at(position), call.at(position + 1));
-    let policy =
-        settings.layer_policy(call, position).filter(|_| settings.layer_policy(call, position + 1).is_some())?;
-    let detail = call.detail(position)?;
+    let declared = |p: usize| settings.layer_policy(call, p);
+    let (Some(policy), Some(_), Some(detail)) = (declared(position), declared(position + 1), call.detail(position))
+    else {
+        return Ok(None);
+    };
     let dictated = detail.hint_us.is_some()
         || detail.reopens.is_some()
         || (repeats::is_rate_limit(attempt) && attempt.flags.has(Flags::HEADROOM));
     let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
     // A hole in the numbers hides waits.
     let in_turn = attempt.number == 0 || next.number == attempt.number + 1;
-    let repeat = repeats::says_repeat(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
-    let governed = !dictated && !other && in_turn && repeat && shared::same_scope(call, position, position + 1);
-    policy.schedule.as_ref().filter(|_| governed)
+    let schedule = policy.schedule.as_ref();
+    if dictated || other || !in_turn || schedule.is_none() || !shared::same_scope(call, position, position + 1) {
+        return Ok(None);
+    }
+    let decided = attempt.flags.has(Flags::DECIDED_RETRY);
+    if decided || repeats::says_repeat(call, position, position + 1) {
+        return Ok(schedule);
+    }
+    let unnumbered = attempt.number == 0 && next.number == 0;
+    if unnumbered && repeats::follows(call, position, position + 1) { Err(Field::Repeats) } else { Ok(None) }
 }

@@ -69,9 +69,13 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
             None => untold = true,
         }
     }
+    // A deadline of some models, and no model.
+    let bound = settings.policies.iter().any(|policy| policy.timeout_s.is_some() && policy.model.is_some());
+    let nameless = |p: usize| !call.origin(p).model.is_some() && settings.policy(call, p).is_none();
     match over {
         Some((position, lasted, deadline)) => Ok(Some(hit(call, position, lasted, deadline))),
         None if untold => Err(Field::Duration),
+        None if bound && (0..call.len()).any(nameless) => Err(Field::Model),
         None => Ok(None),
     }
 }

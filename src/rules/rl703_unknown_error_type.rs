@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: the table of error types; vLLM: status 503 with type \"Service \
              Unavailable\" when its queue is full",
-    needs: &[Field::Provider],
+    needs: &[Field::Provider, Field::ErrorType],
     settings: &[],
     check: Check::Call(check),
     firing: &[

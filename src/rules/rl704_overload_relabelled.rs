@@ -1,6 +1,6 @@
 //! The provider said "busy", and something in between made it the client's fault.
 
-use super::{Check, Confidence, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
 use crate::attempt::Flags;
 use crate::calls::Call;
 use crate::classify::Class;
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: overloaded_error is status 529; official SDKs, _base_client.py: \
              of the 4xx only 408, 409 and 429 are retried",
-    needs: &[],
+    needs: &[Field::ErrorType],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -1,6 +1,6 @@
 //! Two companies answer for one request, and the log can ask only one of them.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
 use crate::measure::Fleet;
 
 /// See the catalogue.
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors, request id: on the AWS platform a response carries \
              x-amzn-requestid and request-id",
-    needs: &[],
+    needs: &[Field::Provider],
     settings: &[],
     check: Check::Fleet(check),
     firing: &[

@@ -1,6 +1,6 @@
 //! The same attempt, delivered more than once.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity};
+use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
 use crate::measure::Fleet;
 
 /// See the catalogue.
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
           attempt number before counting.",
     remedy: Remedy::Fix,
     source: "The same request id, time and attempt number are one send; log shippers deliver at least once",
-    needs: &[],
+    needs: &[Field::Identity],
     settings: &[],
     check: Check::Fleet(check),
     firing: &[
