@@ -6,7 +6,6 @@
 mod backoffs;
 mod catalogue;
 mod example;
-mod exceptions;
 mod hit;
 mod instants;
 mod model;

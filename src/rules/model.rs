@@ -234,6 +234,8 @@ pub struct Rule {
     pub needs: &'static [Field],
     /// Thresholds.
     pub settings: &'static [Setting],
+    /// What keeps the check silent beside the thresholds, and what it tolerates; lists of sentences.
+    pub exceptions: &'static [&'static [&'static str]],
     /// The judgement.
     pub check: Check,
     /// Logs, as native JSONL, in which it fires; see [`super::Example`].
@@ -243,9 +245,9 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// What keeps its check silent beside its thresholds, and what that tolerates; a sentence each.
+    /// Its exceptions and tolerances, a sentence each.
     pub fn exceptions(&self) -> impl Iterator<Item = &'static str> {
-        super::exceptions::of(self.code)
+        self.exceptions.iter().flat_map(|list| list.iter().copied())
     }
 
     /// Whether `prefix` is its code or the beginning of it, whatever its case.

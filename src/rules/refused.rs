@@ -11,6 +11,16 @@ use smallvec::SmallVec;
 /// keys than that comes back to none of them soon.
 const MOST_KEPT: usize = 16;
 
+/// What keeps every rule silent that looks for such attempts.
+pub(super) const EXCEPTIONS: [&str; 4] = [
+    "A retry that the server invited with x-should-retry: true is not blamed, except where money or a usage window \
+     is spent.",
+    "A retry sent after the time at which access reopens is not blamed.",
+    "Without a call id, number or counter only a retry that failed with the same words counts.",
+    "Where a later attempt of the call succeeds it is info, or a warning where the failure may heal, and where one \
+     of the retries does, none of them counts as needless.",
+];
+
 /// The attempts of a call that repeated what had been refused for good.
 pub(super) struct Retried<'c, 'a> {
     call: &'c Call<'a>,

@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              no retry-after, and retrying fails until the cap reopens",
     needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &["Another key or workspace of the organisation draws on the same cap; where keys or workspaces differ and \
+             no organisation is logged, that is not known."],
+    ],
     check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}

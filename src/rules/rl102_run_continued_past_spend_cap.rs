@@ -35,6 +35,12 @@ pub(super) const RULE: Rule = Rule {
              or until the limit is raised; a limit of your own names its date in the message",
     needs: &[Field::ErrorText],
     settings: &[GRACE, CALLS],
+    exceptions: &[&[
+        "A call whose first attempt is not in the log was opened at an unknown time and does not count.",
+        "It says nothing once something of the same account succeeds before the cap reopens; of a run any later \
+         success counts.",
+        "Calls that start within the grace time after the first refusal may not have known of it.",
+    ]],
     check: Check::FleetIfTold(check, lacks),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}

@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              message begins \"You have reached your specified API usage limits\"",
     needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &["Another key of the organisation and workspace draws on the same limit; where keys differ and no \
+             organisation is logged, that is not known."],
+    ],
     check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}

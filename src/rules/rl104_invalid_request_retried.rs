@@ -25,6 +25,14 @@ pub(super) const RULE: Rule = Rule {
              the request; the official SDKs do not retry them",
     needs: &[Field::CallIdentity],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Another key or account does not excuse a body that is refused alike.",
+            "A body that changes counts where it is refused with the same words twice more.",
+            "An attempt with another request_hash or another model is a changed request: RL105.",
+        ],
+    ],
     check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"max_tokens: field required"}

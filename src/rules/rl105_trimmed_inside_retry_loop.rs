@@ -22,6 +22,10 @@ pub(super) const RULE: Rule = Rule {
              it changes, and what to leave out is the application's choice",
     needs: &[Field::CallId, Field::Counters, Field::RequestHash],
     settings: &[],
+    exceptions: &[&[
+        "A change that is refused with the same words again and again is RL104.",
+        "An attempt that the server invited with x-should-retry: true counts as an ordinary retry.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 215000 tokens > 200000 maximum","request_hash":"a"}

@@ -22,6 +22,15 @@ pub(super) const RULE: Rule = Rule {
              403, not_found_error 404; the official SDKs do not retry them",
     needs: &[Field::CallIdentity],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Attempts under another provider, account or key are not the same request again; a payment is the \
+             organisation's.",
+            "After a 401 only another 401 counts: a client that refreshes its token logs no key.",
+            "After a 403 or 404 an attempt on another model is a way out.",
+        ],
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}

@@ -22,6 +22,14 @@ pub(super) const RULE: Rule = Rule {
              API documentation, Rate limits: a quota id with PerDay refills at midnight Pacific time",
     needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Another key of the organisation draws on the same quota; where keys differ and no organisation is \
+             logged, that is not known.",
+            "An attempt on another model that is let in is a way out.",
+        ],
+    ],
     check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}

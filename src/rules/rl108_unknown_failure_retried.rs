@@ -20,6 +20,15 @@ pub(super) const RULE: Rule = Rule {
              to be transient",
     needs: &[Field::CallIdentity],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Attempts under another provider, account, key or model are not the same request again.",
+            "A failure of which the log keeps neither status, type, code, message nor exception is not held against its \
+         retry.",
+            "A changed body or another model is another request.",
+        ],
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":418}

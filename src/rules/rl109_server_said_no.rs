@@ -20,6 +20,14 @@ pub(super) const RULE: Rule = Rule {
              looked at",
     needs: &[Field::CallIdentity, Field::ShouldRetry],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Attempts under another provider, account, key or model are not the same request again.",
+            "Where the class is final by itself, the rule for that class speaks.",
+            "A changed body or another model is another request.",
+        ],
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false}

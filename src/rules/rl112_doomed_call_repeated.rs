@@ -31,6 +31,14 @@ pub(super) const RULE: Rule = Rule {
              reported of agents whose failed compaction is sent again each turn",
     needs: &[],
     settings: &[CALLS],
+    exceptions: &[&[
+        "Refusals are alike by the fingerprint of the request, without one by the server's words; those of keys, \
+         rights, names and usage windows by account and model.",
+        "Only calls that began when the one before was over count: calls side by side could not know of each other.",
+        "A success of the run ends the streak.",
+        "Spent caps are RL102; tools, cancelled calls, policy refusals and unknown failures do not count.",
+        "Where size was refused in the same words, or attempts were grouped by likeness, it is a warning.",
+    ]],
     check: Check::FleetIfTold(check, lacks),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}

@@ -24,6 +24,15 @@ pub(super) const RULE: Rule = Rule {
              such as \"You've hit your session limit\"",
     needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Another key of the organisation draws on the same window; where keys differ and no organisation is \
+             logged, that is not known.",
+            "A plan that does not cover the request is answered by another plan or model, not by waiting.",
+            "An attempt on another model that is let in is a way out.",
+        ],
+    ],
     check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}

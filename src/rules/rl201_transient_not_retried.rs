@@ -26,6 +26,15 @@ pub(super) const RULE: Rule = Rule {
              retried twice by default",
     needs: &[Field::CallIdentity, Field::IdempotencyKey],
     settings: &[],
+    exceptions: &[&[
+        "A side effect without a key may rightly end the call, unless it was refused before it could act.",
+        "A hint that is long enough to end the call, a server that says no, and a decision to retry or to fall back \
+         excuse giving up.",
+        "Errors inside a stream are RL202, hints that a cap does not allow RL206, relabelled overloads RL704; tools \
+         are not judged.",
+        "An attempt with a number above 1 has predecessors that the log has lost.",
+        "In a log without ids or counters it is info, unless the client decided to fail.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
@@ -36,6 +45,10 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","side_effect":true,"decision":"fail"}"#,
     ],
     near_misses: &[
+        // A tool has a layer of its own that knows whether it may run twice.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"fetch","kind":"timeout","decision":"fail"}"#,
+        // An error inside a stream: that is RL202.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","decision":"fail"}"#,
         // Something in between gave the overload a status that no client retries: that is RL704.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error","error_message":"Overloaded","decision":"fail"}"#,
         // The server said no.

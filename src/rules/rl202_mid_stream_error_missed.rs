@@ -23,6 +23,14 @@ pub(super) const RULE: Rule = Rule {
              overloaded_error; official SDKs, measured: such an error surfaces with status 200 and is not retried",
     needs: &[Field::CallIdentity],
     settings: &[],
+    exceptions: &[&[
+        "It says nothing where the declared attempts are spent, where the client retried such an event earlier in the \
+         call, or decided to retry.",
+        "An attempt with a side effect and no idempotency key may rightly end the call.",
+        "An event that is final, such as a refused request, is no missed retry.",
+        "A stream that broke off and was used as an answer is RL207.",
+        "Where part of the answer had been delivered it is a warning.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}"#,

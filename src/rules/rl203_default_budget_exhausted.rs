@@ -44,6 +44,14 @@ pub(super) const RULE: Rule = Rule {
              Builders' Library, Timeouts, retries and backoff with jitter",
     needs: &[Field::CallIdentity],
     settings: &[WAITED, ATTEMPTS],
+    exceptions: &[&[
+        "Every attempt must have met a rate limit or a lack of capacity.",
+        "A cap in the policy, or a logged one that is not the client's default, is the caller's choice.",
+        "A call with attempts left, or with a decision to retry or to go elsewhere, was ended by something else.",
+        "Waits that came early (RL301), immediate retries (RL304), hints a cap does not allow (RL206) and two loops \
+         (RL401) are those rules'.",
+        "As many retries as are advised, and attempts grouped by likeness, make it info.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}

@@ -28,6 +28,11 @@ pub(super) const RULE: Rule = Rule {
              an event after a 200; official SDKs, _base_client.py: only the former is retried",
     needs: &[Field::CallIdentity],
     settings: &[CALLS],
+    exceptions: &[&[
+        "Timeouts, a declared cap of one attempt, hints over 5 min, tool executions, delivered answers, side effects \
+         without a key and decided fallbacks do not count as giving up.",
+        "Calls of no named run are not compared.",
+    ]],
     check: Check::FleetIfTold(check, lacks),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529,"error_type":"overloaded_error"}

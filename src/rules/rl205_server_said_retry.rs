@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              the status",
     needs: &[Field::CallIdentity, Field::ShouldRetry],
     settings: &[],
+    exceptions: &[&[
+        "Money and usage windows outrank the header.",
+        "A hint that is long enough to end the call, a side effect without a key, a tool execution, a decided retry \
+         or fallback excuse giving up.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","should_retry":true,"decision":"fail"}"#,

@@ -38,6 +38,13 @@ pub(super) const RULE: Rule = Rule {
              _base_client.py: several versions discard a retry-after over 60 s",
     needs: &[Field::CallIdentity, Field::RetryAfter],
     settings: &[SHARE, FIXED],
+    exceptions: &[&[
+        "The second that a clock of whole seconds hides is tolerated; without ids such a log is not judged.",
+        "An estimate, and the time until a limit is whole again, count only where the next attempt failed alike.",
+        "A hint beside a spent quota or window is no promise; attempts on another model or account do not count.",
+        "A bare number over four days may count milliseconds: it must be early in either unit.",
+        "A hint of zero asks for no wait.",
+    ]],
     check: Check::Call(check),
     firing: &[
         // In the words of the error.
@@ -57,6 +64,9 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
     ],
     near_misses: &[
+        // 345,601 may count milliseconds, and then 346 s are long enough.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":345601,"error_type":"rate_limit_error","duration_ms":10}
+{"ts":"2026-05-20T10:05:46Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
         // Just within the tolerance of 2%.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":10,"error_type":"rate_limit_error","duration_ms":0}
 {"ts":"2026-05-20T10:00:09.800Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,

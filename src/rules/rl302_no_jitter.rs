@@ -84,6 +84,11 @@ pub(super) const RULE: Rule = Rule {
              contending, and full jitter needs the fewest of them",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[WAITS, SPREAD],
+    exceptions: &[&[
+        "Waits that the server asked for, and the time before a changed request, do not count.",
+        "Waits that are none are RL304.",
+        "Whole seconds, of the log's clock or of the client's plan, may be rounded and show nothing.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(

@@ -46,6 +46,12 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: 0.5 s doubling to 8 s",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[LONG],
+    exceptions: &[&[
+        "Waits that the server asked for, and the time before a changed request, do not count.",
+        "Waits that are none are RL304.",
+        "A call whose first retries are not in the log may be at its cap.",
+        "One call shows it by three or more waits within 5% of one another; where jitter explains that, it is info.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(

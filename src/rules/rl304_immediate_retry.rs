@@ -30,6 +30,12 @@ pub(super) const RULE: Rule = Rule {
              is 0.5 s",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[SHARE],
+    exceptions: &[&[
+        "A hint of zero, and another client, model or account, do not count; nor do lost connections.",
+        "A clock of whole seconds shows nothing, unless the client says that it planned no wait.",
+        "Short waits in a number that full jitter from half a second on explains are info from the share on, and \
+         nothing below it.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}

@@ -85,6 +85,11 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter: without jitter, clusters of calls stay together",
     needs: &[Field::CallId],
     settings: &[CALLS, SHARE, WAVES],
+    exceptions: &[&[
+        "A loop with full or equal jitter made no wave: what came together did so by chance.",
+        "Attempts of a clock of whole seconds are not judged.",
+        "Narrow jitter is info, and so are waits the log does not show, unless there are three waves.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         // Refused within 6 ms, and fewer each time.

@@ -28,6 +28,10 @@ pub(super) const RULE: Rule = Rule {
              jitter: waiting clients hold resources",
     needs: &[Field::CallIdentity, Field::RetryAfter],
     settings: &[LONG],
+    exceptions: &[&[
+        "A wait a tenth shorter than the hint still followed it; a shorter one is RL301.",
+        "A wait that passes the factor of RL315 is that rule's.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","duration_ms":20}
@@ -39,6 +43,12 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:13:20Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
     ],
     near_misses: &[
+        // A tenth short of the hint and more: that is RL301.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":400,"error_type":"rate_limit_error","duration_ms":100}
+{"ts":"2026-05-20T10:05:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        // Four times as long as asked: that is RL315.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":400,"error_type":"rate_limit_error","duration_ms":100}
+{"ts":"2026-05-20T10:27:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         // A minute and a half is worth waiting for.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":90,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:01:31Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,

@@ -25,6 +25,11 @@ pub(super) const RULE: Rule = Rule {
              Deadlines: a call without a deadline may wait forever",
     needs: &[Field::CallId],
     settings: &[BUDGET],
+    exceptions: &[&[
+        "One long wait that the server asked for is RL308.",
+        "Attempts that nothing shows to repeat one another, and attempts grouped by likeness, do not count.",
+        "Where nobody declared a budget it is info.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
@@ -45,6 +50,10 @@ budget_s = 10
 {"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}"#,
     ],
     near_misses: &[
+        // Attempts that nothing shows to be one request: numbered from one each time.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:08:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:16:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}"#,
         // One long answer is no retrying.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1200000}"#,

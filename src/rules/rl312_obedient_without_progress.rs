@@ -29,6 +29,11 @@ pub(super) const RULE: Rule = Rule {
              call; RFC 9110, section 10.2.3, Retry-After",
     needs: &[Field::CallIdentity, Field::RetryAfter],
     settings: &[WAITS, CHANGE],
+    exceptions: &[&[
+        "A success, or a failure that is final, ends the matter.",
+        "Hints that change by more than the share count down or grow: they may be true.",
+        "A wait from 2% or 50 ms before the hint to half of it and 2 s after it followed the hint.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"retry-after":"59"}}

@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              deadline covers all attempts of a call",
     needs: &[Field::CallId, Field::Counters, Field::DeclaredCap],
     settings: &[],
+    exceptions: &[&[
+        "Attempts of the inner loop after the deadline, a success, and attempts that were spent show no contradiction.",
+        "A hint over a minute is RL206.",
+        "A logged timeout may be that of one attempt: the confidence is then medium.",
+    ]],
     check: Check::CallIfTold(check),
     firing: &[
         // The harness hangs up after 20 s, the SDK within it is at its second attempt of five.
@@ -32,6 +37,8 @@ pub(super) const RULE: Rule = Rule {
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"max_attempts":4,"timeout_s":20,"status_code":429,"headers":{"retry-after":"30"},"elapsed_s":0.2,"decision":"fail"}"#,
     ],
     near_misses: &[
+        // Over a minute it is the cap on one wait that ends the call: RL206.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":4,"timeout_s":20,"status":429,"retry_after":90,"duration_ms":200,"decision":"fail"}"#,
         // The inner loop had used up its attempts.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":2,"status":529,"duration_ms":9000}

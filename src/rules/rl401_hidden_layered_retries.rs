@@ -26,6 +26,13 @@ pub(super) const RULE: Rule = Rule {
              official SDKs count their own attempts in the header x-stainless-retry-count",
     needs: &[Field::CallIdentity, Field::Counters],
     settings: &[],
+    exceptions: &[&[
+        "A counter that begins anew with another model or account is a fallback's, after a success another request's.",
+        "Requests under way at the same time are two calls' or hedged ones.",
+        "One attempt that two layers logged under one request id counts once.",
+        "Attempts that only their likeness brings together are info, and two rounds of them must each have more than \
+         one attempt.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529}

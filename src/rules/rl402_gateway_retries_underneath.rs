@@ -20,6 +20,11 @@ pub(super) const RULE: Rule = Rule {
              REL05-BP03",
     needs: &[Field::SendsBeneath],
     settings: &[],
+    exceptions: &[&[
+        "Attempts of the layer beneath that are in the log themselves are not hidden.",
+        "Resends that the client itself counts, or that have records of their own, are its own.",
+        "Where only http.request.resend_count shows it, the confidence is medium.",
+    ]],
     check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}

@@ -81,6 +81,10 @@ pub(super) const RULE: Rule = Rule {
              Exponential Backoff And Jitter; Google, Site Reliability Engineering, Addressing Cascading Failures",
     needs: &[Field::CallIdentity],
     settings: &[RATIO, ERROR, WINDOW, CALLS],
+    exceptions: &[&[
+        "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
+        "Waits of five seconds or more need not grow.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),

@@ -23,6 +23,11 @@ pub(super) const RULE: Rule = Rule {
              and its limit holds",
     needs: &[Field::CallIdentity, Field::DeclaredCap],
     settings: &[],
+    exceptions: &[&[
+        "A loop that counts from zero, or whose first attempt has no number, may count retries in its cap.",
+        "Each layer and model has a cap of its own.",
+        "Records beyond the cap that a second loop explains are RL401; grouped by likeness they are not counted.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":500}

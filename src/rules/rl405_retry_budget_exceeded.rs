@@ -75,6 +75,10 @@ pub(super) const RULE: Rule = Rule {
     source: "Finagle, RetryBudget: 20% of requests and 10 a second; Linkerd, retry_ratio 0.2; Envoy, retry budgets",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[RATIO, WINDOW, CALLS, SPANS],
+    exceptions: &[&[
+        "One stretch over the budget is an outage, unless the waits do not grow or a second loop sent.",
+        "Where it rests on several stretches alone, it is info.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         hurried!("00": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),

@@ -27,6 +27,10 @@ pub(super) const RULE: Rule = Rule {
              answer",
     needs: &[Field::Duration],
     settings: &[SHARE],
+    exceptions: &[&[
+        "A stream has its deadline between two events; tools have deadlines of their own.",
+        "A call of one attempt that succeeded is not judged.",
+    ]],
     check: Check::CallIfTold(check),
     firing: &[
         r#"[policy]
@@ -41,6 +45,11 @@ timeout_s = 30
 {"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"model":"claude-x","status_code":504,"elapsed_s":95}"#,
     ],
     near_misses: &[
+        // A tool has a deadline of its own.
+        r#"[policy]
+timeout_s = 60
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"build","kind":"timeout","duration_ms":180000}"#,
         // Cut off at the deadline.
         r#"[policy]
 timeout_s = 60

@@ -40,6 +40,11 @@ pub(super) const RULE: Rule = Rule {
              retry-after says when to come back",
     needs: &[Field::RetryAfter],
     settings: &[SENDS, GRACE, SHARE],
+    exceptions: &[&[
+        "An attempt that left within the grace time was on its way.",
+        "A retry that waited as its own hint asked, but for 2% and 50 ms, is not counted.",
+        "Where most attempts inside the window get through, the 429 was not about the scope.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","model":"m","duration_ms":50,"status":429,"retry_after":5,"error_type":"rate_limit_error"}

@@ -82,6 +82,11 @@ pub(super) const RULE: Rule = Rule {
              up traffic gradually",
     needs: &[Field::Headroom],
     settings: &[RISE, STARTS, REFUSALS, HEADROOM],
+    exceptions: &[&[
+        "Without headers that show what is left, nothing is said.",
+        "Only headers within a minute of the first 429 are looked at.",
+        "Overloads do not count.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         ramp!(r#""status":200,"x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3900"#,

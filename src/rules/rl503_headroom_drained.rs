@@ -88,6 +88,12 @@ pub(super) const RULE: Rule = Rule {
              reset of each limit with every response",
     needs: &[Field::Headroom],
     settings: &[UNDER, KEPT, FOLLOW, SENDS],
+    exceptions: &[&[
+        "One attempt after the first low reading was on its way.",
+        "A 429 that was under way at that moment left no time to slow down.",
+        "Readings up to 15 s old between two low ones are no recovery.",
+        "A log that begins low is judged from five low readings on.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(

@@ -56,6 +56,10 @@ pub(super) const RULE: Rule = Rule {
              queues without bound",
     needs: &[],
     settings: &[SHARE, SPAN, SENDS],
+    exceptions: &[&[
+        "Overloads do not count.",
+        "Minutes with fewer refusals end the stretch; how long it lasted is measured between the refusals themselves.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         minute!(r#""status":429,"error_type":"rate_limit_error","retry_after":5"#:

@@ -47,6 +47,12 @@ pub(super) const RULE: Rule = Rule {
     source: "Little's law, L = lambda x W: 20 calls a second that take 12 s are 240 at once, which 50 slots do not hold",
     needs: &[Field::Duration],
     settings: &[POOL],
+    exceptions: &[&[
+        "Waits of over five minutes do not count as under way.",
+        "Overlaps of less than 50 ms, or a second by a clock of whole seconds, alone are no finding.",
+        "Where the duration of one attempt in ten or more is missing, nothing is said.",
+        "The pool of a policy is held against a log of one run only.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         pooled!(calls!("300000": "a", "b", "c")),

@@ -91,6 +91,11 @@ pub(super) const RULE: Rule = Rule {
              Architecture Center, Circuit Breaker pattern",
     needs: &[Field::CallIdentity],
     settings: &[TIMES, CALLS, RETRIES],
+    exceptions: &[&[
+        "Rate limits do not count: they hold until they are refilled.",
+        "The share of failed retries counts less three standard errors.",
+        "Where over a tenth of the calls were brought together by likeness, nothing is said.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(

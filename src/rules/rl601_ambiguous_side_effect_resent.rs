@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              should not repeat a non-idempotent request automatically",
     needs: &[Field::CallIdentity, Field::SideEffect],
     settings: &[],
+    exceptions: &[&[
+        "An attempt that was refused or never connected has done nothing.",
+        "A key on both attempts, a changed body, and a decision other than to retry excuse it.",
+        "Tools are RL608.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","duration_ms":30000}

@@ -33,6 +33,11 @@ pub(super) const RULE: Rule = Rule {
              max_tokens; Anthropic API documentation, Errors, long requests",
     needs: &[Field::Duration, Field::MaxTokens],
     settings: &[FIRST_TOKEN, SPEED, MARGIN, MARGIN_SHARE],
+    exceptions: &[&[
+        "Streams, tools, attempts that had begun to answer, that never connected or that the server ended are not \
+         judged.",
+        "Where no timeout is logged the confidence is medium: the log does not say that nothing was streamed.",
+    ]],
     check: Check::CallOfAll(check, tell_share),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}

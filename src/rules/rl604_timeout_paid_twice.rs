@@ -43,6 +43,11 @@ pub(super) const RULE: Rule = Rule {
              for minutes; official SDKs, _base_client.py: a timed-out request is sent again twice by default",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[LEAST, SPREAD, FEW],
+    exceptions: &[&[
+        "An attempt that never connected, and one with a status, are not counted; tools are RL608.",
+        "One attempt, two without logged tokens or money, and a deadline that fits max_tokens make it info.",
+        "Lost connections count only where two or more lasted as long.",
+    ]],
     check: Check::Call(check),
     firing: &[
         // One lost connection after another, each after the same time.
@@ -56,6 +61,9 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":30000}"#,
     ],
     near_misses: &[
+        // The server ended it: it bills nothing.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":504,"error_type":"timeout_error","duration_ms":60000}
+{"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":504,"error_type":"timeout_error","duration_ms":60000}"#,
         // No connection came about: nothing was sent.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","exception":"httpx.ConnectTimeout","duration_ms":15000}
 {"ts":"2026-05-20T10:00:16Z","run_id":"r","call_id":"c","attempt":2,"kind":"timeout","exception":"httpx.ConnectTimeout","duration_ms":15000}"#,

@@ -20,6 +20,11 @@ pub(super) const RULE: Rule = Rule {
              belongs to one model",
     needs: &[Field::CallId, Field::Model],
     settings: &[],
+    exceptions: &[&[
+        "Three failures of capacity before it make a fallback due.",
+        "A hint that is long enough to end the call, and a spent quota, are reasons to go elsewhere.",
+        "Another provider or account makes it info.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":429,"retry_after":4,"error_type":"rate_limit_error"}
@@ -28,6 +33,12 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"gen_ai.request.model":"small","status_code":200}"#,
     ],
     near_misses: &[
+        // Three failures of capacity before it: a fallback is due.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"a","status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"model":"a","status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":3,"model":"a","status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:12Z","run_id":"r","call_id":"c","attempt":4,"model":"a","status":429,"retry_after":2,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:15Z","run_id":"r","call_id":"c","attempt":5,"model":"b","status":200}"#,
         // After overloads, another model is a way on.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"model":"small","status":200}"#,

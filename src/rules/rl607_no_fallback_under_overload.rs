@@ -65,6 +65,11 @@ pub(super) const RULE: Rule = Rule {
              per model",
     needs: &[Field::CallIdentity, Field::Model],
     settings: &[FAILURES],
+    exceptions: &[&[
+        "The other model must have answered while the call was under way.",
+        "Models for embeddings, ranking, moderation or speech are no way out.",
+        "Calls that asked another model or decided to do so do not count, nor do rate limits.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(

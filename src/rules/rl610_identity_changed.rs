@@ -21,6 +21,12 @@ pub(super) const RULE: Rule = Rule {
              caching: caches are kept apart between organisations and workspaces",
     needs: &[Field::CallIdentity, Field::Account],
     settings: &[],
+    exceptions: &[&[
+        "A key, right or name that was refused, spent money and spent windows call for another identity.",
+        "Another provider has accounts of its own, another layer keys of its own.",
+        "A name that is missing on one of two attempts shows no change.",
+        "Attempts grouped by likeness are not compared.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":5,"api_key_id":"a"}

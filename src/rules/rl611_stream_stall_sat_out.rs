@@ -31,6 +31,11 @@ pub(super) const RULE: Rule = Rule {
              documentation, Timeouts: a read timeout bounds the wait for each chunk",
     needs: &[Field::ChunkGap],
     settings: &[IDLE],
+    exceptions: &[&[
+        "An attempt that the client ended (timeout, cancellation) is no stall sat out.",
+        "A logged timeout of at most twice the idle deadline would have ended the stall soon.",
+        "Gaps under 5 s are not kept, so that a lower idle deadline acts like 5 s.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"outcome":"ok","duration_ms":61000,"max_chunk_gap_ms":48000}"#,

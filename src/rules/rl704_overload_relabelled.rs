@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              of the 4xx only 408, 409 and 429 are retried",
     needs: &[Field::ErrorType],
     settings: &[],
+    exceptions: &[&[
+        "408, 409 and 429 are retried by clients, so they mislead nobody.",
+        "It says nothing where the client decided to go on, its declared attempts are spent, or it retried the same \
+         status before.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error","error_message":"Overloaded","decision":"fail"}"#,

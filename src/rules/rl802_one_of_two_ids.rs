@@ -18,6 +18,7 @@ pub(super) const RULE: Rule = Rule {
              x-amzn-requestid and request-id",
     needs: &[Field::Provider],
     settings: &[],
+    exceptions: &[&["Bedrock itself answers with one id and is not counted."]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","provider":"anthropic-aws","call_id":"a","status":200,"aws_request_id":"x1"}

@@ -20,6 +20,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Nine retries on the usual ladder of 0.5 s doubling to 8 s wait 47.5 s, and the run is green",
     needs: &[],
     settings: &[],
+    exceptions: &[&["A send after a success does not make a run green with retries."]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":200}

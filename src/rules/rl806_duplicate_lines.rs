@@ -18,6 +18,9 @@ pub(super) const RULE: Rule = Rule {
     source: "The same request id, time and attempt number are one send; log shippers deliver at least once",
     needs: &[Field::Identity],
     settings: &[],
+    exceptions: &[&[
+        "A repeated record counts as a duplicate only with a request id, or a call id and a place in the call.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"request_id":"req_1","status":200}

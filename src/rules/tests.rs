@@ -80,6 +80,9 @@ fn metadata_is_complete() {
         let hyphenated =
             rule.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         assert!(hyphenated, "{}: {} is no hyphenated name", rule.code, rule.name);
+        for sentence in rule.exceptions() {
+            assert!(sentence.ends_with('.') && !sentence.contains("  "), "{}: {sentence}", rule.code);
+        }
         for setting in rule.settings {
             assert!(
                 !setting.name.is_empty() && !setting.meaning.is_empty(),

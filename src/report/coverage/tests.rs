@@ -25,7 +25,6 @@ const SILENT: &[(&str, &str, &str)] = &[
     ("RL308", "attempt", "after minutes nothing but id and number together says that a call goes on"),
     ("RL308", "call_id", "after minutes nothing but id and number together says that a call goes on"),
     ("RL313", "headers", "a server that asks for no wait contradicts no deadline"),
-    ("RL313", "kind", "the timeout is not in the log"),
     ("RL313", "layer", "two first attempts of one id are then two calls"),
     ("RL401", "*", "one of four signs is enough, and the log has fields of the others"),
     ("RL404", "try", "a single record without a number is a first attempt"),
