@@ -1,24 +1,45 @@
 //! retrylens reads per-attempt logs of model API clients and tells the truth about their retries.
 //!
 //! ```text
-//! bytes -> records -> attempts -> calls, runs, fleet -> findings + measures -> report -> renderers
+//! bytes -> records -> attempts -> calls, runs, fleet -> findings and measures -> report -> renderers
 //! ```
 //!
-//! Data flows one way: no module imports from one further down this line.
+//! The modules below stand in one order, and each imports only from those before it (`tests/imports.rs`):
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`untrusted`] | text of a log made safe to show; masking of keys |
+//! | [`classify`] | what a failure is: classes, and the words in which providers name them |
+//! | [`model`] | attempts and tables of them, declared policies, and the words all others share |
+//! | `temp_files` | files that must not outlive the program |
+//! | [`ingest`] | bytes to attempts: inputs, formats, records |
+//! | [`calls`] | attempts to calls |
+//! | [`measure`] | summaries of calls that merge: runs, fleet, load, backoff |
+//! | [`rules`] | the catalogue, one file a rule |
+//! | [`judge`] | rules applied to calls, runs and the fleet |
+//! | [`config`] | `retrylens.toml` |
+//! | [`report`] | the result of an analysis, as the JSON contract has it |
+//! | [`frames`] | the same as columns, for CSV and Parquet |
+//! | [`compare`] | reports read back: differences, trends, baselines |
+//! | [`trace`] | ids found in logs, and the story of their calls |
+//! | [`anonymize`] | any of these without names |
+//! | [`render`] | terminal, HTML, Markdown, SARIF, JUnit and the other forms |
+//! | [`cli`] | the command line, one file a command |
 
-pub mod attempt;
+pub mod anonymize;
 pub mod calls;
 pub mod classify;
 pub mod cli;
+pub mod compare;
 pub mod config;
+pub mod frames;
 pub mod ingest;
 pub mod judge;
-mod leftovers;
 pub mod measure;
-pub mod policy;
+pub mod model;
 pub mod render;
 pub mod report;
 pub mod rules;
-pub mod search;
-mod units;
+mod temp_files;
+pub mod trace;
 pub mod untrusted;

@@ -5,8 +5,8 @@
 mod common;
 
 use rayon::prelude::*;
+use retrylens::model::Severity;
 use retrylens::report::Report;
-use retrylens::rules::Severity;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -179,7 +179,7 @@ fn calls_are_told_as_their_logs_have_them() {
         let mut above_info: Vec<&str> = report
             .findings
             .iter()
-            .filter(|finding| finding.severity > retrylens::rules::Severity::Info)
+            .filter(|finding| finding.severity > retrylens::model::Severity::Info)
             .map(|finding| finding.rule)
             .collect();
         above_info.sort_unstable();
@@ -263,7 +263,7 @@ fn an_outage_at_the_end_of_a_log_is_no_open_question() {
         .fleet
         .runs
         .values()
-        .map(|run| run.ended(retrylens::report::Outcome::Open))
+        .map(|run| run.ended(retrylens::model::Outcome::Open))
         .sum::<u64>();
     assert_eq!(open, 1, "a call that has only begun");
 }

@@ -449,7 +449,7 @@ proptest! {
         let loud: Vec<String> = report
             .findings
             .iter()
-            .filter(|finding| finding.severity > retrylens::rules::Severity::Info)
+            .filter(|finding| finding.severity > retrylens::model::Severity::Info)
             .map(|finding| format!("{}: {}", finding.rule, finding.message))
             .collect();
         prop_assert!(loud.is_empty(), "{loud:?}");

@@ -6,7 +6,8 @@ mod common;
 
 use common::{assert_balanced, judged};
 use proptest::prelude::*;
-use retrylens::report::{Ledger, Report};
+use retrylens::model::Ledger;
+use retrylens::report::Report;
 use std::io::Write;
 
 /// What the books say of a log whose odd lines are of these kinds.

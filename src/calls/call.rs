@@ -3,8 +3,7 @@
 use super::reuse::Part;
 use super::stream::Series;
 use super::{Endurance, Grouping, Horizon, asked_wait_us, clock_slack_us, order_of, plausible_wait_us};
-use crate::attempt::{Attempt, AttemptTable, Detail, Flags, Origin, Symbol, Time, Usage};
-use crate::report::Outcome;
+use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Outcome, Symbol, Time, Usage};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 

@@ -1,8 +1,7 @@
 //! How long clients go on after failures: when silence says that a call was given up.
 
 use super::{Call, Horizon};
-use crate::attempt::Flags;
-use crate::report::Outcome;
+use crate::model::{Flags, Outcome};
 use std::collections::BTreeMap;
 
 /// A loop that doubles its waits has at most this factor between the longest wait seen and the next one.
@@ -70,7 +69,7 @@ impl Persistence {
 mod tests {
     use crate::ingest::read_str;
     use crate::judge::{Options, judge};
-    use crate::report::Outcome;
+    use crate::model::Outcome;
 
     /// Calls every `every` seconds, each tried `attempts` times a second apart; the last line is a success.
     fn outage(calls: u32, attempts: u32, every: u32, quiet_s: u32) -> String {

@@ -1,7 +1,7 @@
 //! Brings the rows of a table together by call.
 
 use super::{Call, Grouping, Horizon, Plain, Quiet, infer, reuse, stream};
-use crate::attempt::{Attempt, AttemptTable, Flags};
+use crate::model::{Attempt, AttemptTable, Flags};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 

@@ -2,7 +2,7 @@
 
 use super::stream::{Series, last};
 use super::{Grouping, clock_slack_us, patience_us};
-use crate::attempt::{Attempt, AttemptTable, Flags, Time};
+use crate::model::{Attempt, AttemptTable, Flags, Time};
 use smallvec::SmallVec;
 
 /// A client that turns to another model does so within this of the last failure, µs: there is nothing to wait for.

@@ -22,7 +22,7 @@ pub(crate) use quiet::Quiet;
 pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks};
 pub(crate) use stream::{Series, Stream};
 
-use crate::attempt::{Attempt, AttemptTable, Flags, Time};
+use crate::model::{Attempt, AttemptTable, Flags, Time};
 use serde::Serialize;
 
 /// How the attempts of a call were brought together.

@@ -1,7 +1,7 @@
 //! Plain calls: one attempt, which succeeded at once. Most calls of a healthy log are of that kind, and nothing
 //! but their counts is of interest: they are told from all others before any row is grouped.
 
-use crate::attempt::AttemptTable;
+use crate::model::AttemptTable;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,7 +21,7 @@ impl Plain {
     /// Finds them. A few are left out, as if another row shared their key.
     pub(crate) fn of(table: &AttemptTable) -> Plain {
         let shared = Shared::of(table);
-        let word = |rows: &[crate::attempt::Attempt]| {
+        let word = |rows: &[crate::model::Attempt]| {
             let bits = rows.iter().zip(0..).filter(|(row, _)| row.is_plain() && !shared.has(row.key[0]));
             bits.fold(0, |word, (_, bit)| word | 1 << bit)
         };

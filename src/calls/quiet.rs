@@ -2,7 +2,7 @@
 
 use super::reuse::ANOTHER_DAY_US;
 use super::{Horizon, patience_us};
-use crate::attempt::{AttemptTable, Flags, Time};
+use crate::model::{AttemptTable, Flags, Time};
 
 /// A call that failed, and was not given up in so many words, may be tried again the next day, µs.
 const NEXT_DAYS_US: i64 = 48 * 3600 * 1_000_000;

@@ -1,8 +1,8 @@
 //! How two attempts of one call stand to one another.
 
 use super::{Call, Grouping};
-use crate::attempt::{Attempt, AttemptTable, Flags, Symbol};
 use crate::classify::Class;
+use crate::model::{Attempt, AttemptTable, Flags, Symbol};
 use std::ops::Range;
 
 /// Whether more than a like request some time later says that the attempt at `position` was sent again.

@@ -2,7 +2,7 @@
 //! counts its calls alike.
 
 use super::{clock_slack_us, order_of, patience_us};
-use crate::attempt::{Attempt, AttemptTable, Symbol};
+use crate::model::{Attempt, AttemptTable, Symbol};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 

@@ -7,7 +7,7 @@
 
 use super::infer::{alone, by_body, first_due, gives_way, is_copy, latest, may_go_on, overlaps};
 use super::{Grouping, order_of};
-use crate::attempt::{Attempt, AttemptTable, Time};
+use crate::model::{Attempt, AttemptTable, Time};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 

@@ -7,8 +7,9 @@ use super::forms::{Ending, Form};
 use super::judging::{Judged, judged};
 use super::outputs::Outputs;
 use super::{config, inputs, output};
+use crate::compare::Baseline;
 use crate::render::untold;
-use crate::report::{Baseline, Report, build};
+use crate::report::{Report, build};
 use std::path::Path;
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {

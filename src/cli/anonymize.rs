@@ -2,7 +2,7 @@
 
 use super::args::AnonymizeArgs;
 use super::error::CliError;
-use crate::report::Anonymizer;
+use crate::anonymize::Anonymizer;
 
 /// Holds the salt where it must not stand on a command line, which others on the machine can read.
 const VARIABLE: &str = "RETRYLENS_SALT";

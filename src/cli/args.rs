@@ -18,9 +18,8 @@ pub(super) use schema::{SchemaArgs, SchemaOf};
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use super::forms::Form;
-use crate::attempt::{Time, Zone};
 use crate::ingest::timestamp;
-use crate::rules::Severity;
+use crate::model::{Severity, Time, Zone};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 

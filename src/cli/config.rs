@@ -3,9 +3,9 @@
 use super::args::{ConfigArgs, ConfigCommand, ConfigFile, InputArgs};
 use super::error::CliError;
 use super::{inputs, output};
-use crate::attempt::Time;
 use crate::config::{self, Config};
 use crate::judge::{Judgement, Options};
+use crate::model::Time;
 use crate::render::json;
 use crate::report::Report;
 use crate::rules::{CATALOGUE, Rule};

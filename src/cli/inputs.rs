@@ -3,11 +3,11 @@
 use super::args::{InputArgs, time};
 use super::error::CliError;
 use super::{interrupt, output};
-use crate::attempt::Dimension;
+use crate::compare::Past;
 use crate::config::did_you_mean;
-use crate::ingest::{self, Filter, IngestError, Ingested, Name, Options, Progress, Source};
+use crate::ingest::{self, Filter, IngestError, Ingested, Options, Progress, Source};
 use crate::judge::Judgement;
-use crate::report::{Input, Past};
+use crate::model::{Dimension, Input, Name};
 use crate::untrusted::mask_keys;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;

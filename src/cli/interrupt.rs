@@ -1,7 +1,7 @@
 //! Ctrl-C, or a request to end: what is half written goes, and a sentence says what was done.
 
 use super::output;
-use crate::leftovers;
+use crate::temp_files;
 use indicatif::HumanBytes;
 use std::fs::File;
 use std::io;
@@ -21,8 +21,8 @@ pub(super) fn watch() {
     // Where no handler can be set, an interrupt ends the program as it always did.
     let _ = ctrlc::set_handler(|| {
         // Held until the end: nothing is put in its place any more.
-        let list = leftovers::hold();
-        leftovers::remove(&list);
+        let list = temp_files::hold();
+        temp_files::remove(&list);
         output::warn(&farewell(&whole()));
         #[expect(clippy::exit, reason = "the other threads know nothing of the interrupt")]
         std::process::exit(EXIT_CODE);
@@ -41,10 +41,10 @@ pub(super) fn write_beside(
     name: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut half = leftovers::listed(|| tempfile::Builder::new().prefix(".retrylens-").tempfile_in(folder))?;
+    let mut half = temp_files::listed(|| tempfile::Builder::new().prefix(".retrylens-").tempfile_in(folder))?;
     let written = write(half.as_file_mut());
-    let mut list = leftovers::hold();
-    leftovers::forget(&mut list, half.path());
+    let mut list = temp_files::hold();
+    temp_files::forget(&mut list, half.path());
     written?;
     half.persist(place).map_err(|error| error.error)?;
     whole().push(name.to_owned());

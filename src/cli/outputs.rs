@@ -4,10 +4,12 @@ use super::args::AnalyzeArgs;
 use super::error::CliError;
 use super::forms::{Ending, Form};
 use super::{output, summary};
+use crate::anonymize::Anonymizer;
+use crate::frames::{self, Frame};
 use crate::ingest::{self, Ingested, Source};
 use crate::judge::Options;
 use crate::render::{charts, csv, json, markdown};
-use crate::report::{Anonymizer, Frame, Report, frames};
+use crate::report::Report;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -123,7 +125,14 @@ impl Outputs {
         }
         for (tables, folder) in &self.tables {
             make_folder(folder)?;
-            for frame in frames(&ingested.table, report, options, anonymizer) {
+            for frame in frames::of_log(&ingested.table, options) {
+                let frame = match anonymizer {
+                    Some(anonymizer) => anonymizer.frame(frame),
+                    None => frame,
+                };
+                write_table(&frame, *tables, folder)?;
+            }
+            for frame in frames::of_report(report) {
                 write_table(&frame, *tables, folder)?;
             }
         }

@@ -3,9 +3,9 @@
 use super::args::{PageForm, PageOutput};
 use super::error::CliError;
 use super::output;
-use crate::attempt::Zone;
+use crate::compare::Past;
+use crate::model::Zone;
 use crate::render::text::TextOptions;
-use crate::report::Past;
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

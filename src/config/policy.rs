@@ -2,7 +2,7 @@
 
 use super::mistake::{Mistake, did_you_mean};
 use super::read::{File, Value};
-use crate::policy::{Jitter, Policies, Policy, Schedule};
+use crate::model::{Jitter, Policies, Policy, Schedule};
 use toml::de::DeValue;
 
 /// Keys of one policy.

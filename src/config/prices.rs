@@ -2,8 +2,7 @@
 
 use super::mistake::Mistake;
 use super::read::{File, Value};
-use crate::ingest::Name;
-use crate::policy::{Price, Prices};
+use crate::model::{Name, Price, Prices};
 
 /// Keys of one model.
 pub(super) const KEYS: [&str; 4] = ["input_per_mtok", "output_per_mtok", "cache_read_per_mtok", "cache_write_per_mtok"];

@@ -3,7 +3,8 @@
 use super::RuleConfig;
 use super::mistake::{Mistake, did_you_mean};
 use super::read::{File, Value};
-use crate::rules::{Rule, Severity};
+use crate::model::Severity;
+use crate::rules::Rule;
 use std::collections::BTreeMap;
 
 /// Reads the table of all rules.

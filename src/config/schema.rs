@@ -2,7 +2,7 @@
 
 use super::prices;
 use crate::classify::Class;
-use crate::policy::Jitter;
+use crate::model::Jitter;
 use crate::rules::{CATALOGUE, Rule};
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use super::{Config, Suppress, prices};
 use crate::classify::OwnRow;
-use crate::policy::{Jitter, Policy, Price};
+use crate::model::{Jitter, Policy, Price};
 use crate::rules::{CATALOGUE, Rule};
 use glob::Pattern;
 use std::fmt::Write;

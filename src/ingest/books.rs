@@ -3,7 +3,7 @@
 use super::chunk::{self, Chunk, Stretch};
 use super::misread::Misread;
 use super::{IngestError, Ingested, Source};
-use crate::report::{Input, Ledger, Reject};
+use crate::model::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -1,6 +1,6 @@
 //! What one input means by its times and its durations, where the keys alone do not say.
 
-use crate::attempt::Time;
+use crate::model::Time;
 
 /// How the records of one input are read: the same for all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]

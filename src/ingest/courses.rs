@@ -8,7 +8,7 @@ use super::look::{self, Look};
 use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
 use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source};
-use crate::attempt::{AttemptTable, Time};
+use crate::model::{AttemptTable, Time};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;

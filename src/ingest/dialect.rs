@@ -2,7 +2,7 @@
 
 use super::native::Mapping;
 use crate::classify::OwnRow;
-use crate::policy::Prices;
+use crate::model::Prices;
 
 /// A user's additions to the vocabulary.
 #[derive(Clone, Debug, Default)]

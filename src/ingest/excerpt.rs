@@ -5,7 +5,7 @@ use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::filter::Filter;
 use super::native::Lane;
-use crate::attempt::{AttemptTable, Zone};
+use crate::model::{AttemptTable, Zone};
 use std::borrow::Cow;
 
 /// Lines picked out of an input, as rows.

@@ -1,7 +1,7 @@
 //! `retry-after` in all the spellings servers use, and those that are none.
 
 use super::timestamp;
-use crate::attempt::{HintSource, Time, Zone};
+use crate::model::{HintSource, Time, Zone};
 
 /// A hint that was there: a wait, or something no one can obey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::native::{Glance, glance};
-use crate::attempt::Zone;
+use crate::model::Zone;
 use std::collections::BTreeMap;
 
 /// Bytes at the front of an input that are looked at.

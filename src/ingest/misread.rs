@@ -1,6 +1,6 @@
 //! Values that mean nothing to the field they stand in, counted by field.
 
-use crate::report::{Input, Unreadable};
+use crate::model::{Input, Unreadable};
 use crate::untrusted::mask_keys;
 use std::collections::BTreeMap;
 

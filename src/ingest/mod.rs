@@ -23,7 +23,7 @@ pub(crate) use conventions::Conventions;
 pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;
 pub(crate) use excerpt::Excerpt;
-pub use filter::{Filter, Name, Names};
+pub use filter::{Filter, Names};
 pub use in_order::read;
 pub(crate) use look::{FRONT, look};
 pub use native::{Aside, Diagnosis, Mapping, diagnose, field_names};
@@ -32,8 +32,7 @@ pub(crate) use reader::is_compressed;
 pub(crate) use source::looks_like_a_log;
 pub use source::{Source, resolve};
 
-use crate::attempt::{AttemptTable, Zone};
-use crate::report::{Input, Ledger, Reject, Unreadable};
+use crate::model::{AttemptTable, Input, Ledger, Reject, Unreadable, Zone};
 use chunk::{Chunk, Reading};
 use native::Lane;
 use reader::Bytes;

@@ -1,6 +1,6 @@
 //! When a record says it was: RFC 3339, epoch numbers of any unit, and the zone-less times of loggers.
 
-use crate::attempt::{Time, Zone};
+use crate::model::{Time, Zone};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
 /// Times before this year are no log's, and such a number is in another unit. 1990-01-01, in s.

@@ -1,9 +1,9 @@
 //! Which calls the user asked for.
 
 use super::Judgement;
-use crate::attempt::{Attempt, AttemptTable, Dimension, Symbol};
 use crate::calls::Call;
 use crate::ingest::{Filter, Names};
+use crate::model::{Attempt, AttemptTable, Dimension, Symbol};
 use std::collections::BTreeSet;
 
 impl Filter {

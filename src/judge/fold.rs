@@ -1,10 +1,9 @@
 //! The findings of one problem, folded.
 
-use crate::attempt::{Symbol, Time};
 use crate::calls::Grouping;
 use crate::classify::Class;
-use crate::report::{CallFacts, Cost, sum_of_known};
-use crate::rules::{Confidence, Hit, Rule, Severity};
+use crate::model::{CallFacts, Confidence, Cost, Severity, Symbol, Time, sum_of_known};
+use crate::rules::{Hit, Rule};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashSet};
 

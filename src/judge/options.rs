@@ -1,10 +1,10 @@
 //! What to judge by, as plain data.
 
 use super::FoldKey;
-use crate::attempt::{AttemptTable, Symbol};
 use crate::classify::Class;
 use crate::ingest::Filter;
-use crate::rules::{CATALOGUE, Rule, Settings, Severity};
+use crate::model::{AttemptTable, Severity, Symbol};
+use crate::rules::{CATALOGUE, Rule, Settings};
 use glob::Pattern;
 use std::collections::BTreeMap;
 

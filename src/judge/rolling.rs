@@ -4,9 +4,9 @@
 //! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::finish`].
 
 use super::{Judgement, JudgingRule, Options, Settled, call_rules};
-use crate::attempt::{AttemptTable, Time};
 use crate::calls::{Call, Endurance, Horizon, Persistence, Quiet, Series, Stream, group_from, order_of};
 use crate::measure::Terms;
+use crate::model::{AttemptTable, Time};
 use crate::rules;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;

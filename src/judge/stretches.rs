@@ -2,8 +2,8 @@
 //! happened within seconds can be judged and forgotten as soon as a stretch is over.
 
 use super::{Judgement, JudgingRule, Options, call_rules};
-use crate::attempt::{Attempt, AttemptTable, Time};
 use crate::calls::{Groups, Horizon, Piece, Plain};
+use crate::model::{Attempt, AttemptTable, Time};
 use crate::rules;
 use rayon::prelude::*;
 

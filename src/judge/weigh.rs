@@ -1,10 +1,9 @@
 //! What a finding weighs: how bad it is, how sure, what it cost, which of two comes first.
 
 use super::{FoldCost, Options, Rank};
-use crate::attempt::{AttemptTable, Time};
 use crate::calls::{Call, Grouping};
-use crate::report::CallFacts;
-use crate::rules::{Confidence, Hit, Rule, Severity};
+use crate::model::{AttemptTable, CallFacts, Confidence, Severity, Time};
+use crate::rules::{Hit, Rule};
 use foldhash::fast::RandomState;
 use std::cmp::Reverse;
 use std::collections::HashSet;

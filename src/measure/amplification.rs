@@ -2,8 +2,8 @@
 
 use super::flow::{Flow, Flows};
 use super::spot::{Spot, earlier};
-use crate::attempt::Time;
 use crate::calls::{Call, Grouping};
+use crate::model::Time;
 
 /// The calls that started within some minutes, and their sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

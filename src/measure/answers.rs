@@ -1,8 +1,8 @@
 //! How answers end: which clients log a stop reason, and which of their answers have none.
 
 use super::spot::Spot;
-use crate::attempt::{AnswerEnd, Attempt, AttemptTable, Flags, Origin, Symbol};
 use crate::calls::Call;
+use crate::model::{AnswerEnd, Attempt, AttemptTable, Flags, Origin, Symbol};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 

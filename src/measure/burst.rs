@@ -3,8 +3,8 @@
 use super::moments::{Moment, Moments};
 use super::spot::earlier_row;
 use super::tally::{is_overload, is_rate_limit};
-use crate::attempt::{Attempt, AttemptTable, Symbol, Time};
 use crate::calls::Call;
+use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 use std::ops::Range;

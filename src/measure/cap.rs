@@ -1,9 +1,9 @@
 //! Spent caps, and the calls that ran into them.
 
 use super::spot::Spot;
-use crate::attempt::{AttemptTable, Mergeable, Scope, Series, Symbol, Time};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{AttemptTable, Mergeable, Scope, Series, Symbol, Time};
 
 /// Who a spent cap stops: an account where the log names one, else a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

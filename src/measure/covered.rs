@@ -2,7 +2,7 @@
 
 use super::fleet::Fleet;
 use super::flow::Flow;
-use crate::attempt::{Series, Time};
+use crate::model::{Series, Time};
 
 /// Attempts so far from all others are suspected of a wrong clock, µs: half a year.
 const APART_US: i64 = 182 * DAY_US;

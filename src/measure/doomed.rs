@@ -1,9 +1,9 @@
 //! Calls of one run that failed alike, for good, one after the other, with no success in between.
 
 use super::spot::Spot;
-use crate::attempt::{Attempt, Flags, Symbol, Time};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
+use crate::model::{Attempt, Flags, Symbol, Time};
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;

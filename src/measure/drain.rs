@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, Flows};
 use super::refusals::{Refusal, Refusals};
-use crate::attempt::{Gauge, LimitKind, Time};
+use crate::model::{Gauge, LimitKind, Time};
 
 /// Thresholds of [`drains`].
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Calls that started together, and ran into what starting together brings.
 
 use super::burst::{Burst, Line, Sum, begin_of, seconds, stretch, stretches};
-use crate::attempt::Time;
+use crate::model::Time;
 use smallvec::SmallVec;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! What a rate-limit scope was sent, and what it refused, over time.
 
 use super::spot::{Spot, earlier, note};
-use crate::attempt::{Mergeable, Series, Time};
+use crate::model::{Mergeable, Series, Time};
 
 /// Sends of one stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

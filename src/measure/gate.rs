@@ -3,9 +3,9 @@
 use super::moments::{Moment, Moments};
 use super::spot::{Spot, earlier_row};
 use super::tally::is_rate_limit;
-use crate::attempt::{AttemptTable, Scope, Time};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{AttemptTable, Scope, Time};
 use foldhash::fast::FixedState;
 use std::cmp::Reverse;
 use std::hash::BuildHasher;

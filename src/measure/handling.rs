@@ -1,10 +1,9 @@
 //! What the calls of a run did with a failure that heals: another try, or none.
 
 use super::spot::{Spot, earlier};
-use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping, is_unsafe_to_repeat};
 use crate::classify::Class;
-use crate::report::Outcome;
+use crate::model::{Attempt, Flags, Outcome};
 use std::collections::BTreeMap;
 
 /// A hint beyond this is a reason to end the call so that it can resume later, µs.

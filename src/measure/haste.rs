@@ -3,10 +3,10 @@
 use super::backoff::place;
 use super::loops::loops_of;
 use super::spot::Spot;
-use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping, same_sender};
 use crate::classify::Class;
-use crate::report::chance::tail;
+use crate::measure::chance::tail;
+use crate::model::{Attempt, Flags};
 use smallvec::SmallVec;
 
 /// Shorter than this a wait is none, µs.

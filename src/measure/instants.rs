@@ -10,9 +10,9 @@ use super::ramp::{Ramp, RampTerms, Ramps};
 use super::shut::{GateTerms, Ignored, Shuts};
 use super::tally::is_rate_limit;
 use super::waves::{Train, WaveTerms, Waves};
-use crate::attempt::{Attempt, AttemptTable, Scope, Time};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Attempt, AttemptTable, Scope, Time};
 
 /// Starts are looked back at for so long, and refusals, µs: the minute before a rise and the minute after it,
 /// and some.

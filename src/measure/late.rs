@@ -2,9 +2,8 @@
 
 use super::spot::{Spot, earlier};
 use super::tally::is_rate_limit;
-use crate::attempt::Time;
 use crate::calls::{Call, Grouping};
-use crate::report::Outcome;
+use crate::model::{Outcome, Time};
 
 /// From this attempt on a success counts as late.
 pub const LATE: usize = 3;

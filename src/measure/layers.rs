@@ -2,8 +2,8 @@
 
 use super::loops::{Loops, Sign, loops_of};
 use super::spot::{Spot, earlier};
-use crate::attempt::{AttemptTable, Interner, Symbol};
 use crate::calls::{Call, Grouping};
+use crate::model::{AttemptTable, Interner, Symbol};
 use crate::untrusted::cut;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;

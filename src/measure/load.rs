@@ -1,7 +1,7 @@
 //! What a rate-limit scope was asked to carry: arrivals and time in system.
 
-use crate::attempt::{Attempt, Time};
 use crate::calls::Call;
+use crate::model::{Attempt, Time};
 
 /// The load on one scope.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Two retry loops in one call: what shows them, and who runs which.
 
-use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping, same_scope, shows_retry, streaks};
+use crate::model::{Attempt, Flags};
 use smallvec::SmallVec;
 use std::ops::Range;
 

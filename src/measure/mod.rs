@@ -8,6 +8,7 @@ mod answers;
 mod backoff;
 mod burst;
 mod cap;
+pub(crate) mod chance;
 mod covered;
 mod distinct;
 mod doomed;

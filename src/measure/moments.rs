@@ -1,10 +1,10 @@
 //! Events by short, fixed stretches of time.
 //!
-//! [`crate::attempt::Series`] grows coarser as a log grows longer, which suits charts; what happens within a
+//! [`crate::model::Series`] grows coarser as a log grows longer, which suits charts; what happens within a
 //! second needs the second. A list holds at most twice as many entries as there are stretches with events, and
 //! whoever reads it forgets the stretches that nothing can be added to any more.
 
-use crate::attempt::AttemptTable;
+use crate::model::AttemptTable;
 
 /// What happened in one stretch. Merging must be associative and commutative.
 pub(super) trait Moment: Clone {

@@ -1,8 +1,8 @@
 //! How fast a run's successes were, quarter by quarter.
 
 use super::spot::{Spot, earlier, note};
-use crate::attempt::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usage};
 use crate::calls::Call;
+use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usage};
 use foldhash::fast::FixedState;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;

@@ -4,8 +4,8 @@
 //! counts are the same however the log is cut, and memory follows what is under way, not the length of the log.
 
 use super::tally::is_rate_limit;
-use crate::attempt::{Attempt, Mergeable, Scope, Series, Time};
 use crate::calls::Call;
+use crate::model::{Attempt, Mergeable, Scope, Series, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Rates are counted over so long, µs: limits are given for a minute.

@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, Flows};
 use super::spot::Spot;
-use crate::attempt::Time;
+use crate::model::Time;
 
 /// Minutes in a row, and what was sent in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

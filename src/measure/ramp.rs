@@ -2,7 +2,7 @@
 
 use super::burst::Line;
 use super::gate::{Knock, stretch};
-use crate::attempt::{AttemptTable, Time};
+use crate::model::{AttemptTable, Time};
 
 /// Thresholds of [`Ramps`].
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::spot::Spot;
 
-use crate::attempt::{Attempt, Mergeable, Series, Time};
+use crate::model::{Attempt, Mergeable, Series, Time};
 
 /// Refused sends of one stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::refusals::{Refusal, Refusals};
 use super::spot::Spot;
 use super::starved::Starved;
 use super::tally::{is_overload, is_rate_limit};
-use crate::attempt::{Attempt, AttemptTable, Scope, Time};
 use crate::calls::Call;
+use crate::model::{Attempt, AttemptTable, Scope, Time};
 
 /// Counts of one scope.
 #[derive(Clone, Debug, Default)]

@@ -2,9 +2,8 @@
 
 use super::fleet::Sums;
 use super::spent::Spent;
-use crate::attempt::{AttemptTable, Symbol};
 use crate::calls::Call;
-use crate::report::Outcome;
+use crate::model::{AttemptTable, Outcome, Symbol};
 
 /// Counts of one origin. Calls count where their first attempt is from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

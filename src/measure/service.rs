@@ -1,6 +1,6 @@
 //! Whose model: what an outage holds for, whatever the account.
 
-use crate::attempt::{AttemptTable, Scope, Symbol};
+use crate::model::{AttemptTable, Scope, Symbol};
 
 /// A model of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 
 use super::burst::{self, Line};
 use super::gate::{Callers, Closing, Knock, bounds, stretch};
-use crate::attempt::Time;
+use crate::model::Time;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 

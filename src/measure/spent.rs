@@ -1,6 +1,6 @@
 //! Tokens and money of attempts, as far as the log or declared prices tell.
 
-use crate::attempt::{Attempt, AttemptTable, Flags};
+use crate::model::{Attempt, AttemptTable, Flags};
 
 /// What attempts consumed together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

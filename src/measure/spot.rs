@@ -1,6 +1,6 @@
 //! Where a row stands among all rows.
 
-use crate::attempt::{AttemptTable, Time};
+use crate::model::{AttemptTable, Time};
 
 /// A row, with what the log says of it in front: the least of several is the same whatever the order of
 /// files and lines, and merging needs no look at the table.

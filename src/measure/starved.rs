@@ -2,8 +2,8 @@
 
 use super::spot::Spot;
 use super::tally::is_overload;
-use crate::attempt::{Flags, Time};
 use crate::calls::Call;
+use crate::model::{Flags, Time};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 

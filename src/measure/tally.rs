@@ -1,10 +1,9 @@
 //! Plain counts over all attempts and calls.
 
 use super::spot::{Spot, earlier, note};
-use crate::attempt::{AnswerEnd, Attempt, AttemptTable, Detail, Flags};
 use crate::calls::Call;
 use crate::classify::{Bucket, Class};
-use crate::report::Outcome;
+use crate::model::{AnswerEnd, Attempt, AttemptTable, Detail, Flags, Outcome};
 
 /// Counts of one failure class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::{
     DrainTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms, drains,
 };
-use crate::attempt::{AttemptTable, LimitKind, Time};
 use crate::calls::{Call, Endurance, Horizon, group};
 use crate::ingest::read_str;
+use crate::model::{AttemptTable, LimitKind, Time};
 use std::fmt::Write;
 
 /// A log in which everything happens: limits, overloads, caps, retries, several runs and models.

@@ -1,8 +1,8 @@
 //! Calls under way at once, those included that wait for their next attempt: what a pool of slots has to hold.
 
 use super::peaks::{Peak, Sweep};
-use crate::attempt::{Attempt, Time};
 use crate::calls::Call;
+use crate::model::{Attempt, Time};
 
 /// A call surely counts from so long after its start on, µs: times are rounded, and an answer is logged after its slot is
 /// free, so that calls seem to overlap that followed one another.

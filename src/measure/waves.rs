@@ -4,8 +4,8 @@ use super::backoff;
 use super::moments::{Moment, Moments};
 use super::spot::earlier_row;
 use super::tally::{is_overload, is_rate_limit};
-use crate::attempt::{AttemptTable, Scope, Time};
 use crate::calls::{Call, Grouping};
+use crate::model::{AttemptTable, Scope, Time};
 use smallvec::SmallVec;
 
 /// Stretches of 2^16 µs, some 66 ms.

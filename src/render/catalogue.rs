@@ -1,7 +1,8 @@
 //! The catalogue of rules for programs and for documents.
 
 use super::json;
-use crate::rules::{Rule, Scope, Severity};
+use crate::model::Severity;
+use crate::rules::{Rule, Scope};
 use serde::Serialize;
 use std::io::{self, Write};
 

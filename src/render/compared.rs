@@ -2,9 +2,11 @@
 
 use super::text;
 use super::words::{counted, number};
-use crate::attempt::Zone;
-use crate::report::{Basis, Change, Changed, Course, Presence, Rate, Shift, Side, Trend, TrendBasis};
-use crate::units::{per_thousand, seconds};
+use crate::compare::{Basis, Change, Changed, Course, Presence, Rate, Shift, Side, Trend, TrendBasis};
+use crate::model::{
+    Zone,
+    units::{per_thousand, seconds},
+};
 
 /// Nights of which a sparkline has a character each; of more, the last ones.
 const SPARKS: usize = 40;

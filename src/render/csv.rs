@@ -1,7 +1,7 @@
 //! A frame as CSV, safe to open in a spreadsheet.
 
-use crate::attempt::Time;
-use crate::report::{Cells, Frame};
+use crate::frames::{Cells, Frame};
+use crate::model::Time;
 use crate::untrusted::safe;
 use std::borrow::Cow;
 use std::io::{self, Write};

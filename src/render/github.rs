@@ -4,8 +4,8 @@
 //! more there are. Escaping is that of `@actions/core`: `%`, CR and LF everywhere, `:` and `,` in properties too.
 
 use super::words;
+use crate::model::Severity;
 use crate::report::{Finding, Problem, Report};
-use crate::rules::Severity;
 use crate::untrusted::safe;
 use std::io::{self, Write};
 

@@ -1,7 +1,8 @@
 //! The report as JSON: the contract other programs build on.
 
 use crate::ingest::Diagnosis;
-use crate::report::{Reject, Report};
+use crate::model::Reject;
+use crate::report::Report;
 use serde::Serialize;
 use std::io::{self, Write};
 

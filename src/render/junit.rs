@@ -8,8 +8,8 @@
 mod case;
 
 use super::words;
-use crate::report::{Finding, Outcome, Problem, Report, Run};
-use crate::rules::Severity;
+use crate::model::{Outcome, Severity};
+use crate::report::{Finding, Problem, Report, Run};
 use crate::untrusted::safe;
 use case::Subject;
 use quick_junit::{Report as Junit, TestCase, TestSuite};

@@ -1,6 +1,6 @@
 //! A frame as Parquet, through polars.
 
-use crate::report::{Cells, Frame};
+use crate::frames::{Cells, Frame};
 use crate::untrusted::mask_keys;
 use polars::prelude::{
     Column, DataFrame, DataType, IntoColumn, NamedFrom, ParquetCompression, ParquetWriter, PolarsResult, Series,

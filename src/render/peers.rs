@@ -1,8 +1,8 @@
 //! A call beside its peers, in one sentence or two.
 
 use super::words::{counted, number};
-use crate::report::{Outcome, PeerMeasure, Peers, TracedCall};
-use crate::units::seconds;
+use crate::model::{Outcome, units::seconds};
+use crate::trace::{PeerMeasure, Peers, TracedCall};
 
 /// "longer than 38 of 38 other calls of gpt-5 that succeeded too, sent ...: in all 41 s (median 2.1 s, p95 6 s); ...".
 /// `stretch` says the time they were sent in.

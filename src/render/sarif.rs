@@ -4,8 +4,9 @@
 //! `occurrenceCount`, the attempts of the earliest ones are its related locations. Fingerprints hold no time, id or
 //! line, so that the problem of last night and of tonight are one alert.
 
+use crate::model::{Confidence, Severity};
 use crate::report::{Finding, Problem, ProblemIdentity, Report, Sighting};
-use crate::rules::{CATALOGUE, Confidence, Rule, Scope, Severity};
+use crate::rules::{CATALOGUE, Rule, Scope};
 use crate::untrusted::safe;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};

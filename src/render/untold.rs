@@ -1,7 +1,8 @@
 //! What could not be judged or read, in sentences: for the forms that have no table for it.
 
 use super::words;
-use crate::report::{Report, Undecided, Unreadable};
+use crate::model::Unreadable;
+use crate::report::{Report, Undecided};
 use crate::untrusted::safe;
 
 /// A sentence for each rule that could not judge some calls, and for each field with values that mean nothing.

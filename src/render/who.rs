@@ -2,7 +2,7 @@
 
 use super::money::{dollars, known_dollars};
 use super::words::{counted, number};
-use crate::attempt::Dimension;
+use crate::model::Dimension;
 use crate::report::{Report, Totals, WhoRow};
 
 /// The rows of each dimension that tells several names apart.

@@ -1,9 +1,8 @@
 //! Words of the forms for people: costs, shares with their counts, and what stays together on a line.
 
-use crate::attempt::Zone;
-use crate::report::{Cost, Report, Share, Window};
-use crate::units::seconds;
-pub(in crate::render) use crate::units::{counted, percent, rate, span, thousands as number, times};
+pub(in crate::render) use crate::model::units::{counted, percent, rate, span, thousands as number, times};
+use crate::model::{Cost, Zone, units::seconds};
+use crate::report::{Report, Share, Window};
 
 /// `text` with its words held together: it stands on one line, where it fits on one.
 pub(in crate::render) fn glued(text: &str) -> String {

@@ -1,9 +1,9 @@
 //! What to do: the few steps that would settle most of what was found.
 
-use super::{Advice, Cost, Problem, Remedy};
-use crate::attempt::Time;
+use super::{Advice, Problem};
 use crate::judge::Judgement;
-use crate::rules::{Severity, find};
+use crate::model::{Cost, Remedy, Severity, Time};
+use crate::rules::find;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 

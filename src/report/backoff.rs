@@ -1,10 +1,8 @@
 //! The schedule each retry loop waits by.
 
-use super::build::masked;
-use super::finding::rounded;
-use crate::attempt::AttemptTable;
 use crate::measure::{Backoffs, Jitter, LoopKey, LoopTally, Schedule, Shape, Waits};
-use crate::units::seconds;
+use crate::model::{AttemptTable, rounded, units::seconds};
+use crate::untrusted::masked;
 use serde::Serialize;
 
 /// What the waits of one retry loop show.

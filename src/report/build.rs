@@ -2,12 +2,12 @@
 
 use super::finding::{Finding, Problem, Sighting};
 use super::*;
-use crate::attempt::{AttemptTable, Gauge, Symbol};
 use crate::ingest::Ingested;
 use crate::judge::{Fold, FoldKey, Judgement, Kept};
 use crate::measure::{Covered, Fleet, RunTally, Spent};
-use crate::rules::{Rule, Severity};
-use crate::untrusted::mask_keys;
+use crate::model::{AttemptTable, Gauge, Severity, Symbol, rounded};
+use crate::rules::Rule;
+use crate::untrusted::masked;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Attempts shown of one finding: the first and last of a long call tell its story.
@@ -68,13 +68,8 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     }
 }
 
-/// Keys end up in every field of a log; none leaves in a report.
-pub(super) fn masked(text: &str) -> String {
-    mask_keys(text).into_owned()
-}
-
 /// Severity first, then what it cost, then time: the order of the report.
-pub(super) fn finding_order(finding: &Finding) -> impl Ord + use<> {
+pub(crate) fn finding_order(finding: &Finding) -> impl Ord + use<> {
     let cost = std::cmp::Reverse((finding.cost.sends, (finding.cost.wait_s * 1000.0) as u64));
     let first = finding.attempts.first();
     (
@@ -157,11 +152,11 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
 }
 
 fn amplification(sends: u64, calls: u64) -> f64 {
-    if calls == 0 { 0.0 } else { finding::rounded(sends as f64 / calls as f64) }
+    if calls == 0 { 0.0 } else { rounded(sends as f64 / calls as f64) }
 }
 
 fn seconds(us: i64) -> f64 {
-    finding::rounded(us as f64 / 1e6)
+    rounded(us as f64 / 1e6)
 }
 
 /// Folds in the order of the report: worst first, then the costliest.
@@ -231,7 +226,7 @@ fn fix(rule: &Rule, kept: &Kept) -> String {
     kept.hit.fix.as_deref().unwrap_or(rule.fix).to_owned()
 }
 
-pub(super) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Finding> {
+pub(crate) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Finding> {
     let owned = |symbol: Symbol| table.names.get(symbol).map(masked);
     let mut list = Vec::new();
     for (key, fold) in &judgement.folds {
@@ -371,9 +366,9 @@ fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
             scope: masked(&fleet.scope_label(&scope)),
             limit_kind: kind,
             limit: last.min.1,
-            min_ratio: finding::rounded(least),
+            min_ratio: rounded(least),
             bad_readings: track.bad,
-            resolution_s: finding::rounded(width as f64 / 1e6),
+            resolution_s: rounded(width as f64 / 1e6),
             points: points(&readings, width, &flow),
         });
     }

@@ -2,9 +2,9 @@
 //! that could not be read.
 
 use super::Share;
-use crate::attempt::Scope;
 use crate::judge::Judgement;
 use crate::measure::Fleet;
+use crate::model::Scope;
 use crate::rules::{Field, Rule};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,21 +32,6 @@ pub struct Undecided {
     pub field: &'static str,
     /// How many calls.
     pub calls: u64,
-}
-
-/// Values of a field that mean nothing to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unreadable {
-    /// The field.
-    pub field: &'static str,
-    /// How many values.
-    pub count: u64,
-    /// The first of them, keys masked.
-    pub example: String,
-    /// The input it stands in.
-    pub file: String,
-    /// Its line, from 1.
-    pub line: u64,
 }
 
 /// Rules without evidence, gathered by the field they lack. A rule that found something had enough of it.

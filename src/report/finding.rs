@@ -1,84 +1,7 @@
 //! Findings and the problems they fold into.
 
-use super::Outcome;
-use crate::attempt::Time;
-use crate::rules::{Confidence, Severity};
+use crate::model::{CallFacts, Confidence, Cost, Evidence, Severity, Time};
 use serde::{Serialize, Serializer};
-
-/// A figure or word a finding rests on.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Evidence {
-    /// A count.
-    Count(u64),
-    /// A measured number, shown with at most three decimals.
-    Number(f64),
-    /// A word of the log, or with such in it.
-    Text(String),
-    /// A word of ours.
-    Word(&'static str),
-    /// A point in time.
-    At(Time),
-    /// Several numbers, in order.
-    Numbers(Vec<f64>),
-}
-
-impl Serialize for Evidence {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Evidence::Count(n) => serializer.serialize_u64(*n),
-            Evidence::Number(x) => serializer.serialize_f64(rounded(*x)),
-            Evidence::Text(text) => serializer.serialize_str(text),
-            Evidence::Word(word) => serializer.serialize_str(word),
-            Evidence::At(time) => time.serialize(serializer),
-            Evidence::Numbers(list) => serializer.collect_seq(list.iter().map(|x| rounded(*x))),
-        }
-    }
-}
-
-/// To three decimals: what the clock of a log is good for.
-#[must_use]
-pub(crate) fn rounded(x: f64) -> f64 {
-    (x * 1000.0).round() / 1000.0
-}
-
-/// What something cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Cost {
-    /// Sends that could not have helped.
-    pub sends: u64,
-    /// Attempts in excess of what one sound retry loop makes, which may have helped; none of them is among `sends`.
-    pub excess: u64,
-    /// Seconds waited for nothing.
-    #[serde(serialize_with = "three_decimals")]
-    pub wait_s: f64,
-    /// Tokens of these attempts, as far as the log gives them; `None` where it gives none.
-    pub tokens: Option<u64>,
-    /// US dollars these attempts cost, as far as the log gives prices; `None` where it gives none.
-    pub usd: Option<f64>,
-}
-
-impl Cost {
-    /// With another cost added; what neither side knows stays unknown.
-    pub(crate) fn add(&mut self, other: &Cost) {
-        self.sends += other.sends;
-        self.excess += other.excess;
-        self.wait_s += other.wait_s;
-        self.tokens = sum_of_known(self.tokens, other.tokens);
-        self.usd = sum_of_known(self.usd, other.usd);
-    }
-}
-
-/// The sum of what is known of two amounts.
-pub(crate) fn sum_of_known<N: std::ops::Add<Output = N>>(a: Option<N>, b: Option<N>) -> Option<N> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a + b),
-        (a, b) => a.or(b),
-    }
-}
-
-fn three_decimals<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(rounded(*x))
-}
 
 /// One attempt a finding rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,18 +20,6 @@ pub struct Sighting {
     pub status: Option<u16>,
     /// Why it failed; `None` for a success.
     pub class: Option<&'static str>,
-}
-
-/// The call a finding is about, as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CallFacts {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Its sends.
-    pub attempts: u32,
-    /// Seconds from its first send to its last answer or failure.
-    #[serde(serialize_with = "three_decimals")]
-    pub elapsed_s: f64,
 }
 
 /// One rule's verdict about one call, run or fleet.

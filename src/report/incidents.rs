@@ -1,9 +1,9 @@
 //! Stretches of time in which failures of one class clustered.
 
-use super::build::masked;
-use crate::attempt::Time;
 use crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
 use crate::measure::{Fleet, Incident};
+use crate::model::Time;
+use crate::untrusted::masked;
 use serde::Serialize;
 
 /// Incidents kept, those with most failing attempts.

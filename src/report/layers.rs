@@ -1,7 +1,7 @@
 //! Loops around loops, by how the sends of a call factor.
 
-use super::build::masked;
 use crate::measure::{Fleet, sorted_layers};
+use crate::untrusted::masked;
 use serde::Serialize;
 
 /// Calls of one client whose sends factor alike.

@@ -1,10 +1,9 @@
 //! The load on each rate-limit scope: arrivals, time in system, concurrency, what was offered and what allowed.
 
-use super::build::masked;
-use super::finding::rounded;
 use super::{LimitKind, Share};
-use crate::attempt::{Scope, Time};
 use crate::measure::{Amplified, Covered, Fleet, PeakPoint, ScopeTally, most_amplified};
+use crate::model::{Scope, Time, rounded};
+use crate::untrusted::masked;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

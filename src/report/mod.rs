@@ -4,52 +4,31 @@
 //! [`SCHEMA_VERSION`].
 
 mod advice;
-mod anonymize;
 mod backoff;
-mod baseline;
-mod build;
-pub(crate) mod chance;
+pub(crate) mod build;
 mod coverage;
-mod diff;
 mod finding;
-mod frames;
 mod incidents;
 mod layers;
 mod load;
-mod past;
-mod rate;
 mod recovery;
 mod shown;
 mod totals;
-mod trace;
-mod trend;
 mod verdict;
 mod who;
 
-pub use anonymize::Anonymizer;
 pub use backoff::{Backoff, BackoffStep};
-pub use baseline::{Baseline, Compared};
 pub use build::build;
-pub use coverage::{Coverage, Undecided, Unreadable};
-pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
-pub use finding::{CallFacts, Cost, Evidence, Finding, Problem, ProblemIdentity, Sighting};
-pub(crate) use finding::{rounded, sum_of_known};
-pub use frames::{Cells, Frame, frames};
+pub use coverage::{Coverage, Undecided};
+pub use finding::{Finding, Problem, ProblemIdentity, Sighting};
 pub use incidents::{Ending, IncidentRow};
 pub use layers::LayerRow;
 pub use load::{AmplifiedSpan, LoadCourse, LoadPoint, LoadRow};
-pub use past::{Past, PastProblem, PastTotals, ProblemKey};
-pub use rate::{Measure, Rate};
 pub use recovery::{RecoveryRow, RecoveryStep};
 pub use totals::{Share, Totals};
-pub use trace::{
-    Dictator, Failures, HeadroomAround, LimitReading, PeerMeasure, Peers, Reading, SupportCase, Surroundings,
-    TRACE_SCHEMA_VERSION, Trace, TracedCall, TracedSend, Traces, Unresolved, traces,
-};
-pub use trend::{Course, Jump, Night, NightReport, Presence, Trend, TrendBasis, trend};
 pub use who::WhoRow;
 
-use crate::attempt::{LimitKind, Time};
+use crate::model::{Bar, Cost, Input, Ledger, LimitKind, Outcome, Reject, Remedy, Time, Unreadable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -125,26 +104,6 @@ pub struct Report {
     pub rejects: Vec<Reject>,
 }
 
-/// `lines = attempts + skipped + rejected + blank + duplicates`, always. A line with two records counts twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Ledger {
-    /// Lines read.
-    pub lines: u64,
-    /// Lines that are attempts and count once.
-    pub attempts: u64,
-    /// Lines that are no attempts.
-    pub skipped: u64,
-    /// Lines that could not be read.
-    pub rejected: u64,
-    /// Empty lines.
-    pub blank: u64,
-    /// Further deliveries of an attempt already counted.
-    pub duplicates: u64,
-    /// Attempts of calls left out by `--since`, `--run` and their like; part of `skipped`. Of one input it is
-    /// not told apart from `attempts`.
-    pub filtered: u64,
-}
-
 /// The time the data covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Window {
@@ -154,18 +113,15 @@ pub struct Window {
     pub last: Time,
 }
 
-/// How a piece of advice is meant.
+/// What became of the problems of a former report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Remedy {
-    /// Nothing helps before a point in time.
-    Wait,
-    /// The request itself must become smaller.
-    Shrink,
-    /// Sending again cannot help.
-    Stop,
-    /// Code or configuration must change.
-    Fix,
+pub struct Compared {
+    /// Problems of this report that the former one has too, at a rate that chance explains.
+    pub known: u64,
+    /// Problems that the former one has too, and of which there is more than chance explains.
+    pub grown: u64,
+    /// Problems of the former report that this one does not have.
+    pub gone: u64,
 }
 
 /// One thing to do.
@@ -191,25 +147,6 @@ pub struct Histogram {
     /// Calls that took `key` attempts.
     #[serde(flatten)]
     pub bars: BTreeMap<u32, Bar>,
-}
-
-/// One bar of a [`Histogram`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Bar {
-    /// Calls that succeeded.
-    pub ok: u64,
-    /// Calls that failed.
-    pub failed: u64,
-    /// Calls still open at the end of the data.
-    pub open: u64,
-}
-
-impl Bar {
-    /// All calls of the bar.
-    #[must_use]
-    pub fn calls(self) -> u64 {
-        self.ok + self.failed + self.open
-    }
 }
 
 /// One run.
@@ -259,18 +196,6 @@ pub struct Run {
     pub findings: [u64; 3],
     /// Green, and more than one attempt somewhere.
     pub green_with_retries: bool,
-}
-
-/// How a call or a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// In success.
-    Ok,
-    /// In failure.
-    Failed,
-    /// Its next attempt could lie beyond the data.
-    Open,
 }
 
 /// How the failures of one class fared.
@@ -324,32 +249,4 @@ pub struct HeadroomPoint {
     pub rejected: u64,
     /// Overloads answered on the scope in it.
     pub overloaded: u64,
-}
-
-/// One input.
-#[derive(Clone, Debug, Serialize)]
-pub struct Input {
-    /// As it was named.
-    pub path: String,
-    /// Format, told by content.
-    pub format: &'static str,
-    /// Bytes read, after decompression.
-    pub bytes: u64,
-    /// What became of its lines.
-    pub ledger: Ledger,
-    /// Why it could not be read, or not to its end; what was read before that is judged.
-    pub failure: Option<String>,
-}
-
-/// A line that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Reject {
-    /// Input.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u64,
-    /// Column in bytes, from 1; 0 where the whole line is meant.
-    pub column: u64,
-    /// What was wrong.
-    pub reason: String,
 }

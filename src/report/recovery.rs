@@ -1,9 +1,9 @@
 //! Do retries help? What became of the retries after each kind of failure.
 
 use super::Share;
-use super::build::masked;
-use super::finding::rounded;
 use crate::measure::{Fleet, Recovery};
+use crate::model::rounded;
+use crate::untrusted::masked;
 use serde::Serialize;
 
 /// Calls of one service whose first attempt failed with one class.

@@ -1,7 +1,7 @@
 //! The part of a report that is shown.
 
 use super::Report;
-use crate::rules::Severity;
+use crate::model::Severity;
 use std::collections::BTreeSet;
 
 impl Report {

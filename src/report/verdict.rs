@@ -1,8 +1,10 @@
 //! The verdict: what happened, what is wrong, what it cost, for whoever reads no further.
 
 use super::{Problem, Share, Totals};
-use crate::rules::Severity;
-use crate::units::{capital, counted, percent_of, plural, seconds, thousands};
+use crate::model::{
+    Severity,
+    units::{capital, counted, percent_of, plural, seconds, thousands},
+};
 
 /// Rules with evidence, as a share of all, below which the verdict says that little could be judged.
 const LITTLE: f64 = 0.5;

@@ -1,8 +1,8 @@
 //! Who sent what: attempts, failures and findings by each name the log gives.
 
-use super::build::masked;
-use crate::attempt::{AttemptTable, Dimension, Symbol};
 use crate::measure::{Fleet, SenderTally};
+use crate::model::{AttemptTable, Dimension, Symbol};
+use crate::untrusted::masked;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;

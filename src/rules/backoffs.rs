@@ -1,8 +1,8 @@
 //! What the rules about schedules of waits say alike.
 
 use super::Hit;
-use crate::attempt::{Scope, Symbol};
 use crate::measure::{Fleet, LoopKey, LoopTally, Step};
+use crate::model::{Scope, Symbol};
 use crate::rules::shared::cut;
 
 /// A loop in words: what a person would look for in the code.

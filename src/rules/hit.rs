@@ -1,10 +1,8 @@
 //! A rule's raw verdict: figures and row numbers, not yet a finding anyone reads.
 
-use super::{Confidence, Remedy, Severity};
-use crate::attempt::{Scope, Symbol, Time};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Remedy, Scope, Severity, Symbol, Time};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 

@@ -96,4 +96,4 @@ pub use catalogue::{CATALOGUE, find};
 pub use example::Example;
 pub use hit::Hit;
 pub(crate) use instants::{declares_pool, terms};
-pub use model::{Check, Confidence, Field, Remedy, Rule, Scope, Setting, Settings, Severity};
+pub use model::{Check, Field, Rule, Scope, Setting, Settings};

@@ -3,59 +3,9 @@
 use super::Hit;
 use crate::calls::Call;
 use crate::measure::{Fleet, Service};
-use crate::policy::{Policies, Policy};
-use serde::{Deserialize, Serialize};
+use crate::model::{Policies, Policy, Remedy, Severity};
+use serde::Serialize;
 use std::collections::BTreeMap;
-
-pub use crate::report::Remedy;
-
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing; healthy systems show it.
-    Info,
-    /// Costs something, or may.
-    Warning,
-    /// Costs something now, and cannot be right.
-    Error,
-}
-
-impl Severity {
-    /// As written in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Info => "info",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
-
-/// How complete the evidence of a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Confidence {
-    /// Rests on guesses, each of them said.
-    Low,
-    /// One link is inferred.
-    Medium,
-    /// The log shows it.
-    High,
-}
-
-impl Confidence {
-    /// As written in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Confidence::Low => "low",
-            Confidence::Medium => "medium",
-            Confidence::High => "high",
-        }
-    }
-}
 
 /// What a finding of a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

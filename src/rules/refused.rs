@@ -1,10 +1,9 @@
 //! Attempts that repeat a request which the server had refused for good.
 
-use super::{Confidence, Field, Hit, Severity, shared};
-use crate::attempt::{Flags, Symbol, Time};
+use super::{Field, Hit, shared};
 use crate::calls::{Call, shows_retry};
 use crate::classify::Class;
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Flags, Severity, Symbol, Time};
 use smallvec::SmallVec;
 
 /// Refusals that later attempts are compared with: the last of each origin and body. A call that goes through more

@@ -1,8 +1,8 @@
 //! Whether a failed send may have taken effect all the same, and whether the next one repeats it.
 
-use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
+use crate::model::{Attempt, Flags};
 
 /// Words of exceptions that say no connection came about, so nothing was sent.
 const NEVER_CONNECTED: [&str; 12] = [

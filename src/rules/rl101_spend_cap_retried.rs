@@ -1,8 +1,9 @@
 //! A monthly spend cap answers 429, and clients that go by the status retry it.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused};
+use super::{Check, Field, Hit, Rule, Scope, Settings, refused};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

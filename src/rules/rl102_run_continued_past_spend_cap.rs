@@ -1,10 +1,9 @@
 //! A cap that stopped one call stops every later one, and the run went on all the same.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::{Flags, Symbol, Time};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::classify::Class;
 use crate::measure::{CapKey, CapTally, Capped, Fleet, Holder};
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Flags, Remedy, Severity, Symbol, Time};
 
 const GRACE: Setting = Setting {
     name: "grace_s",

@@ -1,10 +1,10 @@
 //! The same wrong request again.
 
 use super::refused::Retried;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Flags, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

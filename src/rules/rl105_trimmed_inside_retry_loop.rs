@@ -1,9 +1,10 @@
 //! The counterpart of RL104: the retry loop changed the request.
 
 use super::rl104_invalid_request_retried as rl104;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,8 +1,9 @@
 //! Used-up credit or a daily allowance, behind the status of a rate limit.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused};
+use super::{Check, Field, Hit, Rule, Scope, Settings, refused};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,8 +1,9 @@
 //! A failure nobody recognised was retried like any other.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, shared};
+use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

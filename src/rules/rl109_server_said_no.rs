@@ -1,9 +1,9 @@
 //! `x-should-retry: false`, and a further send.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Flags, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

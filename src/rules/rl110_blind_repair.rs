@@ -1,8 +1,9 @@
 //! The answer was no good, or refused, and the same question was asked again.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused, repeats, shared};
+use super::{Check, Field, Hit, Rule, Scope, Settings, refused, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,8 +1,9 @@
 //! Nobody was waiting for the answer any more.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Confidence, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,10 +1,9 @@
 //! A loop across turns: each call is short, and each repeats what was refused for good.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Symbol;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
 use crate::measure::{Alike, Fleet, Refused};
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Remedy, Severity, Symbol};
 use std::borrow::Cow;
 
 const CALLS: Setting = Setting {

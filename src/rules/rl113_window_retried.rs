@@ -1,9 +1,10 @@
 //! A spent usage window reopens at a known time, and not before.
 
 use super::refused::Retried;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, refused};
+use super::{Check, Field, Hit, Rule, Scope, Settings, refused};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -2,11 +2,10 @@
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl704_overload_relabelled as rl704;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::{Attempt, Flags};
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::classify::{Bucket, Class};
-use crate::report::Outcome;
+use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

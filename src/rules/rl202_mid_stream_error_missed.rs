@@ -1,10 +1,9 @@
 //! An error inside a stream whose status was 200.
 
 use super::rl207_truncated_stream_accepted as rl207;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::{AnswerEnd, Attempt, Flags};
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
-use crate::report::Outcome;
+use crate::model::{AnswerEnd, Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

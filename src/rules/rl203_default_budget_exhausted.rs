@@ -4,12 +4,11 @@ use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
 use super::rl304_immediate_retry as rl304;
 use super::sdk::{self, Ladder, OFFICIAL};
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::{Attempt, Flags};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
 use crate::measure::{Haste, loops_of};
-use crate::report::Outcome;
+use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 use std::borrow::Cow;
 
 const WAITED: Setting = Setting {

@@ -1,9 +1,9 @@
 //! Two code paths of one run disagree about the same failure.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Symbol;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
 use crate::measure::{Fleet, Handling};
+use crate::model::{Remedy, Severity, Symbol};
 
 const CALLS: Setting = Setting {
     name: "min_calls",

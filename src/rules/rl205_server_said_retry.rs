@@ -1,10 +1,9 @@
 //! The server asked for another try and got none.
 
 use super::rl206_gave_up_on_the_hint as rl206;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::{Attempt, Flags};
+use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
-use crate::report::Outcome;
+use crate::model::{Attempt, Flags, Outcome, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,10 +1,9 @@
 //! The server said when to come back, and the client left for good.
 
 use super::sdk::{self, LongHint};
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
-use crate::report::Outcome;
+use crate::model::{Confidence, Flags, Outcome, Remedy, Severity};
 
 const CAP: Setting =
     Setting { name: "cap_s", default: 60.0, unit: "s", meaning: "the longest single wait clients commonly allow" };

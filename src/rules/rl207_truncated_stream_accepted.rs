@@ -1,11 +1,10 @@
 //! An answer without its end, used as if it were whole.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::{AnswerEnd, Attempt, Flags, Symbol};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::measure::{Answers, Asker, EARLIEST, Endless, Fleet, Spot};
-use crate::report::Outcome;
+use crate::model::{AnswerEnd, Attempt, Confidence, Flags, Outcome, Remedy, Severity, Symbol};
 
 const MOST_EMPTY: Setting = Setting {
     name: "max_empty_share",
@@ -112,7 +111,7 @@ pub(super) fn accepted(call: &Call<'_>) -> bool {
     let broke_off = last.flags.end() == AnswerEnd::Truncated && last.class == Some(Class::Connection);
     let noticed = || {
         let detail = call.detail(call.len() - 1);
-        let named = |of: fn(&crate::attempt::Detail) -> Symbol| detail.is_some_and(|detail| of(detail).is_some());
+        let named = |of: fn(&crate::model::Detail) -> Symbol| detail.is_some_and(|detail| of(detail).is_some());
         last.flags.has(Flags::LOGGED_ERROR)
             || last.flags.has(Flags::DECIDED_RETRY)
             || named(|detail| detail.exception)

@@ -1,9 +1,9 @@
 //! The server's wait is a floor, and the client came back before it was over.
 
 use super::sdk;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::HintSource;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::{Call, Wait};
+use crate::model::{Confidence, HintSource, Remedy, Severity};
 use smallvec::SmallVec;
 use std::ops::RangeInclusive;
 
@@ -136,7 +136,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     if let Some((cause, fix)) = cause(call, worst) {
         hit.message = format!("{}; {cause}", hit.message);
-        hit.evidence.push(("cause", crate::report::Evidence::Text(cause)));
+        hit.evidence.push(("cause", crate::model::Evidence::Text(cause)));
         hit.fix = Some(fix.into());
     }
     Some(hit)

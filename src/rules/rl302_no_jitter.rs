@@ -1,8 +1,9 @@
 //! Waits of one step that are all alike: whoever fails together comes back together.
 
 use super::scripted::{attempts, retried};
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
 use crate::measure::{Fleet, LoopKey, LoopTally, Step, Waits};
+use crate::model::{Remedy, Severity};
 
 const WAITS: Setting = Setting {
     name: "waits",

@@ -1,8 +1,9 @@
 //! The same wait before every retry: no backoff.
 
 use super::scripted::attempts;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
 use crate::measure::{Fleet, LoopKey, LoopTally, Shape};
+use crate::model::{Confidence, Remedy, Severity};
 
 const LONG: Setting = Setting {
     name: "long_s",

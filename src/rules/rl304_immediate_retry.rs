@@ -1,9 +1,9 @@
 //! No wait at all after the server said it had no room.
 
 use super::scripted::retried;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::Symbol;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, LoopHaste, LoopKey, Shape};
+use crate::model::{Confidence, Remedy, Severity, Symbol};
 
 const SHARE: Setting = Setting {
     name: "share",

@@ -2,8 +2,9 @@
 
 use super::rl303_fixed_interval as rl303;
 use super::scripted::retried;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs};
 use crate::measure::{Fleet, Jitter, LoopKey, LoopTally, Shape};
+use crate::model::{Remedy, Severity};
 
 const WORKERS: Setting = Setting {
     name: "workers",

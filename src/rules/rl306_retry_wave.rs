@@ -1,9 +1,8 @@
 //! Retries that come in waves: whoever failed together comes back together, and fails together again.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, backoffs, shared};
-use crate::attempt::Scope as Limits;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
 use crate::measure::{Fleet, Jitter, LoopKey, Train, WaveTerms};
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
 const CALLS: Setting =
     Setting { name: "calls", default: 10.0, unit: "", meaning: "retries of so many calls within 250 ms make a wave" };

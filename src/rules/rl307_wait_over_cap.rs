@@ -1,8 +1,8 @@
 //! The client's own backoff has grown beyond use.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
+use crate::model::{Confidence, Flags, Remedy, Severity};
 
 const CAP: Setting =
     Setting { name: "cap_s", default: 60.0, unit: "s", meaning: "the longest wait a client should choose of itself" };

@@ -1,8 +1,9 @@
 //! Obedient to the letter, and asleep for minutes.
 
 use super::rl315_over_wait as rl315;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
+use crate::model::{Remedy, Severity};
 
 const LONG: Setting = Setting {
     name: "long_s",

@@ -1,8 +1,8 @@
 //! The prompt cache went cold while the call waited.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
+use crate::model::{Confidence, Flags, Remedy, Severity};
 
 const TTL: Setting =
     Setting { name: "ttl_s", default: 300.0, unit: "s", meaning: "how long the prompt cache lives without a hit" };

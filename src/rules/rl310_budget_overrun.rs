@@ -1,8 +1,9 @@
 //! A call that would not end.
 
 use super::rl308_blocked_by_long_retry_after as rl308;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
+use crate::model::{Remedy, Severity};
 
 const BUDGET: Setting =
     Setting { name: "budget_s", default: 900.0, unit: "s", meaning: "the longest a call may go on trying" };

@@ -1,8 +1,9 @@
 //! A loop that nothing seems to bound.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::measure::loops_of;
+use crate::model::{Confidence, Remedy, Severity};
 
 const ATTEMPTS: Setting = Setting {
     name: "attempts",

@@ -1,7 +1,8 @@
 //! Waiting as told, for a hint that is not true.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
+use crate::model::{Remedy, Severity};
 use smallvec::SmallVec;
 
 const WAITS: Setting = Setting { name: "waits", default: 5.0, unit: "", meaning: "obedient waits without success" };

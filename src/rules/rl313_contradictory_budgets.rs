@@ -1,10 +1,9 @@
 //! Two budgets for one call, and the outer one makes the inner one a promise nobody keeps.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::{Attempt, Flags};
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::report::Outcome;
+use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

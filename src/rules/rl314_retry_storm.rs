@@ -1,9 +1,10 @@
 //! Many sends of one request in a few seconds.
 
 use super::scripted::attempts;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
 use crate::measure::loops_of;
+use crate::model::{Confidence, Remedy, Severity};
 use smallvec::SmallVec;
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
 //! Far more patience than the server asked for.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::{Call, Wait};
+use crate::model::{Confidence, Remedy, Severity};
 
 const FACTOR: Setting =
     Setting { name: "factor", default: 3.0, unit: "", meaning: "how many times the hint a wait may last" };

@@ -1,9 +1,10 @@
 //! Two retry loops, one around the other: their attempts multiply.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
+use super::{Check, Field, Hit, Rule, Scope, Settings};
 use super::{repeats, shared};
 use crate::calls::{Call, Grouping};
 use crate::measure::{Layering, Loops, Sign, loops_of};
+use crate::model::{Confidence, Remedy, Severity};
 
 /// What the layer of an SDK is called.
 const SDK: &str = "sdk";

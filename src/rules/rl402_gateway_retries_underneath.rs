@@ -1,7 +1,8 @@
 //! Something beneath the client sends again, and only its own counter shows it.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
+use crate::model::{Confidence, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

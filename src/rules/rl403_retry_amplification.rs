@@ -1,10 +1,9 @@
 //! Calls of a few minutes became a multiple of sends.
 
 use super::storm::storm;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::Scope as Limits;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified};
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
 const RATIO: Setting =
     Setting { name: "ratio", default: 1.5, unit: "", meaning: "sends a call, from which on it is a finding" };

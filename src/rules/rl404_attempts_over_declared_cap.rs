@@ -1,9 +1,9 @@
 //! A layer that sends more often than it says it does.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::Symbol;
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::measure::loops_of;
+use crate::model::{Remedy, Severity, Symbol};
 use smallvec::SmallVec;
 use std::ops::Range;
 

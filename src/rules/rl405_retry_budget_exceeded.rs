@@ -1,11 +1,9 @@
 //! More retries than a retry budget would have allowed.
 
 use super::storm::storm;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::Scope as Limits;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified, spans_over};
-use crate::report::Evidence;
-use crate::units;
+use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity, units};
 
 const RATIO: Setting =
     Setting { name: "ratio", default: 0.2, unit: "", meaning: "retries for each first attempt that a budget allows" };

@@ -1,10 +1,9 @@
 //! A loop that waits otherwise than it was configured to.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::measure::loops_of;
-use crate::policy::Schedule;
+use crate::model::{Confidence, Flags, Remedy, Schedule, Severity};
 
 const SHARE: Setting = Setting {
     name: "tolerance_share",

@@ -1,8 +1,8 @@
 //! A deadline that does not hold.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
+use crate::model::{Flags, Remedy, Severity};
 
 const SHARE: Setting = Setting {
     name: "tolerance_share",

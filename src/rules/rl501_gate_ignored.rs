@@ -1,9 +1,8 @@
 //! A 429 with a hint speaks to everyone on its scope, and the others did not hear it.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::Scope as Limits;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, GateTerms, Ignored};
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
 const SENDS: Setting = Setting {
     name: "min_sends",

@@ -1,9 +1,8 @@
 //! Refused with quota left, right after the rate had jumped.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::{LimitKind, Scope as Limits, Time};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, Ramp, RampTerms};
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, LimitKind, Remedy, Scope as Limits, Severity, Time};
 
 const RISE: Setting =
     Setting { name: "rise", default: 5.0, unit: "", meaning: "times the rate of starts in the minute before" };

@@ -1,10 +1,8 @@
 //! The server said how little was left, and nobody slowed down.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::{Gauge, LimitKind, Scope as Limits, Time, Track};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Drain, DrainTerms, Fleet, drains};
-use crate::report::Evidence;
-use crate::units;
+use crate::model::{Evidence, Gauge, LimitKind, Remedy, Scope as Limits, Severity, Time, Track, units};
 use std::collections::HashMap;
 
 const UNDER: Setting =

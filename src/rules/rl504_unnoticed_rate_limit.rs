@@ -1,8 +1,8 @@
 //! A run that lives on its retries.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Symbol;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, LATE, RunTally};
+use crate::model::{Remedy, Severity, Symbol};
 
 const SHARE: Setting =
     Setting { name: "late_share", default: 0.2, unit: "", meaning: "share of the run's calls that succeed late" };

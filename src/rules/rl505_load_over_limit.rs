@@ -1,9 +1,8 @@
 //! Minute after minute a good part of the sends is refused: the limit, not a transient.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::{LimitKind, Scope as Limits};
+use super::{Check, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Pressed, most_pressed};
-use crate::report::Evidence;
+use crate::model::{Evidence, LimitKind, Remedy, Scope as Limits, Severity};
 
 const SHARE: Setting =
     Setting { name: "refused_share", default: 0.2, unit: "", meaning: "share of the sends refused in each minute" };

@@ -1,9 +1,8 @@
 //! Many calls at once, and a share of them refused for that very reason.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
-use crate::attempt::Scope as Limits;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fanout, FanoutTerms, Fleet};
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
 const STARTS: Setting =
     Setting { name: "starts", default: 12.0, unit: "", meaning: "calls that start within one second" };

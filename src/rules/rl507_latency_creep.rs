@@ -1,9 +1,8 @@
 //! Answers that come slower and slower, with no error: a queue without an end.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Symbol;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Kind, Pace, Quarter, RunTally};
-use crate::report::Outcome;
+use crate::model::{Confidence, Outcome, Remedy, Severity, Symbol};
 
 const TIMES: Setting = Setting {
     name: "times",

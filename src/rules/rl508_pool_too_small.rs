@@ -1,9 +1,8 @@
 //! More calls under way than the pool was made for.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Scope as Limits;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Peak};
-use crate::report::Evidence;
+use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
 const POOL: Setting = Setting {
     name: "pool",

@@ -1,9 +1,9 @@
 //! Where one send fails, the next one does too: a retry is no new throw of the dice.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::{Bucket, Class};
 use crate::measure::{Fleet, Recovery, Service};
-use crate::units;
+use crate::model::{Confidence, Remedy, Severity, units};
 
 const TIMES: Setting = Setting {
     name: "times",

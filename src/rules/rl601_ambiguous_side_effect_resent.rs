@@ -1,9 +1,9 @@
 //! Nobody knows whether it happened, and it was asked for again.
 
 use super::rl608_tool_replayed as rl608;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
+use crate::model::{Flags, Remedy, Severity};
 use smallvec::SmallVec;
 
 /// See the catalogue.

@@ -1,8 +1,8 @@
 //! A key per attempt is no key.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
+use crate::model::{Flags, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,12 +1,10 @@
 //! A deadline that the longest allowed answer cannot meet.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::measure::{Fleet, Service};
-use crate::report::Evidence;
-use crate::units;
+use crate::model::{Confidence, Evidence, Flags, Remedy, Severity, units};
 use smallvec::SmallVec;
 
 const FIRST_TOKEN: Setting =

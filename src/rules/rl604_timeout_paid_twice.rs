@@ -1,10 +1,10 @@
 //! A deadline cuts the answer off, and the next attempt meets the same deadline.
 
 use super::rl603_timeout_too_short as rl603;
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Confidence, Flags, Remedy, Severity};
 use smallvec::SmallVec;
 
 const LEAST: Setting = Setting {

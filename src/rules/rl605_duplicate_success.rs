@@ -1,8 +1,8 @@
 //! Two answers to one request.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::{AnswerEnd, Flags};
+use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
+use crate::model::{AnswerEnd, Confidence, Flags, Remedy, Severity};
 use smallvec::SmallVec;
 
 /// See the catalogue.

@@ -1,8 +1,9 @@
 //! A rate limit is over in seconds; another model is a different answer.
 
 use super::rl206_gave_up_on_the_hint as rl206;
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
+use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,9 +1,8 @@
 //! One model had no room, again and again, while another was answering.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::{Scope as Limits, Time};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Starving};
-use crate::report::Evidence;
+use crate::model::{Evidence, Remedy, Scope as Limits, Severity, Time};
 
 const FAILURES: Setting = Setting {
     name: "failures",

@@ -1,9 +1,9 @@
 //! A tool ran, or may have run, and was run again.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Bucket;
+use crate::model::{Confidence, Flags, Remedy, Severity};
 use smallvec::SmallVec;
 
 /// See the catalogue.

@@ -1,8 +1,8 @@
 //! The caller already held the beginning of an answer, and got another one from the start.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
+use crate::model::{Confidence, Flags, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

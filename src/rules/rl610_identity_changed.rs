@@ -1,9 +1,9 @@
 //! The same call under another key or account.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, repeats, shared};
-use crate::attempt::{Origin, Symbol};
+use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Confidence, Origin, Remedy, Severity, Symbol};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

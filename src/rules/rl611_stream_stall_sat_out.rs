@@ -1,9 +1,9 @@
 //! A stream fell silent, and its client waited on.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{Flags, Remedy, Severity};
 
 const IDLE: Setting = Setting {
     name: "idle_s",

@@ -1,8 +1,8 @@
 //! An error that was wrapped again on its way.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::{Flags, Symbol};
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
+use crate::model::{Confidence, Flags, Remedy, Severity, Symbol};
 use serde_json::Value;
 
 /// See the catalogue.

@@ -1,9 +1,9 @@
 //! An error type that is not one of the provider's.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::kind_of_exception;
+use crate::model::{Flags, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,10 +1,9 @@
 //! The provider said "busy", and something in between made it the client's fault.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::Flags;
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::report::Outcome;
+use crate::model::{Confidence, Flags, Outcome, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

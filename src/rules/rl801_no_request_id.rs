@@ -1,8 +1,8 @@
 //! Without a request id nobody at the provider can find the request.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use super::{Check, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::Fleet;
-use crate::units;
+use crate::model::{Remedy, Severity, units};
 
 const SHARE: Setting =
     Setting { name: "share", default: 0.01, unit: "", meaning: "share of the responses that may lack a request id" };

@@ -1,7 +1,8 @@
 //! Two companies answer for one request, and the log can ask only one of them.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
+use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

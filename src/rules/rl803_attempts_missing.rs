@@ -1,8 +1,8 @@
 //! Attempt numbers with a hole: lines were lost on the way.
 
-use super::{Check, Confidence, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
-use crate::attempt::Symbol;
+use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::calls::Call;
+use crate::model::{Confidence, Remedy, Severity, Symbol};
 use smallvec::SmallVec;
 
 /// See the catalogue.

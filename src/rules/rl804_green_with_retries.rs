@@ -1,9 +1,8 @@
 //! A green run that was not as easy as it looks.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Settings, Severity};
-use crate::attempt::Symbol;
+use super::{Check, Hit, Rule, Scope, Settings};
 use crate::measure::{Fleet, RunTally};
-use crate::report::Outcome;
+use crate::model::{Outcome, Remedy, Severity, Symbol};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

@@ -1,7 +1,8 @@
 //! Times that contradict one another.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::calls::Call;
+use crate::model::{Remedy, Severity};
 
 const OVERLAP: Setting = Setting {
     name: "overlap_ms",

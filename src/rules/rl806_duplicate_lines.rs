@@ -1,7 +1,8 @@
 //! The same attempt, delivered more than once.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity};
+use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
+use crate::model::{Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

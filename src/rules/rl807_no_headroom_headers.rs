@@ -1,7 +1,8 @@
 //! Nothing in the log says how much of the limits is left.
 
-use super::{Check, Hit, Remedy, Rule, Scope, Setting, Settings, Severity};
+use super::{Check, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::Fleet;
+use crate::model::{Remedy, Severity};
 
 const ATTEMPTS: Setting = Setting {
     name: "attempts",

@@ -1,9 +1,9 @@
 //! A failure the log calls a success.
 
-use super::{Check, Field, Hit, Remedy, Rule, Scope, Settings, Severity, shared};
-use crate::attempt::{AnswerEnd, Attempt, Flags};
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
+use crate::model::{AnswerEnd, Attempt, Flags, Remedy, Severity};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {

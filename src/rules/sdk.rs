@@ -9,7 +9,7 @@
 //! of 0 is obeyed by the TypeScript clients and passed over by the Python ones. Retries of other kinds have no hint
 //! in them: one 401 after a new token (anthropic for TypeScript), a body that was cut off (openai for Node 7).
 
-use crate::attempt::{Interner, Origin};
+use crate::model::{Interner, Origin};
 
 /// What a client does with a long `retry-after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! What several rules of one kind do alike.
 
-use crate::attempt::{Attempt, Symbol};
 use crate::calls::Call;
 pub(super) use crate::calls::{is_unsafe_to_repeat, same_account, same_scope, shows_retry, streaks};
 use crate::classify::Class;
-use crate::units;
-pub(super) use crate::units::seconds;
+pub(super) use crate::model::units::seconds;
+use crate::model::{Attempt, Symbol, units};
 pub(super) use crate::untrusted::cut;
 
 /// How far two send times of the call may be off against each other: some logs keep whole seconds.

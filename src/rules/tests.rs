@@ -1,9 +1,10 @@
 //! Every example of every rule, and what the catalogue promises of its entries.
 #![allow(clippy::panic)]
 
-use super::{CATALOGUE, Example, Rule, Severity, find};
+use super::{CATALOGUE, Example, Rule, find};
 use crate::config::Config;
 use crate::judge::{Options, judge};
+use crate::model::Severity;
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use retrylens::config::Config;
 use retrylens::ingest::read_str;
 use retrylens::judge::{Options, judge};
-use retrylens::rules::{Rule, Settings, Severity, find};
+use retrylens::model::Severity;
+use retrylens::rules::{Rule, Settings, find};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,10 @@
 //! Keys and regions, pages of an edge in front of the service, and connections that broke.
 
 use super::{BROKEN, MessageRow, Over, REFUSED, SILENT, origin, says};
-use crate::classify::Class::{Authentication, Cancelled, Connection, GatewayError, Permission, ServerError, Timeout};
-use crate::classify::table::Origin;
+use crate::classify::{
+    Class::{Authentication, Cancelled, Connection, GatewayError, Permission, ServerError, Timeout},
+    table::Origin,
+};
 
 const ANTHROPIC: Origin = origin("anthropic", "Anthropic API docs, Errors");
 const CLAUDE_CODE: Origin = origin("anthropic", "Claude Code notices, claude-code issues");

@@ -1,8 +1,10 @@
 //! Money: credit, balances, budgets, bills. The words mean it under any status.
 
 use super::{ANY, MessageRow, begins, opens, origin, says};
-use crate::classify::Class::{Billing, QuotaExhausted, SpendCap, SpendLimit};
-use crate::classify::table::Origin;
+use crate::classify::{
+    Class::{Billing, QuotaExhausted, SpendCap, SpendLimit},
+    table::Origin,
+};
 
 const ANTHROPIC: Origin = origin("anthropic", "Anthropic API docs, Errors");
 const OPENAI: Origin = origin("openai", "OpenAI API docs, Error codes");

@@ -1,8 +1,10 @@
 //! Requests: prompts that are too long, and content that a filter refused.
 
 use super::{ANY, BROKEN, FILTERED, LIMIT, MessageRow, Over, REFUSED, opens, origin, says};
-use crate::classify::Class::{ContentPolicy, ContextTooLong, NotFound, RateLimited};
-use crate::classify::table::Origin;
+use crate::classify::{
+    Class::{ContentPolicy, ContextTooLong, NotFound, RateLimited},
+    table::Origin,
+};
 
 const ANTHROPIC: Origin = origin("anthropic", "Anthropic API docs, Errors");
 const OPENAI: Origin = origin("openai", "OpenAI API docs, Error codes");

@@ -1,8 +1,10 @@
 //! The service: no capacity left for anyone, or this caller too fast.
 
 use super::{CROWDED, LIMIT, MessageRow, Over, SILENT, opens, origin, says};
-use crate::classify::Class::{Overloaded, RateLimited};
-use crate::classify::table::Origin;
+use crate::classify::{
+    Class::{Overloaded, RateLimited},
+    table::Origin,
+};
 
 const OPENAI: Origin = origin("openai", "OpenAI API docs, Error codes");
 const GEMINI: Origin = origin("gemini", "Gemini API docs, Troubleshooting");

@@ -1,8 +1,10 @@
 //! Windows, plans, and limits of a day or longer, told apart from rates of a minute.
 
 use super::{LIMIT, MessageRow, Over, REFUSED, opens, origin, quota_id, says};
-use crate::classify::Class::{Entitlement, QuotaExhausted, RateLimited, UsageWindow};
-use crate::classify::table::Origin;
+use crate::classify::{
+    Class::{Entitlement, QuotaExhausted, RateLimited, UsageWindow},
+    table::Origin,
+};
 
 const CLAUDE_CODE: Origin = origin("anthropic", "Claude Code notices, claude-code issues");
 const OPENAI: Origin = origin("openai", "OpenAI API docs, Error codes and Rate limits");

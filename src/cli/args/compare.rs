@@ -1,7 +1,7 @@
 //! Arguments of the commands that compare reports.
 
 use super::{AnonymizeArgs, Color, ConfigFile, FailOn, Level, ReadingArgs};
-use crate::attempt::Zone;
+use crate::model::Zone;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

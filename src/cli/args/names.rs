@@ -1,7 +1,7 @@
 //! Names to choose calls by: one way to match for all of them.
 
-use crate::attempt::Dimension;
-use crate::ingest::{Name, Names};
+use crate::ingest::Names;
+use crate::model::{Dimension, Name};
 use clap::Args;
 
 /// Calls chosen by a name of any one of their attempts. A name is given whole, in any case, with the wildcards `*`,

@@ -1,9 +1,8 @@
 //! Which arguments are ids and which are inputs.
 
-use crate::cli::args::TraceArgs;
-use crate::cli::error::CliError;
+use crate::cli::{args::TraceArgs, error::CliError};
 use crate::ingest::looks_like_a_log;
-use crate::search::MOST_IDS;
+use crate::trace::MOST_IDS;
 use std::io::IsTerminal;
 use std::path::Path;
 

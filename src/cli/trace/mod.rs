@@ -7,10 +7,9 @@ use super::anonymize::anonymizer;
 use super::args::{TraceArgs, age_us};
 use super::error::{CliError, IO_FAILED};
 use super::{config, inputs, interrupt, output};
+use crate::model::Severity;
 use crate::render::text;
-use crate::report::{Traces, traces};
-use crate::rules::Severity;
-use crate::search::{Query, search};
+use crate::trace::{Query, Traces, search, traces};
 use outputs::Outputs;
 
 pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {

@@ -1,11 +1,13 @@
 //! Where the answer goes, and in which forms.
 
-use crate::cli::args::{Color, TraceArgs, TraceFormat};
-use crate::cli::error::CliError;
-use crate::cli::output;
+use crate::cli::{
+    args::{Color, TraceArgs, TraceFormat},
+    error::CliError,
+    output,
+};
 use crate::ingest::{self, Source};
 use crate::render::{html, json, text};
-use crate::report::Traces;
+use crate::trace::Traces;
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -2,9 +2,9 @@
 
 use super::attempt::Builder;
 use super::scalar::Scalar;
-use crate::attempt::{HintSource, Time, Zone};
 use crate::classify;
 use crate::ingest::hint::{self, Hint, ServerHint};
+use crate::model::{HintSource, Time, Zone};
 
 /// The status of a rate limit, the only one beside which a reset is a wait.
 const TOO_MANY_REQUESTS: u16 = 429;

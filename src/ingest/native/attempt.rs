@@ -7,15 +7,17 @@ use super::record::{Record, TokenCounts};
 use super::scalar::Scalar;
 use super::slot::{ORIGIN, Slot};
 use super::unclear::{self, Unclear};
-use crate::attempt::{
+use crate::classify::{self, Class, Verdict};
+use crate::ingest::{
+    conventions::{Conventions, Moments},
+    dialect::Dialect,
+    filter::Filter,
+    hint::{Hint, ServerHint},
+    timestamp,
+};
+use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
 };
-use crate::classify::{self, Class, Verdict};
-use crate::ingest::conventions::{Conventions, Moments};
-use crate::ingest::dialect::Dialect;
-use crate::ingest::filter::Filter;
-use crate::ingest::hint::{Hint, ServerHint};
-use crate::ingest::timestamp;
 use crate::untrusted::mask_keys;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;

@@ -3,7 +3,7 @@
 use super::attempt::{cap_of, number_in_call, sdk_count};
 use super::slot::{ORIGIN, Slot};
 use super::values::Values;
-use crate::attempt::{Attempt, Flags, LimitKind};
+use crate::model::{Attempt, Flags, LimitKind};
 
 /// The part of an ordinary attempt that repeats from line to line.
 #[derive(Clone, Copy, Debug)]

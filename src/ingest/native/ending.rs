@@ -2,8 +2,8 @@
 
 use super::attempt::Builder;
 use super::scalar::Scalar;
-use crate::attempt::AnswerEnd;
 use crate::classify;
+use crate::model::AnswerEnd;
 
 /// Outcomes that say that the answer broke off.
 const TRUNCATED: [&str; 8] = [

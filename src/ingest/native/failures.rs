@@ -2,8 +2,8 @@
 
 use super::attempt::FINGERPRINT;
 use super::scan;
-use crate::attempt::Symbol;
 use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
+use crate::model::Symbol;
 use std::hash::BuildHasher;
 
 /// Failures kept in mind; one makes way for another of the same place.

@@ -4,10 +4,8 @@ use super::attempt::{Builder, FINGERPRINT, Place, moments};
 use super::fields;
 use super::scalar::Scalar;
 use super::whole_record;
-use crate::attempt::{Time, Zone};
-use crate::ingest::conventions::Conventions;
-use crate::ingest::dialect::Dialect;
-use crate::ingest::hint::ServerHint;
+use crate::ingest::{conventions::Conventions, dialect::Dialect, hint::ServerHint};
+use crate::model::{Time, Zone};
 use std::hash::BuildHasher;
 
 /// What one attempt says of its times.

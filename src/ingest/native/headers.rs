@@ -4,7 +4,7 @@ use super::json::{Fault, Reader};
 use super::scalar::Scalar;
 use super::scan;
 use super::words::Words;
-use crate::attempt::{HintSource, LimitKind};
+use crate::model::{HintSource, LimitKind};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 

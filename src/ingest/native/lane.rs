@@ -14,7 +14,7 @@ use super::slot::ORIGIN;
 use super::template::{Budget, Cut, Template};
 use super::values::{Scalar, Values};
 use super::varying::Varying;
-use crate::attempt::{AttemptTable, Widths};
+use crate::model::{AttemptTable, Widths};
 
 /// Lines in a row that no shape fitted before learning pauses: some logs have no shape.
 const PATIENCE: u32 = 64;

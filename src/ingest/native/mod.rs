@@ -45,8 +45,8 @@ pub use mapping::Mapping;
 pub(crate) use record::Record;
 pub use single::{Aside, Diagnosis, diagnose};
 
-use crate::attempt::{AttemptTable, Time, Zone};
 use crate::ingest::conventions::Conventions;
+use crate::model::{AttemptTable, Time, Zone};
 use json::{Fault, Reader};
 use lane::Answer;
 use memory::Memory;

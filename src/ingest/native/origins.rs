@@ -3,7 +3,7 @@
 use super::attempt::{LONGEST_NAME, cut};
 use super::scan;
 use super::slot::ORIGIN;
-use crate::attempt::{AttemptTable, Origin, OriginId, Symbol};
+use crate::model::{AttemptTable, Origin, OriginId, Symbol};
 
 /// Origins kept in mind: the models of a fleet come in turns.
 const MOST: usize = 8;

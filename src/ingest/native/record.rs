@@ -6,8 +6,8 @@ use super::fields::Field;
 use super::headers::Headers;
 use super::said::{kind_named, words_of};
 use super::scalar::Scalar;
-use crate::attempt::Time;
 use crate::ingest::hint;
+use crate::model::Time;
 use std::borrow::Cow;
 
 type Text<'a> = Option<Cow<'a, str>>;

@@ -3,8 +3,8 @@
 use super::attempt::Builder;
 use super::ending;
 use super::record::Record;
-use crate::attempt::AnswerEnd;
 use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
+use crate::model::AnswerEnd;
 
 impl Builder<'_, '_> {
     pub(super) fn status(&self) -> u16 {

@@ -8,11 +8,9 @@ use super::record::Record;
 use super::said::kind_named;
 use super::scalar::Scalar;
 use super::whole_record;
-use crate::attempt::{Time, Zone};
 use crate::classify::{Decider, Verdict};
-use crate::ingest::conventions::Conventions;
-use crate::ingest::dialect::Dialect;
-use crate::ingest::hint::ServerHint;
+use crate::ingest::{conventions::Conventions, dialect::Dialect, hint::ServerHint};
+use crate::model::{Time, Zone};
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
 

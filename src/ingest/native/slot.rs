@@ -5,7 +5,7 @@ use super::headers::{self, Header, LimitPart};
 use super::mapping::{Mapping, Own};
 use super::nested::{Container, container_of};
 use super::parts::HOST_NAME;
-use crate::attempt::LimitKind;
+use crate::model::LimitKind;
 
 /// What a scalar of a line is to the fast lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(super) enum Slot {
 /// How many slots there are.
 pub(super) const SLOTS: usize = Slot::OutputTokensRemaining as usize + 1;
 
-/// The slots that make an [`crate::attempt::Origin`], the one that differs most in front.
+/// The slots that make an [`crate::model::Origin`], the one that differs most in front.
 pub(super) const ORIGIN: [Slot; 13] = [
     Slot::Model,
     Slot::Provider,

@@ -8,7 +8,7 @@ use super::layout::Layout;
 use super::scan;
 use super::slot::{ORIGIN, Slot};
 use super::values::{Scalar, Values};
-use crate::attempt::{Origin, OriginId};
+use crate::model::{Origin, OriginId};
 
 /// What is known of all lines with the same constant bytes.
 #[derive(Debug)]

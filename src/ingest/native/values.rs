@@ -5,8 +5,8 @@ use super::layout::Layout;
 use super::scalar::Scalar::Text;
 use super::scan;
 use super::slot::{ORIGIN, Slot};
-use crate::attempt::{AnswerEnd, Time, Zone};
 use crate::ingest::timestamp;
+use crate::model::{AnswerEnd, Time, Zone};
 use std::borrow::Cow;
 
 /// The scalars of one line whose shape is known.

@@ -5,10 +5,10 @@ use super::constants::Constants;
 use super::scan;
 use super::slot::Slot;
 use super::values::{Value, Values};
-use crate::attempt::{
+use crate::ingest::conventions::Moments;
+use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Time, Usage,
 };
-use crate::ingest::conventions::Moments;
 use std::hash::BuildHasher;
 
 /// The part of an ordinary attempt that differs from line to line.

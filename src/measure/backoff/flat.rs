@@ -1,7 +1,6 @@
 //! Calls that wait as long before every retry: one is enough to show that nothing backs off.
 
-use crate::measure::spot::Spot;
-use crate::report::chance::tail;
+use crate::measure::{chance::tail, spot::Spot};
 use smallvec::SmallVec;
 
 /// Waits of one call, each before another retry, that must be alike.

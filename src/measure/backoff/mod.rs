@@ -14,8 +14,8 @@ pub use waits::{Step, Waits};
 pub(super) use which::step as place;
 
 use super::spot::Spot;
-use crate::attempt::{AttemptTable, Symbol, Time};
 use crate::calls::Call;
+use crate::model::{AttemptTable, Symbol, Time};
 use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};

@@ -1,8 +1,10 @@
 //! How many calls of a loop waited at the same time.
 
-use crate::attempt::{AttemptTable, Time};
-use crate::measure::moments::{Moment, Moments};
-use crate::measure::waves::LONG_US;
+use crate::measure::{
+    moments::{Moment, Moments},
+    waves::LONG_US,
+};
+use crate::model::{AttemptTable, Time};
 
 /// Stretches of 2^16 µs, some 66 ms.
 const SHIFT: u32 = 16;

@@ -1,7 +1,7 @@
 //! Whose wait one is, which of its loop, and how long.
 
-use crate::attempt::{Attempt, Flags};
 use crate::calls::{Call, Grouping, same_sender, shows_retry};
+use crate::model::{Attempt, Flags};
 
 /// One wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use super::ChartError;
 use super::canvas::{Align, Canvas};
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, WIDTH, compact, counted, shorten};
 use super::ticks::linear;
+use crate::model::units::seconds;
 use crate::report::{Backoff, BackoffStep};
-use crate::units::seconds;
 use plotters::prelude::DrawingBackend;
 
 const TOP: f64 = 112.0;

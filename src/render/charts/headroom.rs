@@ -8,9 +8,8 @@ use super::style::{
     percent,
 };
 use super::ticks::TimeAxis;
-use crate::attempt::{LimitKind, Time};
+use crate::model::{LimitKind, Time, units::capital};
 use crate::report::Headroom;
-use crate::units::capital;
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
 use std::cmp::Ordering;

@@ -4,8 +4,8 @@ use super::ChartError;
 use super::canvas::{Align, Canvas, width};
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted};
 use super::ticks::{linear, powers};
-use crate::report::{Bar, Histogram};
-use crate::units::percent_of;
+use crate::model::{Bar, units::percent_of};
+use crate::report::Histogram;
 use plotters::prelude::DrawingBackend;
 use plotters::style::{RGBColor, WHITE};
 

@@ -116,7 +116,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     canvas.text(&caption, (f64::midpoint(LEFT, RIGHT), base + 38.0), LABEL, MUTED, Align::Centre)
 }
 
-fn x(axis: TimeAxis, at: crate::attempt::Time) -> f64 {
+fn x(axis: TimeAxis, at: crate::model::Time) -> f64 {
     LEFT + (RIGHT - LEFT) * axis.place(at)
 }
 

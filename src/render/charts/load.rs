@@ -4,7 +4,7 @@ use super::ChartError;
 use super::canvas::{Align, Canvas};
 use super::style::{AXIS, AXIS_X, BLUE, GREEN, LABEL, MARGIN, MUTED, VERMILION, WIDTH, compact, count, counted};
 use super::ticks::{TimeAxis, linear};
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::report::{LoadCourse, LoadPoint, LoadRow};
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;

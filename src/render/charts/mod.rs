@@ -19,10 +19,9 @@ mod ticks;
 mod trend;
 
 use super::compared;
-use crate::attempt::Zone;
-use crate::report::{
-    Backoff, Headroom, Histogram, IncidentRow, LoadCourse, LoadRow, RecoveryRow, Report, Trend, Window,
-};
+use crate::compare::Trend;
+use crate::model::Zone;
+use crate::report::{Backoff, Headroom, Histogram, IncidentRow, LoadCourse, LoadRow, RecoveryRow, Report, Window};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};

@@ -2,7 +2,7 @@
 
 use super::headroom::DANGER;
 use super::ticks::TimeAxis;
-use crate::attempt::{LimitKind, Time};
+use crate::model::{LimitKind, Time};
 use crate::report::{Headroom, HeadroomPoint};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! What all charts share: size, colours, the embedded font, and how words and figures are put.
 
 use super::ChartError;
-pub(super) use crate::units::{counted, percent, thousands as count};
+pub(super) use crate::model::units::{counted, percent, thousands as count};
 use plotters::style::{FontStyle, RGBColor, register_font};
 use std::sync::OnceLock;
 

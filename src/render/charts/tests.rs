@@ -1,8 +1,8 @@
 //! What every chart must hold, whatever the report.
 
 use super::*;
-use crate::attempt::{LimitKind, Time};
-use crate::report::{Bar, HeadroomPoint, IncidentRow, RecoveryRow, Window};
+use crate::model::{Bar, LimitKind, Time};
+use crate::report::{HeadroomPoint, IncidentRow, RecoveryRow, Window};
 
 const HOSTILE: &str = "</text><script>alert('1')</script> & \"q\" \u{202e}evil\u{1b}[2J\n\u{2066}";
 

@@ -3,7 +3,7 @@
 use super::ChartError;
 use super::canvas::width;
 use super::style::LABEL;
-use crate::attempt::Time;
+use crate::model::Time;
 
 /// The least window drawn, in microseconds: a log of one instant still needs an axis.
 const LEAST_WINDOW_US: i64 = 10_000;

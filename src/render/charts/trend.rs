@@ -3,7 +3,7 @@
 use super::ChartError;
 use super::canvas::{Align, Canvas, fitting, width};
 use super::style::{BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, counted};
-use crate::report::{Measure, Trend};
+use crate::compare::{Measure, Trend};
 use plotters::prelude::DrawingBackend;
 
 /// The measures shown, one a panel.

@@ -3,8 +3,9 @@
 use super::marks;
 use super::untrusted::prose;
 use super::view::View;
+use crate::model::Remedy;
 use crate::render::words::{self, counted, number};
-use crate::report::{Advice, Finding, Remedy};
+use crate::report::{Advice, Finding};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 

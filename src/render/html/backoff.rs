@@ -5,8 +5,10 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::view::View;
-use crate::render::charts::{ChartError, ChartKind};
-use crate::render::words::counted;
+use crate::render::{
+    charts::{ChartError, ChartKind},
+    words::counted,
+};
 use crate::report::Backoff;
 use maud::html;
 

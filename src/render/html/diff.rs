@@ -4,10 +4,10 @@ use super::page::{Page, Section, titled};
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
+use crate::compare::{Basis, Change, Changed, Diff, Shift};
+use crate::model::{Severity, units::per_thousand};
 use crate::render::{compared, words};
-use crate::report::{Basis, Change, Changed, Diff, Shift};
-use crate::rules::{Severity, find};
-use crate::units::per_thousand;
+use crate::rules::find;
 use maud::{Markup, html};
 use std::io::{self, Write};
 

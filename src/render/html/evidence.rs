@@ -4,9 +4,9 @@ use super::marks;
 use super::untrusted::{name, prose};
 use super::view::View;
 use crate::judge::KEPT_PER_PROBLEM;
+use crate::model::{Evidence, units::seconds};
 use crate::render::words::{self, number};
-use crate::report::{Evidence, Finding, Problem, Report, Sighting};
-use crate::units::seconds;
+use crate::report::{Finding, Problem, Report, Sighting};
 use maud::{Markup, html};
 use std::collections::HashMap;
 
@@ -172,7 +172,7 @@ fn spoken(key: &str) -> String {
 
 fn figure(view: &View<'_>, key: &str, value: &Evidence) -> String {
     let number_of = |x: f64| {
-        if key.ends_with("_s") && x >= 0.0 { seconds(x) } else { crate::report::rounded(x).to_string() }
+        if key.ends_with("_s") && x >= 0.0 { seconds(x) } else { crate::model::rounded(x).to_string() }
     };
     match value {
         Evidence::Count(n) => number(*n),

@@ -3,8 +3,10 @@
 use super::figure::figure;
 use super::page::Section;
 use super::view::View;
-use crate::render::charts::{Chart, ChartError, ChartKind, fleet_charts};
-use crate::render::words::counted;
+use crate::render::{
+    charts::{Chart, ChartError, ChartKind, fleet_charts},
+    words::counted,
+};
 use crate::report::Headroom;
 use maud::html;
 

@@ -5,10 +5,12 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::name;
 use super::view::View;
-use crate::render::charts::{ChartError, ChartKind};
-use crate::render::words::{counted, number};
+use crate::model::units::seconds;
+use crate::render::{
+    charts::{ChartError, ChartKind},
+    words::{counted, number},
+};
 use crate::report::{Ending, IncidentRow};
-use crate::units::seconds;
 use maud::{Markup, html};
 
 const COLUMNS: [Column; 8] = [

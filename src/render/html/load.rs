@@ -5,8 +5,10 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::name;
 use super::view::View;
-use crate::render::charts::{ChartError, ChartKind};
-use crate::render::words::{self, counted, number};
+use crate::render::{
+    charts::{ChartError, ChartKind},
+    words::{self, counted, number},
+};
 use crate::report::{AmplifiedSpan, LayerRow, LoadRow};
 use maud::{Markup, html};
 

@@ -1,7 +1,6 @@
 //! Signs and words for severities, outcomes and remedies: colour is a help, shape and word say it alone.
 
-use crate::report::{Outcome, Remedy};
-use crate::rules::Severity;
+use crate::model::{Outcome, Remedy, Severity};
 use maud::{Markup, PreEscaped, html};
 
 /// The signs, drawn once; [`sign`] refers to them.

@@ -5,8 +5,9 @@ use super::quality::lines;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::view::View;
+use crate::model::{Input, Reject, Unreadable};
 use crate::render::words::{self, counted, number};
-use crate::report::{Coverage, Input, Reject, Undecided, Unreadable};
+use crate::report::{Coverage, Undecided};
 use maud::{Markup, html};
 
 /// Inputs and rejected lines shown.

@@ -37,7 +37,7 @@ pub use trace::trace;
 pub use trend::trend;
 
 use super::charts::ChartError;
-use crate::attempt::Zone;
+use crate::model::Zone;
 use crate::report::Report;
 use page::{Page, Section};
 use std::io::{self, Write};

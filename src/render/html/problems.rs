@@ -6,10 +6,10 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::{name, prose};
 use super::view::View;
+use crate::model::{Severity, units::seconds};
 use crate::render::words::{self, counted};
 use crate::report::Problem;
-use crate::rules::{Severity, find};
-use crate::units::seconds;
+use crate::rules::find;
 use maud::{Markup, html};
 use std::collections::HashMap;
 

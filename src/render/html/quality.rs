@@ -1,8 +1,9 @@
 //! How much the log tells: its lines, its fields, and what could not be judged.
 
 use super::view::View;
+use crate::model::Ledger;
 use crate::render::words::{counted, number, percent};
-use crate::report::{Ledger, Report, Share};
+use crate::report::{Report, Share};
 use maud::{Markup, html};
 
 pub(super) fn overview(view: &View<'_>) -> Markup {

@@ -6,10 +6,12 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::name;
 use super::view::View;
-use crate::render::charts::{ChartError, ChartKind};
-use crate::render::words::{self, number, percent};
+use crate::model::units::seconds;
+use crate::render::{
+    charts::{ChartError, ChartKind},
+    words::{self, number, percent},
+};
 use crate::report::{RecoveryRow, RecoveryStep, Share};
-use crate::units::seconds;
 use maud::{Markup, html};
 
 /// Tries a step must have, to speak of the share that recovers.

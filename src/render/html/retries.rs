@@ -4,9 +4,12 @@ use super::figure::figures;
 use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::view::View;
-use crate::render::charts::{ChartError, ChartKind};
-use crate::render::words::{self, counted, number};
-use crate::report::{Bar, Share};
+use crate::model::Bar;
+use crate::render::{
+    charts::{ChartError, ChartKind},
+    words::{self, counted, number},
+};
+use crate::report::Share;
 use maud::html;
 
 const COLUMNS: [Column; 6] = [

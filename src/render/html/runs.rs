@@ -6,11 +6,13 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::name;
 use super::view::View;
-use crate::render::money::{dollars, known_dollars};
-use crate::render::who;
-use crate::render::words::{self, counted, number};
-use crate::report::{Bar, Histogram, Outcome, Run};
-use crate::rules::Severity;
+use crate::model::{Bar, Outcome, Severity};
+use crate::render::{
+    money::{dollars, known_dollars},
+    who,
+    words::{self, counted, number},
+};
+use crate::report::{Histogram, Run};
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};
 

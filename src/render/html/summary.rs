@@ -3,10 +3,9 @@
 use super::untrusted::{name, prose};
 use super::view::View;
 use super::{advice, marks, quality};
+use crate::model::{Severity, units::seconds};
 use crate::render::words::{self, counted, glued, number, percent};
 use crate::report::{Report, Share};
-use crate::rules::Severity;
-use crate::units::seconds;
 use maud::{Markup, html};
 
 /// The log, in the tab and on top of the page.

@@ -1,9 +1,9 @@
 //! What the page of a report must hold, whatever the report.
 
 use super::*;
+use crate::model::{Confidence, Severity};
 use crate::render::text::sample::{HOSTILE, clean, hostile, night};
 use crate::report::{Finding, Sighting};
-use crate::rules::{Confidence, Severity};
 
 /// What a page may weigh, in bytes.
 const HEAVY: usize = 3_000_000;
@@ -20,7 +20,7 @@ fn finding(message: &str, sends: usize) -> Finding {
         line: n as u32,
         request_id: Some(format!("req-{message}")),
         attempt: n as u16,
-        ts: crate::attempt::Time(n as i64 * 1_000_000),
+        ts: crate::model::Time(n as i64 * 1_000_000),
         status: Some(529),
         class: Some("overloaded"),
     };
@@ -38,8 +38,8 @@ fn finding(message: &str, sends: usize) -> Finding {
         class: Some("spend_cap"),
         grouping: Some("explicit"),
         attempts: (1..=sends).map(send).collect(),
-        evidence: vec![("waited_s", crate::report::Evidence::Number(1.25))],
-        cost: crate::report::Cost::default(),
+        evidence: vec![("waited_s", crate::model::Evidence::Number(1.25))],
+        cost: crate::model::Cost::default(),
         fix: message.to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! What all sections of the report share: the report, and how its times are put.
 
 use super::HtmlOptions;
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::report::Report;
 use maud::{Markup, html};
 

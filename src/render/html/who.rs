@@ -5,10 +5,9 @@ use super::page::Section;
 use super::table::{Cell, Column, Row, Table};
 use super::untrusted::name;
 use super::view::View;
-use crate::render::who;
-use crate::render::words::counted;
+use crate::model::Severity;
+use crate::render::{who, words::counted};
 use crate::report::WhoRow;
-use crate::rules::Severity;
 use maud::html;
 
 /// Names of each kind a page shows.

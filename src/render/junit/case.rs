@@ -1,7 +1,8 @@
 //! One test case: a call, or what a finding is about where that is no call.
 
+use crate::model::{CallFacts, Outcome};
 use crate::render::words;
-use crate::report::{CallFacts, Finding, Outcome, Sighting};
+use crate::report::{Finding, Sighting};
 use crate::untrusted::safe;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestRerun};
 use std::time::Duration;

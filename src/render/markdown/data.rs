@@ -2,9 +2,9 @@
 
 use super::escape::inline;
 use super::{NAME, SENTENCE};
-use crate::attempt::Zone;
+use crate::model::{Ledger, Zone};
 use crate::render::{untold, words};
-use crate::report::{Ledger, Report};
+use crate::report::Report;
 
 /// Rejected lines shown.
 const REJECTS: usize = 5;

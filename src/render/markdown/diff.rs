@@ -2,10 +2,9 @@
 
 use super::escape::{code, inline};
 use super::{NAME, SENTENCE};
-use crate::attempt::Zone;
+use crate::compare::{Change, Changed, Diff, Shift};
+use crate::model::{Zone, units::capital};
 use crate::render::{compared, words};
-use crate::report::{Change, Changed, Diff, Shift};
-use crate::units::capital;
 use std::io::{self, Write};
 
 /// Problems of one kind shown; a comment holds no more.

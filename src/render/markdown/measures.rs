@@ -3,7 +3,7 @@
 use super::NAME;
 use super::escape::inline;
 use super::page::Page;
-use crate::attempt::Zone;
+use crate::model::Zone;
 use crate::render::words::{self, counted, number};
 use crate::report::{Ending, IncidentRow, LayerRow, LoadRow, RecoveryRow, Report};
 

@@ -21,7 +21,7 @@ pub use diff::diff;
 pub use trend::trend;
 
 use super::words;
-use crate::attempt::Zone;
+use crate::model::Zone;
 use crate::report::Report;
 use escape::inline;
 use page::Page;

@@ -3,10 +3,9 @@
 use super::escape::{code, inline};
 use super::page::Page;
 use super::{NAME, SENTENCE};
-use crate::attempt::Zone;
+use crate::model::{Severity, Zone};
 use crate::render::words;
 use crate::report::{Finding, Problem, Report};
-use crate::rules::Severity;
 
 /// Rows of the table; the JSON report has all of them.
 const ROWS: usize = 100;

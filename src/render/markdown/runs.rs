@@ -3,9 +3,9 @@
 use super::NAME;
 use super::escape::code;
 use super::page::Page;
-use crate::render::money::dollars;
-use crate::render::words;
-use crate::report::{Outcome, Report, Run};
+use crate::model::Outcome;
+use crate::render::{money::dollars, words};
+use crate::report::{Report, Run};
 
 /// Rows of the table; the JSON report has all of them.
 const ROWS: usize = 15;

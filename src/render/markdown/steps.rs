@@ -3,9 +3,9 @@
 use super::SENTENCE;
 use super::escape::inline;
 use super::page::Page;
-use crate::attempt::Zone;
+use crate::model::{Remedy, Zone};
 use crate::render::words;
-use crate::report::{Advice, Remedy, Report};
+use crate::report::{Advice, Report};
 
 pub(super) fn write(report: &Report, zone: Zone, page: &mut Page) {
     if report.advice.is_empty() {

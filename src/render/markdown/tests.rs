@@ -1,7 +1,7 @@
 //! What the document must be, whatever the report.
 
 use super::*;
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::render::text::sample::{HOSTILE, clean, hostile, night};
 
 fn document(report: &Report) -> String {

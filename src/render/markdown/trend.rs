@@ -2,9 +2,9 @@
 
 use super::escape::{code, inline};
 use super::{NAME, SENTENCE};
-use crate::attempt::Zone;
+use crate::compare::{Measure, Night, Trend};
+use crate::model::Zone;
 use crate::render::{compared, words};
-use crate::report::{Measure, Night, Trend};
 use std::io::{self, Write};
 
 /// Problems shown.

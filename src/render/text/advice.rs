@@ -3,7 +3,8 @@
 use super::layout::Text;
 use super::page::Page;
 use super::{style, words};
-use crate::report::{Advice, Remedy, Report};
+use crate::model::Remedy;
+use crate::report::{Advice, Report};
 use std::io;
 
 /// The report gives no more; a page read at night should not either.

@@ -5,7 +5,7 @@ use super::page::Page;
 use super::{TextOptions, style};
 use crate::classify::{Action, Bucket, Class, Decider, Verdict};
 use crate::ingest::Diagnosis;
-use crate::units::seconds;
+use crate::model::units::seconds;
 use std::io::{self, Write};
 
 /// Columns of the labels.

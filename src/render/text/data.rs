@@ -5,8 +5,8 @@ use super::page::Page;
 use super::table::{Column, Table};
 use super::words::glued;
 use super::{style, words};
-use crate::report::{Ledger, Report, Unreadable, Window};
-use crate::units::seconds;
+use crate::model::{Ledger, Unreadable, units::seconds};
+use crate::report::{Report, Window};
 use std::io;
 
 /// Columns of the labels.

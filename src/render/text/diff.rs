@@ -4,8 +4,8 @@ use super::layout::{Fit, Text};
 use super::page::Page;
 use super::table::{Column, Table};
 use super::{TextOptions, style, words};
+use crate::compare::{Change, Changed, Diff, Shift};
 use crate::render::compared;
-use crate::report::{Change, Changed, Diff, Shift};
 use std::io::{self, Write};
 
 /// Columns the body of a problem is indented by.

@@ -1,7 +1,7 @@
 //! Example logs of rules in short: what all records share once, then what tells them apart.
 
-use crate::attempt::{Time, Zone};
 use crate::ingest::timestamp;
+use crate::model::{Time, Zone};
 use serde_json::{Map, Value};
 
 /// Records shown of one example.
@@ -91,7 +91,7 @@ fn spell<'f>(fields: impl Iterator<Item = &'f (String, String)>) -> String {
 fn offset(at: Time, first: Time) -> String {
     let us = at.us_since(first);
     let sign = if us < 0 { "-" } else { "+" };
-    format!("{sign}{}", crate::units::seconds(us.unsigned_abs() as f64 / 1e6))
+    format!("{sign}{}", crate::model::units::seconds(us.unsigned_abs() as f64 / 1e6))
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{style, words};
-use crate::report::{Coverage, Reject, Report, Undecided};
+use crate::model::Reject;
+use crate::report::{Coverage, Report, Undecided};
 use std::io;
 
 /// Rejected lines before `--verbose`.

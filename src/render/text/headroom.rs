@@ -4,7 +4,7 @@ use super::bars::height;
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{style, words};
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::report::{Headroom, HeadroomPoint, Report};
 use anstyle::Style;
 use std::io;

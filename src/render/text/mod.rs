@@ -48,9 +48,8 @@ pub use trend::trend;
 pub(in crate::render) use bars::height;
 
 use super::words;
-use crate::attempt::Zone;
+use crate::model::{Severity, Zone};
 use crate::report::Report;
-use crate::rules::Severity;
 use layout::Text;
 use page::Page;
 use std::io::{self, Write};

@@ -4,7 +4,7 @@ use super::layout::{Fit, Text};
 use super::style;
 use super::words::glued;
 use super::{TextOptions, table::Table};
-use crate::attempt::Time;
+use crate::model::Time;
 use crate::report::{Report, Window};
 use std::io::{self, Write};
 

@@ -3,8 +3,8 @@
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{style, words};
+use crate::model::Severity;
 use crate::report::{Problem, Report};
-use crate::rules::Severity;
 use std::io;
 
 /// Columns the body of a problem is indented by.

@@ -5,7 +5,8 @@ use super::layout::{Fit, Text};
 use super::page::Page;
 use super::table::{Column, Table};
 use super::{style, words};
-use crate::report::{Bar, LayerRow, Report, Share};
+use crate::model::Bar;
+use crate::report::{LayerRow, Report, Share};
 use std::io;
 
 /// Rows before the tail is summed up.

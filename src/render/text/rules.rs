@@ -3,9 +3,9 @@
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{TextOptions, style, words};
-use crate::render::catalogue::scope_name;
-use crate::render::rules_page::family_of;
-use crate::rules::{Rule, Severity};
+use crate::model::Severity;
+use crate::render::{catalogue::scope_name, rules_page::family_of};
+use crate::rules::Rule;
 use std::io::{self, Write};
 
 /// Columns of a code and the gap behind it.

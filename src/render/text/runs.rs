@@ -4,10 +4,12 @@ use super::layout::{Fit, Text};
 use super::page::Page;
 use super::table::{Column, Table};
 use super::{style, words};
-use crate::render::money::{known_dollars, known_tokens};
-use crate::render::who;
-use crate::report::{Outcome, Report, Run};
-use crate::rules::Severity;
+use crate::model::{Outcome, Severity};
+use crate::render::{
+    money::{known_dollars, known_tokens},
+    who,
+};
+use crate::report::{Report, Run};
 use std::collections::BTreeMap;
 use std::io;
 

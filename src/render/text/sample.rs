@@ -1,11 +1,10 @@
 //! Invented reports to look at and to test with.
 
-use crate::attempt::{LimitKind, Time};
+use crate::model::{Bar, Cost, Input, Ledger, LimitKind, Outcome, Reject, Remedy, Severity, Time, Unreadable};
 use crate::report::{
-    Advice, Bar, ClassRow, Cost, Coverage, Headroom, HeadroomPoint, Histogram, Input, Ledger, Outcome, Problem, Reject,
-    Remedy, Report, Run, SCHEMA_VERSION, Share, Totals, Undecided, Unreadable, Window,
+    Advice, ClassRow, Coverage, Headroom, HeadroomPoint, Histogram, Problem, Report, Run, SCHEMA_VERSION, Share,
+    Totals, Undecided, Window,
 };
-use crate::rules::Severity;
 use std::collections::BTreeMap;
 
 mod measures;

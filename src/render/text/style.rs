@@ -1,7 +1,6 @@
 //! Colours: a help for the eye; no word depends on them.
 
-use crate::report::{Outcome, Remedy};
-use crate::rules::Severity;
+use crate::model::{Outcome, Remedy, Severity};
 use anstyle::{AnsiColor, Style};
 
 pub(super) const PLAIN: Style = Style::new();

@@ -2,7 +2,7 @@
 
 use super::sample::{clean, hostile, night};
 use super::*;
-use crate::attempt::Time;
+use crate::model::Time;
 use unicode_width::UnicodeWidthStr;
 
 fn page(report: &Report, options: &TextOptions) -> String {

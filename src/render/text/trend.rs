@@ -5,8 +5,8 @@ use super::layout::{Fit, Text};
 use super::page::Page;
 use super::table::{Column, Table};
 use super::{TextOptions, style, words};
+use crate::compare::{Course, Measure, Night, Rate, Trend};
 use crate::render::compared;
-use crate::report::{Course, Measure, Night, Rate, Trend};
 use std::io::{self, Write};
 
 /// Problems before `--verbose`.

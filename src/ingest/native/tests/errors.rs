@@ -1,10 +1,12 @@
 //! Errors as providers, gateways and clients print them: one row each, with what it is and how long it asks to wait.
 #![allow(clippy::unwrap_used)]
 
-use crate::attempt::Time;
 use crate::classify::{Action, Class};
-use crate::ingest::dialect::Dialect;
-use crate::ingest::native::{Aside, Diagnosis, diagnose};
+use crate::ingest::{
+    dialect::Dialect,
+    native::{Aside, Diagnosis, diagnose},
+};
+use crate::model::Time;
 
 /// 2026-09-21T14:13:20Z.
 const NOW: Time = Time(1_790_000_000_000_000);

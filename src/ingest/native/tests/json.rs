@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use super::random;
-use crate::ingest::native::json::{Fault, Reader};
-use crate::ingest::native::scalar::Scalar;
+use crate::ingest::native::{
+    json::{Fault, Reader},
+    scalar::Scalar,
+};
 
 fn accepts(text: &str) -> bool {
     let mut reader = Reader::new(text);

@@ -7,8 +7,8 @@ mod json;
 mod replay;
 
 use super::*;
-use crate::attempt::Zone;
 use crate::ingest::dialect::Dialect;
+use crate::model::Zone;
 
 /// Logs of several shapes, to be varied.
 const LINES: &[&str] = &[
@@ -91,8 +91,7 @@ fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
             .chain([origin.org, origin.api_key, origin.workspace, origin.host, origin.endpoint, row.run])
             .map(|symbol| table.names.get(symbol).map(str::to_owned))
             .collect();
-        let row =
-            crate::attempt::Attempt { origin: crate::attempt::OriginId(0), run: crate::attempt::Symbol::NONE, ..*row };
+        let row = crate::model::Attempt { origin: crate::model::OriginId(0), run: crate::model::Symbol::NONE, ..*row };
         let beneath = table.detail(&table.rows[index]).map(|detail| (detail.gateway_retries, detail.resends));
         let kept = &table.rows[index];
         let ids = (table.request_id(kept), table.call_id(kept), table.request_hash(kept));

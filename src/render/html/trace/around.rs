@@ -1,9 +1,13 @@
 //! What else went on: failures on the same limit and elsewhere, and what was left of the limits.
 
-use crate::render::html::HtmlOptions;
-use crate::render::html::untrusted::{name, prose};
-use crate::render::{text, words};
-use crate::report::{HeadroomAround, LimitReading, Surroundings, Trace};
+use crate::render::{
+    html::{
+        HtmlOptions,
+        untrusted::{name, prose},
+    },
+    text, words,
+};
+use crate::trace::{HeadroomAround, LimitReading, Surroundings, Trace};
 use maud::{Markup, html};
 
 pub(super) fn body(trace: &Trace, options: &HtmlOptions) -> Markup {

@@ -8,9 +8,10 @@ mod sends;
 use super::page::{Page, Section};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
+use crate::model::{Outcome, Severity};
 use crate::render::{peers, text, words};
-use crate::report::{Finding, Outcome, Peers, Trace, TracedCall, Traces, Window};
-use crate::rules::Severity;
+use crate::report::{Finding, Window};
+use crate::trace::{Peers, Trace, TracedCall, Traces};
 use maud::{Markup, html};
 use std::io::{self, Write};
 

@@ -1,9 +1,8 @@
 //! The sends of a call over time, as a picture: plain SVG elements, so that each has its words for those who
 //! cannot see it.
 
-use crate::attempt::{Time, Zone};
-use crate::report::{TracedCall, TracedSend};
-use crate::units::seconds;
+use crate::model::{Time, Zone, units::seconds};
+use crate::trace::{TracedCall, TracedSend};
 use maud::{Markup, html};
 
 /// Sends drawn; a longer call is told by its table.

@@ -1,10 +1,11 @@
 //! The sends of a call as a table, with what lies between them.
 
-use crate::attempt::Zone;
-use crate::render::html::untrusted::{name, prose};
-use crate::render::{text, words};
-use crate::report::{Trace, TracedCall, TracedSend};
-use crate::search::Kind;
+use crate::model::Zone;
+use crate::render::{
+    html::untrusted::{name, prose},
+    text, words,
+};
+use crate::trace::{Kind, Trace, TracedCall, TracedSend};
 use maud::{Markup, html};
 
 /// Sends in the table.

@@ -1,7 +1,7 @@
 //! Invented measures: incidents, recovery, load, layers.
 
 use super::at;
-use crate::attempt::Dimension;
+use crate::model::Dimension;
 use crate::report::{
     AmplifiedSpan, Ending, IncidentRow, LayerRow, LoadCourse, LoadPoint, LoadRow, RecoveryRow, RecoveryStep, Share,
     WhoRow,

@@ -4,7 +4,8 @@ use super::super::layout::{Fit, Text};
 use super::super::page::Page;
 use super::super::table::{Column, Table};
 use super::super::{style, words};
-use crate::report::{Failures, HeadroomAround, LimitReading, Share, Surroundings, Trace};
+use crate::report::Share;
+use crate::trace::{Failures, HeadroomAround, LimitReading, Surroundings, Trace};
 use std::io;
 
 /// Kinds of failures told of each side before `--verbose`.

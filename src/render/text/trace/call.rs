@@ -5,10 +5,10 @@ use super::super::layout::{Fit, Text};
 use super::super::page::Page;
 use super::super::{style, words};
 use super::{ended, named, timeline};
+use crate::model::{Confidence, units::seconds};
 use crate::render::peers;
-use crate::report::{Finding, Trace, TracedCall};
-use crate::rules::Confidence;
-use crate::units::seconds;
+use crate::report::Finding;
+use crate::trace::{Trace, TracedCall};
 use std::collections::HashSet;
 use std::io;
 

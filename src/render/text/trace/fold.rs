@@ -1,7 +1,7 @@
 //! Which sends of a long call are shown.
 
 use super::super::words;
-use crate::report::TracedCall;
+use crate::trace::TracedCall;
 use std::ops::Range;
 
 /// Calls of up to this many sends are shown whole.
@@ -84,6 +84,6 @@ pub(super) fn words(call: &TracedCall, range: &Range<usize>) -> String {
 }
 
 fn stretch(least: f64, most: f64) -> String {
-    let (least, most) = (crate::units::seconds(least), crate::units::seconds(most));
+    let (least, most) = (crate::model::units::seconds(least), crate::model::units::seconds(most));
     if least == most { least } else { format!("{least} to {most}") }
 }

@@ -2,9 +2,8 @@
 //! log says in fences, where nothing has a meaning. Chat programs know no tables; a fence they all know.
 
 use super::{ending, of_reading, one};
-use crate::render::text::TextOptions;
-use crate::render::words;
-use crate::report::{Trace, Traces};
+use crate::render::{text::TextOptions, words};
+use crate::trace::{Trace, Traces};
 use std::io::{self, Write};
 
 /// Columns that fit a channel without wrapping.

@@ -26,8 +26,9 @@ pub(in crate::render) use wait::{after as wait_after, before as wait_before, rig
 use super::layout::Text;
 use super::page::Page;
 use super::{TextOptions, style, words};
-use crate::attempt::Time;
-use crate::report::{Reading, Trace, TracedSend, Traces, Window};
+use crate::model::Time;
+use crate::report::Window;
+use crate::trace::{Reading, Trace, TracedSend, Traces};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 

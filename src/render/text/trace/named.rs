@@ -1,10 +1,8 @@
 //! The first line: what the id names, and how that ended.
 
 use super::super::words;
-use crate::report::{Outcome, Trace, TracedCall};
-use crate::rules::Severity;
-use crate::search::Kind;
-use crate::units::seconds;
+use crate::model::{Outcome, Severity, units::seconds};
+use crate::trace::{Kind, Trace, TracedCall};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 

@@ -5,8 +5,8 @@ use super::super::page::Page;
 use super::super::table::{Column, Table};
 use super::super::{style, words};
 use super::call::WIDE;
-use crate::report::{Outcome, Trace, TracedCall};
-use crate::rules::Severity;
+use crate::model::{Outcome, Severity};
+use crate::trace::{Trace, TracedCall};
 use std::collections::BTreeSet;
 use std::io;
 

@@ -3,7 +3,7 @@
 use super::super::layout::Text;
 use super::super::page::Page;
 use super::super::style;
-use crate::report::Trace;
+use crate::trace::Trace;
 use std::io;
 
 pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {

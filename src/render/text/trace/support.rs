@@ -2,7 +2,7 @@
 
 use super::super::layout::Text;
 use super::super::page::Page;
-use crate::report::{SupportCase, Trace};
+use crate::trace::{SupportCase, Trace};
 use std::io;
 
 /// Columns of the labels.

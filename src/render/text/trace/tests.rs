@@ -2,9 +2,9 @@
 
 use super::super::sample::HOSTILE;
 use super::*;
-use crate::attempt::Zone;
 use crate::ingest::{Dialect, Source};
-use crate::search::{Query, search};
+use crate::model::Zone;
+use crate::trace::{Query, search};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -33,7 +33,7 @@ fn traced(id: &str, records: &[Value]) -> Traces {
     let query = Query { ids: vec![id.to_owned()], context_us: None, zone: Zone::UTC, dialect: Dialect::default() };
     let found = search(&[Source::File(path)], &query, &|_| {}).unwrap();
     let judging = crate::judge::Options { complete: true, ..crate::judge::Options::default() };
-    crate::report::traces(&found, &query.ids, &judging, false)
+    crate::trace::traces(&found, &query.ids, &judging, false)
 }
 
 fn page(traced: &Traces, options: &TextOptions) -> String {

@@ -7,9 +7,8 @@ use super::super::{style, words};
 use super::call::{WIDE, one_file};
 use super::fold::{self, Step};
 use super::{ended, wait};
-use crate::attempt::{Time, Zone};
-use crate::report::{Trace, TracedCall, TracedSend};
-use crate::search::Kind;
+use crate::model::{Time, Zone};
+use crate::trace::{Kind, Trace, TracedCall, TracedSend};
 use anstyle::Style;
 use std::io;
 

@@ -1,8 +1,7 @@
 //! An id that leads nowhere, in one sentence: what was searched, and what it may have been meant to be.
 
 use super::{bytes, of_reading};
-use crate::report::{Reading, Unresolved};
-use crate::search::Kind;
+use crate::trace::{Kind, Reading, Unresolved};
 use crate::untrusted::safe;
 
 /// Candidates named in a sentence.

@@ -1,8 +1,8 @@
 //! What lies between two sends, and behind the last.
 
 use super::super::style;
-use crate::report::{Dictator, Outcome, TracedCall, TracedSend};
-use crate::units::seconds;
+use crate::model::{Outcome, units::seconds};
+use crate::trace::{Dictator, TracedCall, TracedSend};
 use anstyle::Style;
 
 /// A wait shorter than this is none, in seconds.

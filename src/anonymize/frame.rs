@@ -1,0 +1,41 @@
+//! Tables of attempts and calls without names; those of runs and findings are made from a report without names.
+
+use super::{Anonymizer, Kind};
+use crate::frames::{Cells, Frame};
+
+impl Anonymizer {
+    /// `frame`, fit to be shown to others.
+    #[must_use]
+    pub fn frame(&self, frame: Frame) -> Frame {
+        let columns = frame.columns.into_iter().map(|(name, cells)| (name, self.cells(name, cells)));
+        Frame { name: frame.name, columns: columns.collect() }
+    }
+
+    fn cells(&self, column: &str, cells: Cells) -> Cells {
+        match (cells, treatment(column)) {
+            (Cells::Text(list), Some(kind)) => {
+                Cells::Text(list.into_iter().map(|text| self.optional(kind, text)).collect())
+            }
+            (cells, _) => cells,
+        }
+    }
+}
+
+/// As what the texts of a column are named; `None` where all of them are words of ours.
+fn treatment(column: &str) -> Option<Kind> {
+    match column {
+        "class" | "cost_source" | "bucket" | "outcome" | "grouping" | "first_class" | "last_class" => None,
+        "run_id" => Some(Kind::Run),
+        "call_id" => Some(Kind::Call),
+        "request_id" => Some(Kind::Request),
+        "provider" => Some(Kind::Provider),
+        "model" => Some(Kind::Model),
+        "layer" => Some(Kind::Layer),
+        "client" => Some(Kind::Client),
+        "client_version" => Some(Kind::Version),
+        "error_type" | "error_code" => Some(Kind::Error),
+        "file" => Some(Kind::File),
+        // A column nobody has thought of here.
+        _ => Some(Kind::Word),
+    }
+}

@@ -1,0 +1,221 @@
+//! A report that can be shown to others: the same names for the same things, none of them the real one.
+//!
+//! What is replaced: ids of runs, calls, requests, accounts and workspaces, paths of files, and every name of a
+//! provider, model, layer or error that is not public knowledge ([`vocabulary`]). What is left out: every message and
+//! other words of the log; a finding is told in its rule's words. What stays: times, counts, costs, statuses, failure
+//! classes. One transformation before anything is written, so that no form can forget it; structures are taken apart
+//! field by field, so that a new field does not compile before somebody has decided what becomes of it.
+//!
+//! A name is the HMAC-SHA-256 of what it stands for, cut to 64 bits, under a salt. Ids can be guessed (dates,
+//! counters, addresses), so a plain hash could be undone by hashing guesses; without the salt that cannot be done.
+
+mod frame;
+mod measures;
+mod past;
+mod report;
+mod trace;
+mod vocabulary;
+
+use crate::model::Dimension;
+use crate::untrusted::mask_keys;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::collections::BTreeMap;
+
+/// Bytes of a pseudonym: among a hundred million ids, two of the same kind share one with a chance of 1 in 3,700.
+const BYTES: usize = 8;
+
+/// Gives names, always the same one for the same thing under the same salt.
+#[derive(Clone)]
+pub struct Anonymizer {
+    mac: Hmac<Sha256>,
+    /// What each name of the report at hand is a name of: labels and sentences hold the same names.
+    known: BTreeMap<String, Kind>,
+}
+
+/// The salt must not end up in a log of ours.
+impl std::fmt::Debug for Anonymizer {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Anonymizer")
+    }
+}
+
+/// What a name stands for; the same text of two kinds has two names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Run,
+    Call,
+    Request,
+    File,
+    Provider,
+    Model,
+    Layer,
+    Client,
+    Version,
+    Error,
+    Word,
+}
+
+impl Kind {
+    /// What the names of a dimension are named as.
+    const fn of(dimension: Dimension) -> Kind {
+        match dimension {
+            Dimension::Run => Kind::Run,
+            Dimension::Provider => Kind::Provider,
+            Dimension::Model => Kind::Model,
+            Dimension::Layer => Kind::Layer,
+            Dimension::Client => Kind::Client,
+            // As in the labels of rate-limit scopes.
+            Dimension::Org | Dimension::Key | Dimension::Workspace | Dimension::Host | Dimension::Endpoint => {
+                Kind::Word
+            }
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Kind::Run => "run",
+            Kind::Call => "call",
+            Kind::Request => "req",
+            Kind::File => "file",
+            Kind::Provider => "provider",
+            Kind::Model => "model",
+            Kind::Layer => "layer",
+            Kind::Client => "client",
+            Kind::Version => "version",
+            Kind::Error => "error",
+            Kind::Word => "word",
+        }
+    }
+
+    /// Whether everybody knows the name anyway.
+    fn is_public(self, text: &str) -> bool {
+        match self {
+            Kind::Provider => vocabulary::is_provider(text),
+            Kind::Model => vocabulary::is_model(text),
+            Kind::Layer => vocabulary::is_layer(text),
+            Kind::Client => vocabulary::is_client(text),
+            Kind::Version => text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'),
+            Kind::Error => crate::classify::table::lookup(text).is_some(),
+            Kind::Run | Kind::Call | Kind::Request | Kind::File | Kind::Word => false,
+        }
+    }
+}
+
+impl Anonymizer {
+    /// Names under `salt`, whatever its length.
+    ///
+    /// # Errors
+    /// Never in practice: HMAC takes keys of every length.
+    pub fn new(salt: &[u8]) -> Result<Anonymizer, String> {
+        Hmac::<Sha256>::new_from_slice(salt)
+            .map(|mac| Anonymizer { mac, known: BTreeMap::new() })
+            .map_err(|error| error.to_string())
+    }
+
+    /// The name of `text`: `run-0123456789abcdef`; public names stay.
+    fn name(&self, kind: Kind, text: &str) -> String {
+        // As reports show it: what is masked in one form must not have two names.
+        let text = mask_keys(text);
+        if text.is_empty() || kind.is_public(&text) {
+            return text.into_owned();
+        }
+        let mut mac = self.mac.clone();
+        mac.update(kind.name().as_bytes());
+        mac.update(&[0]);
+        mac.update(text.as_bytes());
+        let hash = mac.finalize().into_bytes();
+        let digits: String = hash.iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect();
+        format!("{}-{digits}", kind.name())
+    }
+
+    fn optional(&self, kind: Kind, text: Option<String>) -> Option<String> {
+        text.map(|text| self.name(kind, &text))
+    }
+
+    /// The same anonymizer, told what each of `names` is a name of. The first kind given holds.
+    fn knowing<'n>(&self, names: impl Iterator<Item = (Kind, &'n str)>) -> Anonymizer {
+        let mut known = self.known.clone();
+        names.filter(|(_, name)| !name.is_empty()).for_each(|(kind, name)| {
+            known.entry(name.to_owned()).or_insert(kind);
+        });
+        Anonymizer { mac: self.mac.clone(), known }
+    }
+
+    /// The name of `text` as it is called elsewhere in the report, else as a word.
+    fn word(&self, text: &str) -> String {
+        self.name(self.known.get(text).copied().unwrap_or(Kind::Word), text)
+    }
+
+    /// A label of several names, such as that of a rate-limit scope: a name that stands elsewhere has the same
+    /// pseudonym here, public words stay, and any other word has a name of its own.
+    fn label(&self, label: &str) -> String {
+        let words: Vec<&str> = label.split(' ').collect();
+        let (mut shown, mut at) = (Vec::new(), 0);
+        while at < words.len() {
+            let longest = (at + 1..=words.len()).rev().map(|end| (end, words[at..end].join(" ")));
+            let known = longest.into_iter().find(|(_, text)| self.known.contains_key(text));
+            let (end, text) = known.unwrap_or_else(|| (at + 1, words[at].to_owned()));
+            let is_public =
+                vocabulary::is_provider(&text) || vocabulary::is_model(&text) || vocabulary::is_label(&text);
+            shown.push(if is_public { text } else { self.word(&text) });
+            at = end;
+        }
+        shown.join(" ")
+    }
+
+    /// A client, and where its version follows, that apart: as the two stand in tables.
+    fn client(&self, client: &str) -> String {
+        match client.rsplit_once(' ') {
+            Some((name, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("{} {}", self.name(Kind::Client, name), self.name(Kind::Version, version))
+            }
+            _ => self.name(Kind::Client, client),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn names_are_stable_under_a_salt_and_no_other() {
+        let (one, same, other) =
+            (Anonymizer::new(b"salt").unwrap(), Anonymizer::new(b"salt").unwrap(), Anonymizer::new(b"tlas").unwrap());
+        let name = one.name(Kind::Run, "night-1");
+        assert_eq!(name, same.name(Kind::Run, "night-1"));
+        assert_ne!(name, other.name(Kind::Run, "night-1"));
+        assert_ne!(name[4..], one.name(Kind::Call, "night-1")[5..], "kinds are apart");
+        assert!(name.starts_with("run-") && name.len() == 4 + 2 * BYTES);
+    }
+
+    /// RFC 4231, test case 2, with the kind and its separator as part of the key's data.
+    #[test]
+    fn it_is_hmac_sha_256() {
+        let mut mac = Anonymizer::new(b"Jefe").unwrap().mac;
+        mac.update(b"what do ya want for nothing?");
+        assert_eq!(mac.finalize().into_bytes()[..4], [0x5b, 0xdc, 0xc1, 0x46]);
+    }
+
+    #[test]
+    fn labels_keep_their_public_words() {
+        let anonymizer = Anonymizer::new(b"salt").unwrap();
+        assert_eq!(anonymizer.label("anthropic claude-sonnet-5-5"), "anthropic claude-sonnet-5-5");
+        assert_eq!(anonymizer.label("all requests"), "all requests");
+        let label = anonymizer.label("anthropic claude-sonnet-5-5 org-acme");
+        assert!(label.starts_with("anthropic claude-sonnet-5-5 word-") && !label.contains("acme"));
+    }
+
+    #[test]
+    fn a_name_has_one_pseudonym_in_labels_and_alone() {
+        let names = [(Kind::Model, "acme tall"), (Kind::Provider, "house"), (Kind::Word, "acme")];
+        let anonymizer = Anonymizer::new(b"salt").unwrap().knowing(names.into_iter());
+        let of = |kind, name| anonymizer.name(kind, name);
+        let expected = [of(Kind::Provider, "house"), of(Kind::Model, "acme tall"), of(Kind::Word, "acme")].join(" ");
+        assert_eq!(anonymizer.label("house acme tall acme"), expected);
+        assert_eq!(anonymizer.client("plain 1.2"), format!("{} 1.2", of(Kind::Client, "plain")));
+        assert_eq!(anonymizer.client("two words"), of(Kind::Client, "two words"));
+    }
+}

@@ -1,0 +1,220 @@
+//! A report read back from its JSON: as much of it as comparing reports takes.
+
+use crate::model::Severity;
+use crate::report::{Problem, Report, SCHEMA_VERSION, Window};
+use crate::untrusted::masked;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+
+/// What makes two problems of different reports the same: nothing that changes from night to night.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProblemKey {
+    /// Rule code.
+    pub rule: String,
+    /// Provider as logged.
+    pub provider: Option<String>,
+    /// Model as logged.
+    pub model: Option<String>,
+    /// The failure class.
+    pub class: Option<String>,
+}
+
+impl ProblemKey {
+    pub(super) fn of(problem: &Problem) -> ProblemKey {
+        ProblemKey {
+            rule: problem.rule.to_owned(),
+            provider: problem.provider.clone(),
+            model: problem.model.clone(),
+            class: problem.class.map(str::to_owned),
+        }
+    }
+
+    /// Where it is: provider, model and class, as far as known.
+    pub fn place(&self) -> impl Iterator<Item = &str> {
+        [&self.provider, &self.model, &self.class].into_iter().flatten().map(String::as_str)
+    }
+
+    pub(super) fn words(&self) -> String {
+        std::iter::once(self.rule.as_str()).chain(self.place()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A former report.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Past {
+    /// The program and version that made it.
+    pub generator: String,
+    /// First send to last answer.
+    pub window: Option<Window>,
+    /// The fleet in figures.
+    pub totals: PastTotals,
+    /// Findings folded by rule, provider, model and class.
+    pub problems: Vec<PastProblem>,
+    /// Problems that were left out when it was written (`--min-severity`).
+    #[serde(default)]
+    pub problems_hidden: u64,
+    #[serde(default)]
+    coverage: Vec<PastCoverage>,
+    #[serde(default)]
+    undecided: Vec<PastUndecided>,
+}
+
+/// The figures of a former report that nights are compared by.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PastTotals {
+    /// Logical requests.
+    pub calls: u64,
+    /// Calls that ended in failure.
+    pub calls_failed: u64,
+    /// Calls that had failed when the log ended, and may have gone on.
+    pub calls_open: u64,
+    /// Runs.
+    pub runs: u64,
+    /// Attempts.
+    pub sends: u64,
+    /// Attempts beyond the first of each call.
+    pub retries: u64,
+    /// Sends that could not have helped.
+    pub wasted_sends: u64,
+    /// Seconds between attempts of one call.
+    pub wait_s: f64,
+    /// Findings of severity error.
+    pub errors: u64,
+    /// Findings of severity warning.
+    pub warnings: u64,
+    /// Findings of severity info.
+    pub infos: u64,
+    hinted_429: Whole,
+}
+
+/// The whole of a share.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+struct Whole {
+    of: u64,
+}
+
+impl PastTotals {
+    /// Sends answered with a 429.
+    #[must_use]
+    pub fn rate_limited(&self) -> u64 {
+        self.hinted_429.of
+    }
+}
+
+/// A problem of a former report.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PastProblem {
+    /// What it is known by.
+    #[serde(flatten)]
+    pub key: ProblemKey,
+    /// Rule name.
+    pub name: String,
+    /// The worst of its findings.
+    pub severity: Severity,
+    /// Findings.
+    pub count: u64,
+    /// One finding's message.
+    pub example: String,
+    /// What to change.
+    pub fix: String,
+}
+
+/// Rules that had no evidence.
+#[derive(Clone, Debug, Deserialize)]
+struct PastCoverage {
+    rules: Vec<String>,
+}
+
+/// A rule that lacked a field of some calls.
+#[derive(Clone, Debug, Deserialize)]
+struct PastUndecided {
+    rule: String,
+}
+
+/// What a file must say of itself before the rest is read.
+#[derive(Deserialize)]
+struct Label {
+    schema_version: u32,
+    kind: Option<String>,
+}
+
+/// What tells a report from a line of a log.
+#[derive(Deserialize)]
+struct Probe {
+    schema_version: Option<IgnoredAny>,
+    generator: Option<String>,
+    problems: Option<IgnoredAny>,
+}
+
+impl Past {
+    /// Reads a report in its JSON form.
+    ///
+    /// # Errors
+    /// Why the text is none.
+    pub fn parse(text: &str) -> Result<Past, String> {
+        let mut past: Past = read(text)?;
+        // Reports are masked when they are made; what was edited since need not be.
+        for problem in &mut past.problems {
+            let key = &mut problem.key;
+            let places = [&mut key.provider, &mut key.model, &mut key.class].into_iter().flatten();
+            let texts = [&mut key.rule, &mut problem.name, &mut problem.example, &mut problem.fix];
+            places.chain(texts).for_each(|text| *text = masked(text));
+        }
+        Ok(past)
+    }
+
+    /// A report just made, as it would be read back.
+    ///
+    /// # Errors
+    /// When the report has no JSON form.
+    pub fn of(report: &Report) -> Result<Past, String> {
+        let value = serde_json::to_value(report).map_err(|error| error.to_string())?;
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
+    /// Whether the first JSON value of `file` is a report, of whatever version, rather than a record of a log.
+    pub fn begins(file: impl std::io::Read) -> bool {
+        let mut values = serde_json::Deserializer::from_reader(std::io::BufReader::new(file)).into_iter::<Probe>();
+        let Some(Ok(probe)) = values.next() else { return false };
+        let is_ours = probe.generator.is_some_and(|name| name.starts_with("retrylens"));
+        probe.schema_version.is_some() && (is_ours || probe.problems.is_some())
+    }
+
+    /// Whether a file that begins with `head` was written by this program: a report, or a comparison of reports.
+    #[must_use]
+    pub fn begins_with(head: &[u8]) -> bool {
+        let head = String::from_utf8_lossy(head);
+        let value = head.split_once("\"generator\"").and_then(|(before, rest)| {
+            (before.trim_start().starts_with('{') && before.contains("\"schema_version\"")).then_some(rest)
+        });
+        value.is_some_and(|rest| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
+    }
+
+    /// Whether the log lacked what this rule needs to judge, of all calls or of some.
+    #[must_use]
+    pub fn cannot_judge(&self, rule: &str) -> bool {
+        let lacks_all = self.coverage.iter().any(|gap| gap.rules.iter().any(|code| code == rule));
+        lacks_all || self.undecided.iter().any(|gap| gap.rule == rule)
+    }
+}
+
+/// Reads a part of a report in its JSON form.
+///
+/// # Errors
+/// Why the text is no report that this program knows.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let none = |error: serde_json::Error| format!("no JSON report of retrylens: {error}");
+    let label: Label = serde_json::from_str(text).map_err(none)?;
+    if let Some(kind) = label.kind {
+        return Err(format!(
+            "a {} of retrylens, not a report: give what `analyze --output json=FILE` wrote",
+            masked(&kind)
+        ));
+    }
+    if label.schema_version != SCHEMA_VERSION {
+        let version = label.schema_version;
+        return Err(format!("a report of schema version {version}; this program reads {SCHEMA_VERSION}"));
+    }
+    serde_json::from_str(text).map_err(none)
+}

@@ -1,0 +1,404 @@
+//! Judgement in three steps: calls are settled, each is judged and summarised, and what merges is merged.
+//!
+//! Shards can be judged apart, on any machine: [`Judgement::merge`] is associative and its order does not
+//! matter. Fleet rules see only the merged summaries.
+
+mod filter;
+mod fold;
+mod options;
+mod rolling;
+mod stretches;
+mod weigh;
+
+pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
+pub use options::{Options, Suppression};
+pub use rolling::Rolling;
+
+use crate::calls::{self, Call, Endurance, Grouping, Groups, Horizon, Persistence, Plain, group, group_rest};
+use crate::measure::{Fleet, RunTally, Service, Sums};
+use crate::model::{Attempt, AttemptTable, Symbol, Time};
+use crate::rules::{self, Check, Field, Hit, Rule, Scope};
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use weigh::{cost_of, count_excess_once, facts, rank_of, weigh};
+
+/// What a set of calls came to.
+#[derive(Debug)]
+pub struct Judgement<'a> {
+    /// Summaries.
+    pub fleet: Fleet<'a>,
+    /// Findings, folded.
+    pub folds: HashMap<FoldKey, Fold, RandomState>,
+    /// Sends that could not have helped, each counted once.
+    pub wasted: u64,
+    /// Findings that a suppression covers.
+    pub suppressed: u64,
+    /// How many each of [`Options::suppressions`] covers; shorter where the last ones cover none.
+    pub covered: Vec<u64>,
+    /// Calls that a rule could not judge, by the rule and the field that would have told.
+    pub undecided: BTreeMap<(&'static str, Field), u64>,
+    /// Attempts of calls that [`Options::filter`] leaves out.
+    pub left_out: u64,
+    /// Runs of those calls.
+    pub runs_left_out: HashSet<Symbol, RandomState>,
+}
+
+/// Judges every call of `table`, then the fleet.
+#[must_use]
+pub fn judge<'a>(table: &'a AttemptTable, options: &Options) -> Judgement<'a> {
+    judge_by(table, options, stretches::STRETCH)
+}
+
+fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> Judgement<'a> {
+    let plain = Plain::of(table);
+    let groups = group_rest(table, &plain);
+    let horizon = horizon_of(&groups, options.complete);
+    let mut whole = stretches::judge_all(&groups, &plain, &horizon, stretch, options);
+    whole.judge_fleet(options);
+    whole
+}
+
+/// The end of the data, and whether anything may follow it.
+#[must_use]
+pub fn horizon(table: &AttemptTable, complete: bool) -> Horizon {
+    horizon_of(&group(table), complete)
+}
+
+fn horizon_of(groups: &Groups<'_>, complete: bool) -> Horizon {
+    let table = groups.table();
+    let rows = || table.rows.par_iter().with_min_len(1 << 14);
+    let data_end = rows().map(|row| row.ended()).max().unwrap_or(Time(0));
+    let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
+    // Only where a call may be open does it matter when clients stop.
+    let may_be_open = |row: &Attempt| row.failed() && data_end.us_since(row.ended()) < calls::patience_us(table, row);
+    if complete || !rows().any(may_be_open) {
+        return horizon;
+    }
+    let seen = groups.pieces().par_iter().map(|piece| {
+        let mut seen = Persistence::default();
+        groups.calls(piece, &horizon, |_| true, |call| seen.absorb(call, &horizon));
+        seen
+    });
+    let seen = seen.reduce(Persistence::default, |mut left, right| {
+        left.merge(right);
+        left
+    });
+    Horizon { endurance: seen.endurance(), ..horizon }
+}
+
+/// Judges the calls of one shard, those whose key `in_shard` accepts.
+#[must_use]
+pub fn judge_shard<'a>(
+    groups: &Groups<'a>,
+    horizon: &Horizon,
+    options: &Options,
+    in_shard: impl Fn(u64) -> bool + Sync,
+) -> Judgement<'a> {
+    let rules = call_rules(options);
+    groups
+        .pieces()
+        .par_iter()
+        // Each worker takes in what it can before anything is merged.
+        .fold(
+            || Judgement::new(groups.table()),
+            |mut judgement, piece| {
+                groups.calls(piece, horizon, &in_shard, |call| judgement.absorb(call, &rules, options));
+                judgement
+            },
+        )
+        .reduce(
+            || Judgement::new(groups.table()),
+            |mut left, right| {
+                left.merge(right);
+                left
+            },
+        )
+}
+
+/// A rule, and whether its findings are reported: the others count attempts that could not have helped, and no more.
+pub(crate) type JudgingRule = (&'static Rule, bool);
+
+/// Every rule there is.
+fn judging_rules(options: &Options) -> impl Iterator<Item = JudgingRule> {
+    let is_reported = |rule: &Rule| options.rules.iter().any(|reported| reported.code == rule.code);
+    let reported = options.rules.iter().map(|rule| (*rule, true));
+    reported.chain(rules::CATALOGUE.iter().filter(move |rule| !is_reported(rule)).map(|rule| (rule, false)))
+}
+
+/// The rules that judge one call at a time.
+pub(crate) fn call_rules(options: &Options) -> Vec<JudgingRule> {
+    judging_rules(options).filter(|(rule, _)| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfTold(..))).collect()
+}
+
+/// A judgement apart from its table, while that changes.
+#[derive(Debug, Default)]
+pub struct Settled {
+    sums: Sums,
+    folds: HashMap<FoldKey, Fold, RandomState>,
+    wasted: u64,
+    suppressed: u64,
+    covered: Vec<u64>,
+    undecided: BTreeMap<(&'static str, Field), u64>,
+    left_out: u64,
+    runs_left_out: HashSet<Symbol, RandomState>,
+}
+
+impl Settled {
+    /// Together with its table again.
+    #[must_use]
+    pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
+        let Settled { sums, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
+        let fleet = Fleet { table, sums };
+        Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
+    }
+
+    /// Every row number it keeps.
+    fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        self.sums.each_row(visit);
+        let hits = self.folds.values_mut().flat_map(|fold| fold.kept.values_mut()).map(|kept| &mut kept.hit);
+        hits.flat_map(|hit| hit.rows.iter_mut().chain(&mut hit.wasted).chain(&mut hit.excess)).for_each(visit);
+    }
+}
+
+impl<'a> Judgement<'a> {
+    /// Apart from its table.
+    #[must_use]
+    pub fn detach(self) -> Settled {
+        let Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
+        Settled { sums: fleet.sums, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
+    }
+
+    /// The judgement of no call.
+    #[must_use]
+    pub fn new(table: &'a AttemptTable) -> Judgement<'a> {
+        Judgement {
+            fleet: Fleet::new(table),
+            folds: HashMap::default(),
+            wasted: 0,
+            suppressed: 0,
+            covered: Vec::new(),
+            undecided: BTreeMap::new(),
+            left_out: 0,
+            runs_left_out: HashSet::default(),
+        }
+    }
+
+    /// Judges one call and takes in its counts.
+    pub(crate) fn absorb(&mut self, call: &Call<'a>, rules: &[JudgingRule], options: &Options) {
+        self.absorb_rest(call, Time(i64::MIN), rules, options);
+    }
+
+    /// The same for a call whose attempts sent before `since` were followed already.
+    fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &[JudgingRule], options: &Options) {
+        if let Some(row) = call.plain_row() {
+            return self.absorb_plain(std::iter::once(row), since, options);
+        }
+        if !options.filter.wants_call(call) {
+            self.left_out += call.len() as u64 + u64::from(call.duplicates);
+            self.runs_left_out.insert(call.first().run);
+            return;
+        }
+        self.fleet.sums.under_way.want(|| rules::declares_pool(&options.settings));
+        self.fleet.sums.absorb(call, since);
+        // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
+        if call.succeeded_at_once() {
+            return;
+        }
+        let mut hits: Vec<(&'static Rule, bool, Hit)> = Vec::new();
+        for (rule, is_reported) in rules {
+            hits.extend(self.ask(rule, *is_reported, call, options).map(|hit| (*rule, *is_reported, hit)));
+        }
+        count_excess_once(&mut hits);
+        // What an attempt was worth does not depend on what is reported.
+        let mut wasted: Vec<u32> = hits.iter().flat_map(|(_, _, hit)| hit.wasted.iter().copied()).collect();
+        for (rule, is_reported, hit) in hits {
+            if is_reported {
+                self.keep(rule, hit, Some(call), options);
+            }
+        }
+        wasted.sort_unstable();
+        wasted.dedup();
+        self.fleet.sums.note_wasted(self.fleet.table, call.first().run, &wasted);
+        self.note_waste(call.first().run, wasted.len() as u64);
+    }
+
+    /// The same for plain calls: no call rule speaks of those.
+    fn absorb_plain(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
+        let (table, sums) = (self.fleet.table, &mut self.fleet.sums);
+        sums.under_way.want(|| rules::declares_pool(&options.settings));
+        if options.filter.is_empty() {
+            return sums.absorb_plain(table, rows, since);
+        }
+        let (left_out, runs) = (&mut self.left_out, &mut self.runs_left_out);
+        let wanted = rows.filter(|row| {
+            let attempt = &table.rows[*row as usize];
+            let wanted = options.filter.wants_alone(table, attempt);
+            if !wanted {
+                *left_out += 1;
+                runs.insert(attempt.run);
+            }
+            wanted
+        });
+        sums.absorb_plain(table, wanted, since);
+    }
+
+    /// What a call rule says; that it cannot tell is counted, of rules that are reported.
+    fn ask(&mut self, rule: &'static Rule, is_reported: bool, call: &Call<'a>, options: &Options) -> Option<Hit> {
+        match rule.check {
+            Check::Call(check) | Check::CallOfAll(check, _) | Check::CallAndFleet(check, _) => {
+                check(call, &options.settings)
+            }
+            Check::CallIfTold(check) => check(call, &options.settings).unwrap_or_else(|field| {
+                if is_reported {
+                    *self.undecided.entry((rule.code, field)).or_default() += 1;
+                }
+                None
+            }),
+            Check::Fleet(_) | Check::FleetIfTold(..) => None,
+        }
+    }
+
+    /// Judges the fleet by its summaries: once, after everything is merged.
+    pub fn judge_fleet(&mut self, options: &Options) {
+        self.fleet.settle(&rules::terms(&options.settings));
+        self.tell_of_all();
+        for (rule, is_reported) in judging_rules(options) {
+            if let Check::Fleet(check) | Check::CallAndFleet(_, check) | Check::FleetIfTold(check, _) = rule.check {
+                let hits = check(&self.fleet, &options.settings);
+                if let Check::FleetIfTold(_, lacks) = rule.check
+                    && is_reported
+                    && hits.is_empty()
+                    && let Some((field, calls)) = lacks(&self.fleet, &options.settings)
+                {
+                    *self.undecided.entry((rule.code, field)).or_default() += calls;
+                }
+                for hit in hits {
+                    let run = hit.run.unwrap_or(Symbol::NONE);
+                    self.note_waste(run, hit.wasted.len() as u64 + hit.wasted_more);
+                    self.fleet.sums.note_wasted(self.fleet.table, run, &hit.wasted);
+                    if is_reported {
+                        self.keep(rule, hit, None, options);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells findings about calls, of rules that ask for it, what share of all calls they are about.
+    fn tell_of_all(&mut self) {
+        for (key, fold) in &mut self.folds {
+            if let Check::CallOfAll(_, tell) = fold.rule.check {
+                let service = Service { provider: key.provider, model: key.model };
+                let found = fold.total();
+                fold.kept.values_mut().for_each(|kept| tell(&self.fleet, service, found, &mut kept.hit));
+            }
+        }
+    }
+
+    fn note_waste(&mut self, run: Symbol, sends: u64) {
+        self.wasted += sends;
+        if sends > 0
+            && let Some(tally) = self.fleet.runs.get_mut(&run)
+        {
+            tally.wasted += sends;
+        }
+    }
+
+    /// Files a finding, unless a suppression covers it.
+    fn keep(&mut self, rule: &'static Rule, hit: Hit, call: Option<&Call<'a>>, options: &Options) {
+        let table = self.fleet.table;
+        let run = hit.run.or(call.map(|call| call.first().run)).unwrap_or(Symbol::NONE);
+        let scope = hit.scope.or_else(|| {
+            let row = hit.rows.first().map(|row| &table.rows[*row as usize])?;
+            // What spans more than a call and a model is about none of them, whichever came first.
+            let is_of_one = call.is_some() || self.fleet.runs.get(&run).is_some_and(|tally| tally.models.len() < 2);
+            let is_of_log = call.is_none() && hit.run.is_none();
+            (is_of_one && !is_of_log).then(|| table.origin(row).scope())
+        });
+        let none = Symbol::NONE;
+        let key = FoldKey {
+            rule: rule.code,
+            provider: scope.map_or(none, |scope| scope.provider),
+            model: scope.map_or(none, |scope| scope.model),
+            class: hit.class,
+        };
+        if !options.suppressions.is_empty() && self.is_covered(&key, rule, run, options) {
+            return;
+        }
+        let (severity, confidence) = weigh(rule, &hit, self.weakest_grouping(rule, call, run), options);
+        let seen = hit.rows.first().map_or(Time(0), |row| table.rows[*row as usize].sent);
+        let cost = cost_of(table, &hit);
+        if let Some(tally) = self.fleet.runs.get_mut(&run) {
+            tally.findings[severity as usize] += 1;
+        }
+        if call.is_some()
+            && let Some(row) = hit.rows.first()
+        {
+            let origin = table.rows[*row as usize].origin;
+            self.fleet.senders.entry(origin).or_default().findings[severity as usize] += 1;
+        }
+        let fold = self.folds.entry(key).or_insert_with(|| Fold::new(rule, severity, seen));
+        fold.count(severity, run, seen, cost);
+        let rank = rank_of(table, &hit);
+        if fold.wants(&rank) {
+            let call_id = call.and_then(Call::id).map(str::to_owned);
+            let grouping = call.map(|call| call.grouping);
+            let call = call.map(facts);
+            fold.kept.insert(rank, Kept { hit, severity, confidence, run, call_id, call, grouping, cost });
+            fold.trim();
+        }
+    }
+
+    /// What a finding rests on at its weakest: its call, or for a verdict on a run the retried calls of the run.
+    fn weakest_grouping(&self, rule: &Rule, call: Option<&Call<'a>>, run: Symbol) -> Option<Grouping> {
+        let guessed = |tally: &RunTally| tally.guessed_calls > 0;
+        call.map(|call| call.grouping).or_else(|| {
+            (rule.scope == Scope::Run && self.fleet.runs.get(&run).is_some_and(guessed)).then_some(Grouping::Inferred)
+        })
+    }
+
+    /// Whether a suppression covers a finding; every one that does counts it.
+    fn is_covered(&mut self, key: &FoldKey, rule: &Rule, run: Symbol, options: &Options) -> bool {
+        let table = self.fleet.table;
+        self.covered.resize(options.suppressions.len(), 0);
+        let mut any = false;
+        for (suppression, count) in options.suppressions.iter().zip(&mut self.covered) {
+            if suppression.covers(key, rule, run, table) {
+                *count += 1;
+                any = true;
+            }
+        }
+        self.suppressed += u64::from(any);
+        any
+    }
+
+    /// The suppressions that cover nothing.
+    #[must_use]
+    pub fn unused<'o>(&self, options: &'o Options) -> Vec<&'o Suppression> {
+        let counts = self.covered.iter().copied().chain(std::iter::repeat(0));
+        options.suppressions.iter().zip(counts).filter(|(_, count)| *count == 0).map(|(one, _)| one).collect()
+    }
+
+    /// Takes in the judgement of other calls.
+    pub fn merge(&mut self, other: Judgement<'a>) {
+        self.fleet.merge(other.fleet);
+        self.wasted += other.wasted;
+        self.suppressed += other.suppressed;
+        self.left_out += other.left_out;
+        self.runs_left_out.extend(other.runs_left_out);
+        self.covered.resize(self.covered.len().max(other.covered.len()), 0);
+        self.covered.iter_mut().zip(other.covered).for_each(|(mine, theirs)| *mine += theirs);
+        for (key, calls) in other.undecided {
+            *self.undecided.entry(key).or_default() += calls;
+        }
+        for (key, fold) in other.folds {
+            match self.folds.entry(key) {
+                std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().merge(fold),
+                std::collections::hash_map::Entry::Vacant(free) => {
+                    free.insert(fold);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What chance alone would do to a count.
+
+/// A term of a tail that adds less than this to its sum ends it.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// The probability of `k` or what is further from the mean, of `n` draws that each succeed with `share`.
+pub(crate) fn tail(k: u64, n: u64, share: f64) -> f64 {
+    let (n_, odds) = (n as f64, share / (1.0 - share));
+    let upward = k as f64 > n_ * share;
+    let mut at = k as f64;
+    let mut term = libm::exp(ln_choose(n_, at) + at * libm::log(share) + (n_ - at) * libm::log1p(-share));
+    let mut sum = term;
+    loop {
+        let step = if upward { (n_ - at) / (at + 1.0) * odds } else { at / (n_ - at + 1.0) / odds };
+        term *= step;
+        at += if upward { 1.0 } else { -1.0 };
+        sum += term;
+        // Terms fall from the mean on, and end with 0 at either end of the range.
+        if term <= sum * NEGLIGIBLE {
+            return sum;
+        }
+    }
+}
+
+fn ln_choose(n: f64, k: f64) -> f64 {
+    libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0)
+}

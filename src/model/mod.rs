@@ -1,0 +1,48 @@
+//! The words every other part speaks in: attempts and how a whole log of them is held, declared policies, outcomes,
+//! severities, costs, and figures in words.
+//!
+//! Nothing here knows which format a record came from, or what is judged of it.
+
+mod attempt;
+mod cost;
+mod dimension;
+mod evidence;
+mod gauges;
+mod hint;
+mod intern;
+mod ledger;
+mod name;
+mod origin;
+mod outcome;
+mod policy;
+mod prices;
+mod schedule;
+mod series;
+mod severity;
+mod span;
+mod table;
+mod time;
+pub(crate) mod units;
+
+pub use attempt::{AnswerEnd, Attempt, Flags, LimitKind, Reading};
+pub use cost::Cost;
+pub(crate) use cost::sum_of_known;
+pub use dimension::Dimension;
+pub use evidence::Evidence;
+pub(crate) use evidence::rounded;
+pub(crate) use gauges::Widths;
+pub use gauges::{Gauge, Gauges, Track};
+pub use hint::HintSource;
+pub use intern::{Interner, Symbol};
+pub use ledger::{Input, Ledger, Reject, Unreadable};
+pub use name::Name;
+pub use origin::{Origin, OriginId, Scope};
+pub use outcome::{Bar, CallFacts, Outcome};
+pub use policy::{Policies, Policy};
+pub use prices::{Price, Prices};
+pub use schedule::{Jitter, Schedule};
+pub use series::{Mergeable, Series};
+pub use severity::{Confidence, Remedy, Severity};
+pub use span::Span;
+pub use table::{AttemptTable, Detail, DetailId, TextRef, Usage};
+pub use time::{Time, Zone};

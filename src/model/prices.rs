@@ -1,0 +1,98 @@
+//! What tokens cost: declared per model, for logs that give tokens and no cost.
+
+use crate::model::{Name, Usage};
+
+/// US dollars a million tokens of one model, or of those that a pattern fits. What is `None` is not declared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Price {
+    /// Input tokens billed at the full price.
+    pub input: Option<f64>,
+    /// Output tokens.
+    pub output: Option<f64>,
+    /// Input tokens read from the prompt cache.
+    pub cache_read: Option<f64>,
+    /// Input tokens written to it.
+    pub cache_write: Option<f64>,
+}
+
+impl Price {
+    /// What these tokens cost, in millionths of a US dollar: `None` where there are none, and where there are some of
+    /// a kind without a price.
+    #[must_use]
+    pub fn micro_usd(&self, usage: &Usage) -> Option<u32> {
+        let kinds = [
+            (usage.input_tokens, self.input),
+            (usage.output_tokens, self.output),
+            (usage.cache_read_tokens, self.cache_read),
+            (usage.cache_write_tokens, self.cache_write),
+        ];
+        let some = kinds.into_iter().filter(|(tokens, _)| *tokens > 0);
+        // A dollar a million tokens is a millionth of a dollar a token.
+        let cost = some.map(|(tokens, price)| price.map(|price| f64::from(tokens) * price)).sum::<Option<f64>>()?;
+        // Saturating: `as` clamps a float to the integer's range.
+        kinds.iter().any(|(tokens, _)| *tokens > 0).then_some(cost.round() as u32)
+    }
+}
+
+/// Every declared price.
+#[derive(Clone, Debug, Default)]
+pub struct Prices(Vec<(Name, Price)>);
+
+impl Prices {
+    /// Nothing is declared.
+    #[cfg(test)]
+    pub(crate) const NONE: Prices = Prices(Vec::new());
+
+    /// Prices by model or pattern. A name without wildcards goes first, then the longest pattern.
+    #[must_use]
+    pub fn new(mut list: Vec<(Name, Price)>) -> Prices {
+        let rank =
+            |name: &Name| (name.text.contains(['*', '?']), std::cmp::Reverse(name.text.len()), name.text.clone());
+        list.sort_by_cached_key(|(name, _)| rank(name));
+        Prices(list)
+    }
+
+    /// The price of a model.
+    #[must_use]
+    pub fn of(&self, model: &str) -> Option<&Price> {
+        self.0.iter().find(|(name, _)| name.fits(model)).map(|(_, price)| price)
+    }
+
+    /// Whether nothing is declared.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them, in the order in which they are asked.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Price)> {
+        self.0.iter().map(|(name, price)| (name.text.as_str(), price))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_gives_the_price() {
+        let price = |input| Price { input: Some(input), ..Price::default() };
+        let list = [("tall-*", 1.0), ("tall-7b-*", 2.0), ("tall-7b-x", 3.0), ("*", 4.0)];
+        let prices = Prices::new(list.map(|(name, input)| (Name::new(name), price(input))).into());
+        for (model, input) in [("tall-7b-x", 3.0), ("Tall-7b-y", 2.0), ("tall-1b", 1.0), ("wide", 4.0)] {
+            assert_eq!(prices.of(model).unwrap().input, Some(input), "{model}");
+        }
+    }
+
+    #[test]
+    fn tokens_without_a_price_make_the_cost_unknown() {
+        let price = Price { input: Some(3.0), output: Some(15.0), ..Price::default() };
+        let usage = Usage { input_tokens: 1000, output_tokens: 100, ..Usage::default() };
+        assert_eq!(price.micro_usd(&usage), Some(4500));
+        assert_eq!(price.micro_usd(&Usage { cache_read_tokens: 1, ..usage }), None);
+        assert_eq!(price.micro_usd(&Usage::default()), None);
+        assert_eq!(Price::default().micro_usd(&usage), None);
+        assert_eq!(Price { input: Some(0.0), ..price }.micro_usd(&usage), Some(1500));
+    }
+}

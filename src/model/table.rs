@@ -1,0 +1,415 @@
+//! All attempts of one analysis, column-wise where columns may be missing.
+
+use super::intern::{Interner, Symbol, remap};
+use super::origin::{Origin, OriginId, Origins};
+use super::{Attempt, Flags, Gauges, HintSource, Span, Time};
+use crate::model::{Price, Prices};
+
+/// Index of a [`Detail`] or, with the highest bit set, of the [`Ids`] of an attempt that needs no more;
+/// [`DetailId::NONE`] for an attempt that has neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetailId(u32);
+
+impl DetailId {
+    /// The attempt has neither.
+    pub const NONE: DetailId = DetailId(u32::MAX);
+    const IDS: u32 = 1 << 31;
+
+    /// Whether it is the index of a [`Detail`].
+    #[must_use]
+    pub(crate) fn is_detail(self) -> bool {
+        self.0 & Self::IDS == 0
+    }
+
+    fn ids(self) -> Option<usize> {
+        (!self.is_detail() && self != Self::NONE).then_some((self.0 & !Self::IDS) as usize)
+    }
+}
+
+/// What is kept of a success that is no retry by its own account: another attempt of its call may follow.
+#[derive(Clone, Copy, Debug)]
+struct Ids {
+    request_hash: u64,
+    /// Where the request id stands in the table's text, with the call id behind it.
+    start: u32,
+    request_id: u8,
+    call_id: u8,
+}
+
+/// A piece of a table's text, for strings that seldom repeat: ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextRef {
+    start: u32,
+    len: u32,
+}
+
+/// What only a failure, a retry or a side effect carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// Id the provider gave this attempt.
+    pub request_id: TextRef,
+    /// Id of the logical call, as logged.
+    pub call_id: TextRef,
+    /// `error.type`.
+    pub error_type: Symbol,
+    /// `error.code`, or `error.details.error_code`.
+    pub error_code: Symbol,
+    /// `error.message`, cut to a bounded length and freed of keys.
+    pub message: Symbol,
+    /// Class name or errno of an exception.
+    pub exception: Symbol,
+    /// What the connection did.
+    pub transport: Symbol,
+    /// The tool, when the attempt is a tool execution.
+    pub tool: Symbol,
+    /// The server's wait, counted from the end of this attempt; µs.
+    pub hint_us: Option<i64>,
+    /// Where that wait was read; see [`HintSource`].
+    pub hint_source: HintSource,
+    /// The unit of that wait is certain: it was spelled, or the wait is a moment.
+    pub hint_unit_known: bool,
+    /// What the client decided to sleep; µs.
+    pub planned_us: Option<i64>,
+    /// When a spent cap or window reopens.
+    pub reopens: Option<Time>,
+    /// Hash of the request body, 0 where unknown.
+    pub request_hash: u64,
+    /// Fingerprint of the idempotency key, 0 where there is none.
+    pub idempotency: u64,
+    /// Cap on output tokens the request asked for, 0 where unknown.
+    pub max_tokens: u32,
+    /// Chunks or characters already handed to the caller.
+    pub delivered: u32,
+    /// Deadline of the request.
+    pub timeout: Span,
+    /// The longest time between two chunks of a stream; known only from [`Detail::LEAST_CHUNK_GAP_MS`] on.
+    pub chunk_gap: Span,
+    /// Sends of a gateway on behalf of this attempt beyond its own, as the gateway counts them.
+    pub gateway_retries: u16,
+    /// Resends of the request that the instrumentation of its client counts (`http.request.resend_count`).
+    pub resends: u16,
+}
+
+impl Detail {
+    /// Shorter gaps between chunks are not kept: models pause so long while they think.
+    pub const LEAST_CHUNK_GAP_MS: f64 = 5_000.0;
+}
+
+impl Default for Detail {
+    fn default() -> Self {
+        Detail {
+            request_id: TextRef::default(),
+            call_id: TextRef::default(),
+            error_type: Symbol::NONE,
+            error_code: Symbol::NONE,
+            message: Symbol::NONE,
+            exception: Symbol::NONE,
+            transport: Symbol::NONE,
+            tool: Symbol::NONE,
+            hint_us: None,
+            hint_source: HintSource::RetryAfter,
+            hint_unit_known: false,
+            planned_us: None,
+            reopens: None,
+            request_hash: 0,
+            idempotency: 0,
+            max_tokens: 0,
+            delivered: 0,
+            timeout: Span::UNKNOWN,
+            chunk_gap: Span::UNKNOWN,
+            gateway_retries: 0,
+            resends: 0,
+        }
+    }
+}
+
+/// What an attempt consumed, in tokens and money.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Input tokens billed at the full price.
+    pub input_tokens: u32,
+    /// Output tokens.
+    pub output_tokens: u32,
+    /// Input tokens read from the prompt cache.
+    pub cache_read_tokens: u32,
+    /// Input tokens written to it.
+    pub cache_write_tokens: u32,
+    /// Cost in millionths of a US dollar.
+    pub cost_micro_usd: u32,
+    /// Send to first token; 0 where unknown, else ms + 1.
+    pub ttft_ms_plus_1: u32,
+}
+
+/// The columnar store of attempts. Indices into it are stable once ingestion ends.
+#[derive(Debug, Default)]
+pub struct AttemptTable {
+    /// One row an attempt, in input order.
+    pub rows: Vec<Attempt>,
+    /// Names of the inputs, by [`Attempt::file`].
+    pub files: Vec<String>,
+    /// Repeating strings.
+    pub names: Interner,
+    pub(crate) origins: Origins,
+    /// Headroom readings, folded over time.
+    pub gauges: Gauges,
+    details: Vec<Detail>,
+    ids: Vec<Ids>,
+    /// As long as `rows`, or empty when no record carried usage.
+    usage: Vec<Usage>,
+    texts: String,
+}
+
+impl AttemptTable {
+    /// Appends one attempt.
+    pub fn push(&mut self, mut row: Attempt, detail: Option<Detail>, usage: Option<Usage>) {
+        if let Some(detail) = detail
+            && let Ok(index) = u32::try_from(self.details.len())
+        {
+            row.detail = DetailId(index);
+            self.details.push(detail);
+        }
+        if let Some(usage) = usage {
+            self.usage.resize(self.rows.len(), Usage::default());
+            self.usage.push(usage);
+        } else if !self.usage.is_empty() {
+            self.usage.push(Usage::default());
+        }
+        self.rows.push(row);
+    }
+
+    /// Keeps the ids of a row that has no [`Detail`], and the fingerprint of its body, 0 where that is unknown. Ids
+    /// of more than 255 bytes are left out.
+    pub(crate) fn keep_ids(&mut self, request_id: &str, call_id: &str, request_hash: u64) -> DetailId {
+        let text = (u8::try_from(request_id.len()), u8::try_from(call_id.len()), u32::try_from(self.texts.len()));
+        let (request_len, call_len, start) = match text {
+            (Ok(request_id), Ok(call_id), Ok(start)) => (request_id, call_id, start),
+            _ => (0, 0, 0),
+        };
+        let index = self.ids.len() as u32;
+        if (request_len == 0 && call_len == 0 && request_hash == 0) || index >= DetailId::IDS - 1 {
+            return DetailId::NONE;
+        }
+        if request_len > 0 || call_len > 0 {
+            self.texts.push_str(request_id);
+            self.texts.push_str(call_id);
+        }
+        self.ids.push(Ids { request_hash, start, request_id: request_len, call_id: call_len });
+        DetailId(index | DetailId::IDS)
+    }
+
+    /// The id the provider gave the attempt of a row.
+    #[must_use]
+    pub fn request_id(&self, row: &Attempt) -> Option<&str> {
+        match self.detail(row) {
+            Some(detail) => self.text(detail.request_id),
+            None => self.ids_of(row).and_then(|ids| self.text(ids.request_id())),
+        }
+    }
+
+    /// The id of the call of a row, as logged.
+    #[must_use]
+    pub fn call_id(&self, row: &Attempt) -> Option<&str> {
+        match self.detail(row) {
+            Some(detail) => self.text(detail.call_id),
+            None => self.ids_of(row).and_then(|ids| self.text(ids.call_id())),
+        }
+    }
+
+    /// Fingerprint of the request body of a row, 0 where it is unknown.
+    #[must_use]
+    pub fn request_hash(&self, row: &Attempt) -> u64 {
+        match self.detail(row) {
+            Some(detail) => detail.request_hash,
+            None => self.ids_of(row).map_or(0, |ids| ids.request_hash),
+        }
+    }
+
+    fn ids_of(&self, row: &Attempt) -> Option<&Ids> {
+        self.ids.get(row.detail.ids()?)
+    }
+
+    /// Keeps `text`; an empty reference once 4 GiB are held.
+    pub fn keep(&mut self, text: Option<&str>) -> TextRef {
+        let Some(text) = text else { return TextRef::default() };
+        let (Ok(start), Ok(len)) = (u32::try_from(self.texts.len()), u32::try_from(text.len())) else {
+            return TextRef::default();
+        };
+        self.texts.push_str(text);
+        TextRef { start, len }
+    }
+
+    /// The text behind a reference; `None` where nothing was logged.
+    #[must_use]
+    pub fn text(&self, reference: TextRef) -> Option<&str> {
+        let start = reference.start as usize;
+        let text = self.texts.get(start..start + reference.len as usize)?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The detail of a row, where it has one.
+    #[must_use]
+    pub fn detail(&self, row: &Attempt) -> Option<&Detail> {
+        self.details.get(row.detail.0 as usize)
+    }
+
+    /// The usage of the row at `index`; zeros where the log gave none.
+    #[must_use]
+    pub fn usage(&self, index: usize) -> Usage {
+        self.usage.get(index).copied().unwrap_or_default()
+    }
+
+    /// Provider, model, layer, client and scope of a row.
+    #[must_use]
+    pub fn origin(&self, row: &Attempt) -> &Origin {
+        self.origins.get(row.origin)
+    }
+
+    /// The origin behind an id.
+    #[must_use]
+    pub fn origin_of(&self, id: OriginId) -> &Origin {
+        self.origins.get(id)
+    }
+
+    /// Works out what attempts cost whose record gives tokens and no cost.
+    pub(crate) fn price(&mut self, prices: &Prices) {
+        if prices.is_empty() || self.usage.is_empty() {
+            return;
+        }
+        let of = |origin: &Origin| self.names.get(origin.model).and_then(|model| prices.of(model));
+        let by_origin: Vec<Option<&Price>> = self.origins.all().iter().map(of).collect();
+        for (row, usage) in self.rows.iter_mut().zip(&mut self.usage) {
+            let price = by_origin.get(row.origin.0 as usize).copied().flatten();
+            let known = row.flags.has(Flags::COST);
+            if let Some(cost) = price.filter(|_| !known).and_then(|price| price.micro_usd(usage)) {
+                usage.cost_micro_usd = cost;
+                row.flags.set(Flags::COST | Flags::PRICED, true);
+            }
+        }
+    }
+
+    /// Every origin met, of rows that have left as well.
+    #[must_use]
+    pub fn all_origins(&self) -> &[Origin] {
+        self.origins.all()
+    }
+
+    /// Appends every row of `other`, whose files keep their numbers.
+    pub fn absorb(&mut self, other: AttemptTable) {
+        if self.rows.is_empty() && self.names.is_empty() {
+            let files = std::mem::take(&mut self.files);
+            *self = AttemptTable { files, ..other };
+            return;
+        }
+        let names = self.names.absorb(&other.names);
+        let origins = self.origins.absorb(&other.origins, &names);
+        self.gauges.absorb(other.gauges, &names);
+        let (text_base, detail_base) = (self.texts.len() as u64, self.details.len() as u64);
+        let ids_base = self.ids.len() as u64;
+        self.texts.push_str(&other.texts);
+        self.ids.extend(other.ids.into_iter().map(|ids| ids.moved(text_base)));
+        self.details.extend(other.details.into_iter().map(|detail| moved(detail, &names, text_base)));
+        if !self.usage.is_empty() || !other.usage.is_empty() {
+            self.usage.resize(self.rows.len(), Usage::default());
+            self.usage.extend(other.usage);
+            self.usage.resize(self.rows.len() + other.rows.len(), Usage::default());
+        }
+        self.rows.extend(other.rows.into_iter().map(|mut row| {
+            row.run = remap(row.run, &names);
+            row.origin = origins[row.origin.0 as usize];
+            if row.detail.is_detail() {
+                row.detail = u32::try_from(detail_base + u64::from(row.detail.0)).map_or(DetailId::NONE, DetailId);
+            } else if let Some(index) = row.detail.ids() {
+                let index = u32::try_from(ids_base + index as u64).ok().filter(|index| *index < DetailId::IDS - 1);
+                row.detail = index.map_or(DetailId::NONE, |index| DetailId(index | DetailId::IDS));
+            }
+            row
+        }));
+    }
+
+    /// Keeps only the rows of `order`, in that order; the row at `order[n]` becomes row `n`. Room is kept for as
+    /// many as there were: others follow.
+    pub(crate) fn retain(&mut self, order: &[u32]) {
+        if !self.usage.is_empty() {
+            self.usage.resize(self.rows.len(), Usage::default());
+        }
+        select(&mut self.usage, order);
+        select(&mut self.rows, order);
+        let texts = &self.texts;
+        let text = |reference: TextRef| {
+            let start = reference.start as usize;
+            texts.get(start..start + reference.len as usize).filter(|text| !text.is_empty())
+        };
+        let mut kept = AttemptTable::default();
+        for row in &mut self.rows {
+            if let Some(ids) = row.detail.ids().and_then(|index| self.ids.get(index)) {
+                let [request_id, call_id] = [ids.request_id(), ids.call_id()].map(|it| text(it).unwrap_or_default());
+                row.detail = kept.keep_ids(request_id, call_id, ids.request_hash);
+                continue;
+            }
+            let Some(&detail) = self.details.get(row.detail.0 as usize) else { continue };
+            let (request_id, call_id) = (kept.keep(text(detail.request_id)), kept.keep(text(detail.call_id)));
+            row.detail = DetailId(kept.details.len() as u32);
+            kept.details.push(Detail { request_id, call_id, ..detail });
+        }
+        self.details.clear();
+        self.details.append(&mut kept.details);
+        self.ids.clear();
+        self.ids.append(&mut kept.ids);
+        self.texts.clear();
+        self.texts.push_str(&kept.texts);
+    }
+
+    /// Bytes held, without the strings of file names: what a capacity test asserts.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<Attempt>() * self.rows.capacity()
+            + size_of::<Detail>() * self.details.capacity()
+            + size_of::<Ids>() * self.ids.capacity()
+            + size_of::<Usage>() * self.usage.capacity()
+            + self.texts.capacity()
+    }
+}
+
+impl Ids {
+    fn request_id(&self) -> TextRef {
+        TextRef { start: self.start, len: u32::from(self.request_id) }
+    }
+
+    fn call_id(&self) -> TextRef {
+        TextRef { start: self.start + u32::from(self.request_id), len: u32::from(self.call_id) }
+    }
+
+    fn moved(self, text_base: u64) -> Ids {
+        match u32::try_from(text_base + u64::from(self.start)) {
+            Ok(start) if start < u32::MAX - 512 => Ids { start, ..self },
+            _ => Ids { start: 0, request_id: 0, call_id: 0, ..self },
+        }
+    }
+}
+
+/// Keeps only what stands at the places of `order`, in that order.
+fn select<T: Copy>(list: &mut Vec<T>, order: &[u32]) {
+    let kept: Vec<T> = order.iter().filter_map(|place| list.get(*place as usize).copied()).collect();
+    list.clear();
+    list.extend(kept);
+}
+
+fn moved(mut detail: Detail, names: &[Symbol], text_base: u64) -> Detail {
+    for symbol in [
+        &mut detail.error_type,
+        &mut detail.error_code,
+        &mut detail.message,
+        &mut detail.exception,
+        &mut detail.transport,
+        &mut detail.tool,
+    ] {
+        *symbol = remap(*symbol, names);
+    }
+    for text in [&mut detail.request_id, &mut detail.call_id] {
+        *text = match u32::try_from(text_base + u64::from(text.start)) {
+            Ok(start) => TextRef { start, len: text.len },
+            Err(_) => TextRef::default(),
+        };
+    }
+    detail
+}

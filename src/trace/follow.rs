@@ -1,0 +1,313 @@
+//! From what a search found to the calls behind it.
+
+use super::around::Around;
+use super::wait::dictator;
+use super::*;
+use crate::calls::{Call, Horizon, group};
+use crate::classify;
+use crate::ingest::IdField;
+use crate::judge::{self, Judgement, Kept, horizon};
+use crate::model::{AttemptTable, Flags, Origin, Severity, Symbol, Time};
+use crate::report::build::{finding_order, findings, sighting};
+use crate::trace::{Answer, Found};
+use crate::untrusted::masked;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Lines read back for their further ids and for `--raw`.
+const QUOTED: usize = 512;
+
+/// Follows the `ids` that `found` was searched for; its calls are judged by `options`. `raw`: with the lines
+/// as they stand.
+#[must_use]
+pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool) -> Traces {
+    let complete = options.complete;
+    let table = &found.table;
+    let known = horizon(table, complete);
+    let end = known.data_end.max(found.end.unwrap_or(Time(i64::MIN)));
+    let mut calls = settled(table, &Horizon { data_end: end, ..known });
+    calls.retain(|call| options.filter.wants_call(call));
+    let fleet = Judged::fleet(&calls, options);
+    let mut traces: Vec<Trace> = Vec::new();
+    let mut unresolved = Vec::new();
+    for (id, answer) in ids.iter().zip(&found.answers) {
+        let one = match answer {
+            Answer::Found { kind, rows } => follow(id, *kind, rows, &calls, found, &fleet, options),
+            _ => None,
+        };
+        match one {
+            Some(mut one) => {
+                quote(&mut one, found, raw);
+                one.support = support::cases(&one);
+                one.same_as = traces.iter().position(|before| is_same(before, &one));
+                traces.push(one);
+            }
+            None => unresolved.push(dead_end(id, answer)),
+        }
+    }
+    Traces {
+        schema_version: TRACE_SCHEMA_VERSION,
+        generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
+        traces,
+        unresolved,
+        searched: Reading {
+            inputs: found.searched.clone(),
+            bytes: found.searched.iter().map(|input| input.bytes).sum(),
+            bytes_parsed: found.bytes_parsed,
+            bytes_compared: found.bytes_compared,
+            attempts: table.rows.len() as u64,
+        },
+    }
+}
+
+fn dead_end(id: &str, answer: &Answer) -> Unresolved {
+    let mut one = Unresolved { id: masked(id), ..Unresolved::default() };
+    match answer {
+        Answer::Found { rows, .. } => (one.filtered, one.is_no_attempt) = (!rows.is_empty(), rows.is_empty()),
+        Answer::Ambiguous { candidates, more } => {
+            one.candidates.clone_from(candidates);
+            one.candidates.iter_mut().for_each(|candidate| candidate.id = masked(&candidate.id));
+            one.more = *more;
+        }
+        Answer::Nowhere(near) => {
+            one.near.clone_from(near);
+            one.near.iter_mut().for_each(|near| near.id = masked(&near.id));
+        }
+    }
+    one
+}
+
+fn is_same(a: &Trace, b: &Trace) -> bool {
+    let places = |trace: &Trace| -> BTreeSet<(u32, u32)> {
+        trace.calls.iter().flat_map(|call| &call.sends).map(|send| send.place).collect()
+    };
+    a.calls_omitted == 0 && b.calls_omitted == 0 && places(a) == places(b)
+}
+
+/// All calls of the table.
+fn settled<'t>(table: &'t AttemptTable, horizon: &Horizon) -> Vec<Call<'t>> {
+    let groups = group(table);
+    let mut calls = Vec::new();
+    for piece in groups.pieces() {
+        groups.calls(piece, horizon, |_| true, |call| calls.push(call.clone()));
+    }
+    calls
+}
+
+/// `None` where no call holds any of the rows.
+fn follow(
+    id: &str,
+    kind: Kind,
+    rows: &[u32],
+    calls: &[Call<'_>],
+    found: &Found,
+    fleet: &Judged<'_>,
+    options: &judge::Options,
+) -> Option<Trace> {
+    let (kind, rows) = narrow(id, kind, &found.table, rows);
+    let meant: Vec<&Call<'_>> = calls.iter().filter(|call| call.rows().iter().any(|row| rows.contains(row))).collect();
+    let shown = worst(&meant, fleet, options);
+    let alike = namesakes(&shown, calls);
+    let others = |call: &Call<'_>| {
+        let count = call.id().and_then(|id| alike.get(&(call.first().run, id)));
+        count.map_or(0, |count| count.saturating_sub(1))
+    };
+    (!shown.is_empty()).then(|| Trace {
+        id: masked(id),
+        matched: kind,
+        same_as: None,
+        surroundings: found.window.and_then(|window| Around::new(calls, &meant, &shown, window).tell()),
+        calls: shown
+            .iter()
+            .map(|call| TracedCall {
+                peers: found.window.and_then(|window| peers::peers(call, calls, window)),
+                ..call_of(call, others(call), &rows, fleet, options)
+            })
+            .collect(),
+        calls_omitted: (meant.len() - shown.len()) as u64,
+        support: Vec::new(),
+    })
+}
+
+/// Of a large run the calls that went wrong, in time order.
+fn worst<'c, 'a>(meant: &[&'c Call<'a>], fleet: &Judged<'a>, options: &judge::Options) -> Vec<&'c Call<'a>> {
+    let order = |call: &&Call<'_>| (call.first().sent, call.id().map(str::to_owned));
+    let mut shown = meant.to_vec();
+    if meant.len() > CALLS_SHOWN {
+        let trouble = |call: &Call<'a>| (fleet.worst(call, options), call.outcome != Outcome::Ok, call.len());
+        shown.sort_by_cached_key(|call| (std::cmp::Reverse(trouble(call)), order(call)));
+        shown.truncate(CALLS_SHOWN);
+    }
+    shown.sort_by_cached_key(order);
+    shown
+}
+
+/// What a search takes for a mention may be an id in a place that only a parse finds.
+fn narrow(id: &str, kind: Kind, table: &AttemptTable, rows: &[u32]) -> (Kind, HashSet<u32>) {
+    if kind == Kind::Mention {
+        let detail = |row: u32| table.detail(&table.rows[row as usize]);
+        let request = |row: u32| table.text(detail(row)?.request_id);
+        let call = |row: u32| table.text(detail(row)?.call_id);
+        let of = |field: &dyn Fn(u32) -> bool| rows.iter().copied().filter(|row| field(*row)).collect();
+        let request: HashSet<u32> = of(&|row| request(row) == Some(id));
+        let call: HashSet<u32> = of(&|row| call(row) == Some(id));
+        for (kind, named) in [(Kind::Request, request), (Kind::Call, call)] {
+            if !named.is_empty() {
+                return (kind, named);
+            }
+        }
+    }
+    (kind, rows.iter().copied().collect())
+}
+
+/// What rules about runs and the fleet say of everything that was read.
+struct Judged<'a> {
+    judgement: Option<Judgement<'a>>,
+    /// The worst that rests on a row.
+    by_row: HashMap<u32, Severity>,
+}
+
+impl<'a> Judged<'a> {
+    fn fleet(calls: &[Call<'a>], options: &judge::Options) -> Judged<'a> {
+        let mut by_row = HashMap::new();
+        let Some(first) = calls.first() else { return Judged { judgement: None, by_row } };
+        let mut judgement = Judgement::new(first.table());
+        calls.iter().for_each(|call| judgement.absorb(call, &[], options));
+        judgement.judge_fleet(options);
+        // What rests on the absence of something cannot be told from a part of the log.
+        judgement.folds.values_mut().for_each(|fold| fold.kept.retain(|_, kept| kept.severity > Severity::Info));
+        for kept in judgement.folds.values().flat_map(|fold| fold.kept.values()) {
+            for row in &kept.hit.rows {
+                by_row.entry(*row).and_modify(|worst| *worst = kept.severity.max(*worst)).or_insert(kept.severity);
+            }
+        }
+        Judged { judgement: Some(judgement), by_row }
+    }
+
+    /// The worst finding of `call`, its own or of what it took part in.
+    fn worst(&self, call: &Call<'a>, options: &judge::Options) -> Option<Severity> {
+        let of_others = call.rows().iter().filter_map(|row| self.by_row.get(row).copied()).max();
+        if call.succeeded_at_once() {
+            return of_others;
+        }
+        let mut judgement = Judgement::new(call.table());
+        judgement.absorb(call, &judge::call_rules(options), options);
+        judgement.folds.values().map(|fold| fold.severity).max().max(of_others)
+    }
+
+    /// The findings that rest on a send of `call`.
+    fn of(&self, call: &Call<'_>) -> Vec<Finding> {
+        let Some(judgement) = &self.judgement else { return Vec::new() };
+        let mut mine = Judgement::new(call.table());
+        let is_mine = |kept: &Kept| kept.hit.rows.iter().any(|row| call.rows().contains(row));
+        for (key, fold) in judgement.folds.iter().filter(|(_, fold)| fold.kept.values().any(is_mine)) {
+            let mut fold = fold.clone();
+            fold.kept.retain(|_, kept| is_mine(kept));
+            mine.folds.insert(*key, fold);
+        }
+        findings(call.table(), &mine)
+    }
+}
+
+/// How many of `calls` have the id of each, in its run.
+fn namesakes<'a>(shown: &[&Call<'a>], calls: &[Call<'a>]) -> HashMap<(Symbol, &'a str), u64> {
+    let key = |call: &Call<'a>| Some((call.first().run, call.id()?));
+    let mut counts: HashMap<(Symbol, &str), u64> = shown.iter().filter_map(|call| Some((key(call)?, 0))).collect();
+    for key in calls.iter().filter_map(key) {
+        counts.entry(key).and_modify(|count| *count += 1);
+    }
+    counts
+}
+
+fn call_of(
+    call: &Call<'_>,
+    namesakes: u64,
+    named: &HashSet<u32>,
+    fleet: &Judged<'_>,
+    options: &judge::Options,
+) -> TracedCall {
+    let table = call.table();
+    let text = |symbol| table.names.get(symbol).map(masked);
+    let mut judgement = Judgement::new(table);
+    judgement.absorb(call, &judge::call_rules(options), options);
+    let mut found = findings(table, &judgement);
+    found.extend(fleet.of(call));
+    found.sort_by_cached_key(finding_order);
+    let origin = call.origin(0);
+    TracedCall {
+        run_id: text(call.first().run),
+        call_id: call.id().map(masked),
+        provider: text(origin.provider),
+        model: text(origin.model),
+        account: joined(table, &account(origin)),
+        client: joined(table, &[origin.client, origin.client_version]),
+        grouping: call.grouping.name(),
+        namesakes,
+        outcome: call.outcome,
+        waited_s: call.waited_us() as f64 / 1e6,
+        sends: (0..call.len()).map(|position| send(call, position, named)).collect(),
+        findings: found,
+        suppressed: judgement.suppressed,
+        peers: None,
+    }
+}
+
+/// Organisation, workspace and key.
+fn account(origin: &Origin) -> [Symbol; 3] {
+    [origin.org, origin.workspace, origin.api_key]
+}
+
+/// The names there are, with blanks between.
+fn joined(table: &AttemptTable, names: &[Symbol]) -> Option<String> {
+    let names: Vec<&str> = names.iter().filter_map(|symbol| table.names.get(*symbol)).collect();
+    (!names.is_empty()).then(|| masked(&names.join(" ")))
+}
+
+fn send(call: &Call<'_>, position: usize, named: &HashSet<u32>) -> TracedSend {
+    let (row, attempt) = (call.rows()[position], call.at(position));
+    let wait = call.wait_before(position);
+    let hint_us = call.hint_us(position);
+    let bucket = attempt.bucket();
+    let action = attempt.class.zip(bucket).map(|(class, bucket)| {
+        classify::action_for(class, bucket, attempt.flags.has(Flags::SIDE_EFFECT), hint_us.is_some())
+    });
+    let detail = call.detail(position);
+    let text = |symbol: Option<Symbol>| call.table().names.get(symbol?).map(masked);
+    TracedSend {
+        sighting: sighting(call.table(), row, position),
+        named: named.contains(&row),
+        platform_id: None,
+        sdk_retry_count: attempt.sdk_count(),
+        duration_ms: attempt.duration.as_ms(),
+        answered: attempt.duration.as_us().map(|us| attempt.sent.plus_us(us)),
+        bucket: bucket.map(|bucket| bucket.name()),
+        action: action.map(|action| action.name()),
+        error_type: text(detail.map(|detail| detail.error_type)),
+        error_code: text(detail.map(|detail| detail.error_code)),
+        message: text(detail.map(|detail| detail.message)),
+        hint_s: hint_us.map(|us| us as f64 / 1e6),
+        hint_source: detail.filter(|_| hint_us.is_some()).map(|detail| detail.hint_source.name()),
+        mid_stream: attempt.flags.has(Flags::MID_STREAM),
+        waited_s: wait.map(|wait| wait.s()),
+        dictated_by: wait.map(|wait| dictator(call, position, wait.us)),
+        raw: None,
+        place: (attempt.file, attempt.line),
+    }
+}
+
+/// Reads the lines of the sends back: for the ids that no column holds, and to be shown.
+fn quote(trace: &mut Trace, found: &Found, raw: bool) {
+    let sends = || trace.calls.iter().flat_map(|call| &call.sends);
+    let places: BTreeSet<(u32, u32)> = sends().map(|send| send.place).take(QUOTED).collect();
+    let quoted = found.quote(&places, |line| {
+        let ids = found.ids_of(line);
+        let of = |wanted| ids.iter().find(|(field, _)| *field == wanted).map(|(_, id)| masked(id));
+        (of(IdField::Platform), of(IdField::Request), raw.then(|| masked(line)))
+    });
+    for send in trace.calls.iter_mut().flat_map(|call| &mut call.sends) {
+        let Some((platform, request, raw)) = quoted.get(&send.place) else { continue };
+        send.platform_id.clone_from(platform);
+        send.raw.clone_from(raw);
+        // A log may give the platform's id alone.
+        send.sighting.request_id = send.sighting.request_id.take().or_else(|| request.clone());
+    }
+}

@@ -1,0 +1,152 @@
+//! Untrusted text made safe to show: no control of the terminal, no hidden characters, no keys.
+//!
+//! A log holds what servers and users sent. [`terminal`] takes the power of commanding a terminal from it,
+//! [`mask_keys`] what looks like a secret; [`safe`] does both. Each borrows what needs no change.
+
+mod keys;
+
+pub use keys::mask_keys;
+
+use std::borrow::Cow;
+
+/// What stands for a line break inside a text of one line.
+const LINE_BREAK: &str = " ⏎ ";
+/// Marks on top of one letter beyond which it spills over the lines around it.
+const MARKS_A_LETTER: usize = 4;
+
+/// Both [`mask_keys`] and [`terminal`].
+#[must_use]
+pub fn safe(text: &str) -> Cow<'_, str> {
+    match mask_keys(text) {
+        Cow::Borrowed(same) => terminal(same),
+        Cow::Owned(masked) => Cow::Owned(terminal(&masked).into_owned()),
+    }
+}
+
+/// `text` as one line that cannot command a terminal nor look like something else: control characters become
+/// their pictures (ESC is `␛`), bidirectional and invisible ones `�`, a tab a space, line breaks ` ⏎ `.
+#[must_use]
+pub fn terminal(text: &str) -> Cow<'_, str> {
+    if is_plain(text) || !text.chars().any(is_suspect) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut marks = 0;
+    let mut chars = text.trim_end_matches(['\r', '\n']).chars().peekable();
+    while let Some(c) = chars.next() {
+        marks = if is_mark(c) { marks + 1 } else { 0 };
+        match c {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            _ if is_line_break(c) => {
+                if !shown.ends_with(LINE_BREAK) {
+                    shown.truncate(shown.trim_end_matches(' ').len());
+                    shown.push_str(LINE_BREAK);
+                }
+            }
+            // After a line break an indent says nothing.
+            ' ' | '\t' if shown.ends_with(LINE_BREAK) => {}
+            '\t' => shown.push(' '),
+            '\0'..'\x20' => shown.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('�')),
+            '\x7f' => shown.push('␡'),
+            _ if is_variation(c) || marks > MARKS_A_LETTER => {}
+            _ if is_hidden(c) => shown.push('�'),
+            _ => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Printable ASCII, the usual case. Without an early end the compiler looks at many bytes at once.
+fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |plain, byte| plain & (0x20..0x7f).contains(&byte))
+}
+
+fn is_suspect(c: char) -> bool {
+    c < ' ' || c == '\x7f' || is_line_break(c) || is_hidden(c) || is_variation(c) || is_mark(c)
+}
+
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\x0b' | '\x0c' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Characters that show nothing themselves: C1 controls, the controls of writing direction, zero-width spaces
+/// and joiners, fillers, tags.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
+        || is_noncharacter(c)
+}
+
+/// The 66 code points that Unicode keeps from being characters; XML has no place for some of them.
+fn is_noncharacter(c: char) -> bool {
+    matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
+}
+
+/// Variants of the character before, which a terminal may show at another width.
+fn is_variation(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{34e}' | '\u{350}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}'
+        | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// `text` with every key masked, owned.
+pub(crate) fn masked(text: &str) -> String {
+    mask_keys(text).into_owned()
+}
+
+/// At most `most` characters of a text from a log, on one line.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_a_terminal_is_shown_instead() {
+        for (raw, shown) in [
+            ("plain text, tab\tand ümläut 日本", "plain text, tab and ümläut 日本"),
+            ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
+            ("\x1b]8;;http://x\x07link", "␛]8;;http://x␇link"),
+            ("nul\0 del\x7f bs\x08", "nul␀ del␡ bs␈"),
+            ("c1\u{9b}31m", "c1�31m"),
+            ("over\rwritten", "over␍written"),
+            ("two\r\n\r\n   lines\n", "two ⏎ lines"),
+            ("a\u{2028}b\u{85}c\x0bd", "a ⏎ b ⏎ c ⏎ d"),
+            ("\u{202e}gpj.exe\u{2066}\u{61c}\u{200f}", "�gpj.exe���"),
+            ("ze\u{200b}ro\u{feff}w\u{e0041}", "ze�ro�w�"),
+            ("non\u{fffe}cha\u{ffff}rac\u{fdd0}ter\u{10ffff}", "non�cha�rac�ter�"),
+            ("☁\u{fe0f}", "☁"),
+            ("e\u{301}", "e\u{301}"),
+            ("z\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}", "z\u{300}\u{301}\u{302}\u{303}"),
+        ] {
+            assert_eq!(terminal(raw), shown, "{raw:?}");
+            assert_eq!(terminal(shown), shown, "stable: {raw:?}");
+        }
+    }
+
+    #[test]
+    fn ordinary_text_is_not_copied() {
+        for text in [
+            "",
+            "rate_limit_error: 30,000 input tokens per minute",
+            "日本語 ok",
+            "a task-20260310-0001",
+            r"C:\\desk-20260310-0001",
+        ] {
+            assert!(matches!(safe(text), Cow::Borrowed(_)), "{text:?}");
+        }
+    }
+}
