@@ -332,9 +332,7 @@ impl<'a> Judgement<'a> {
         if let Some(tally) = self.fleet.runs.get_mut(&run) {
             tally.findings[severity as usize] += 1;
         }
-        if call.is_some()
-            && let Some(row) = hit.rows.first()
-        {
+        if let Some(row) = hit.rows.first() {
             let origin = table.rows[*row as usize].origin;
             self.fleet.senders.entry(origin).or_default().findings[severity as usize] += 1;
         }

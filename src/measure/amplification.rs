@@ -149,7 +149,8 @@ impl Spacing {
         self.example = earlier(self.example, Some(Spot::of(call.table(), call.rows()[last])));
     }
 
-    pub(super) fn merge(&mut self, other: Spacing) {
+    /// Takes in those of other calls.
+    pub(crate) fn merge(&mut self, other: Spacing) {
         self.calls += other.calls;
         self.first_us += other.first_us;
         self.last_us += other.last_us;

@@ -1,9 +1,9 @@
 //! Calls of a few minutes became a multiple of sends.
 
-use super::storm::storm;
+use super::storm::{Sent, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified};
-use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
+use crate::measure::{Amplified, Fleet, most_amplified};
+use crate::model::{Confidence, Evidence, Remedy, Severity};
 
 const RATIO: Setting =
     Setting { name: "ratio", default: 1.5, unit: "", meaning: "sends a call, from which on it is a finding" };
@@ -26,14 +26,14 @@ macro_rules! retried {
     };
 }
 macro_rules! sent {
-    ($call:literal, $second:literal, $rest:literal) => {
+    ($call:literal, $second:literal, $($rest:literal),+) => {
         concat!(
             r#"{"ts":"2026-03-10T09:00:"#,
             $second,
             r#"Z","run_id":"r","model":"m","duration_ms":50,"call_id":""#,
             $call,
             "\",",
-            $rest,
+            $($rest,)+
             "}\n"
         )
     };
@@ -41,6 +41,16 @@ macro_rules! sent {
 /// As `retried`, half a second between any two sends.
 macro_rules! hurried {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.10", "01.65")),*) };
+}
+/// Calls of one key that are sent three times, half a second apart.
+macro_rules! keyed {
+    ($key:literal: $($call:literal),*) => {
+        concat!($(
+            sent!($call, "00.00", "\"status\":529,\"api_key_id\":\"", $key, "\""),
+            sent!($call, "00.55", "\"status\":529,\"api_key_id\":\"", $key, "\""),
+            sent!($call, "01.10", "\"status\":200,\"api_key_id\":\"", $key, "\"")
+        ),*)
+    };
 }
 /// As `retried`, with waits that double.
 macro_rules! backed_off {
@@ -83,6 +93,7 @@ pub(super) const RULE: Rule = Rule {
     exceptions: &[&[
         "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
         "Waits of five seconds or more need not grow.",
+        "All accounts of a model count together: it is the service that gets the load.",
     ]],
     check: Check::Fleet(check),
     firing: &[
@@ -90,6 +101,11 @@ pub(super) const RULE: Rule = Rule {
         layered!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         // Info: an outage that healthy clients meet.
         backed_off!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        // Two keys of ten calls each: the service gets the load of both.
+        concat!(
+            keyed!("k1": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
+            keyed!("k2": "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        ),
     ],
     near_misses: &[
         // Too few calls to say.
@@ -112,22 +128,23 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let span_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
     let least = settings.get(RULE.code, &CALLS) as u64;
     let (ratio, error) = (settings.get(RULE.code, &RATIO), settings.get(RULE.code, &ERROR));
-    let scopes = fleet.sorted_scopes().into_iter();
-    scopes
-        .filter_map(|(scope, tally)| {
-            let worst = most_amplified(&tally.flow, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
-            Some(hit(fleet, scope, tally, &worst, error))
+    let services = by_service(fleet);
+    services
+        .iter()
+        .filter_map(|sent| {
+            let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
+            Some(hit(fleet, sent, &worst, error))
         })
         .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, error: f64) -> Hit {
-    let storm = storm(tally, worst);
+fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, error: f64) -> Hit {
+    let storm = storm(&sent.spacing, worst);
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
         "{} calls on {} within {} became {} sends, {:.1} a call{why}",
         worst.calls,
-        fleet.scope_label(&scope),
+        sent.service.label(fleet.table),
         super::shared::seconds(worst.until.s_since(worst.from)),
         worst.sends,
         worst.ratio(),
@@ -147,7 +164,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, 
         None => hit.confidence = Confidence::Medium,
     }
     hit.rows.extend(worst.first.map(|spot| spot.row));
-    hit.rows.extend(tally.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|spot| spot.row));
-    hit.scope = Some(scope);
+    hit.rows.extend(sent.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|spot| spot.row));
+    hit.scope = Some(sent.service.scope());
     hit
 }

@@ -1,9 +1,9 @@
 //! More retries than a retry budget would have allowed.
 
-use super::storm::storm;
+use super::storm::{Sent, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified, spans_over};
-use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity, units};
+use crate::measure::{Amplified, Fleet, most_amplified, spans_over};
+use crate::model::{Confidence, Evidence, Remedy, Severity, units};
 
 const RATIO: Setting =
     Setting { name: "ratio", default: 0.2, unit: "", meaning: "retries for each first attempt that a budget allows" };
@@ -76,6 +76,7 @@ pub(super) const RULE: Rule = Rule {
     exceptions: &[&[
         "One stretch over the budget is an outage, unless the waits do not grow or a second loop sent.",
         "Where it rests on several stretches alone, it is info.",
+        "All accounts of a model count together: it is the service that gets the load.",
     ]],
     check: Check::Fleet(check),
     firing: &[
@@ -108,26 +109,27 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &CALLS) as u64;
     let ratio = settings.get(RULE.code, &RATIO);
     let least_spans = settings.get(RULE.code, &SPANS) as u64;
-    let scopes = fleet.sorted_scopes().into_iter();
-    scopes
-        .filter_map(|(scope, tally)| {
-            let worst = most_amplified(&tally.flow, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
-            let spans = spans_over(&tally.flow, span_us, least, ratio);
-            let (hit, blamed) = hit(fleet, scope, tally, &worst, ratio);
+    let services = by_service(fleet);
+    services
+        .iter()
+        .filter_map(|sent| {
+            let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
+            let spans = spans_over(&sent.flows, span_us, least, ratio);
+            let (hit, blamed) = hit(fleet, sent, &worst, ratio);
             (blamed || spans >= least_spans).then(|| hit.count("stretches_over_budget", spans))
         })
         .collect()
 }
 
 /// The finding, and whether it is the clients' doing.
-fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, ratio: f64) -> (Hit, bool) {
-    let storm = storm(tally, worst);
+fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, ratio: f64) -> (Hit, bool) {
+    let storm = storm(&sent.spacing, worst);
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
     let mut hit = Hit::new(format!(
         "{retries} retries for {} first attempts on {} within {}, where a budget of {} allows {allowed}{why}",
         worst.calls,
-        fleet.scope_label(&scope),
+        sent.service.label(fleet.table),
         super::shared::seconds(worst.until.s_since(worst.from)),
         units::percent(ratio),
     ))
@@ -145,6 +147,6 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, 
         }
     }
     hit.rows.extend(worst.first.map(|spot| spot.row));
-    hit.scope = Some(scope);
+    hit.scope = Some(sent.service.scope());
     (hit, blamed)
 }

@@ -67,11 +67,14 @@ timeout_s = 60
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     let most = 1.0 + settings.get(RULE.code, &SHARE);
-    let mut over: Option<(usize, f64, f64)> = None;
+    let mut over: Option<(usize, i64, f64)> = None;
     let mut untold = false;
     for (position, deadline) in (0..call.len()).filter_map(|p| Some((p, deadline_s(call, p, settings)?))) {
-        match call.at(position).duration.as_ms().map(|ms| ms / 1e3) {
-            Some(lasted) if lasted > deadline * most && over.is_none_or(|(_, longest, _)| lasted > longest) => {
+        match call.at(position).duration.as_us() {
+            Some(lasted)
+                if lasted > shared::scaled(shared::micros(deadline), most)
+                    && over.is_none_or(|(_, longest, _)| lasted > longest) =>
+            {
                 over = Some((position, lasted, deadline));
             }
             Some(_) => {}
@@ -82,7 +85,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     let bound = settings.policies.iter().any(|policy| policy.timeout_s.is_some() && policy.model.is_some());
     let nameless = |p: usize| !call.origin(p).model.is_some() && settings.policy(call, p).is_none();
     match over {
-        Some((position, lasted, deadline)) => Ok(Some(hit(call, position, lasted, deadline))),
+        Some((position, lasted, deadline)) => Ok(Some(hit(call, position, lasted as f64 / 1e6, deadline))),
         None if untold => Err(Field::Duration),
         None if bound && (0..call.len()).any(nameless) => Err(Field::Model),
         None => Ok(None),

@@ -30,6 +30,8 @@ const SLACK: f64 = 1.1;
 const ON: f64 = 1.25;
 /// Prompts that grow more than this take longer for that reason.
 const PROMPT_GROWTH: f64 = 1.5;
+/// Answers whose length grows more than this take longer for that reason.
+const ANSWER_GROWTH: f64 = 1.25;
 
 /// A success of the examples at second `$at` of the minute `$minute`, with its time to the first token.
 macro_rules! ok {
@@ -72,6 +74,37 @@ macro_rules! run {
     };
 }
 
+/// Eight answers within a minute of which only the durations are known, in ms.
+macro_rules! timed {
+    ($minute:literal $tokens:literal [$($at:literal $ms:literal),+]) => {
+        concat!($(
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            ":",
+            $at,
+            r#"Z","run_id":"r","call_id":""#,
+            $minute,
+            $at,
+            r#"","model":"m","status":200,"output_tokens":"#,
+            $tokens,
+            r#","duration_ms":"#,
+            $ms,
+            "}\n"
+        ),+)
+    };
+}
+/// A run of four such minutes, with the tokens of an answer in each.
+macro_rules! durations {
+    ($a:literal, $b:literal, $c:literal, $d:literal) => {
+        concat!(
+            timed!("00" $a ["00" 800, "07" 820, "15" 810, "22" 850, "30" 830, "37" 840, "45" 860, "52" 850]),
+            timed!("01" $b ["00" 1200, "07" 1220, "15" 1210, "22" 1250, "30" 1300, "37" 1290, "45" 1320, "52" 1340]),
+            timed!("02" $c ["00" 1800, "07" 1820, "15" 1850, "22" 1840, "30" 1890, "37" 1910, "45" 1930, "52" 1950]),
+            timed!("03" $d ["00" 2600, "07" 2650, "15" 2640, "22" 2700, "30" 2720, "37" 2800, "45" 2780, "52" 2850]),
+        )
+    };
+}
+
 /// See the catalogue.
 // The quarters of the examples read better in rows.
 #[rustfmt::skip]
@@ -93,7 +126,9 @@ pub(super) const RULE: Rule = Rule {
         "A run with a failed attempt is not judged.",
         "One step, ups and downs, and differences that chance explains are no creep.",
         "Prompts that grow by half take longer for that reason.",
-        "Where the length of the prompts is not logged it is info.",
+        "Whole durations are compared where neither the first token nor the length of long answers is logged; answers \
+         that grow by a quarter take longer for that reason.",
+        "Where the length of the prompts is not logged, or of answers whose whole durations are compared, it is info.",
     ]],
     check: Check::Fleet(check),
     firing: &[
@@ -110,8 +145,14 @@ pub(super) const RULE: Rule = Rule {
             [800 820 850 840 890 910 930 950; "null"]
             [1200 1250 1240 1300 1320 1400 1380 1450; "null"]
         ),
+        // Durations alone, of answers as short as before: an info, since the prompts are not known.
+        durations!("20", "21", "20", "22"),
+        // Nothing is known but durations.
+        durations!("null", "null", "null", "null"),
     ],
     near_misses: &[
+        // The answers grew as well.
+        durations!("10", "20", "30", "40"),
         // Up and down.
         run!(
             [400 920 410 450 830 440 460 450; 900]
@@ -173,17 +214,21 @@ fn creep(pace: &Pace, terms: &Terms) -> Option<[Quarter; 4]> {
     let quarters = pace.quarters()?;
     let [first, second, third, last] = &quarters;
     let enough = first.count >= terms.calls && last.count >= terms.calls;
-    let slow = pace.kind != Kind::FirstToken || last.mean >= terms.slow_ms;
+    let slow = match pace.kind {
+        Kind::FirstToken => last.mean >= terms.slow_ms,
+        Kind::PerToken => true,
+        Kind::Whole => last.mean >= terms.slow_ms * 1e3,
+    };
     let growth = last.mean / first.mean;
     let sure = growth.ln() >= BY_CHANCE * first.error.hypot(last.error);
     let on = second.mean > first.mean
         && third.mean * SLACK >= second.mean
         && last.mean * SLACK >= third.mean
         && last.mean >= ON * second.mean;
-    let prompts = matches!(
-        (first.prompt_tokens, last.prompt_tokens), (Some(before), Some(after)) if after > PROMPT_GROWTH * before
-    );
-    (enough && slow && growth >= terms.times && sure && on && !prompts).then_some(quarters)
+    let grew = |tokens: fn(&Quarter) -> Option<f64>, most: f64| matches!((tokens(first), tokens(last)), (Some(before), Some(after)) if after > most * before);
+    let longer = grew(|quarter| quarter.prompt_tokens, PROMPT_GROWTH)
+        || (pace.kind == Kind::Whole && grew(|quarter| quarter.output_tokens, ANSWER_GROWTH));
+    (enough && slow && growth >= terms.times && sure && on && !longer).then_some(quarters)
 }
 
 fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> Hit {
@@ -191,6 +236,12 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> 
     let (what, unit_s) = match pace.kind {
         Kind::FirstToken => ("the first token", 1e-3),
         Kind::PerToken => ("each output token", 1e-6),
+        Kind::Whole => ("an answer", 1e-6),
+    };
+    let measure = match pace.kind {
+        Kind::FirstToken => "time to first token",
+        Kind::PerToken => "duration per output token",
+        Kind::Whole => "duration",
     };
     let model =
         fleet.table.names.get(pace.model).map(|name| format!(" of {}", shared::cut(name, 60))).unwrap_or_default();
@@ -200,12 +251,14 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> 
         shared::seconds(last.mean * unit_s),
         last.mean / first.mean,
     ))
-    .text("measure", if pace.kind == Kind::FirstToken { "time to first token" } else { "duration per output token" })
+    .text("measure", measure)
     .number("first_quarter_s", first.mean * unit_s)
     .number("last_quarter_s", last.mean * unit_s)
     .count("successes", quarters.iter().map(|quarter| quarter.count).sum());
-    if first.prompt_tokens.is_none() || last.prompt_tokens.is_none() {
-        // Prompts of an agent grow, and longer prompts take longer.
+    let unknown = |tokens: fn(&Quarter) -> Option<f64>| tokens(first).is_none() || tokens(last).is_none();
+    let outputs_unknown = pace.kind == Kind::Whole && unknown(|quarter| quarter.output_tokens);
+    if outputs_unknown || unknown(|quarter| quarter.prompt_tokens) {
+        // Prompts of an agent grow, and longer prompts and answers take longer.
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }

@@ -80,12 +80,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let long: SmallVec<[(usize, f64); 8]> =
-        (0..call.len()).filter_map(|p| Some((p, length_s(call, p, settings)?))).collect();
+    let long: SmallVec<[(usize, i64); 8]> =
+        (0..call.len()).filter_map(|p| Some((p, length_us(call, p, settings)?))).collect();
     let spread = settings.get(RULE.code, &SPREAD);
     // The deadline most of them met.
-    let met =
-        |length: f64| long.iter().filter(move |(_, other)| (other - length).abs() <= spread * length).map(|(p, _)| *p);
+    let met = |length: i64| {
+        long.iter().filter(move |(_, other)| (other - length).abs() <= shared::scaled(length, spread)).map(|(p, _)| *p)
+    };
     let deadline = long.iter().map(|(_, length)| *length).max_by_key(|&length| met(length).count())?;
     let cut: SmallVec<[usize; 8]> = met(deadline).collect();
     let timeouts = cut.iter().any(|&p| call.at(p).class == Some(Class::Timeout));
@@ -97,7 +98,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let usage = cut.iter().map(|&p| call.usage(p));
     let tokens: u64 = usage.clone().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum();
     let usd = usage.map(|u| f64::from(u.cost_micro_usd)).sum::<f64>() / 1e6;
-    let length = shared::seconds(deadline);
+    let deadline_s = deadline as f64 / 1e6;
+    let length = shared::seconds(deadline_s);
     let message = match cut.len() {
         1 => format!("cut off after {length} and sent again: the first answer may have been billed and was not read"),
         n => format!("{n} attempts were cut off after {length} each: up to {n} answers billed and not read"),
@@ -106,7 +108,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         .on_call(call)
         .about(call.at(first).class)
         .count("cut_off", cut.len() as u64)
-        .number("deadline_s", deadline);
+        .number("deadline_s", deadline_s);
     if tokens > 0 {
         hit = hit.count("tokens_unread", tokens);
     }
@@ -115,7 +117,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     // Two in a row may be an outage; that the deadline is fair shows that it is one.
     let max_tokens = call.detail(first)?.max_tokens;
-    let fair = max_tokens > 0 && deadline >= rl603::needs_s(max_tokens, settings);
+    let fair = max_tokens > 0 && deadline >= rl603::needs_us(max_tokens, settings);
     let few = cut.len() as f64 <= settings.get(RULE.code, &FEW) && tokens == 0 && usd == 0.0;
     if cut.len() == 1 || fair || few {
         hit.severity = Some(Severity::Info);
@@ -128,8 +130,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// How long the attempt at `position` ran before it was cut off, where that is long enough to matter.
-fn length_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
+/// How long the attempt at `position` ran before it was cut off, in µs, where that is long enough to matter.
+fn length_us(call: &Call<'_>, position: usize, settings: &Settings) -> Option<i64> {
     let attempt = call.at(position);
     let lost = matches!(attempt.class, Some(Class::Timeout | Class::Connection));
     // A tool is not billed by the token: RL608 speaks of it.
@@ -138,5 +140,5 @@ fn length_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64
         return None;
     }
     let length = attempt.duration.as_us()?;
-    (length >= shared::micros(settings.get(RULE.code, &LEAST))).then_some(length as f64 / 1e6)
+    (length >= shared::micros(settings.get(RULE.code, &LEAST))).then_some(length)
 }

@@ -57,8 +57,8 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let idle = settings.get(RULE.code, &IDLE);
     let sat_out = |position: usize| {
-        let gap = call.chunk_gap_us(position)? as f64 / 1e6;
-        (gap > idle && !aborted(call, position, idle)).then_some((position, gap))
+        let gap = call.chunk_gap_us(position)?;
+        (gap > shared::micros(idle) && !aborted(call, position, idle)).then_some((position, gap as f64 / 1e6))
     };
     let stalls: Vec<(usize, f64)> = (0..call.len()).filter_map(sat_out).collect();
     let (position, longest) = stalls.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
@@ -81,8 +81,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 /// Whether the client ended the attempt at `position`, or would have had the stall lasted a little longer.
 fn aborted(call: &Call<'_>, position: usize, idle: f64) -> bool {
     let attempt = call.at(position);
-    let timeout = call.detail(position).and_then(|detail| detail.timeout.as_s());
+    let timeout = call.detail(position).and_then(|detail| detail.timeout.as_us());
     matches!(attempt.class, Some(Class::Timeout | Class::Cancelled))
         || attempt.flags.has(Flags::TOOL)
-        || timeout.is_some_and(|timeout| timeout <= idle * READ_TIMEOUT)
+        || timeout.is_some_and(|timeout| timeout <= shared::scaled(shared::micros(idle), READ_TIMEOUT))
 }

@@ -4,7 +4,7 @@
 //! client. Two things do: waits that do not grow while calls fail, and loops around loops.
 
 use super::Hit;
-use crate::measure::{Amplified, ScopeTally};
+use crate::measure::{Amplified, Fleet, Flows, Service, Spacing};
 
 /// Waits grow by less than this from the first to the last of a call: there is no backoff. The gentlest exponential
 /// backoffs in use multiply by 1.5 a step.
@@ -13,6 +13,29 @@ const NO_GROWTH: f64 = 1.3;
 const LEAST_CALLS: u64 = 20;
 /// A fixed wait of so many seconds is gentle enough.
 const GENTLE_S: f64 = 5.0;
+
+/// What one service was sent over time, whatever the account, and how the waits between grew.
+pub(super) struct Sent {
+    pub(super) service: Service,
+    pub(super) flows: Flows,
+    pub(super) spacing: Spacing,
+}
+
+/// What each service was sent, in the order of their names.
+pub(super) fn by_service(fleet: &Fleet<'_>) -> Vec<Sent> {
+    let mut all: Vec<Sent> = Vec::new();
+    for (scope, tally) in fleet.sorted_scopes() {
+        let service = Service::of(&scope);
+        match all.iter_mut().find(|sent| sent.service == service) {
+            Some(sent) => {
+                sent.flows.merge(tally.flow.clone());
+                sent.spacing.merge(tally.spacing);
+            }
+            None => all.push(Sent { service, flows: tally.flow.clone(), spacing: tally.spacing }),
+        }
+    }
+    all
+}
 
 /// Why the clients themselves are to blame.
 pub(super) enum Storm {
@@ -23,12 +46,12 @@ pub(super) enum Storm {
 }
 
 /// What shows that the sends of `amplified` are more than an outage explains.
-pub(super) fn storm(tally: &ScopeTally, amplified: &Amplified) -> Option<Storm> {
+pub(super) fn storm(spacing: &Spacing, amplified: &Amplified) -> Option<Storm> {
     if amplified.layered * 2 >= amplified.sends {
         return Some(Storm::Layered(amplified.layered));
     }
-    let growth = tally.spacing.growth_at_most(LEAST_CALLS)?;
-    let (first, last) = tally.spacing.means_s()?;
+    let growth = spacing.growth_at_most(LEAST_CALLS)?;
+    let (first, last) = spacing.means_s()?;
     (growth < NO_GROWTH && last < GENTLE_S).then_some(Storm::NoBackoff(first, last))
 }
 
