@@ -81,6 +81,7 @@ pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<A
 #[must_use]
 pub fn spans_over(flows: &Flows, span_us: i64, least_calls: u64, ratio: f64) -> u64 {
     let (_, flow) = flows.clone().sorted();
+    let span_us = span_us.max(1);
     let mut over = 0;
     let (mut calls, mut sends, mut begin) = (0, 0, 0);
     for (place, (at, arrived)) in flow.iter().enumerate() {

@@ -15,6 +15,10 @@ pub struct DrainTerms {
     pub follow_us: i64,
     /// Readings that must show the limit running out where the log begins that way.
     pub readings: usize,
+    /// How long after a low reading an older one may still come in, µs.
+    pub stale_us: i64,
+    /// How long after the crossing the rate of attempts is looked at, µs.
+    pub look_us: i64,
 }
 
 /// One time a limit ran low, and sends went on.
@@ -128,9 +132,6 @@ impl Traffic {
     }
 }
 
-/// How long after a reading an older one may still come in: answers of some length take that long.
-const STALE_US: i64 = 15_000_000;
-
 /// 429s looked at before a moment: each stands for those of 66 ms or more, and a 429 takes no longer than
 /// a second or two.
 const MOST_UNDER_WAY: usize = 256;
@@ -157,7 +158,7 @@ pub fn drains(
     let mut found = Vec::new();
     let mut start = 0;
     while let Some(begin) = (start..readings.len()).find(|&at| low(&readings[at].1)) {
-        let end = episode_end(readings, begin, low);
+        let end = episode_end(readings, begin, terms.stale_us, low);
         if begin > 0 || end >= terms.readings {
             let episode = Episode {
                 readings: &readings[begin..end],
@@ -174,12 +175,12 @@ pub fn drains(
 
 /// Where the limit had recovered that ran low at `begin`. Answers that were long under way tell of the time before:
 /// one of them between two that show little left is no recovery.
-fn episode_end(readings: &[(Time, Gauge)], begin: usize, low: impl Fn(&Gauge) -> bool) -> usize {
+fn episode_end(readings: &[(Time, Gauge)], begin: usize, stale_us: i64, low: impl Fn(&Gauge) -> bool) -> usize {
     let mut last = begin;
     for (at, (_, gauge)) in readings.iter().enumerate().skip(begin + 1) {
         if low(gauge) {
             last = at;
-        } else if gauge.first.0.us_since(readings[last].1.last.0) > STALE_US {
+        } else if gauge.first.0.us_since(readings[last].1.last.0) > stale_us {
             break;
         }
     }
@@ -217,7 +218,7 @@ impl Episode<'_> {
         }
         let first = refusals.first().map(|refusal| (refusal.first.sent, refusal.first.row));
         // From a 429 on a client no longer chooses its rate.
-        let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(LONGEST_LOOK_US));
+        let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(terms.look_us));
         let case = Case { low_from_the_start: self.from_the_start, hit };
         // Where the headers show no more of it by then, what they do show counts: a 429 makes it no better.
         let rates = traffic
@@ -247,9 +248,6 @@ impl Episode<'_> {
         !self.coarse || (!inner.is_empty() && inner.iter().all(|(_, gauge)| all_low(gauge)))
     }
 }
-
-/// How long after the crossing the rate of sends is looked at.
-const LONGEST_LOOK_US: i64 = 60_000_000;
 
 /// When the limit was first seen under the share; in long logs, the moment of the least reading at the latest.
 fn crossing(gauge: &Gauge, under: f64) -> Time {

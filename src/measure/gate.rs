@@ -23,10 +23,10 @@ pub(super) fn bounds(stretch: i64) -> (Time, Time) {
     (Time(stretch << SHIFT), Time((stretch + 1) << SHIFT))
 }
 
-/// How far before its hint's end a retry may come without having ignored it: 2%, and 50 ms for clocks.
-/// The same tolerance as rule RL301.
+/// How far before its hint's end a retry may come without having ignored it: 2%, or 50 ms for clocks. The default
+/// tolerance of rule RL301; what is told is kept before any threshold is known.
 fn tolerated(hint_us: i64) -> i64 {
-    hint_us / 50 + 50_000
+    (hint_us / 50).max(50_000)
 }
 
 /// The 429s of one scope.

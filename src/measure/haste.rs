@@ -10,7 +10,7 @@ use crate::model::{Attempt, Flags};
 use smallvec::SmallVec;
 
 /// Shorter than this a wait is none, µs.
-const NO_WAIT_US: i64 = 50_000;
+pub const NO_WAIT_US: i64 = 50_000;
 /// Shorter than this no timer was set, µs.
 const NO_TIMER_US: i64 = 5_000;
 /// The least first wait of a sound backoff, µs; it doubles. Official SDKs, _constants.py: 0.5 s.

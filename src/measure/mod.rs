@@ -58,7 +58,7 @@ pub use fanout::{Fanout, FanoutTerms};
 pub use fleet::{Fleet, Sums};
 pub use flow::{Flow, Flows};
 pub use handling::{Handling, Handlings};
-pub use haste::{Haste, LoopHaste};
+pub use haste::{Haste, LoopHaste, NO_WAIT_US};
 pub use instants::{Instants, Terms};
 pub use late::{LATE, Late};
 pub use layers::{LayerTally, Layering, Layers, sorted_layers};

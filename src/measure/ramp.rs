@@ -13,6 +13,10 @@ pub struct RampTerms {
     pub starts: u64,
     /// Least 429s within a minute from the first on.
     pub refusals: u64,
+    /// Least starts in the minute before.
+    pub before: u64,
+    /// Standard deviations by which the rate must have risen.
+    pub deviations: f64,
 }
 
 /// A rise in the rate of starts that 429s followed.
@@ -34,10 +38,6 @@ const RISEN_US: i64 = 10_000_000;
 const BEFORE_US: i64 = 60_000_000;
 /// Of which the log must hold at least so much.
 const LEAST_BEFORE_US: i64 = 30_000_000;
-/// And so many starts: from nothing, any rate is a rise.
-const LEAST_STARTS_BEFORE: u64 = 5;
-/// So many standard deviations above the rate before, no chance puts it there.
-const BY_CHANCE: f64 = 8.0;
 
 /// The rises of one scope that 429s followed, found while time goes by.
 #[derive(Clone, Debug)]
@@ -103,11 +103,11 @@ impl Ramps {
         let before = starts.between(at.plus_us(-RISEN_US - covered), at.plus_us(-RISEN_US));
         let risen = starts.between(at.plus_us(-RISEN_US), at);
         let usual = before as f64 * RISEN_US as f64 / covered as f64;
-        let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + BY_CHANCE * usual.sqrt();
+        let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + terms.deviations * usual.sqrt();
         let end = at.plus_us(BEFORE_US);
         let refusals = knocks.iter().filter_map(|(_, knock)| Some((sent(knock.first?), knock.refused)));
         let followed: u64 = refusals.take_while(|(at, _)| *at < end).map(|(_, refused)| refused).sum();
-        if rose && before >= LEAST_STARTS_BEFORE && risen >= terms.starts && followed >= terms.refusals {
+        if rose && before >= terms.before && risen >= terms.starts && followed >= terms.refusals {
             let per_s = |count: f64| count * 1e6 / RISEN_US as f64;
             self.found.push(Ramp { at, row, rates: (per_s(usual), per_s(risen as f64)), refusals: followed });
         }

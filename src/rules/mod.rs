@@ -91,6 +91,8 @@ pub(crate) mod shared;
 mod storm;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_settings;
 
 pub use catalogue::{CATALOGUE, find};
 pub use example::Example;

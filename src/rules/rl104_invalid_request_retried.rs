@@ -1,10 +1,17 @@
 //! The same wrong request again.
 
 use super::refused::Retried;
-use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Flags, Remedy, Severity};
+
+const CHANGES: Setting = Setting {
+    name: "changes",
+    default: 2.0,
+    unit: "",
+    meaning: "changed requests refused with the same words, from which on the change is in vain",
+};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -24,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Errors: invalid_request_error 400 and request_too_large 413 are about \
              the request; the official SDKs do not retry them",
     needs: &[Field::CallIdentity],
-    settings: &[],
+    settings: &[CHANGES],
     exceptions: &[
         &refused::EXCEPTIONS,
         &[
@@ -69,8 +76,8 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
-    match (retried(call), lacks(call)) {
+fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
+    match (retried(call, settings), lacks(call, settings)) {
         (Some(retried), _) => Ok(Some(hit(call, &retried))),
         (None, Some(field)) => Err(field),
         (None, None) => Ok(None),
@@ -79,7 +86,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
 
 /// What would tell whether a request that is refused again and again, or again after attempts that the log has under
 /// no call, was refused alike.
-fn lacks(call: &Call<'_>) -> Option<Field> {
+fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
     let first = call.first();
     if refused(0) && first.number > 1 && first.flags.has(Flags::NO_CALL_ID) {
@@ -87,7 +94,7 @@ fn lacks(call: &Call<'_>) -> Option<Field> {
     }
     let wordless = |p: usize| refused(p) && call.detail(p).is_none_or(|detail| !detail.message.is_some());
     let changed = call.retried().filter(|&p| wordless(p) && wordless(p + 1) && call.body_changed(p, p + 1)).count();
-    (changed >= LEAST_CHANGES).then_some(Field::ErrorText)
+    (changed as f64 >= settings.get(RULE.code, &CHANGES)).then_some(Field::ErrorText)
 }
 
 fn hit(call: &Call<'_>, retried: &Retried<'_, '_>) -> Hit {
@@ -111,17 +118,14 @@ fn hit(call: &Call<'_>, retried: &Retried<'_, '_>) -> Hit {
 
 /// The attempts that repeated what is wrong with the request. A body that changes is a repeat only where it is
 /// refused alike again and again.
-pub(super) fn retried<'c, 'a>(call: &'c Call<'a>) -> Option<Retried<'c, 'a>> {
+pub(super) fn retried<'c, 'a>(call: &'c Call<'a>, settings: &Settings) -> Option<Retried<'c, 'a>> {
     let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
     let unchanged = refused::retried(call, refused, |p, q| same_request(call, p, q) && !call.body_changed(p, q));
     unchanged.or_else(|| {
         let alike = refused::retried(call, refused, |p, q| same_request(call, p, q) && refused_alike(call, p, q))?;
-        (alike.again.len() >= LEAST_CHANGES && !alike.recovered).then_some(alike)
+        (alike.again.len() as f64 >= settings.get(RULE.code, &CHANGES) && !alike.recovered).then_some(alike)
     })
 }
-
-/// Changed requests that were refused with the same words, from which on the change is in vain.
-const LEAST_CHANGES: usize = 2;
 
 /// Whether the body of a repeat is known to differ from that of the first refusal.
 fn changed_in_vain(call: &Call<'_>, retried: &Retried<'_, '_>) -> bool {

@@ -47,11 +47,11 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let position = call.retried().find(|&p| {
         call.at(p).class.is_some_and(depends_on_the_request) && call.at(p).terminal() && call.body_changed(p, p + 1)
     })?;
-    if rl104::retried(call).is_some() {
+    if rl104::retried(call, settings).is_some() {
         return None;
     }
     let wait = call.wait_before(position + 1).map_or(0.0, |wait| wait.s());

@@ -209,7 +209,7 @@ fn stopped_short(last: &Attempt) -> bool {
 /// Whether the shape of the waits, not their number, is what was wrong.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
     let haste = Haste::of(call);
-    let immediate = rl304::is_sure(&haste.inner) || rl304::is_sure(&haste.outer);
+    let immediate = rl304::is_sure(&haste.inner, settings) || rl304::is_sure(&haste.outer, settings);
     immediate
         || call.retried().any(|position| rl301::early(call, position, settings).is_some())
         || rl206::gave_up(call, settings).is_some()

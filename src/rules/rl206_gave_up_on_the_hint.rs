@@ -126,6 +126,11 @@ pub(super) fn too_long(call: &Call<'_>, position: usize, settings: &Settings) ->
     call.hint_us(position).is_some_and(|hint| hint > shared::micros(settings.get(RULE.code, &WORTH)))
 }
 
+/// The longest single wait clients commonly allow, µs.
+pub(super) fn cap_us(settings: &Settings) -> i64 {
+    shared::micros(settings.get(RULE.code, &CAP))
+}
+
 fn obstacle(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Obstacle> {
     if call.at(position).flags.has(Flags::BAD_HINT) && call.hint_us(position).is_none() {
         return Some(Obstacle::Unreadable);

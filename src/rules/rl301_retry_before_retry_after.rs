@@ -179,9 +179,14 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
     // Where the unit is in doubt, only what is early in either is early.
     let doubtful = hint_us > DOUBTFUL_US && !detail.hint_unit_known;
     let least = if doubtful { hint_us / 1000 } else { hint_us };
-    let share = shared::scaled(least, settings.get(RULE.code, &SHARE));
-    let tolerance = share.max(shared::micros(settings.get(RULE.code, &FIXED) / 1e3)) + clock_step;
+    let tolerance = tolerance_us(least, settings) + clock_step;
     (wait.us < least - tolerance).then_some(Early { position, wait, hint_us, source, doubtful })
+}
+
+/// How far a wait may fall short of a hint, both in µs.
+pub(super) fn tolerance_us(hint: i64, settings: &Settings) -> i64 {
+    let share = shared::scaled(hint, settings.get(RULE.code, &SHARE));
+    share.max(shared::micros(settings.get(RULE.code, &FIXED) / 1e3))
 }
 
 fn wait_words(early: Early) -> String {
@@ -243,7 +248,7 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
 /// For a client that cuts the server's hint to a cap of its own.
 const CAPPED_FIX: &str = "Let the cap apply to the client's own backoff only, not to the server's hint: obey the \
                           hint in full, or end the call.";
-/// Waits that were cut to a minute, with some jitter, µs.
+/// Waits that were cut to a minute, with some jitter, µs. They word the cause and decide nothing.
 const CUT_US: RangeInclusive<i64> = 58_000_000..=66_000_000;
 /// Waits of the official SDKs' own ladder, µs: 75% of half a second to 8 s, and what timers add.
 const LADDER_US: RangeInclusive<i64> = 300_000..=8_500_000;

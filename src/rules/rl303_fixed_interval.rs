@@ -2,7 +2,7 @@
 
 use super::scripted::attempts;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
-use crate::measure::{Fleet, LoopKey, LoopTally, Shape};
+use crate::measure::{Fleet, LoopKey, LoopTally, NO_WAIT_US, Shape};
 use crate::model::{Confidence, Remedy, Severity};
 
 const LONG: Setting = Setting {
@@ -11,8 +11,6 @@ const LONG: Setting = Setting {
     unit: "s",
     meaning: "waits as long as this need not grow: most caps of a backoff are no longer",
 };
-/// Shorter waits are none, which is what RL304 is about, µs.
-const NO_WAIT_US: i64 = 50_000;
 /// The steps that must be alike.
 const STEPS: [u8; 3] = [1, 2, 3];
 

@@ -5,6 +5,20 @@ use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, LoopHaste, LoopKey, Shape};
 use crate::model::{Confidence, Remedy, Severity, Symbol};
 
+const OUTER: Setting = Setting {
+    name: "layered_chance",
+    default: 1e-2,
+    unit: "",
+    meaning: "the same for a loop around another that never waits: a warning",
+};
+
+const CHANCE: Setting = Setting {
+    name: "chance",
+    default: 3e-5,
+    unit: "",
+    meaning: "the waits are no chance where full jitter makes so many of them this short less often",
+};
+
 const SHARE: Setting = Setting {
     name: "share",
     default: 0.5,
@@ -29,7 +43,7 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: the first wait \
              is 0.5 s",
     needs: &[Field::CallIdentity, Field::Duration],
-    settings: &[SHARE],
+    settings: &[SHARE, CHANCE, OUTER],
     exceptions: &[&[
         "A hint of zero, and another client, model or account, do not count; nor do lost connections.",
         "A clock of whole seconds shows nothing, unless the client says that it planned no wait.",
@@ -85,32 +99,26 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// So unlikely, it is no chance.
-const SURE: f64 = 3e-5;
-/// So unlikely, chance is a poor excuse for a loop around another loop, which is a fault by itself (RL401).
-const LIKELY: f64 = 1e-2;
-
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let share = settings.get(RULE.code, &SHARE);
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(_, run, tally)| {
         let loops = [(&tally.haste.inner, false), (&tally.haste.outer, true)];
-        loops.into_iter().filter_map(move |(haste, outer)| hit(fleet, run, haste, outer, share))
+        loops.into_iter().filter_map(move |(haste, outer)| hit(fleet, run, haste, outer, settings))
     })
     .collect()
 }
 
 /// Whether chance does not explain so many waits that were none.
-pub(super) fn is_sure(haste: &LoopHaste) -> bool {
-    haste.short() > 0 && (haste.is_meant() || haste.by_chance() < SURE)
+pub(super) fn is_sure(haste: &LoopHaste, settings: &Settings) -> bool {
+    haste.short() > 0 && (haste.is_meant() || haste.by_chance() < settings.get(RULE.code, &CHANCE))
 }
 
-fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, share: f64) -> Option<Hit> {
+fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, settings: &Settings) -> Option<Hit> {
     let (short, waits) = (haste.short(), haste.waits());
-    let sure = is_sure(haste);
-    let likely = haste.is_all_layered() && haste.by_chance() < LIKELY;
+    let sure = is_sure(haste, settings);
+    let likely = haste.is_all_layered() && haste.by_chance() < settings.get(RULE.code, &OUTER);
     // A short wait among many is what jitter is for.
-    if short == 0 || (!sure && !likely && (short as f64) < share * waits as f64) {
+    if short == 0 || (!sure && !likely && (short as f64) < settings.get(RULE.code, &SHARE) * waits as f64) {
         return None;
     }
     let by = if outer { " by the loop around the client's own" } else { "" };

@@ -12,6 +12,13 @@ const LONG: Setting = Setting {
     meaning: "a hint longer than this is a reason to end the call so that it can resume",
 };
 
+const SHORT: Setting = Setting {
+    name: "short_share",
+    default: 0.1,
+    unit: "",
+    meaning: "share of the hint by which a wait may fall short and still have followed it",
+};
+
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
     code: "RL308",
@@ -28,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
     source: "RFC 9110, section 10.2.3, Retry-After; AWS Builders' Library, Timeouts, retries and backoff with \
              jitter: waiting clients hold resources",
     needs: &[Field::CallIdentity, Field::RetryAfter],
-    settings: &[LONG],
+    settings: &[LONG, SHORT],
     exceptions: &[&[
         "A wait a tenth shorter than the hint still followed it; a shorter one is RL301.",
         "A wait that passes the factor of RL315 is that rule's.",
@@ -85,6 +92,7 @@ pub(super) fn slept_us(call: &Call<'_>, position: usize, settings: &Settings) ->
     let hint = call.hint_us(position)?;
     let wait = call.wait_before(position + 1)?.us;
     // A client that came early did not sleep; of one that came long after, RL315 speaks.
-    let dictated = wait >= hint - hint / 10 && wait <= rl315::most_us(hint, settings);
+    let dictated =
+        wait >= hint - shared::scaled(hint, settings.get(RULE.code, &SHORT)) && wait <= rl315::most_us(hint, settings);
     (hint > long && dictated && shared::shows_retry(call, position)).then_some((wait, hint))
 }

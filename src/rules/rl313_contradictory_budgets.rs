@@ -1,5 +1,6 @@
 //! Two budgets for one call, and the outer one makes the inner one a promise nobody keeps.
 
+use super::rl206_gave_up_on_the_hint as rl206;
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
@@ -23,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
     settings: &[],
     exceptions: &[&[
         "Attempts of the inner loop after the deadline, a success, and attempts that were spent show no contradiction.",
-        "A hint over a minute is RL206.",
+        "A hint over the cap of RL206 is that rule's.",
         "A logged timeout may be that of one attempt: the confidence is then medium.",
     ]],
     check: Check::CallIfTold(check),
@@ -51,18 +52,18 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
+fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     if call.outcome != Outcome::Failed || call.disordered {
         return Ok(None);
     }
-    match outer_deadline(call).or_else(|| hint_over_deadline(call)) {
+    match outer_deadline(call).or_else(|| hint_over_deadline(call, settings)) {
         Some(hit) => Ok(Some(hit)),
-        None => lacks(call).map_or(Ok(None), Err),
+        None => lacks(call, settings).map_or(Ok(None), Err),
     }
 }
 
 /// What would tell whether a deadline ended the call.
-fn lacks(call: &Call<'_>) -> Option<Field> {
+fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     let layer = |p: usize| call.origin(p).layer;
     let by_layer = (0..call.len()).find_map(|outer| {
         let around = call.at(outer);
@@ -75,7 +76,7 @@ fn lacks(call: &Call<'_>) -> Option<Field> {
         }
     });
     let (last, detail) = (call.last(), call.detail(call.len() - 1)?);
-    let asked = detail.hint_us.is_some_and(|hint| hint > 0 && hint <= LONGEST_US);
+    let asked = detail.hint_us.is_some_and(|hint| hint > 0 && hint <= rl206::cap_us(settings));
     let untimed = asked && detail.timeout.as_us().is_none() && last.flags.has(Flags::DECIDED_FAIL) && has_next(last);
     by_layer.or(untimed.then_some(Field::Timeout))
 }
@@ -139,16 +140,13 @@ fn has_next(attempt: &Attempt) -> bool {
     attempt.number > 0 && attempt.max_attempts > attempt.number && !attempt.terminal()
 }
 
-/// Over a minute it is the cap on a wait that RL206 speaks of.
-const LONGEST_US: i64 = 60_000_000;
-
 /// The call gave up on a hint that is longer than its own deadline.
-fn hint_over_deadline(call: &Call<'_>) -> Option<Hit> {
+fn hint_over_deadline(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let (last, position) = (call.last(), call.len() - 1);
     let detail = call.detail(position)?;
     let deadline = detail.timeout.as_us().filter(|&us| us > 0)?;
     let hint = detail.hint_us.filter(|&hint| hint > deadline)?;
-    if !has_next(last) || hint > LONGEST_US || last.flags.has(Flags::DECIDED_RETRY) {
+    if !has_next(last) || hint > rl206::cap_us(settings) || last.flags.has(Flags::DECIDED_RETRY) {
         return None;
     }
     let (asked, had) = (hint as f64 / 1e6, deadline as f64 / 1e6);

@@ -11,6 +11,21 @@ const ERROR: Setting =
     Setting { name: "error_ratio", default: 3.0, unit: "", meaning: "sends a call, from which on it is an error" };
 const WINDOW: Setting =
     Setting { name: "window_s", default: 300.0, unit: "s", meaning: "length of the stretch looked at" };
+const GROWTH: Setting = Setting {
+    name: "growth",
+    default: 1.3,
+    unit: "",
+    meaning: "waits that grow by less from the first to the last of a call show no backoff: the gentlest in use \
+              multiply by 1.5 a step; RL405 follows",
+};
+const SPACED: Setting =
+    Setting { name: "growth_calls", default: 20.0, unit: "", meaning: "calls that must show it; RL405 follows" };
+const GENTLE: Setting = Setting {
+    name: "gentle_s",
+    default: 5.0,
+    unit: "s",
+    meaning: "waits as long as this need not grow; RL405 follows",
+};
 const CALLS: Setting =
     Setting { name: "min_calls", default: 20.0, unit: "", meaning: "calls that must have started in the stretch" };
 
@@ -89,10 +104,10 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls; AWS Architecture Blog, \
              Exponential Backoff And Jitter; Google, Site Reliability Engineering, Addressing Cascading Failures",
     needs: &[Field::CallIdentity],
-    settings: &[RATIO, ERROR, WINDOW, CALLS],
+    settings: &[RATIO, ERROR, WINDOW, CALLS, GROWTH, SPACED, GENTLE],
     exceptions: &[&[
         "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
-        "Waits of five seconds or more need not grow.",
+        "Long waits need not grow.",
         "All accounts of a model count together: it is the service that gets the load.",
     ]],
     check: Check::Fleet(check),
@@ -108,6 +123,87 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
+        // Ten calls, and ten more six minutes later.
+        r#"{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"a","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"a","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"a","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"a","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"b","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"b","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"b","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"b","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"c","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"c","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"c","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"c","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"d","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"d","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"d","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"d","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"e","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"e","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"e","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"e","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"f","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"f","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"f","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"f","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"g","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"g","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"g","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"g","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"h","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"h","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"h","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"h","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"i","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"i","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"i","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"i","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"j","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"j","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"j","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"j","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"k","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"k","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"k","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"k","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"l","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"l","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"l","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"l","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"m","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"m","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"m","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"m","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"n","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"n","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"n","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"n","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"o","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"o","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"o","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"o","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"p","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"p","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"p","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"p","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"q","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"q","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"q","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"q","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"r","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"r","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"r","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"r","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"s","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"s","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"s","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"s","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":200}"#,
         // Too few calls to say.
         hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
         // Three of 23 calls are retried.
@@ -124,22 +220,27 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
+/// Least growth of waits, calls that must show it, and waits that need not grow, in seconds.
+pub(super) fn storm_terms(settings: &Settings) -> [f64; 3] {
+    [&GROWTH, &SPACED, &GENTLE].map(|setting| settings.get(RULE.code, setting))
+}
+
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let span_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
     let least = settings.get(RULE.code, &CALLS) as u64;
-    let (ratio, error) = (settings.get(RULE.code, &RATIO), settings.get(RULE.code, &ERROR));
+    let ratio = settings.get(RULE.code, &RATIO);
     let services = by_service(fleet);
     services
         .iter()
         .filter_map(|sent| {
             let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
-            Some(hit(fleet, sent, &worst, error))
+            Some(hit(fleet, sent, &worst, settings))
         })
         .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, error: f64) -> Hit {
-    let storm = storm(&sent.spacing, worst);
+fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -> Hit {
+    let storm = storm(&sent.spacing, worst, settings);
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
         "{} calls on {} within {} became {} sends, {:.1} a call{why}",
@@ -156,7 +257,7 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, error: f64) -> Hit {
     .figure("until", Evidence::At(worst.until));
     hit.severity = match &storm {
         None => Some(Severity::Info),
-        Some(_) if worst.ratio() >= error => Some(Severity::Error),
+        Some(_) if worst.ratio() >= settings.get(RULE.code, &ERROR) => Some(Severity::Error),
         Some(_) => None,
     };
     match storm {

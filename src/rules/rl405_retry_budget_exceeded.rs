@@ -115,15 +115,16 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .filter_map(|sent| {
             let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
             let spans = spans_over(&sent.flows, span_us, least, ratio);
-            let (hit, blamed) = hit(fleet, sent, &worst, ratio);
+            let (hit, blamed) = hit(fleet, sent, &worst, settings);
             (blamed || spans >= least_spans).then(|| hit.count("stretches_over_budget", spans))
         })
         .collect()
 }
 
 /// The finding, and whether it is the clients' doing.
-fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, ratio: f64) -> (Hit, bool) {
-    let storm = storm(&sent.spacing, worst);
+fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -> (Hit, bool) {
+    let ratio = settings.get(RULE.code, &RATIO);
+    let storm = storm(&sent.spacing, worst, settings);
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
     let mut hit = Hit::new(format!(

@@ -21,8 +21,24 @@ const FOLLOW: Setting = Setting {
 };
 const SENDS: Setting =
     Setting { name: "min_sends", default: 10.0, unit: "", meaning: "sends on the scope, from which on it is judged" };
-/// Readings that must show the limit running out where the log begins that way.
-const READINGS: usize = 5;
+const READINGS: Setting = Setting {
+    name: "min_readings",
+    default: 5.0,
+    unit: "",
+    meaning: "readings that must show the limit running out where the log begins that way",
+};
+const STALE: Setting = Setting {
+    name: "stale_s",
+    default: 15.0,
+    unit: "s",
+    meaning: "how long after a low reading an older one may still come in: answers of some length take that long",
+};
+const LOOK: Setting = Setting {
+    name: "look_s",
+    default: 60.0,
+    unit: "s",
+    meaning: "how long after a limit ran low the rate is looked at",
+};
 
 /// A call of the examples: second, call, what is left of 50 requests.
 macro_rules! ok {
@@ -85,12 +101,12 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: the anthropic-ratelimit headers give limit, remaining and \
              reset of each limit with every response",
     needs: &[Field::Headroom],
-    settings: &[UNDER, KEPT, FOLLOW, SENDS],
+    settings: &[UNDER, KEPT, FOLLOW, SENDS, READINGS, STALE, LOOK],
     exceptions: &[&[
         "One attempt after the first low reading was on its way.",
         "A 429 that was under way at that moment left no time to slow down.",
-        "Readings up to 15 s old between two low ones are no recovery.",
-        "A log that begins low is judged from five low readings on.",
+        "A full reading soon after a low one, with low ones behind it, is no recovery.",
+        "A log that begins low is judged from some low readings on.",
     ]],
     check: Check::Fleet(check),
     firing: &[
@@ -111,6 +127,12 @@ pub(super) const RULE: Rule = Rule {
             ok!("00", "a", "4"), ok!("01", "b", "4"), ok!("02", "c", "3"), ok!("03", "d", "3"),
             ok!("04", "e", "3"), ok!("05", "f", "2"), ok!("06", "g", "2"), ok!("07", "h", "2"),
             ok!("08", "i", "1"), ok!("09", "j", "1"), ok!("10", "k", "1"), ok!("11", "l", "1"),
+        ),
+        // An answer that was long under way tells of the time before: that is no recovery.
+        concat!(
+            ok!("00", "a", "40"), ok!("01", "b", "32"), ok!("02", "c", "24"), ok!("03", "d", "18"),
+            ok!("04", "e", "12"), ok!("05", "f", "4"), ok!("06", "g", "4"), ok!("07", "h", "30"),
+            ok!("08", "i", "3"), ok!("09", "j", "2"), ok!("10", "k", "2"), ok!("11", "l", "1"),
         ),
     ],
     near_misses: &[
@@ -150,7 +172,9 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         under: settings.get(RULE.code, &UNDER),
         rate_kept: settings.get(RULE.code, &KEPT),
         follow_us: (settings.get(RULE.code, &FOLLOW) * 1e6) as i64,
-        readings: READINGS,
+        readings: settings.get(RULE.code, &READINGS) as usize,
+        stale_us: (settings.get(RULE.code, &STALE) * 1e6) as i64,
+        look_us: (settings.get(RULE.code, &LOOK) * 1e6) as i64,
     };
     let least_sends = settings.get(RULE.code, &SENDS) as u64;
     let tracks: Tracks<'_> = fleet.table.gauges.iter().map(|(scope, kind, track)| ((scope, kind), track)).collect();

@@ -4,6 +4,41 @@ use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Kind, Pace, Quarter, RunTally};
 use crate::model::{Confidence, Outcome, Remedy, Severity, Symbol};
 
+const ANSWERS: Setting = Setting {
+    name: "answer_growth",
+    default: 1.25,
+    unit: "",
+    meaning: "answers whose length grows more than this take longer for that reason",
+};
+
+const PROMPTS: Setting = Setting {
+    name: "prompt_growth",
+    default: 1.5,
+    unit: "",
+    meaning: "prompts that grow more than this take longer for that reason",
+};
+
+const ON: Setting = Setting {
+    name: "going_on",
+    default: 1.25,
+    unit: "",
+    meaning: "least growth from the second quarter to the last: without it, it was one step and no creep",
+};
+
+const SLACK: Setting = Setting {
+    name: "slack",
+    default: 1.1,
+    unit: "",
+    meaning: "what a quarter may fall behind the one before and still count as going on",
+};
+
+const ERRORS: Setting = Setting {
+    name: "errors",
+    default: 5.0,
+    unit: "",
+    meaning: "standard errors between the first quarter and the last: no chance puts them there, in any number of runs",
+};
+
 const TIMES: Setting = Setting {
     name: "times",
     default: 2.0,
@@ -22,16 +57,6 @@ const SLOW: Setting = Setting {
     unit: "ms",
     meaning: "a first token that comes sooner waited in no queue worth naming",
 };
-/// The quarters lie so many standard errors apart that no chance puts them there, in any number of runs.
-const BY_CHANCE: f64 = 5.0;
-/// What a quarter may fall behind the one before and still count as going on.
-const SLACK: f64 = 1.1;
-/// Least growth from the second quarter to the last: without it, it was one step and no creep.
-const ON: f64 = 1.25;
-/// Prompts that grow more than this take longer for that reason.
-const PROMPT_GROWTH: f64 = 1.5;
-/// Answers whose length grows more than this take longer for that reason.
-const ANSWER_GROWTH: f64 = 1.25;
 
 /// A success of the examples at second `$at` of the minute `$minute`, with its time to the first token.
 macro_rules! ok {
@@ -121,13 +146,13 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "vLLM documentation, engine arguments: without max_num_queued_reqs the queue has no bound; Little's law",
     needs: &[Field::FirstToken],
-    settings: &[TIMES, CALLS, SLOW],
+    settings: &[TIMES, CALLS, SLOW, ERRORS, SLACK, ON, PROMPTS, ANSWERS],
     exceptions: &[&[
         "A run with a failed attempt is not judged.",
         "One step, ups and downs, and differences that chance explains are no creep.",
-        "Prompts that grow by half take longer for that reason.",
+        "Prompts that grow take longer for that reason.",
         "Whole durations are compared where neither the first token nor the length of long answers is logged; answers \
-         that grow by a quarter take longer for that reason.",
+         that grow take longer for that reason.",
         "Where the length of the prompts is not logged, or of answers whose whole durations are compared, it is info.",
     ]],
     check: Check::Fleet(check),
@@ -185,23 +210,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let terms = Terms {
-        times: settings.get(RULE.code, &TIMES).max(1.0),
-        calls: settings.get(RULE.code, &CALLS).max(2.0) as u64,
-        slow_ms: settings.get(RULE.code, &SLOW),
-    };
     let runs = fleet.sorted_runs().into_iter().filter(|(_, _, tally)| is_green(tally));
     runs.flat_map(|(_, run, tally)| {
-        let creeping = tally.paces.iter().filter_map(|pace| Some((pace, creep(pace, &terms)?)));
+        let creeping = tally.paces.iter().filter_map(|pace| Some((pace, creep(pace, settings)?)));
         creeping.map(|(pace, quarters)| hit(fleet, run, pace, &quarters)).collect::<Vec<Hit>>()
     })
     .collect()
-}
-
-struct Terms {
-    times: f64,
-    calls: u64,
-    slow_ms: f64,
 }
 
 /// Every send succeeded.
@@ -210,25 +224,27 @@ fn is_green(tally: &RunTally) -> bool {
 }
 
 /// The quarters of a model's successes, where they came slower and slower.
-fn creep(pace: &Pace, terms: &Terms) -> Option<[Quarter; 4]> {
+fn creep(pace: &Pace, settings: &Settings) -> Option<[Quarter; 4]> {
+    let get = |setting: &Setting| settings.get(RULE.code, setting);
+    let (least, slow_ms, slack) = (get(&CALLS).max(2.0), get(&SLOW), get(&SLACK));
     let quarters = pace.quarters()?;
     let [first, second, third, last] = &quarters;
-    let enough = first.count >= terms.calls && last.count >= terms.calls;
+    let enough = first.count as f64 >= least && last.count as f64 >= least;
     let slow = match pace.kind {
-        Kind::FirstToken => last.mean >= terms.slow_ms,
+        Kind::FirstToken => last.mean >= slow_ms,
         Kind::PerToken => true,
-        Kind::Whole => last.mean >= terms.slow_ms * 1e3,
+        Kind::Whole => last.mean >= slow_ms * 1e3,
     };
     let growth = last.mean / first.mean;
-    let sure = growth.ln() >= BY_CHANCE * first.error.hypot(last.error);
+    let sure = growth.ln() >= get(&ERRORS) * first.error.hypot(last.error);
     let on = second.mean > first.mean
-        && third.mean * SLACK >= second.mean
-        && last.mean * SLACK >= third.mean
-        && last.mean >= ON * second.mean;
+        && third.mean * slack >= second.mean
+        && last.mean * slack >= third.mean
+        && last.mean >= get(&ON) * second.mean;
     let grew = |tokens: fn(&Quarter) -> Option<f64>, most: f64| matches!((tokens(first), tokens(last)), (Some(before), Some(after)) if after > most * before);
-    let longer = grew(|quarter| quarter.prompt_tokens, PROMPT_GROWTH)
-        || (pace.kind == Kind::Whole && grew(|quarter| quarter.output_tokens, ANSWER_GROWTH));
-    (enough && slow && growth >= terms.times && sure && on && !longer).then_some(quarters)
+    let longer = grew(|quarter| quarter.prompt_tokens, get(&PROMPTS))
+        || (pace.kind == Kind::Whole && grew(|quarter| quarter.output_tokens, get(&ANSWERS)));
+    (enough && slow && growth >= get(&TIMES).max(1.0) && sure && on && !longer).then_some(quarters)
 }
 
 fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> Hit {

@@ -5,6 +5,13 @@ use crate::classify::{Bucket, Class};
 use crate::measure::{Fleet, Recovery, Service};
 use crate::model::{Confidence, Remedy, Severity, units};
 
+const GUESSED: Setting = Setting {
+    name: "max_guessed_share",
+    default: 0.1,
+    unit: "",
+    meaning: "share of calls brought together by likeness beyond which nothing is said",
+};
+
 const TIMES: Setting = Setting {
     name: "times",
     default: 3.0,
@@ -13,10 +20,14 @@ const TIMES: Setting = Setting {
 };
 const CALLS: Setting =
     Setting { name: "min_calls", default: 100.0, unit: "", meaning: "first attempts at the service" };
+const ERRORS: Setting = Setting {
+    name: "errors",
+    default: 3.0,
+    unit: "",
+    meaning: "standard errors that are taken off the share of failed retries: what chance may explain",
+};
 const RETRIES: Setting =
     Setting { name: "min_retries", default: 20.0, unit: "", meaning: "retries after a failure of the class" };
-/// Calls brought together by guessing, of all: beyond this share nothing is said.
-const GUESSED: f64 = 0.1;
 
 macro_rules! sent {
     ($minute:literal, $second:literal, $call:literal, $rest:literal) => {
@@ -90,11 +101,11 @@ pub(super) const RULE: Rule = Rule {
     source: "P(success within k retries) = 1-(1-p)^k holds for independent attempts only; Microsoft Azure \
              Architecture Center, Circuit Breaker pattern",
     needs: &[Field::CallIdentity],
-    settings: &[TIMES, CALLS, RETRIES],
+    settings: &[TIMES, CALLS, RETRIES, ERRORS, GUESSED],
     exceptions: &[&[
         "Rate limits do not count: they hold until they are refilled.",
-        "The share of failed retries counts less three standard errors.",
-        "Where over a tenth of the calls were brought together by likeness, nothing is said.",
+        "The share of failed retries counts less what chance may explain.",
+        "Where too many calls were brought together by likeness, nothing is said.",
     ]],
     check: Check::Fleet(check),
     firing: &[
@@ -131,13 +142,14 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .filter_map(|(service, class, recovery)| {
             let heals = matches!(class.default_bucket(), Bucket::Capacity | Bucket::Transient);
             let calls = fleet.calls_of(service);
-            let guessed = recovery.inferred as f64 > GUESSED * recovery.calls as f64;
+            let guessed = recovery.inferred as f64 > get(&GUESSED) * recovery.calls as f64;
             if !heals || guessed || (calls as f64) < least_calls || (recovery.retries as f64) < least_retries {
                 return None;
             }
             let first = Rate { failed: fleet.failed_first(service), of: calls };
             let again = Rate { failed: recovery.retries - recovery.recovered, of: recovery.retries };
-            (again.at_least() >= times * first.share()).then(|| hit(fleet, service, class, recovery, first, again))
+            (again.at_least(get(&ERRORS)) >= times * first.share())
+                .then(|| hit(fleet, service, class, recovery, first, again))
         })
         .collect()
 }
@@ -154,10 +166,10 @@ impl Rate {
         self.failed as f64 / self.of as f64
     }
 
-    /// The share less three standard errors: what chance does not explain.
-    fn at_least(self) -> f64 {
+    /// The share less so many standard errors: what chance does not explain.
+    fn at_least(self, errors: f64) -> f64 {
         let share = self.share();
-        share - 3.0 * (share * (1.0 - share) / self.of as f64).sqrt()
+        share - errors * (share * (1.0 - share) / self.of as f64).sqrt()
     }
 }
 

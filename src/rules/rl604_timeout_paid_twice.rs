@@ -59,6 +59,10 @@ pub(super) const RULE: Rule = Rule {
         // Once only: worth knowing.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":60000}
 {"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":30000}"#,
+        // Three answers of up to 4,000 tokens, each cut off after 30 s.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","max_tokens":4000,"duration_ms":30000}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"kind":"timeout","max_tokens":4000,"duration_ms":30000}
+{"ts":"2026-05-20T10:01:02Z","run_id":"r","call_id":"c","attempt":3,"kind":"timeout","max_tokens":4000,"duration_ms":30000}"#,
     ],
     near_misses: &[
         // The server ended it: it bills nothing.

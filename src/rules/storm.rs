@@ -3,16 +3,9 @@
 //! In an outage every capped client makes all its attempts, so the number of sends a call says nothing about the
 //! client. Two things do: waits that do not grow while calls fail, and loops around loops.
 
-use super::Hit;
+use super::rl403_retry_amplification as rl403;
+use super::{Hit, Settings};
 use crate::measure::{Amplified, Fleet, Flows, Service, Spacing};
-
-/// Waits grow by less than this from the first to the last of a call: there is no backoff. The gentlest exponential
-/// backoffs in use multiply by 1.5 a step.
-const NO_GROWTH: f64 = 1.3;
-/// Calls that must show it.
-const LEAST_CALLS: u64 = 20;
-/// A fixed wait of so many seconds is gentle enough.
-const GENTLE_S: f64 = 5.0;
 
 /// What one service was sent over time, whatever the account, and how the waits between grew.
 pub(super) struct Sent {
@@ -46,13 +39,14 @@ pub(super) enum Storm {
 }
 
 /// What shows that the sends of `amplified` are more than an outage explains.
-pub(super) fn storm(spacing: &Spacing, amplified: &Amplified) -> Option<Storm> {
+pub(super) fn storm(spacing: &Spacing, amplified: &Amplified, settings: &Settings) -> Option<Storm> {
+    let [growth_at_least, calls, gentle_s] = rl403::storm_terms(settings);
     if amplified.layered * 2 >= amplified.sends {
         return Some(Storm::Layered(amplified.layered));
     }
-    let growth = spacing.growth_at_most(LEAST_CALLS)?;
+    let growth = spacing.growth_at_most(calls as u64)?;
     let (first, last) = spacing.means_s()?;
-    (growth < NO_GROWTH && last < GENTLE_S).then_some(Storm::NoBackoff(first, last))
+    (growth < growth_at_least && last < gentle_s).then_some(Storm::NoBackoff(first, last))
 }
 
 impl Storm {

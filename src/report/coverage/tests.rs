@@ -34,7 +34,6 @@ const SILENT: &[(&str, &str, &str)] = &[
     ("RL602", "call_id", "the key then stands for the id of the call"),
     ("RL605", "request_hash", "an id may stand on several requests, each numbered from one"),
     ("RL609", "exception", "the record says no more that anything failed"),
-    ("RL704", "error", "a refused request, not known to be an overload"),
     ("RL704", "status", "an overload, not known to have come under another status"),
     ("RL802", "aws_request_id", "the response has then no id, and RL801 counts it"),
     ("RL802", "headers", "the response has then no id, and RL801 counts it"),
