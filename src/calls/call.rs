@@ -1,7 +1,7 @@
 //! One logical request, settled: what call rules see.
 
 use super::reuse::Part;
-use super::stream::Series;
+use super::series::Series;
 use super::{Endurance, Grouping, Horizon, asked_wait_us, clock_slack_us, order_of, plausible_wait_us};
 use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Outcome, Symbol, Time, Usage};
 use smallvec::SmallVec;

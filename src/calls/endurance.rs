@@ -1,6 +1,6 @@
 //! How long clients go on after failures: when silence says that a call was given up.
 
-use super::{Call, Horizon};
+use super::{Call, Endurance, Horizon};
 use crate::model::{Flags, Outcome};
 use std::collections::BTreeMap;
 
@@ -8,15 +8,6 @@ use std::collections::BTreeMap;
 const GROWTH: i64 = 2;
 /// So many calls that were given up after as many attempts, where no call made more, show the cap of their loop.
 const ENOUGH: u64 = 3;
-
-/// What is known of when clients stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Endurance {
-    /// Nobody waits longer between attempts, unless a server asks for it, µs; `None` where no wait was seen.
-    pub patience_us: Option<i64>,
-    /// Nobody makes more attempts; `None` where the calls do not show it.
-    pub cap: Option<u32>,
-}
 
 /// What calls show of it.
 #[derive(Clone, Debug, Default)]

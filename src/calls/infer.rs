@@ -1,6 +1,6 @@
 //! What continues what, in a log that names no calls: by counters, or by likeness and time.
 
-use super::stream::{Series, last};
+use super::series::{Series, last};
 use super::{Grouping, clock_slack_us, patience_us};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
 use smallvec::SmallVec;

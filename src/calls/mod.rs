@@ -5,22 +5,25 @@
 mod call;
 mod endurance;
 mod group;
+mod horizon;
 mod infer;
 mod plain;
 mod quiet;
 mod relation;
 mod reuse;
+mod series;
 mod stream;
 
 pub use call::{Call, Wait};
-pub use endurance::Endurance;
 pub(crate) use endurance::Persistence;
 pub use group::{Groups, Piece, group};
 pub(crate) use group::{group_from, group_rest};
+pub use horizon::{Endurance, Horizon};
 pub(crate) use plain::Plain;
 pub(crate) use quiet::Quiet;
 pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks};
-pub(crate) use stream::{Series, Stream};
+pub(crate) use series::Series;
+pub(crate) use stream::Stream;
 
 use crate::model::{Attempt, AttemptTable, Flags, Time};
 use serde::Serialize;
@@ -79,17 +82,6 @@ pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
     } else {
         CLOCK_SLACK_US
     }
-}
-
-/// What settling a call needs to know beyond its attempts.
-#[derive(Clone, Copy, Debug)]
-pub struct Horizon {
-    /// The last moment the data speaks of.
-    pub data_end: Time,
-    /// Whether nothing follows the data: then no call is open.
-    pub complete: bool,
-    /// When clients stop, as far as their calls show.
-    pub endurance: Endurance,
 }
 
 /// The longest wait a retry loop chooses of itself, in µs: official SDKs stop at 8 s, agents at 40 s, and

@@ -6,6 +6,7 @@
 //! continue them.
 
 use super::infer::{alone, by_body, first_due, gives_way, is_copy, latest, may_go_on, overlaps};
+use super::series::{Series, first, last};
 use super::{Grouping, order_of};
 use crate::model::{Attempt, AttemptTable, Time};
 use smallvec::SmallVec;
@@ -20,25 +21,6 @@ const LONGEST_AT_A_GATE_US: i64 = 300_000_000;
 const MOST_AT_A_GATE: usize = 256;
 /// A stream that shows only so much later that its requests overlap is read in that light from here on, µs.
 const FORESIGHT_US: i64 = 10 * 60 * 1_000_000;
-
-/// Rows of one call or series.
-pub(crate) type Rows = SmallVec<[u32; 8]>;
-
-/// Attempts in a row, and what brought them together.
-#[derive(Clone, Debug)]
-pub(crate) struct Series {
-    pub(crate) rows: Rows,
-    pub(crate) grouping: Grouping,
-    /// The stream asked another model within seconds of its last failure.
-    pub(crate) fell_back: bool,
-}
-
-impl Series {
-    /// How sure it is that its attempts belong together: of one alone, quite.
-    fn certainty(&self) -> Grouping {
-        if self.rows.len() == 1 { Grouping::Explicit } else { self.grouping }
-    }
-}
 
 /// The records of one run, or of one file where no run is named.
 #[derive(Debug)]
@@ -205,17 +187,10 @@ impl Joint {
     }
 }
 
-pub(super) fn first<'a>(table: &'a AttemptTable, series: &Series) -> &'a Attempt {
-    &table.rows[series.rows[0] as usize]
-}
-
-pub(super) fn last<'a>(table: &'a AttemptTable, series: &Series) -> &'a Attempt {
-    &table.rows[series.rows[series.rows.len() - 1] as usize]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls::series::Rows;
 
     /// The lines of the attempts of each call, calls in the order of their first line.
     fn calls(log: &str) -> Vec<(Vec<u32>, Grouping)> {

@@ -1,7 +1,7 @@
 //! What providers call their failures: exact codes and types, as data, each with its source.
 
 use super::Class;
-use super::table::{ExactRow, FamilyRow, Origin, ProviderRow, Weight};
+use super::row::{ExactRow, FamilyRow, Origin, ProviderRow, Weight};
 
 const fn origin(provider: &'static str, source: &'static str) -> Origin {
     Origin { provider, source }

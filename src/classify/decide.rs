@@ -2,7 +2,8 @@
 
 use super::exception::{breaks_off, kind_of_transport};
 use super::prose_status::status_in_prose;
-use super::table::{ExactRow, Weight, bare_name, lookup, lookup_of};
+use super::row::{ExactRow, Weight};
+use super::table::{bare_name, lookup, lookup_of};
 use super::{AskedWait, Class, Decider, Failure, Kind, amounts, inside, kind_of_exception, phrases};
 
 /// Prose beyond this is a document that came back instead of an error.

@@ -6,7 +6,8 @@
 
 use serde_json::Value;
 
-use super::table::{ExactRow, Weight, lookup};
+use super::row::{ExactRow, Weight};
+use super::table::lookup;
 
 /// No provider's error body comes near this; what is longer is a document, not an error.
 const MAX_BYTES: usize = 64 * 1024;

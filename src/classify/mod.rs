@@ -18,6 +18,7 @@ mod own;
 pub mod phrases;
 mod prose_status;
 mod reopen;
+pub mod row;
 pub mod table;
 pub mod waits;
 

@@ -15,7 +15,8 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 
 use super::Class;
-use super::table::{Origin, is_of};
+use super::row::Origin;
+use super::table::is_of;
 
 /// Where in the message the fragment must stand.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::codes::{EXACT, FAMILIES, OF_PROVIDERS};
 use super::phrases::{Over, messages};
-use super::table::Weight;
+use super::row::Weight;
 use super::*;
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::table::Origin;
+use super::row::Origin;
 
 /// How the length of the wait stands beside the words.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -2,11 +2,12 @@
 
 use super::anonymize::anonymizer;
 use super::args::AnalyzeArgs;
+use super::args::Form;
 use super::error::{CliError, IO_FAILED};
-use super::forms::{Ending, Form};
+use super::forms::Ending;
 use super::judging::{Judged, judged};
 use super::outputs::Outputs;
-use super::{config, inputs, output};
+use super::{config, inputs, message};
 use crate::compare::Baseline;
 use crate::render::untold;
 use crate::report::{Report, build};
@@ -47,7 +48,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     complain_of_gaps(&report, args);
     if outputs.writes(Form::Ndjson) {
         // Its lines are findings, and this is none.
-        untold::sentences(&report).iter().for_each(|sentence| output::warn(sentence));
+        untold::sentences(&report).iter().for_each(|sentence| message::warning(sentence));
     }
     Ok(ending.exit_code)
 }
@@ -63,7 +64,7 @@ fn complain_of_rejects(report: &Report, args: &AnalyzeArgs) {
         let first = report.rejects.first().map_or(String::new(), |reject| {
             format!("; the first is {}:{}: {}", reject.file, reject.line, reject.reason)
         });
-        output::warn(&format!(
+        message::warning(&format!(
             "{} of {} lines could not be read, more than the {}% that --max-rejected allows: the report speaks of \
              the others only{first}",
             ledger.rejected, ledger.lines, args.max_rejected
@@ -80,7 +81,7 @@ fn complain_of_gaps(report: &Report, args: &AnalyzeArgs) {
     if too_little_evidence(report, args) {
         let rules = report.totals.rules_with_evidence;
         let fields: Vec<&str> = report.coverage.iter().map(|gap| gap.field).collect();
-        output::warn(&format!(
+        message::warning(&format!(
             "{} of {} rules had evidence, fewer than the {}% that --min-evidence asks for; the log lacks {}",
             rules.count,
             rules.of,

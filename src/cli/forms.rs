@@ -1,32 +1,11 @@
 //! The forms a report can take as one text, and who writes each.
 
-use super::args::AnalyzeArgs;
+use super::args::{AnalyzeArgs, Form};
 use super::output;
 use crate::render::{github, html, json, junit, markdown, ndjson, sarif, text};
 use crate::report::Report;
 use clap::ValueEnum;
 use std::io::{self, Write};
-
-/// A report as one text: on standard output (`--format`) or in a file (`--output`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Form {
-    /// For people
-    Text,
-    /// For a browser: one page, without a network
-    Html,
-    /// For programs: everything (`retrylens schema report`)
-    Json,
-    /// For programs: one finding a line (`retrylens schema finding`)
-    Ndjson,
-    /// For a pull request or a job summary
-    Markdown,
-    /// For code scanning: SARIF 2.1.0
-    Sarif,
-    /// For test reports: JUnit XML, calls as test cases
-    Junit,
-    /// For GitHub Actions: annotations; the Markdown goes to the job summary
-    Github,
-}
 
 /// What the program ends with, for the forms that tell.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::args::{InputArgs, time};
 use super::error::CliError;
-use super::{interrupt, output};
+use super::{interrupt, message};
 use crate::compare::Past;
 use crate::config::did_you_mean;
 use crate::ingest::{self, Filter, IngestError, Ingested, Options, Progress, Source};
@@ -46,7 +46,7 @@ pub(super) fn logs(arguments: &[String]) -> Result<Vec<Source>, CliError> {
     let others = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
     let are =
         if names.len() > 1 { "are reports of retrylens, not logs" } else { "is a report of retrylens, not a log" };
-    output::warn(&format!("{first}{others} {are}: left out"));
+    message::warning(&format!("{first}{others} {are}: left out"));
     Ok(logs)
 }
 
@@ -73,7 +73,7 @@ impl Reading {
         self.bar.finish_and_clear();
         let unread = unread_of(&ingested.inputs);
         if let Some(unread) = &unread {
-            output::warn(unread);
+            message::warning(unread);
         }
         match (ingested.ledger().attempts, unread) {
             (0, Some(_)) => return Err(CliError::Unread(nothing_found(&ingested))),

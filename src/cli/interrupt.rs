@@ -1,6 +1,6 @@
 //! Ctrl-C, or a request to end: what is half written goes, and a sentence says what was done.
 
-use super::output;
+use super::message;
 use crate::temp_files;
 use indicatif::HumanBytes;
 use std::fs::File;
@@ -23,7 +23,7 @@ pub(super) fn watch() {
         // Held until the end: nothing is put in its place any more.
         let list = temp_files::hold();
         temp_files::remove(&list);
-        output::warn(&farewell(&whole()));
+        message::warning(&farewell(&whole()));
         #[expect(clippy::exit, reason = "the other threads know nothing of the interrupt")]
         std::process::exit(EXIT_CODE);
     });

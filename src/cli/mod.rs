@@ -12,6 +12,7 @@ mod forms;
 mod inputs;
 mod interrupt;
 mod judging;
+mod message;
 mod output;
 mod outputs;
 mod pages;
@@ -44,7 +45,7 @@ pub fn run(cli: Cli) -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            output::complain(&error);
+            message::error(&error);
             ExitCode::from(error.exit_code())
         }
     }

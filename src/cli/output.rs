@@ -37,17 +37,6 @@ pub(super) fn page() -> TextOptions {
     TextOptions { width: width(), color: true, ..TextOptions::default() }
 }
 
-/// One line on standard error.
-pub(super) fn complain(error: &CliError) {
-    // Nothing is left to do when even this fails.
-    let _ = writeln!(anstream::stderr(), "retrylens: {error}");
-}
-
-/// One line on standard error about something that does not end the work.
-pub(super) fn warn(text: &str) {
-    let _ = writeln!(anstream::stderr(), "retrylens: {text}");
-}
-
 /// Whether two paths name one file, through links too. Standard output is not a file.
 pub(super) fn is_same(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {

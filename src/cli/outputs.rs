@@ -1,8 +1,9 @@
 //! What `analyze` writes beside its answer, and where.
 
 use super::args::AnalyzeArgs;
+use super::args::Form;
 use super::error::CliError;
-use super::forms::{Ending, Form};
+use super::forms::Ending;
 use super::{output, summary};
 use crate::anonymize::Anonymizer;
 use crate::frames::{self, Frame};

@@ -1,7 +1,7 @@
 //! The job summary of GitHub Actions: a file every step may add Markdown to.
 
 use super::error::CliError;
-use super::output;
+use super::message;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ fn append_to(path: &Path, markdown: &[u8]) -> Result<(), CliError> {
     let failed = |error: std::io::Error| CliError::Output { path: path.to_owned(), reason: error.to_string() };
     let there = path.metadata().map_or(0, |metadata| metadata.len());
     if there + markdown.len() as u64 >= MOST {
-        output::warn(&format!(
+        message::warning(&format!(
             "the job summary {} is nearly full (GitHub takes 1 MiB of one step): nothing was added to it",
             path.display()
         ));

@@ -1,7 +1,7 @@
 //! `[[classify]]`: what failures of a provider of one's own mean.
 
+use super::file::{File, Value};
 use super::mistake::Mistake;
-use super::read::{File, Value};
 use crate::classify::OwnRow;
 
 /// Keys of one row.

@@ -1,7 +1,7 @@
 //! `[fields]`: keys of a logger's own, and the fields they stand for.
 
+use super::file::{File, Value};
 use super::mistake::{Mistake, did_you_mean};
-use super::read::{File, Value};
 use crate::ingest::{Mapping, field_names};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};

@@ -5,6 +5,7 @@
 
 mod classify;
 mod fields;
+mod file;
 mod find;
 mod mistake;
 mod policy;

@@ -1,7 +1,7 @@
 //! `[policy]`, or several `[[policy]]`: what is declared of retries, to hold the log against.
 
+use super::file::{File, Value};
 use super::mistake::{Mistake, did_you_mean};
-use super::read::{File, Value};
 use crate::model::{Jitter, Policies, Policy, Schedule};
 use toml::de::DeValue;
 

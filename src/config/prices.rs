@@ -1,7 +1,7 @@
 //! `[prices."claude-*"]`: what a million tokens of a model cost.
 
+use super::file::{File, Value};
 use super::mistake::Mistake;
-use super::read::{File, Value};
 use crate::model::{Name, Price, Prices};
 
 /// Keys of one model.

@@ -1,26 +1,13 @@
-//! The file as a tree whose every part knows its place, and the typed parts of it.
+//! The typed parts of the file.
 
-use super::mistake::{Mistake, did_you_mean};
+use super::file::File;
+use super::mistake::Mistake;
 use super::{Config, classify, fields, policy, prices, rules, suppress};
-use crate::classify::Class;
-use crate::rules::CATALOGUE;
-use glob::Pattern;
-use std::ops::Range;
 use std::path::Path;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 /// Keys at the top of the file.
 const KEYS: [&str; 8] = ["select", "ignore", "rules", "policy", "prices", "fields", "classify", "suppress"];
-
-/// Any value, with its place.
-pub(super) type Value<'i> = Spanned<DeValue<'i>>;
-
-/// A file that is being read: what it says, and how to complain about it.
-pub(super) struct File<'t> {
-    text: &'t str,
-    path: &'t Path,
-}
 
 /// Reads a whole file.
 pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
@@ -45,133 +32,4 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
         }
     }
     Ok(config)
-}
-
-impl File<'_> {
-    pub(super) fn mistake(&self, span: Range<usize>, what: impl Into<String>) -> Mistake {
-        Mistake::at(self.path, self.text, span, what)
-    }
-
-    /// Line of a place, from 1.
-    pub(super) fn line(&self, span: Range<usize>) -> usize {
-        self.mistake(span, "").line
-    }
-
-    pub(super) fn unknown_key(&self, span: Range<usize>, key: &str, known: &[&str], of: &str) -> Mistake {
-        let all = format!("{of} may have {}", known.join(", "));
-        self.mistake(span, format!("no key `{key}` here{}", did_you_mean(key, known.iter().copied(), &all)))
-    }
-
-    fn wrong(&self, value: &Value<'_>, what: &str, wanted: &str) -> Mistake {
-        let is = kind(value.get_ref());
-        self.mistake(value.span(), format!("`{what}` must be {wanted}, not {is}"))
-    }
-
-    pub(super) fn table<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v DeTable<'i>, Mistake> {
-        match value.get_ref() {
-            DeValue::Table(table) => Ok(table),
-            _ => Err(self.wrong(value, what, "a table")),
-        }
-    }
-
-    pub(super) fn list<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v [Value<'i>], Mistake> {
-        match value.get_ref() {
-            DeValue::Array(list) => Ok(list),
-            _ => Err(self.wrong(value, what, "a list")),
-        }
-    }
-
-    pub(super) fn string<'v>(&self, value: &'v Value<'_>, what: &str) -> Result<&'v str, Mistake> {
-        match value.get_ref() {
-            DeValue::String(text) => Ok(text),
-            _ => Err(self.wrong(value, what, "a string")),
-        }
-    }
-
-    pub(super) fn truth(&self, value: &Value<'_>, what: &str) -> Result<bool, Mistake> {
-        match value.get_ref() {
-            DeValue::Boolean(truth) => Ok(*truth),
-            _ => Err(self.wrong(value, what, "true or false")),
-        }
-    }
-
-    /// A threshold: none has a meaning below 0.
-    pub(super) fn number(&self, value: &Value<'_>, what: &str) -> Result<f64, Mistake> {
-        let number = match value.get_ref() {
-            DeValue::Integer(whole) => i64::from_str_radix(whole.as_str(), whole.radix()).ok().map(|n| n as f64),
-            DeValue::Float(float) => float.as_str().parse().ok(),
-            _ => return Err(self.wrong(value, what, "a number")),
-        };
-        number
-            .filter(|number| number.is_finite() && *number >= 0.0)
-            .ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be 0 or more")))
-    }
-
-    /// A whole number of things, at least one.
-    pub(super) fn count(&self, value: &Value<'_>, what: &str) -> Result<u32, Mistake> {
-        let number = self.number(value, what)?;
-        let whole = number >= 1.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX);
-        // The range was checked.
-        whole
-            .then_some(number as u32)
-            .ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be a whole number of 1 or more")))
-    }
-
-    /// Names, with the wildcards * and ?.
-    pub(super) fn pattern(&self, value: &Value<'_>, what: &str) -> Result<Pattern, Mistake> {
-        Pattern::new(self.string(value, what)?)
-            .map_err(|error| self.mistake(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
-    }
-
-    /// A failure class by its name.
-    pub(super) fn class(&self, value: &Value<'_>, word: &str) -> Result<Class, Mistake> {
-        Class::ALL.into_iter().find(|class| class.name() == word).ok_or_else(|| {
-            let names = Class::ALL.map(Class::name);
-            let all = format!("there are {}", names.join(", "));
-            self.mistake(value.span(), format!("no class `{word}`{}", did_you_mean(word, names, &all)))
-        })
-    }
-
-    /// A date, with or without quotes.
-    pub(super) fn date(&self, value: &Value<'_>, what: &str) -> Result<chrono::NaiveDate, Mistake> {
-        let date = match value.get_ref() {
-            DeValue::Datetime(date) if date.time.is_none() => date.to_string().parse().ok(),
-            DeValue::String(text) => text.parse().ok(),
-            _ => None,
-        };
-        date.ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be a date such as 2026-12-31")))
-    }
-
-    /// The code of a rule, or the beginning of some.
-    pub(super) fn rule_prefix(&self, value: &Value<'_>, what: &str) -> Result<String, Mistake> {
-        let prefix = self.string(value, what)?;
-        if CATALOGUE.iter().any(|rule| rule.begins_with(prefix)) {
-            return Ok(prefix.to_ascii_uppercase());
-        }
-        Err(self.no_rule(value.span(), prefix))
-    }
-
-    fn rule_list(&self, value: &Value<'_>, what: &str) -> Result<Vec<String>, Mistake> {
-        self.list(value, what)?.iter().map(|value| self.rule_prefix(value, what)).collect()
-    }
-
-    pub(super) fn no_rule(&self, span: Range<usize>, word: &str) -> Mistake {
-        // Who writes the name of a rule means the rule; its code is what stands here.
-        if let Some(rule) = CATALOGUE.iter().find(|rule| rule.name.eq_ignore_ascii_case(word)) {
-            return self.mistake(span, format!("no rule `{word}`; did you mean `{}`?", rule.code));
-        }
-        let like = did_you_mean(word, CATALOGUE.iter().map(|rule| rule.code), "`retrylens rules` lists all");
-        self.mistake(span, format!("no rule `{word}`{like}"))
-    }
-}
-
-fn kind(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a string",
-        DeValue::Integer(_) | DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "a truth value",
-        DeValue::Datetime(_) => "a time",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
 }

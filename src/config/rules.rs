@@ -1,8 +1,8 @@
 //! `[rules.RL301]`: what is changed of single rules.
 
 use super::RuleConfig;
+use super::file::{File, Value};
 use super::mistake::{Mistake, did_you_mean};
-use super::read::{File, Value};
 use crate::model::Severity;
 use crate::rules::Rule;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! `[[suppress]]`: findings that are known and accepted, why, and until when.
 
+use super::file::{File, Value};
 use super::mistake::Mistake;
-use super::read::{File, Value};
 use crate::classify::Class;
 use crate::judge::Suppression;
 use chrono::NaiveDate;

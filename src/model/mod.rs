@@ -5,6 +5,7 @@
 
 mod attempt;
 mod cost;
+mod detail;
 mod dimension;
 mod evidence;
 mod gauges;
@@ -27,6 +28,7 @@ pub(crate) mod units;
 pub use attempt::{AnswerEnd, Attempt, Flags, LimitKind, Reading};
 pub use cost::Cost;
 pub(crate) use cost::sum_of_known;
+pub use detail::{Detail, DetailId, TextRef, Usage};
 pub use dimension::Dimension;
 pub use evidence::Evidence;
 pub(crate) use evidence::rounded;
@@ -44,5 +46,5 @@ pub use schedule::{Jitter, Schedule};
 pub use series::{Mergeable, Series};
 pub use severity::{Confidence, Remedy, Severity};
 pub use span::Span;
-pub use table::{AttemptTable, Detail, DetailId, TextRef, Usage};
+pub use table::AttemptTable;
 pub use time::{Time, Zone};

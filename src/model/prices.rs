@@ -1,6 +1,6 @@
 //! What tokens cost: declared per model, for logs that give tokens and no cost.
 
-use crate::model::{Name, Usage};
+use super::{Name, Usage};
 
 /// US dollars a million tokens of one model, or of those that a pattern fits. What is `None` is not declared.
 #[derive(Clone, Debug, Default, PartialEq)]

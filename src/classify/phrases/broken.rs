@@ -3,7 +3,7 @@
 use super::{BROKEN, MessageRow, Over, REFUSED, SILENT, origin, says};
 use crate::classify::{
     Class::{Authentication, Cancelled, Connection, GatewayError, Permission, ServerError, Timeout},
-    table::Origin,
+    row::Origin,
 };
 
 const ANTHROPIC: Origin = origin("anthropic", "Anthropic API docs, Errors");

@@ -3,7 +3,7 @@
 use super::{ANY, MessageRow, begins, opens, origin, says};
 use crate::classify::{
     Class::{Billing, QuotaExhausted, SpendCap, SpendLimit},
-    table::Origin,
+    row::Origin,
 };
 
 const ANTHROPIC: Origin = origin("anthropic", "Anthropic API docs, Errors");

@@ -3,7 +3,7 @@
 use super::{ANY, BROKEN, FILTERED, LIMIT, MessageRow, Over, REFUSED, opens, origin, says};
 use crate::classify::{
     Class::{ContentPolicy, ContextTooLong, NotFound, RateLimited},
-    table::Origin,
+    row::Origin,
 };
 
 const ANTHROPIC: Origin = origin("anthropic", "Anthropic API docs, Errors");

@@ -3,7 +3,7 @@
 use super::{CROWDED, LIMIT, MessageRow, Over, SILENT, opens, origin, says};
 use crate::classify::{
     Class::{Overloaded, RateLimited},
-    table::Origin,
+    row::Origin,
 };
 
 const OPENAI: Origin = origin("openai", "OpenAI API docs, Error codes");

@@ -3,7 +3,7 @@
 use super::{LIMIT, MessageRow, Over, REFUSED, opens, origin, quota_id, says};
 use crate::classify::{
     Class::{Entitlement, QuotaExhausted, RateLimited, UsageWindow},
-    table::Origin,
+    row::Origin,
 };
 
 const CLAUDE_CODE: Origin = origin("anthropic", "Claude Code notices, claude-code issues");

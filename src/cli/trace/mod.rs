@@ -6,7 +6,7 @@ mod outputs;
 use super::anonymize::anonymizer;
 use super::args::{TraceArgs, age_us};
 use super::error::{CliError, IO_FAILED};
-use super::{config, inputs, interrupt, output};
+use super::{config, inputs, interrupt, message};
 use crate::model::Severity;
 use crate::render::text;
 use crate::trace::{Query, Traces, search, traces};
@@ -40,7 +40,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     let failed = found.searched.iter().map(|input| (input.path.as_str(), input.failure.as_deref()));
     let unread = inputs::unread(failed);
     if let Some(unread) = &unread {
-        output::warn(unread);
+        message::warning(unread);
     }
     if asked.is_stdin_implied && traces.searched.bytes == 0 {
         return Err(asked.no_input());
@@ -53,7 +53,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
         None => outputs.write(&traces, args)?,
     }
     for one in &traces.unresolved {
-        output::warn(&text::unresolved(one, &traces.searched));
+        message::warning(&text::unresolved(one, &traces.searched));
     }
     let calls = || traces.traces.iter().flat_map(|trace| &trace.calls);
     let is_bad = calls().flat_map(|call| &call.findings).any(|finding| finding.severity == Severity::Error);

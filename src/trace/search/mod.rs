@@ -5,6 +5,7 @@
 //! around them is read. See [`pages`] for how a pass works, [`chase`] for how calls are followed, [`resolve`] for
 //! what an id names, [`survey`] for what is known of a page.
 
+mod candidate;
 mod chase;
 mod hits;
 mod inputs;
@@ -19,6 +20,7 @@ mod survey;
 mod token;
 mod turns;
 
+pub use candidate::{Candidate, Kind};
 pub use near::Near;
 pub use quote::Place;
 
@@ -63,47 +65,6 @@ pub struct Query {
 
 /// The usual stretch before and after, µs.
 const CONTEXT_US: i64 = 60_000_000;
-
-/// What an id names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// An attempt, by its request id.
-    Request,
-    /// An attempt, by the id of the platform it came through.
-    Platform,
-    /// A call.
-    Call,
-    /// A run.
-    Run,
-    /// A distributed trace.
-    Trace,
-    /// Records that mention it, in whatever field.
-    Mention,
-}
-
-impl From<IdField> for Kind {
-    fn from(field: IdField) -> Kind {
-        match field {
-            IdField::Request => Kind::Request,
-            IdField::Platform => Kind::Platform,
-            IdField::Call => Kind::Call,
-            IdField::Run => Kind::Run,
-            IdField::Trace => Kind::Trace,
-        }
-    }
-}
-
-/// An id that begins with what was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Candidate {
-    /// The whole id.
-    pub id: String,
-    /// What it names.
-    pub kind: Kind,
-    /// Lines it stands on.
-    pub lines: u64,
-}
 
 /// What one id led to.
 #[derive(Clone, Debug)]

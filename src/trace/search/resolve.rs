@@ -1,7 +1,7 @@
 //! What each text asked for names: an id, several, or none.
 
+use super::candidate::{Candidate, Kind};
 use super::hits::{Candidates, Fit, HitLine, Hits, Mark, fingerprint};
-use super::{Candidate, Kind};
 use crate::ingest::{IdField, Mapping, ids_of};
 use std::collections::BTreeSet;
 

@@ -1,0 +1,45 @@
+//! All integration tests, as one program: each program of tests is linked anew, and starting one takes longer than most tests.
+//!
+//! `cargo test --test it trace::` runs the tests of one file.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+mod anonymize;
+mod answers;
+mod baseline;
+mod bounded;
+mod captures;
+mod cases;
+#[cfg(unix)]
+mod ci_recipes;
+mod classify;
+mod cli;
+mod common;
+mod config;
+mod diff;
+mod docs;
+mod failed_io;
+mod first_screen;
+mod form_schemas;
+mod formats;
+mod github;
+mod grouping;
+mod honesty;
+mod hostile_values;
+#[cfg(unix)]
+mod interrupt;
+mod junit;
+mod loggers;
+mod markdown;
+mod metamorphic;
+mod odd_input;
+mod properties;
+mod rates;
+mod report_schema;
+#[cfg(unix)]
+mod reports;
+mod rules;
+mod sarif;
+mod streams;
+mod trace;
+mod trend;
+mod truths;
