@@ -80,8 +80,12 @@ const WAVES: WaveTerms = WaveTerms { calls: 2, share: 0.01, waves: 2 };
 
 const GATE: GateTerms = GateTerms { grace_us: 100_000, sends: 1, share: 0.0 };
 
-const ALL: Terms =
-    Terms { fanout: TERMS, gate: GATE, ramp: RampTerms { rise: 2.0, starts: 5, refusals: 1, before: 5, deviations: 8.0 }, wave: WAVES };
+const ALL: Terms = Terms {
+    fanout: TERMS,
+    gate: GATE,
+    ramp: RampTerms { rise: 2.0, starts: 5, refusals: 1, before: 5, deviations: 8.0 },
+    wave: WAVES,
+};
 
 fn wave<R: std::fmt::Debug>(mut train: Train, row: impl Fn(u32) -> R) -> String {
     let examples: Vec<R> = std::mem::take(&mut train.examples).into_iter().map(row).collect();
@@ -360,7 +364,14 @@ fn minutes(count: u64, step: u8, more: impl Fn(u64, i64) -> bool) -> AttemptTabl
 
 /// Drains of the only limit, and how many of them were hit.
 fn drained(table: &AttemptTable) -> (usize, usize) {
-    let terms = DrainTerms { under: 0.1, rate_kept: 0.5, follow_us: 60_000_000, readings: 5, stale_us: 15_000_000, look_us: 60_000_000 };
+    let terms = DrainTerms {
+        under: 0.1,
+        rate_kept: 0.5,
+        follow_us: 60_000_000,
+        readings: 5,
+        stale_us: 15_000_000,
+        look_us: 60_000_000,
+    };
     let fleet = summary(table, |_| true);
     let (_, scope) = fleet.sorted_scopes()[0];
     let traffic = scope.traffic();

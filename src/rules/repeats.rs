@@ -1,4 +1,4 @@
-//! Whether a failed send may have taken effect all the same, and whether the next one repeats it.
+//! Whether a failed attempt may have taken effect all the same, and whether the next one repeats it.
 
 use crate::calls::{CLOCK_SLACK_US, Call, Grouping};
 use crate::classify::Class;
@@ -75,7 +75,7 @@ pub(super) fn in_turn(call: &Call<'_>, earlier: usize, later: usize) -> bool {
     call.at(later).sent.us_since(call.at(earlier).ended()) >= -CLOCK_SLACK_US
 }
 
-/// Whether the call is one send, the first of its layer, as far as the log shows.
+/// Whether the call is one attempt, the first of its layer, as far as the log shows.
 pub(super) fn sent_once(call: &Call<'_>) -> bool {
     let first = call.first();
     call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0)

@@ -11,9 +11,9 @@ pub(super) const RULE: Rule = Rule {
     name: "spend-cap-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "The organisation's monthly spend cap was reached, and the call sent the request again.",
+    summary: "A call was retried after the organisation's monthly spend cap was reached.",
     why: "The cap holds until 00:00 UTC on the first of the next month or until it is raised; until then \
-          every further send is refused, and the client waits for nothing. The cap is the organisation's: \
+          every further attempt is refused, and the client waits for nothing. The cap is the organisation's: \
           another key or workspace of it does not help. Where an attempt of the call succeeded after all, the cap \
           had been raised, and this is for information only.",
     fix: "Read error.details.error_code before the status: stop at enforced_spend_limit_reached, alert \
@@ -54,7 +54,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let capped = |p: usize| call.at(p).class == Some(Class::SpendCap);
     let retried = refused::retried_cap(call, capped, |_, _| true)?;
     Ok(retried.map(|retried| {
-        let message = format!("a spent monthly cap was sent again {}", retried.times());
-        retried.hit(&message, "no send can succeed before it reopens")
+        let message = format!("retried {} although the monthly spend cap was reached", retried.times());
+        retried.hit(&message, "no attempt can succeed before it reopens")
     }))
 }

@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Run,
     summary: "Money or quota was used up, and the run or the account opened further calls, which failed alike.",
     why: "A spent cap holds for the whole account until it reopens or is raised. Each further call is refused \
-          too, so a run that goes on burns sends and hours and ends with nothing.",
+          too, so a run that goes on spends attempts and hours and ends with nothing.",
     fix: "Treat spend_cap, spend_limit and quota_exhausted as the end of the run, not of the call: stop all \
           workers on the account, alert whoever owns the budget, and resume when the cap reopens.",
     remedy: Remedy::Wait,
@@ -64,7 +64,7 @@ pub(super) const RULE: Rule = Rule {
         // The log names no account: nothing says that the second run shares the first one's.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"s","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
-        // A call that was under way before; the log has lost its first send.
+        // A call that was under way before; the log has lost its first attempt.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:20Z","run_id":"r","attempt":3,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
         // One call, however often it was sent: that is RL101.
@@ -144,7 +144,7 @@ fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: Capped) -> Hit 
     }
     hit.until = key.reopens;
     hit.rows.extend([cap.first.row, cap.last.row]);
-    // Sends beyond the first of each call are what the rules about calls count.
+    // Attempts beyond the first of each call are what the rules about calls count.
     hit.wasted_more = further.calls;
     match key.holder {
         Holder::Account(account) => hit.scope = Some(account),
@@ -157,5 +157,5 @@ fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: Capped) -> Hit 
 }
 
 fn sends(n: u64) -> String {
-    if n == 1 { "1 send".to_owned() } else { format!("{n} sends") }
+    if n == 1 { "1 attempt".to_owned() } else { format!("{n} attempts") }
 }

@@ -11,9 +11,9 @@ pub(super) const RULE: Rule = Rule {
     name: "spend-limit-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "A spend limit set by the account's owner was reached, and the call sent the request again.",
+    summary: "A call was retried after a spend limit set by the account's owner was reached.",
     why: "The limit holds until the date its message names or until someone raises it; until then every \
-          further send is refused, with another key of the same organisation or workspace as well. The status is \
+          further attempt is refused, with another key of the same organisation or workspace as well. The status is \
           400, yet nothing is wrong with the request. Where an attempt of the call succeeded after all, this is for \
           information only.",
     fix: "Recognise the message \"You have reached your specified API usage limits\" before the status 400 is \
@@ -52,7 +52,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let limited = |p: usize| call.at(p).class == Some(Class::SpendLimit);
     let retried = refused::retried_cap(call, limited, |_, _| true)?;
     Ok(retried.map(|retried| {
-        let message = format!("a spent limit of the account's own was sent again {}", retried.times());
-        retried.hit(&message, "no send can succeed before it reopens or is raised")
+        let message = format!("retried {} although the account's own spend limit was reached", retried.times());
+        retried.hit(&message, "no attempt can succeed before it reopens or is raised")
     }))
 }

@@ -19,8 +19,8 @@ pub(super) const RULE: Rule = Rule {
     name: "invalid-request-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "A request that the server refused for what it says was sent again unchanged.",
-    why: "A malformed or too large request fails the same way every time: the sends cost rate limit and time, \
+    summary: "A request rejected as invalid was sent again unchanged.",
+    why: "A malformed or too large request fails the same way every time: the attempts cost rate limit and time, \
           and the error that would tell what to change arrives late. The same holds for a request that is changed \
           and refused with the same words twice more: the change did not touch what is wrong. Another key or account \
           does not excuse a body that is refused again alike. Where an attempt of the call succeeded after all, this \
@@ -103,7 +103,7 @@ fn hit(call: &Call<'_>, retried: &Retried<'_, '_>) -> Hit {
     } else {
         "the same request was sent again"
     };
-    let message = format!("{what} {} after the server had refused what it says", retried.times());
+    let message = format!("{what} {} after it was rejected as invalid", retried.times());
     let mut hit = retried.hit(&message, "");
     if hit.class != Some(Class::InvalidRequest) {
         hit.remedy = Some(Remedy::Shrink);

@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     name: "quota-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "Credit or quota was used up, and the call sent the request again.",
+    summary: "A call was retried after its credit or quota was used up.",
     why: "Only money or the next day refills it. The status is that of an ordinary rate limit, so clients that \
           go by the status wait and retry for nothing. Another key of the same organisation does not help, nor does \
           another model that is refused alike. Where an attempt of the call succeeded after all, this is for \
@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
         // A rate limit that heals by waiting.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1,"error_type":"requests","error_code":"rate_limit_exceeded"}
 {"ts":"2026-05-20T10:00:01.1Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // The second send went to an account that has credit.
+        // The second attempt went to an account that has credit.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","api_key_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
         // A smaller request was let in: the rest of the credit covers it.
@@ -57,7 +57,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let spent = |p: usize| call.at(p).class == Some(Class::QuotaExhausted);
     let retried = refused::retried_cap(call, spent, |p, q| repeats(call, p, q))?;
     Ok(retried.map(|retried| {
-        let message = format!("a used-up quota was tried again {}", retried.times());
+        let message = format!("retried {} although the quota was used up", retried.times());
         retried.hit(&message, "waiting does not refill it")
     }))
 }

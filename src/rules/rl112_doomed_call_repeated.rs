@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     name: "doomed-call-repeated",
     severity: Severity::Error,
     scope: Scope::Run,
-    summary: "Calls of a run failed one after the other with the same lasting failure, and none succeeded in between.",
+    summary: "Consecutive calls of a run failed with the same terminal error, and none succeeded in between.",
     why: "Each call gives up as it should, so no call looks wrong; the loop above opens the next one with what was \
           refused, and can go on like that for hours.",
     fix: "Let the layer that opens calls count failures of the same class and message, and stop or change the request \

@@ -87,7 +87,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         _ => String::new(),
     };
     let what = shared::class_words(attempt.class);
-    let mut hit = Hit::new(format!("gave up after one send on {what}{status}{asked}"))
+    let mut hit = Hit::new(format!("gave up after one attempt on {what}{status}{asked}"))
         .on_call(call)
         .about(attempt.class)
         .count("attempts", 1);
@@ -95,7 +95,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         hit = hit.count("max_attempts", u64::from(attempt.max_attempts));
     }
     hit.confidence = confidence(attempt);
-    // Without ids or counters, the send that followed may have been taken for another call's.
+    // Without ids or counters, the attempt that followed may have been taken for another call's.
     if call.grouping == Grouping::Inferred && !attempt.flags.has(Flags::DECIDED_FAIL) {
         hit.severity = Some(Severity::Info);
     }

@@ -78,7 +78,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         format!("{what} arrived inside a stream that had begun with status 200, and {end}")
     };
     if delivered {
-        message.push_str("; part of the answer had been delivered, so that a blind re-send would repeat it");
+        message.push_str("; part of the answer had been delivered, so that a blind retry would repeat it");
     }
     let mut hit = Hit::new(message).on(call, call.len() - 1).about(last.class).count("attempts", call.len() as u64);
     if let Some(chunks) = call.detail(call.len() - 1).map(|detail| detail.delivered).filter(|&chunks| chunks > 0) {
@@ -97,7 +97,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         hit.confidence = Confidence::Medium;
     }
     if call.grouping != Grouping::Explicit && !as_success && !last.flags.has(Flags::DECIDED_FAIL) {
-        // The send that followed may have been taken for another call's.
+        // The attempt that followed may have been taken for another call's.
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }

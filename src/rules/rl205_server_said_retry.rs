@@ -53,11 +53,11 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };
     let mut hit =
-        Hit::new(format!("gave up after one send{status} although the server had set x-should-retry to true"))
+        Hit::new(format!("gave up after one attempt{status} although the server had set x-should-retry to true"))
             .on_call(call)
             .about(attempt.class)
             .count("attempts", 1);
-    // Without ids or counters, the send that followed may have been taken for another call's.
+    // Without ids or counters, the attempt that followed may have been taken for another call's.
     if repeats::guessed(call) && !attempt.flags.has(Flags::DECIDED_FAIL) {
         hit.severity = Some(Severity::Info);
     }

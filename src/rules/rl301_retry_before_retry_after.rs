@@ -26,8 +26,8 @@ pub(super) const RULE: Rule = Rule {
     name: "retry-before-retry-after",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "The request was sent again before the time the server had named was over.",
-    why: "The limit is still in force, so the send is refused with everything else the account sends in that \
+    summary: "A call was retried before the wait that the server had asked for was over.",
+    why: "The limit is still in force, so the attempt is refused with everything else the account sends in that \
           time, and the few attempts of the call are spent before any of them could succeed. A wait may fall short \
           by 2% or 50 ms; attempts of another model or account, and hints beside a spent quota or window, do not \
           count.",
@@ -115,9 +115,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let all: SmallVec<[Early; 4]> = call.retried().filter_map(|p| early(call, p, settings)).collect();
     let worst = *all.iter().min_by_key(|early| (early.wait.us, early.position))?;
     let mut message =
-        format!("sent again after {} although the server asked for {}", wait_words(worst), asked_words(worst));
+        format!("retried after {} although the server asked for {}", wait_words(worst), asked_words(worst));
     if all.len() > 1 {
-        message.push_str(&format!("; {} sends of this call came early", all.len()));
+        message.push_str(&format!("; {} retries of this call came early", all.len()));
     }
     let mut hit = Hit::new(message)
         .about(call.at(worst.position).class)
@@ -226,7 +226,7 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     }
     if sent_by_outer_loop(call, early.position) {
         return Some((
-            "no SDK sent it again, as its counter of 0 shows: the loop around it did not read the hint".to_owned(),
+            "no SDK retried it, as its counter of 0 shows: the loop around it did not read the hint".to_owned(),
             "Have the loop that catches the error read retry-after from the response in it, and wait at least that \
              long; or set its retries to 0 and leave them to the SDK.",
         ));

@@ -72,7 +72,7 @@ pub(super) const RULE: Rule = Rule {
     name: "no-jitter",
     severity: Severity::Warning,
     scope: Scope::Fleet,
-    summary: "The waits of a retry loop are all alike, so calls that failed together are sent again together.",
+    summary: "The waits of a retry loop have no jitter, so calls that failed together retry together.",
     why: "A fleet that met one overload without jitter returns as one crowd, is refused as one, and returns again: \
           the server never sees the load spread out, and each retry has the odds of the first. Waits that the server \
           asked for do not count, nor does the time before a request that was changed after a refusal.",

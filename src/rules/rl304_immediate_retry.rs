@@ -32,8 +32,8 @@ pub(super) const RULE: Rule = Rule {
     name: "immediate-retry",
     severity: Severity::Error,
     scope: Scope::Run,
-    summary: "Requests were sent again at once after overloads or rate limits.",
-    why: "Nothing can have changed in a few milliseconds: the send is refused again, and a fleet that does so \
+    summary: "Calls were retried at once after overloads or rate limits.",
+    why: "Nothing can have changed in a few milliseconds: the retry is refused as well, and a fleet that does so \
           doubles the load at the very moment there is no room. A wait under 50 ms is none; the waits of the client's \
           own retries and those of a loop around them are judged apart. Full jitter makes some waits that short: where \
           it may explain their number, this is for information, and a warning where a loop around another never waits.",
@@ -90,7 +90,7 @@ pub(super) const RULE: Rule = Rule {
         // A lost connection says nothing of capacity: one try at once is common.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"kind":"connection_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.103Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":100}"#,
-        // Two sends in one second of a clock that has only seconds.
+        // Two attempts in one second of a clock that has only seconds.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
         // Another model is asked at once: a fallback.

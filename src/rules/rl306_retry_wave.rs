@@ -225,7 +225,7 @@ fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train, settings: &Settings) -
         Cause::Unknown => ("the log does not show how the calls waited", Some(Severity::Info)),
     };
     let mut hit = Hit::new(format!(
-        "retries on {} came in {} waves, {} apart, of up to {} calls within 250 ms; {} of their {} sends were refused; {words}",
+        "retries on {} came in {} waves, {} apart, of up to {} calls within 250 ms; {} of their {} attempts were refused; {words}",
         fleet.scope_label(&scope),
         train.waves,
         periods(train.periods_s),

@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     name: "budget-overrun",
     severity: Severity::Warning,
     scope: Scope::Call,
-    summary: "A call was still sending after its budget of wall-clock time was over.",
+    summary: "A call was still retrying after its budget of wall-clock time was over.",
     why: "Whoever waits for the answer has long given up, or should have: what comes now is late, and the worker was \
           busy all that time. Where nobody declared a budget, in the policy or as a setting of this rule, the default \
           of 15 minutes is a guess, and this is for information. One long wait that the server asked for is RL308 \
@@ -91,7 +91,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let late = streak.clone().filter(|&p| span(streak.start, p) > budget_us).count();
     let lasted = span(streak.start, streak.end - 1) as f64 / 1e6;
     let mut hit = Hit::new(format!(
-        "still sending {} after its first attempt, past {} of {} ({} attempts, {late} of them late)",
+        "still retrying {} after its first attempt, past {} of {} ({} attempts, {late} of them late)",
         shared::seconds(lasted),
         if default { "the default budget" } else { "the declared budget" },
         shared::seconds(budget),

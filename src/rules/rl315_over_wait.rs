@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     why: "The limit was open again long before: the time adds to every call that meets it, and nothing is gained. A wait counts that is over three times the \
           hint and over 10 s longer; exactly three times is in order.",
     fix: "Where there is a hint, wait for it plus a little jitter, instead of the greater of hint and a grown backoff; \
-          look whether a queue in front of the send made the rest.",
+          look whether a queue in front of the client made the rest.",
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: retry-after is the number of seconds to wait",
     needs: &[Field::CallIdentity, Field::RetryAfter, Field::Duration],

@@ -10,9 +10,9 @@ pub(super) const RULE: Rule = Rule {
     name: "gateway-retries-underneath",
     severity: Severity::Warning,
     scope: Scope::Call,
-    summary: "A gateway or an HTTP client beneath this one retried the request, which the log shows as one send.",
+    summary: "A gateway or an HTTP client beneath this one retried the request, which the log shows as one attempt.",
     why: "Its retries multiply with those of the client, and with a gateway's timeout between them the client waits \
-          for sends it cannot see. What is counted as one attempt is several for the provider and its rate limits.",
+          for attempts it cannot see. What is counted as one attempt is several for the provider and its rate limits.",
     fix: "Let one layer own retries: set num_retries or the route's retry policy in the gateway to zero, or the \
           client's max_retries; log the gateway's own counter, so that sends are counted where they leave.",
     remedy: Remedy::Fix,
@@ -35,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"client","attempt":1,"status":200,"duration_ms":900,"request_id":"z","headers":{"x-litellm-attempted-retries":"1"}}
 {"ts":"2026-05-20T10:00:00.2Z","run_id":"r","call_id":"c","layer":"proxy","attempt":1,"status":503,"duration_ms":10,"request_id":"a"}
 {"ts":"2026-05-20T10:00:00.6Z","run_id":"r","call_id":"c","layer":"proxy","attempt":2,"status":200,"duration_ms":200,"request_id":"b"}"#,
-        // The span says that it is the third send, and the client counts it as its first.
+        // The span says that it is the third attempt, and the client counts it as its first.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"http.request.resend_count":2}"#,
     ],
     near_misses: &[
@@ -77,7 +77,7 @@ fn found(call: &Call<'_>) -> Option<Hit> {
         format!("the log shows {attempts}, the provider saw {}", shown + hidden)
     };
     let again = shared::times(again as usize);
-    let mut hit = Hit::new(format!("{who} beneath the client sent the request again {again}: {seen}"))
+    let mut hit = Hit::new(format!("{who} beneath the client retried the request {again}: {seen}"))
         .about((0..call.len()).find_map(|position| call.at(position).class))
         .count("sends_shown", shown)
         .count("sends_hidden", hidden)

@@ -1,4 +1,4 @@
-//! Calls of a few minutes became a multiple of sends.
+//! Calls of a few minutes became a multiple of attempts.
 
 use super::storm::{Sent, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
@@ -6,9 +6,9 @@ use crate::measure::{Amplified, Fleet, most_amplified};
 use crate::model::{Confidence, Evidence, Remedy, Severity};
 
 const RATIO: Setting =
-    Setting { name: "ratio", default: 1.5, unit: "", meaning: "sends a call, from which on it is a finding" };
+    Setting { name: "ratio", default: 1.5, unit: "", meaning: "attempts a call, from which on it is a finding" };
 const ERROR: Setting =
-    Setting { name: "error_ratio", default: 3.0, unit: "", meaning: "sends a call, from which on it is an error" };
+    Setting { name: "error_ratio", default: 3.0, unit: "", meaning: "attempts a call, from which on it is an error" };
 const WINDOW: Setting =
     Setting { name: "window_s", default: 300.0, unit: "s", meaning: "length of the stretch looked at" };
 const GROWTH: Setting = Setting {
@@ -29,7 +29,7 @@ const GENTLE: Setting = Setting {
 const CALLS: Setting =
     Setting { name: "min_calls", default: 20.0, unit: "", meaning: "calls that must have started in the stretch" };
 
-/// A call of the examples that fails three times and then succeeds: seconds of its sends, and its name.
+/// A call of the examples that fails three times and then succeeds: seconds of its attempts, and its name.
 macro_rules! retried {
     ($call:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
         concat!(
@@ -53,7 +53,7 @@ macro_rules! sent {
         )
     };
 }
-/// As `retried`, half a second between any two sends.
+/// As `retried`, half a second between any two attempts.
 macro_rules! hurried {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.10", "01.65")),*) };
 }
@@ -71,7 +71,7 @@ macro_rules! keyed {
 macro_rules! backed_off {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.60", "03.65")),*) };
 }
-/// A loop of two rounds around the SDK's own of two sends.
+/// A loop of two rounds around the SDK's own of two attempts.
 macro_rules! layered {
     ($($call:literal),*) => {
         concat!($(
@@ -86,7 +86,7 @@ macro_rules! layered {
 /// See the catalogue.
 ///
 /// The catalogue's threshold alone would blame every capped client for an outage: four attempts a call are four
-/// sends a call while nothing answers. So the ratio alone is worth knowing, and more than that only where the log
+/// attempts a call while nothing answers. So the ratio alone is worth knowing, and more than that only where the log
 /// shows that the clients make it worse (see [`super::storm`]).
 // The examples read better in rows.
 #[rustfmt::skip]
@@ -95,7 +95,7 @@ pub(super) const RULE: Rule = Rule {
     name: "retry-amplification",
     severity: Severity::Warning,
     scope: Scope::Fleet,
-    summary: "The calls of some minutes became a multiple of sends, by retries that do not back off or multiply.",
+    summary: "The calls of some minutes became a multiple of attempts, by retries that do not back off or that multiply.",
     why: "A service that is short of capacity gets the load of every call several times over, just then: retries \
           keep it down that were to wait for it to come back. Info where the waits do grow: then it is the outage.",
     fix: "Let waits grow exponentially with full jitter, leave retries to one layer, and give the process a retry \
@@ -243,7 +243,7 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -
     let storm = storm(&sent.spacing, worst, settings);
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
-        "{} calls on {} within {} became {} sends, {:.1} a call{why}",
+        "{} calls on {} within {} became {} attempts, {:.1} a call{why}",
         worst.calls,
         sent.service.label(fleet.table),
         super::shared::seconds(worst.until.s_since(worst.from)),

@@ -15,7 +15,7 @@ const FIXED: Setting = Setting {
     name: "tolerance_ms",
     default: 250.0,
     unit: "ms",
-    meaning: "time by which a wait may lie outside the schedule, whatever the share: clocks round, sends take time",
+    meaning: "time by which a wait may lie outside the schedule, whatever the share: clocks round, sending takes time",
 };
 
 /// See the catalogue.
@@ -173,7 +173,7 @@ fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
     .count("waits_judged", judged as u64);
     hit.wait_s = (wait_s - most_s).max(0.0);
     if !worst.planned {
-        // A queue in front of the send, or a machine asleep, looks the same.
+        // A queue in front of the attempt, or a machine asleep, looks the same.
         hit.confidence = Confidence::Medium;
     }
     hit

@@ -11,7 +11,7 @@ const KEPT: Setting = Setting {
     name: "rate_kept",
     default: 0.5,
     unit: "",
-    meaning: "sends go on when their rate afterwards is at least this share of the rate before",
+    meaning: "traffic goes on when its rate afterwards is at least this share of the rate before",
 };
 const FOLLOW: Setting = Setting {
     name: "follow_s",
@@ -19,8 +19,12 @@ const FOLLOW: Setting = Setting {
     unit: "s",
     meaning: "how long after a limit was used up a 429 is still due to it",
 };
-const SENDS: Setting =
-    Setting { name: "min_sends", default: 10.0, unit: "", meaning: "sends on the scope, from which on it is judged" };
+const SENDS: Setting = Setting {
+    name: "min_sends",
+    default: 10.0,
+    unit: "",
+    meaning: "attempts on the scope, from which on it is judged",
+};
 const READINGS: Setting = Setting {
     name: "min_readings",
     default: 5.0,
@@ -92,10 +96,10 @@ pub(super) const RULE: Rule = Rule {
     name: "headroom-drained",
     severity: Severity::Warning,
     scope: Scope::Fleet,
-    summary: "A rate limit was nearly used up, as the headers said, and sends went on at the same rate.",
+    summary: "A rate limit was nearly used up, as the headers said, while traffic stayed at the same rate.",
     why: "Every response tells what is left of each limit. Between the last tenth and the first 429 there is \
           time to slow down; without it the limit is hit at full speed, and everyone on it waits.",
-    fix: "Read the remaining-capacity headers, and slow new sends down as a limit falls under a tenth: a queue at \
+    fix: "Read the remaining-capacity headers, and slow new requests down as a limit falls under a tenth: a queue at \
           the limit's rate, or a pause until its reset, for the limit that binds first.",
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: the anthropic-ratelimit headers give limit, remaining and \
@@ -136,13 +140,13 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
-        // Sends slow down to a third of their rate when little is left.
+        // Attempts slow down to a third of their rate when little is left.
         concat!(
             ok!("00", "a", "40"), ok!("01", "b", "32"), ok!("02", "c", "24"), ok!("03", "d", "18"),
             ok!("04", "e", "12"), ok!("05", "f", "8"), ok!("06", "g", "4"), ok!("10", "h", "4"),
             ok!("14", "i", "4"), ok!("18", "j", "4"), ok!("22", "k", "4"), ok!("26", "l", "4"),
         ),
-        // The one send after the first low reading was on its way.
+        // The one attempt after the first low reading was on its way.
         concat!(
             ok!("00", "a", "46"), ok!("01", "b", "44"), ok!("02", "c", "40"), ok!("03", "d", "32"),
             ok!("04", "e", "24"), ok!("05", "f", "18"), ok!("06", "g", "12"), ok!("07", "h", "4"),
@@ -244,16 +248,18 @@ fn hit(
 fn words(fleet: &Fleet<'_>, scope: Limits, drain: &Drain, terms: &DrainTerms) -> String {
     let lead = |at: Time| super::shared::seconds(at.s_since(drain.crossed).max(0.0));
     let end = match (drain.used_up, drain.refused) {
-        (Some(_), Some((at, _))) if drain.refusals == 1 => format!("none was left, and a 429 came {} later", lead(at)),
-        (Some(_), Some((at, _))) => {
-            format!("none was left, and {} 429s came, the first {} later", drain.refusals, lead(at))
+        (Some(_), Some((at, _))) if drain.refusals == 1 => {
+            format!("the limit ran out and a 429 followed after {}", lead(at))
         }
-        (Some(at), None) => format!("none was left {} later", lead(at)),
-        (None, Some((at, _))) => format!("{} were left at least; a 429 came {} later", drain.least, lead(at)),
-        (None, None) => format!("{} were left at least", drain.least),
+        (Some(_), Some((at, _))) => {
+            format!("the limit ran out and {} 429s followed, the first after {}", drain.refusals, lead(at))
+        }
+        (Some(at), None) => format!("the limit ran out after {}", lead(at)),
+        (None, Some((at, _))) => format!("at least {} were left, and a 429 followed after {}", drain.least, lead(at)),
+        (None, None) => format!("at least {} were left", drain.least),
     };
     format!(
-        "{} on {} fell under {} of {}, and sends went on at {} ({} before): {end}",
+        "{} remaining on {} fell below {} of {} while traffic stayed at {} ({} before); {end}",
         drain.kind.label(),
         fleet.scope_label(&scope),
         units::percent(terms.under),
@@ -264,7 +270,7 @@ fn words(fleet: &Fleet<'_>, scope: Limits, drain: &Drain, terms: &DrainTerms) ->
 }
 
 fn rate(per_s: f64) -> String {
-    if per_s >= 1.0 { format!("{per_s:.1} a second") } else { format!("{:.1} a minute", per_s * 60.0) }
+    if per_s >= 1.0 { format!("{per_s:.1}/s") } else { format!("{:.1}/min", per_s * 60.0) }
 }
 
 /// How the limits that did not bind stood meanwhile.

@@ -218,7 +218,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .collect()
 }
 
-/// Every send succeeded.
+/// Every attempt succeeded.
 fn is_green(tally: &RunTally) -> bool {
     tally.sends == tally.ended(Outcome::Ok)
 }
@@ -262,7 +262,7 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> 
     let model =
         fleet.table.names.get(pace.model).map(|name| format!(" of {}", shared::cut(name, 60))).unwrap_or_default();
     let mut hit = Hit::new(format!(
-        "{what}{model} took {} in the first quarter of the run and {} in the last, {:.1} times as long, and no send failed",
+        "{what}{model} took {} in the first quarter of the run and {} in the last, {:.1} times as long, and no attempt failed",
         shared::seconds(first.mean * unit_s),
         shared::seconds(last.mean * unit_s),
         last.mean / first.mean,

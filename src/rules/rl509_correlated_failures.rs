@@ -1,4 +1,4 @@
-//! Where one send fails, the next one does too: a retry is no new throw of the dice.
+//! Where one attempt fails, the next one does too: a retry is no new throw of the dice.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::{Bucket, Class};
@@ -93,8 +93,8 @@ pub(super) const RULE: Rule = Rule {
     severity: Severity::Info,
     scope: Scope::Fleet,
     summary: "After a failure the next attempt failed far more often than a first attempt does: failures come together.",
-    why: "How many retries are worth it is often worked out as if each were a new throw, 1-(1-p)^k. In an outage it \
-          is not: the first retries fail with the send before them, and only time helps.",
+    why: "How many retries are worth it is often worked out as if each were an independent trial, 1-(1-p)^k. In an outage it \
+          is not: the first retries fail with the attempt before them, and only time helps.",
     fix: "Spread the same number of attempts over a longer time, and put a circuit breaker beside the retries: after \
           several failures of a service it lets one probe through instead of everyone's retries.",
     remedy: Remedy::Fix,
@@ -154,7 +154,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .collect()
 }
 
-/// Failures of so many sends.
+/// Failures of so many attempts.
 #[derive(Clone, Copy)]
 struct Rate {
     failed: u64,

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     name: "ambiguous-side-effect-resent",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "A send that changes something ended without an answer and was sent again without an idempotency key.",
+    summary: "An attempt with a side effect ended without an answer and was retried without an idempotency key.",
     why: "The first one may have done its work before the connection went: without a key the receiver cannot tell \
           the second from a new order, and does the work twice.",
     fix: "Make one idempotency key per logical action and send it with every attempt; where the receiver knows no \
@@ -57,7 +57,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let first = *again.first()?;
     let what = shared::class_words(call.at(first).class);
     let message = format!(
-        "a send that changes something ended in {what} and was sent again {} with no idempotency key: it may have \
+        "an attempt with a side effect ended in {what} and was retried {} with no idempotency key: it may have \
          happened {}",
         shared::times(again.len()),
         shared::times(again.len() + 1),

@@ -55,7 +55,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let what = shared::class_words(call.at(position).class);
     let risk = acted(&position);
     let end = if risk { ", so it may have happened twice" } else { "" };
-    let mut hit = Hit::new(format!("the send after {what} carried another idempotency key{end}"))
+    let mut hit = Hit::new(format!("the attempt after {what} carried another idempotency key{end}"))
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class);

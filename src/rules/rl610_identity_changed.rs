@@ -68,7 +68,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     }
     let (position, what) = call.retried().find_map(|p| Some((p, changed(call, p)?)))?;
     let words = shared::class_words(call.at(position).class);
-    let mut hit = Hit::new(format!("the send after {words} went out under another {what}"))
+    let mut hit = Hit::new(format!("the attempt after {words} used another {what}"))
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class)

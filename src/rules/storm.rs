@@ -1,6 +1,6 @@
 //! What separates a retry storm from healthy clients that meet an outage.
 //!
-//! In an outage every capped client makes all its attempts, so the number of sends a call says nothing about the
+//! In an outage every capped client makes all its attempts, so the number of attempts a call says nothing about the
 //! client. Two things do: waits that do not grow while calls fail, and loops around loops.
 
 use super::rl403_retry_amplification as rl403;
@@ -34,11 +34,11 @@ pub(super) fn by_service(fleet: &Fleet<'_>) -> Vec<Sent> {
 pub(super) enum Storm {
     /// Waits do not grow: mean first and last wait of a call, in seconds.
     NoBackoff(f64, f64),
-    /// So many of the sends come from calls that two loops retried.
+    /// So many of the attempts come from calls that two loops retried.
     Layered(u64),
 }
 
-/// What shows that the sends of `amplified` are more than an outage explains.
+/// What shows that the attempts of `amplified` are more than an outage explains.
 pub(super) fn storm(spacing: &Spacing, amplified: &Amplified, settings: &Settings) -> Option<Storm> {
     let [growth_at_least, calls, gentle_s] = rl403::storm_terms(settings);
     if amplified.layered * 2 >= amplified.sends {
@@ -58,7 +58,7 @@ impl Storm {
                 super::shared::seconds(*first),
                 super::shared::seconds(*last)
             ),
-            Storm::Layered(sends) => format!("{sends} of them come from one loop around another"),
+            Storm::Layered(sends) => format!("{sends} of them come from nested retry loops"),
         }
     }
 

@@ -151,7 +151,7 @@ const SAID: &[Said] = &[
             "00" r#""attempt":1,"status":402,"should_retry":true"#,
             "03" r#""attempt":2,"status":200"#,
         ),
-        ("RL106", Severity::Info, "a later attempt of the call succeeded", "no send"),
+        ("RL106", Severity::Info, "a later attempt of the call succeeded", "no attempt"),
     ),
     (
         call!(
