@@ -1,6 +1,6 @@
 //! What the calls of a run did with a failure that heals: another try, or none.
 
-use super::spot::{Spot, earlier};
+use super::row_ref::{RowRef, earlier};
 use crate::calls::{Call, Grouping, is_unsafe_to_repeat};
 use crate::classify::Class;
 use crate::model::{Attempt, Flags, Outcome};
@@ -21,9 +21,9 @@ pub struct Handling {
     /// Calls of which nothing but likeness tells whether they sent again.
     pub guessed: u64,
     /// The first attempt of the earliest call that sent again.
-    pub first_retried: Option<Spot>,
+    pub first_retried: Option<RowRef>,
     /// The earliest attempt that was given up.
-    pub first_given_up: Option<Spot>,
+    pub first_given_up: Option<RowRef>,
 }
 
 /// By class.
@@ -35,7 +35,7 @@ impl Handlings {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let first = call.first();
         let Some(class) = first.class.filter(|class| *class != Class::Timeout && !first.terminal()) else { return };
-        let spot = Some(Spot::of(call.table(), call.rows()[0]));
+        let spot = Some(RowRef::of(call.table(), call.rows()[0]));
         if retried(call) {
             let handling = self.0.entry(class).or_default();
             handling.retried += 1;
@@ -65,8 +65,8 @@ impl Handlings {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         for handling in self.0.values_mut() {
-            Spot::each_row(&mut handling.first_retried, visit);
-            Spot::each_row(&mut handling.first_given_up, visit);
+            RowRef::each_row(&mut handling.first_retried, visit);
+            RowRef::each_row(&mut handling.first_given_up, visit);
         }
     }
 

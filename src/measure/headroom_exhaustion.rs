@@ -4,9 +4,9 @@ use super::flow::{Flow, Flows};
 use super::refusals::{Refusal, Refusals};
 use crate::model::{Gauge, LimitKind, Time};
 
-/// Thresholds of [`drains`].
+/// Thresholds of [`exhaustions`].
 #[derive(Clone, Copy, Debug)]
-pub struct DrainTerms {
+pub struct ExhaustionTerms {
     /// Share of a limit under which it counts as running out.
     pub under: f64,
     /// Least ratio of the rate of sends after to the rate before.
@@ -23,7 +23,7 @@ pub struct DrainTerms {
 
 /// One time a limit ran low, and sends went on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drain {
+pub struct HeadroomExhaustion {
     /// Which limit.
     pub kind: LimitKind,
     /// How much it allows.
@@ -111,7 +111,7 @@ impl Traffic {
 
     /// Sends a second before and after `crossed`, where they went on until `until` as they had before. A single
     /// send after the crossing was on its way, and a few more are chance.
-    fn went_on(&self, crossed: Time, until: Time, case: Case, terms: &DrainTerms) -> Option<(f64, f64)> {
+    fn went_on(&self, crossed: Time, until: Time, case: Case, terms: &ExhaustionTerms) -> Option<(f64, f64)> {
         let (first, at) = (self.bucket(self.flow.first()?.0), self.bucket(crossed));
         let span = self.bucket(until) - at;
         let (before, after) = if case.low_from_the_start {
@@ -148,12 +148,12 @@ struct Case {
 
 /// Every time a limit ran low and sends went on, in time order. `readings` come in stretches of `width` µs.
 #[must_use]
-pub fn drains(
+pub fn exhaustions(
     kind: LimitKind,
     (width, readings): &(i64, Vec<(Time, Gauge)>),
     traffic: &Traffic,
-    terms: &DrainTerms,
-) -> Vec<Drain> {
+    terms: &ExhaustionTerms,
+) -> Vec<HeadroomExhaustion> {
     let low = |gauge: &Gauge| gauge.min_ratio() < terms.under;
     let mut found = Vec::new();
     let mut start = 0;
@@ -197,7 +197,7 @@ struct Episode<'r> {
 }
 
 impl Episode<'_> {
-    fn judge(&self, kind: LimitKind, traffic: &Traffic, terms: &DrainTerms) -> Option<Drain> {
+    fn judge(&self, kind: LimitKind, traffic: &Traffic, terms: &ExhaustionTerms) -> Option<HeadroomExhaustion> {
         let (begin, last) = (&self.readings.first()?.1, &self.readings.last()?.1);
         let crossed = crossing(begin, terms.under);
         let until = last.last.0.max(last.min.2);
@@ -224,7 +224,7 @@ impl Episode<'_> {
         let rates = traffic
             .went_on(crossed, chosen.max(crossed), case, terms)
             .or_else(|| traffic.went_on(crossed, until.min(chosen).max(crossed), case, terms))?;
-        Some(Drain {
+        Some(HeadroomExhaustion {
             kind,
             limit: begin.min.1,
             crossed,
@@ -241,7 +241,7 @@ impl Episode<'_> {
 
     /// Whether the limit was low all the time, as far as the width of the stretches can tell: a stretch of a
     /// minute that ends full may have been low for a moment.
-    fn shows_the_course(&self, terms: &DrainTerms) -> bool {
+    fn shows_the_course(&self, terms: &ExhaustionTerms) -> bool {
         let low = |remaining: i64, limit: i64| (remaining as f64) < terms.under * limit as f64;
         let all_low = |gauge: &Gauge| low(gauge.first.1, gauge.min.1) && low(gauge.last.1, gauge.min.1);
         let inner = self.readings.get(1..self.readings.len() - 1).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! How fast a run's successes were, quarter by quarter.
 
-use super::spot::{Spot, earlier, note};
+use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usage};
 use foldhash::fast::FixedState;
@@ -77,9 +77,9 @@ pub struct Pace {
     /// What is measured.
     pub kind: Kind,
     /// The first success.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
     /// The last.
-    pub last: Option<Spot>,
+    pub last: Option<RowRef>,
     series: Series<Successes, STRETCHES>,
 }
 
@@ -130,11 +130,11 @@ impl Paces {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let Some(position) = (0..call.len()).find(|&p| !call.at(p).failed()) else { return };
         let (table, row) = (call.table(), call.rows()[position]);
-        self.absorb_success(table, call.at(position), Spot::of(table, row));
+        self.absorb_success(table, call.at(position), RowRef::of(table, row));
     }
 
     /// Takes in the attempt with which a call succeeded.
-    pub(super) fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+    pub(super) fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         let usage = table.usage(spot.row as usize);
         let Some((kind, value)) = speed(usage, attempt.duration.as_us()).filter(|_| !attempt.flags.has(Flags::TOOL))
         else {
@@ -182,8 +182,8 @@ impl Paces {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         for pace in self.0.values_mut() {
-            Spot::each_row(&mut pace.first, visit);
-            Spot::each_row(&mut pace.last, visit);
+            RowRef::each_row(&mut pace.first, visit);
+            RowRef::each_row(&mut pace.last, visit);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Calls that began to start much faster than before, and met 429s for it.
 
 use super::burst::Line;
-use super::gate::{Knock, stretch};
+use super::gate::{GateEvent, stretch};
 use crate::model::{AttemptTable, Time};
 
 /// Thresholds of [`Ramps`].
@@ -61,15 +61,15 @@ impl Ramps {
     pub(super) fn settle(
         &mut self,
         table: &AttemptTable,
-        (knocks, starts): (&[(i64, Knock)], &Line<'_>),
+        (gate_events, starts): (&[(i64, GateEvent)], &Line<'_>),
         (begin, until): (Time, Time),
         terms: &RampTerms,
     ) {
-        let place = |key: i64| knocks.partition_point(|(other, _)| *other < key);
+        let place = |key: i64| gate_events.partition_point(|(other, _)| *other < key);
         let due = stretch(until.plus_us(-BEFORE_US)).max(self.looked);
         for at in place(self.looked)..place(due) {
-            if let Some(row) = knocks[at].1.first {
-                self.look(table, (row, &knocks[at..]), starts, begin, terms);
+            if let Some(row) = gate_events[at].1.first {
+                self.look(table, (row, &gate_events[at..]), starts, begin, terms);
             }
         }
         self.looked = due;
@@ -87,7 +87,7 @@ impl Ramps {
     fn look(
         &mut self,
         table: &AttemptTable,
-        (row, knocks): (u32, &[(i64, Knock)]),
+        (row, gate_events): (u32, &[(i64, GateEvent)]),
         starts: &Line<'_>,
         begin: Time,
         terms: &RampTerms,
@@ -105,7 +105,8 @@ impl Ramps {
         let usual = before as f64 * RISEN_US as f64 / covered as f64;
         let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + terms.deviations * usual.sqrt();
         let end = at.plus_us(BEFORE_US);
-        let refusals = knocks.iter().filter_map(|(_, knock)| Some((sent(knock.first?), knock.refused)));
+        let refusals =
+            gate_events.iter().filter_map(|(_, gate_event)| Some((sent(gate_event.first?), gate_event.refused)));
         let followed: u64 = refusals.take_while(|(at, _)| *at < end).map(|(_, refused)| refused).sum();
         if rose && before >= terms.before && risen >= terms.starts && followed >= terms.refusals {
             let per_s = |count: f64| count * 1e6 / RISEN_US as f64;

@@ -1,6 +1,6 @@
 //! Plain counts over all attempts and calls.
 
-use super::spot::{Spot, earlier, note};
+use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
 use crate::classify::{Bucket, Class};
 use crate::model::{AnswerEnd, Attempt, AttemptTable, Detail, Flags, Outcome};
@@ -90,13 +90,13 @@ pub struct Tally {
     /// Failures.
     pub failures: u64,
     /// The first attempt of all.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
     /// The first response without a request id.
-    pub first_without_id: Option<Spot>,
+    pub first_without_id: Option<RowRef>,
     /// The first response with the platform's id alone.
-    pub first_with_one_id: Option<Spot>,
+    pub first_with_one_id: Option<RowRef>,
     /// The first attempt of the first call with a further delivery.
-    pub first_duplicate: Option<Spot>,
+    pub first_duplicate: Option<RowRef>,
 }
 
 impl Tally {
@@ -106,7 +106,7 @@ impl Tally {
         self.sends += call.len() as u64;
         self.duplicates += u64::from(call.duplicates);
         self.waited_us += call.waited_us();
-        let spot = |position: usize| Spot::of(call.table(), call.rows()[position]);
+        let spot = |position: usize| RowRef::of(call.table(), call.rows()[position]);
         note(&mut self.first, spot(0));
         if call.duplicates > 0 {
             note(&mut self.first_duplicate, spot(0));
@@ -143,7 +143,7 @@ impl Tally {
     /// Takes in a call of one attempt that succeeded and has no detail. What its record says is counted with others
     /// that say the same, the ones before in `alike`.
     #[inline]
-    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot, alike: &mut Alike) {
+    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef, alike: &mut Alike) {
         self.calls[Outcome::Ok as usize] += 1;
         self.sends += 1;
         note(&mut self.first, spot);
@@ -163,7 +163,7 @@ impl Tally {
     }
 
     /// A response without a request id, or with another id beside it.
-    fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+    fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         if !attempt.flags.has(Flags::REQUEST_ID) {
             note(&mut self.first_without_id, spot);
         }
@@ -173,7 +173,7 @@ impl Tally {
     }
 
     /// A response that came through the AWS platform, where each has two ids; Bedrock gives only one.
-    fn absorb_aws(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+    fn absorb_aws(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         if attempt.flags.has(Flags::REQUEST_ID) {
             self.with_both_ids += 1;
             return;
@@ -265,7 +265,7 @@ impl Tally {
         for spot in
             [&mut self.first, &mut self.first_without_id, &mut self.first_with_one_id, &mut self.first_duplicate]
         {
-            Spot::each_row(spot, visit);
+            RowRef::each_row(spot, visit);
         }
     }
 

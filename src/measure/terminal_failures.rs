@@ -1,6 +1,6 @@
 //! Calls of one run that failed alike, for good, one after the other, with no success in between.
 
-use super::spot::Spot;
+use super::row_ref::RowRef;
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
 use crate::model::{Attempt, Flags, Symbol, Time};
@@ -30,7 +30,7 @@ pub enum Alike {
 /// An attempt that was refused for good.
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
-    spot: Spot,
+    spot: RowRef,
     /// When its call surely knew.
     over: Time,
     /// What is the same in refusals of one streak.
@@ -134,7 +134,7 @@ impl Refused {
 /// Several may be merged before anything is settled. Afterwards, only further ones may be merged into it of which
 /// nothing is settled.
 #[derive(Clone, Debug, Default)]
-pub struct Doomed {
+pub struct TerminalFailures {
     refusals: Vec<Refusal>,
     successes: Vec<Time>,
     /// Streaks that may go on, by what is the same in them.
@@ -145,7 +145,7 @@ pub struct Doomed {
     unhashed: u64,
 }
 
-impl Doomed {
+impl TerminalFailures {
     /// Takes in the attempts of `call` that were sent at `since` or later. They are in the order of time, and some
     /// may be still to come.
     pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
@@ -187,7 +187,7 @@ impl Doomed {
         !self.refusals.is_empty() || !self.successes.is_empty() || self.unhashed > 0
     }
 
-    pub(super) fn merge(&mut self, other: Doomed) {
+    pub(super) fn merge(&mut self, other: TerminalFailures) {
         self.refusals.extend(other.refusals);
         self.successes.extend(other.successes);
         self.unhashed += other.unhashed;
@@ -288,7 +288,7 @@ fn refusal(call: &Call<'_>, position: usize, key: u64, alike: Alike) -> Refusal 
     let attempt = call.at(position);
     let over = if attempt.duration.as_us().is_some() { attempt.ended() } else { attempt.sent.plus_us(APART_US) };
     Refusal {
-        spot: Spot::of(call.table(), call.rows()[position]),
+        spot: RowRef::of(call.table(), call.rows()[position]),
         over,
         key,
         class: attempt.class.unwrap_or(Class::Unknown),

@@ -102,7 +102,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(name, run, tally)| {
-        let loops = tally.doomed.in_a_row(least).into_iter();
+        let loops = tally.terminal_failures.in_a_row(least).into_iter();
         loops.map(move |refused| hit(name, run, refused))
     })
     .collect()
@@ -111,7 +111,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 /// Calls refused for what the request says, where nothing tells whether it was the same request.
 fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
     let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
-    let unhashed: u64 = fleet.runs.values().map(|run| run.doomed.unhashed()).filter(|calls| *calls >= least).sum();
+    let unhashed: u64 =
+        fleet.runs.values().map(|run| run.terminal_failures.unhashed()).filter(|calls| *calls >= least).sum();
     (unhashed > 0).then_some((Field::RequestHash, unhashed))
 }
 

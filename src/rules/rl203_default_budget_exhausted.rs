@@ -7,7 +7,7 @@ use super::sdk::{self, Ladder, OFFICIAL};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
-use crate::measure::{Haste, loops_of};
+use crate::measure::{ImmediateRetries, loops_of};
 use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 use std::borrow::Cow;
 
@@ -208,8 +208,9 @@ fn stopped_short(last: &Attempt) -> bool {
 
 /// Whether the shape of the waits, not their number, is what was wrong.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
-    let haste = Haste::of(call);
-    let immediate = rl304::is_sure(&haste.inner, settings) || rl304::is_sure(&haste.outer, settings);
+    let immediate_retries = ImmediateRetries::of(call);
+    let immediate =
+        rl304::is_sure(&immediate_retries.inner, settings) || rl304::is_sure(&immediate_retries.outer, settings);
     immediate
         || call.retried().any(|position| rl301::early(call, position, settings).is_some())
         || rl206::gave_up(call, settings).is_some()

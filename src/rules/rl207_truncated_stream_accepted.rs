@@ -3,7 +3,7 @@
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::measure::{Answers, Asker, EARLIEST, Endless, Fleet, Spot};
+use crate::measure::{Answers, Asker, EARLIEST, Endless, Fleet, RowRef};
 use crate::model::{AnswerEnd, Attempt, Confidence, Flags, Outcome, Remedy, Severity, Symbol};
 
 const MOST_EMPTY: Setting = Setting {
@@ -157,7 +157,7 @@ fn each<'f>(
     let noun = if asker.stream { "stream" } else { "answer" };
     let provider = asker.names(fleet.table)[0];
     let more = endless.count.saturating_sub(EARLIEST as u64);
-    endless.earliest.iter().map(move |spot: &Spot| {
+    endless.earliest.iter().map(move |spot: &RowRef| {
         let attempt: &Attempt = &fleet.table.rows[spot.row as usize];
         let mut message =
             format!("a {noun} with status 200 {what} and was used as an answer ({} of {of}", endless.count);

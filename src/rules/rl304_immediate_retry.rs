@@ -2,7 +2,7 @@
 
 use super::scripted::retried;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Fleet, LoopHaste, LoopKey, Shape};
+use crate::measure::{Fleet, LoopImmediateRetries, LoopKey, Shape};
 use crate::model::{Confidence, Remedy, Severity, Symbol};
 
 const OUTER: Setting = Setting {
@@ -102,21 +102,30 @@ pub(super) const RULE: Rule = Rule {
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(_, run, tally)| {
-        let loops = [(&tally.haste.inner, false), (&tally.haste.outer, true)];
-        loops.into_iter().filter_map(move |(haste, outer)| hit(fleet, run, haste, outer, settings))
+        let loops = [(&tally.immediate_retries.inner, false), (&tally.immediate_retries.outer, true)];
+        loops
+            .into_iter()
+            .filter_map(move |(immediate_retries, outer)| hit(fleet, run, immediate_retries, outer, settings))
     })
     .collect()
 }
 
 /// Whether chance does not explain so many waits that were none.
-pub(super) fn is_sure(haste: &LoopHaste, settings: &Settings) -> bool {
-    haste.short() > 0 && (haste.is_meant() || haste.by_chance() < settings.get(RULE.code, &CHANCE))
+pub(super) fn is_sure(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> bool {
+    immediate_retries.short() > 0
+        && (immediate_retries.is_meant() || immediate_retries.by_chance() < settings.get(RULE.code, &CHANCE))
 }
 
-fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, settings: &Settings) -> Option<Hit> {
-    let (short, waits) = (haste.short(), haste.waits());
-    let sure = is_sure(haste, settings);
-    let likely = haste.is_all_layered() && haste.by_chance() < settings.get(RULE.code, &OUTER);
+fn hit(
+    fleet: &Fleet<'_>,
+    run: Symbol,
+    immediate_retries: &LoopImmediateRetries,
+    outer: bool,
+    settings: &Settings,
+) -> Option<Hit> {
+    let (short, waits) = (immediate_retries.short(), immediate_retries.waits());
+    let sure = is_sure(immediate_retries, settings);
+    let likely = immediate_retries.is_all_layered() && immediate_retries.by_chance() < settings.get(RULE.code, &OUTER);
     // A short wait among many is what jitter is for.
     if short == 0 || (!sure && !likely && (short as f64) < settings.get(RULE.code, &SHARE) * waits as f64) {
         return None;
@@ -126,7 +135,7 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, settings:
     if waits == 1 {
         message = format!("a retry{by} after an overload or a rate limit came at once");
     }
-    if let Some(length) = usual_s(fleet, haste, outer) {
+    if let Some(length) = usual_s(fleet, immediate_retries, outer) {
         message.push_str(&format!(" ({})", super::shared::seconds(length)));
     }
     message.push_str(match (sure, likely) {
@@ -135,8 +144,8 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, settings:
         (false, false) => "; jitter may have made so few waits this short",
     });
     let mut hit = Hit::new(message).count("immediate_sends", short).count("waits", waits);
-    hit.rows.extend(haste.rows());
-    hit.wasted_more = if sure { haste.refused_again() } else { 0 };
+    hit.rows.extend(immediate_retries.rows());
+    hit.wasted_more = if sure { immediate_retries.refused_again() } else { 0 };
     hit.run = run.is_some().then_some(run);
     if likely && !sure {
         hit.severity = Some(Severity::Warning);
@@ -150,8 +159,8 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, settings:
 
 /// How long the loop usually waits, in seconds, where its schedule is to wait for nothing: the figure that is shown
 /// of its backoff.
-fn usual_s(fleet: &Fleet<'_>, haste: &LoopHaste, outer: bool) -> Option<f64> {
-    let origin = fleet.table.origin(&fleet.table.rows[haste.rows().next()? as usize]);
+fn usual_s(fleet: &Fleet<'_>, immediate_retries: &LoopImmediateRetries, outer: bool) -> Option<f64> {
+    let origin = fleet.table.origin(&fleet.table.rows[immediate_retries.rows().next()? as usize]);
     let key = LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer };
     let schedule = fleet.backoffs.of(&key)?.schedule();
     schedule.first_s.filter(|first| schedule.shape == Shape::Immediate && *first >= 0.001)

@@ -65,10 +65,11 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
 /// What would tell whether a deadline ended the call.
 fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     let layer = |p: usize| call.origin(p).layer;
-    let by_layer = (0..call.len()).find_map(|outer| {
+    // The first is enough: a call of thousands of attempts is not compared with itself.
+    let by_layer = (0..call.len()).find(|&p| gave_up(call.at(p))).and_then(|outer| {
         let around = call.at(outer);
         let inside = |p: &usize| call.at(*p).failed() && has_left(call.at(*p)) && call.at(*p).sent >= around.sent;
-        let mut inner = (0..call.len()).filter(|p| *p != outer && gave_up(around) && inside(p));
+        let mut inner = (0..call.len()).filter(|p| *p != outer && inside(p));
         match (layer(outer).is_some(), around.duration.as_us()) {
             (false, Some(_)) => inner.any(|p| call.at(p).sent <= around.ended()).then_some(Field::Layer),
             (true, None) => inner.any(|p| layer(p).is_some() && layer(p) != layer(outer)).then_some(Field::Duration),

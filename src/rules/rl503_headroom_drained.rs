@@ -1,7 +1,7 @@
 //! The server said how little was left, and nobody slowed down.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Drain, DrainTerms, Fleet, drains};
+use crate::measure::{ExhaustionTerms, Fleet, HeadroomExhaustion, exhaustions};
 use crate::model::{Evidence, Gauge, LimitKind, Remedy, Scope as Limits, Severity, Time, Track, units};
 use std::collections::HashMap;
 
@@ -172,7 +172,7 @@ pub(super) const RULE: Rule = Rule {
 type Tracks<'a> = HashMap<(Limits, LimitKind), &'a Track>;
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let terms = DrainTerms {
+    let terms = ExhaustionTerms {
         under: settings.get(RULE.code, &UNDER),
         rate_kept: settings.get(RULE.code, &KEPT),
         follow_us: (settings.get(RULE.code, &FOLLOW) * 1e6) as i64,
@@ -195,8 +195,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
             if traffic.sends() < least_sends {
                 return None;
             }
-            let found = readings.iter().flat_map(|(kind, list)| drains(*kind, list, &traffic, &terms));
-            hit(fleet, scope, &found.collect::<Vec<Drain>>(), &readings, &terms)
+            let found = readings.iter().flat_map(|(kind, list)| exhaustions(*kind, list, &traffic, &terms));
+            hit(fleet, scope, &found.collect::<Vec<HeadroomExhaustion>>(), &readings, &terms)
         })
         .collect()
 }
@@ -213,13 +213,13 @@ fn readings_of(tracks: &Tracks<'_>, scope: Limits) -> Vec<(LimitKind, Readings)>
 fn hit(
     fleet: &Fleet<'_>,
     scope: Limits,
-    found: &[Drain],
+    found: &[HeadroomExhaustion],
     readings: &[(LimitKind, Readings)],
-    terms: &DrainTerms,
+    terms: &ExhaustionTerms,
 ) -> Option<Hit> {
-    let share = |drain: &Drain| drain.least as f64 / drain.limit as f64;
+    let share = |drain: &HeadroomExhaustion| drain.least as f64 / drain.limit as f64;
     let worst = found.iter().min_by(|a, b| {
-        let rank = |drain: &Drain| (!drain.hit, drain.crossed);
+        let rank = |drain: &HeadroomExhaustion| (!drain.hit, drain.crossed);
         rank(a).cmp(&rank(b)).then(share(a).total_cmp(&share(b)))
     })?;
     let mut hit = Hit::new(words(fleet, scope, worst, terms))
@@ -245,7 +245,7 @@ fn hit(
     Some(hit)
 }
 
-fn words(fleet: &Fleet<'_>, scope: Limits, drain: &Drain, terms: &DrainTerms) -> String {
+fn words(fleet: &Fleet<'_>, scope: Limits, drain: &HeadroomExhaustion, terms: &ExhaustionTerms) -> String {
     let lead = |at: Time| super::shared::seconds(at.s_since(drain.crossed).max(0.0));
     let end = match (drain.used_up, drain.refused) {
         (Some(_), Some((at, _))) if drain.refusals == 1 => {
@@ -274,7 +274,7 @@ fn rate(per_s: f64) -> String {
 }
 
 /// How the limits that did not bind stood meanwhile.
-fn others(worst: &Drain, readings: &[(LimitKind, Readings)]) -> String {
+fn others(worst: &HeadroomExhaustion, readings: &[(LimitKind, Readings)]) -> String {
     let others = readings.iter().filter(|(kind, _)| *kind != worst.kind);
     let words = others.filter_map(|(kind, (_, list))| {
         let meanwhile = list.iter().filter(|(_, gauge)| gauge.last.0 >= worst.crossed && gauge.first.0 <= worst.until);
