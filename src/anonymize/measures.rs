@@ -125,9 +125,8 @@ impl Anonymizer {
         LayerRow {
             client: self.optional(Kind::Client, client),
             client_version: self.optional(Kind::Version, client_version),
-            // Words of ours, with names of layers and clients among them.
-            inner: self.name(Kind::Word, &inner),
-            outer: self.name(Kind::Word, &outer),
+            inner: self.retry_loop(&inner),
+            outer: self.retry_loop(&outer),
             rounds,
             sends_per_round,
             even,

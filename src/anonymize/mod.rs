@@ -164,6 +164,21 @@ impl Anonymizer {
         shown.join(" ")
     }
 
+    /// A retry loop as reports call it: words of ours, around the name of a layer or of a client.
+    fn retry_loop(&self, label: &str) -> String {
+        if vocabulary::LOOPS.contains(&label) {
+            return label.to_owned();
+        }
+        let client = label.strip_suffix(')').and_then(|label| label.split_once(" ("));
+        if let Some((ours, client)) = client.filter(|(ours, _)| vocabulary::LOOPS.contains(ours)) {
+            return format!("{ours} ({})", self.client(client));
+        }
+        match vocabulary::LOOPS_OF.iter().find_map(|ours| Some((ours, label.strip_prefix(ours)?))) {
+            Some((ours, layer)) => format!("{ours}{}", self.name(Kind::Layer, layer)),
+            None => self.name(Kind::Layer, label),
+        }
+    }
+
     /// A client, and where its version follows, that apart: as the two stand in tables.
     fn client(&self, client: &str) -> String {
         match client.rsplit_once(' ') {
@@ -206,6 +221,23 @@ mod tests {
         assert_eq!(anonymizer.label("all requests"), "all requests");
         let label = anonymizer.label("anthropic claude-sonnet-5-5 org-acme");
         assert!(label.starts_with("anthropic claude-sonnet-5-5 word-") && !label.contains("acme"));
+    }
+
+    #[test]
+    fn loops_keep_our_words_and_name_layers_as_elsewhere() {
+        let anonymizer = Anonymizer::new(b"salt").unwrap();
+        let layer = anonymizer.name(Kind::Layer, "acme (harness)");
+        assert!(layer.starts_with("layer-"));
+        for (label, shown) in [
+            ("a loop", "a loop".to_owned()),
+            ("the SDK's own retries (OpenAI/Python 3.57.0)", "the SDK's own retries (OpenAI/Python 3.57.0)".to_owned()),
+            ("the SDK's own retries (acme 1.2)", format!("the SDK's own retries ({})", anonymizer.client("acme 1.2"))),
+            ("that of acme (harness)", format!("that of {layer}")),
+            ("the loop of sdk", "the loop of sdk".to_owned()),
+            ("acme (harness)", layer.clone()),
+        ] {
+            assert_eq!(anonymizer.retry_loop(label), shown);
+        }
     }
 
     #[test]

@@ -152,6 +152,19 @@ const CLIENTS: &[&str] = &[
 /// Our own words in labels.
 const LABELS: &[&str] = &["all", "requests"];
 
+/// Names of retry loops that are words of ours alone, as `measure` words them.
+pub(super) const LOOPS: &[&str] = &[
+    "a loop",
+    "a second loop",
+    "retries beneath the SDK",
+    "retries it does not count",
+    "the SDK's own retries",
+    "the one that numbers attempts",
+];
+
+/// What stands before the name of a layer.
+pub(super) const LOOPS_OF: &[&str] = &["that of ", "the loop of ", "the retries of "];
+
 pub(super) fn is_provider(text: &str) -> bool {
     PROVIDERS.contains(&text.to_ascii_lowercase().as_str())
 }

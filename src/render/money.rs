@@ -1,6 +1,7 @@
 //! Money in words, the same in every form.
 
-use super::words::number;
+use crate::model::units::{counted, thousands as number};
+use crate::report::Totals;
 
 /// "$3.20"; what rounds to nothing is below a cent.
 pub(in crate::render) fn dollars(usd: f64) -> String {
@@ -14,9 +15,27 @@ pub(in crate::render) fn known_dollars(usd: Option<f64>) -> String {
     usd.map_or_else(String::new, dollars)
 }
 
-/// Tokens for a table: nothing where they are not known.
-pub(in crate::render) fn known_tokens(tokens: Option<u64>) -> String {
-    tokens.map_or_else(String::new, number)
+/// What everything cost, as far as it is known: "$12.30, $1.20 of it for needless attempts; cost known of ...".
+pub(in crate::render) fn spent(totals: &Totals) -> Option<String> {
+    let wasted = |usd: f64| format!(", {} of it for needless attempts", dollars(usd));
+    match (totals.usd, totals.tokens) {
+        (Some(usd), _) => {
+            let known = if totals.with_cost.count < totals.with_cost.of {
+                let known = totals.with_cost;
+                format!("; known of {} of {} attempts", number(known.count), number(known.of))
+            } else {
+                String::new()
+            };
+            Some(format!("{}{}{known}", dollars(usd), totals.wasted_usd.map_or_else(String::new, wasted)))
+        }
+        (None, Some(tokens)) => {
+            let wasted = totals
+                .wasted_tokens
+                .map_or_else(String::new, |tokens| format!(", {} of them for needless attempts", number(tokens)));
+            Some(format!("{}{wasted}", counted(tokens, "token")))
+        }
+        (None, None) => None,
+    }
 }
 
 #[cfg(test)]
@@ -30,6 +49,6 @@ mod tests {
         {
             assert_eq!(dollars(usd), shown);
         }
-        assert_eq!((known_dollars(None), known_tokens(Some(0))), (String::new(), "0".to_owned()));
+        assert_eq!(known_dollars(None), "");
     }
 }

@@ -1,5 +1,6 @@
 //! Words of the forms for people: costs, shares with their counts, and what stays together on a line.
 
+use super::money::dollars;
 pub(in crate::render) use crate::model::units::{counted, percent, rate, span, thousands as number, times};
 use crate::model::{Cost, Zone, units::seconds};
 use crate::report::{Report, Share, Window};
@@ -55,13 +56,21 @@ pub(in crate::render) fn folder(path: &str) -> Option<&str> {
     path.rfind(['/', '\\']).and_then(|at| path.get(..=at))
 }
 
-/// "2026-03-10 21:04 to 22:10 UTC (1 h 6 min)": the date once where it is the same.
+/// Both ends of a time in a format that begins with the date: the date once where it is the same.
+pub(in crate::render) fn ends(window: Window, zone: Zone, format: &str) -> (String, String) {
+    let (first, last) = (zone.show(window.first, format), zone.show(window.last, format));
+    match (first.get(..10), last.get(..10)) {
+        (Some(day), Some(same)) if day == same => {
+            let last = last.get(11..).unwrap_or_default().to_owned();
+            (first, last)
+        }
+        _ => (first, last),
+    }
+}
+
+/// "2026-03-10 21:04 to 22:10 UTC (1 h 6 min)".
 pub(in crate::render) fn window(window: Window, zone: Zone) -> String {
-    let (first, last) = (zone.show(window.first, "%Y-%m-%d %H:%M"), zone.show(window.last, "%Y-%m-%d %H:%M"));
-    let last = match (first.get(..10), last.get(..10)) {
-        (Some(day), Some(same)) if day == same => last.get(11..).unwrap_or_default().to_owned(),
-        _ => last,
-    };
+    let (first, last) = ends(window, zone, "%Y-%m-%d %H:%M");
     format!("{first} to {last} {zone} ({})", seconds(window.last.s_since(window.first).max(0.0)))
 }
 
@@ -72,11 +81,11 @@ pub(in crate::render) fn share(share: Share) -> String {
     })
 }
 
-/// "212 sends, 1 h 12 min of waiting, $3.20"; empty for no cost.
+/// "212 needless attempts, 1 h 12 min of waiting, $3.20"; empty for no cost.
 pub(in crate::render) fn cost(cost: &Cost) -> String {
     let mut parts = Vec::new();
     if cost.sends > 0 {
-        parts.push(counted(cost.sends, "send"));
+        parts.push(counted(cost.sends, "needless attempt"));
     }
     if cost.excess > 0 {
         parts.push(format!("{} in excess", counted(cost.excess, "attempt")));
@@ -87,15 +96,29 @@ pub(in crate::render) fn cost(cost: &Cost) -> String {
     if let Some(tokens) = cost.tokens.filter(|tokens| *tokens > 0) {
         parts.push(counted(tokens, "token"));
     }
-    if let Some(usd) = cost.usd.filter(|usd| *usd >= 0.005) {
-        parts.push(format!("${usd:.2}"));
-    }
+    // A price of nothing is known; one that is not known says nothing.
+    parts.extend(cost.usd.map(dollars));
     parts.join(", ")
+}
+
+/// Eighths of a character's height; the first for anything above nothing.
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The character for a share between 0 and 1.
+pub(in crate::render) fn height(ratio: f64) -> char {
+    let step = (ratio.clamp(0.0, 1.0) * HEIGHTS.len() as f64).ceil() as usize;
+    HEIGHTS[step.clamp(1, HEIGHTS.len()) - 1]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn heights_run_from_empty_to_full() {
+        let all: String = [-1.0, 0.0, 0.01, 0.2, 0.5, 0.99, 1.0, 7.0].map(height).iter().collect();
+        assert_eq!(all, "▁▁▁▂▄███");
+    }
 
     #[test]
     fn shares_show_their_counts() {
@@ -107,7 +130,8 @@ mod tests {
     fn costs_name_what_there_is() {
         assert_eq!(cost(&Cost::default()), "");
         let some = Cost { sends: 1, excess: 2, wait_s: 4.2, tokens: Some(12_000), usd: Some(3.2) };
-        assert_eq!(cost(&some), "1 send, 2 attempts in excess, 4.2 s of waiting, 12,000 tokens, $3.20");
+        assert_eq!(cost(&Cost { usd: Some(0.0), ..Cost::default() }), "$0.00");
+        assert_eq!(cost(&some), "1 needless attempt, 2 attempts in excess, 4.2 s of waiting, 12,000 tokens, $3.20");
     }
 
     #[test]

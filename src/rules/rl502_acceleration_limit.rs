@@ -157,7 +157,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time, near_us: i64) -> Option<(f64, LimitKind)> {
     let tracks = LimitKind::ALL.into_iter().filter_map(|kind| Some((kind, fleet.table.gauges.get(scope, kind)?)));
     let near = tracks.flat_map(|(kind, track)| {
-        let readings = track.series.clone().sorted().1.into_iter();
+        let readings = track.series.sorted().1.into_iter();
         let near = readings
             .filter(move |(_, gauge)| gauge.last.0 >= at.plus_us(-near_us) && gauge.first.0 <= at.plus_us(near_us));
         near.map(move |(_, gauge)| (gauge.min_ratio(), kind))

@@ -3,7 +3,7 @@
 use super::ChartError;
 use super::canvas::{Align, Canvas, width};
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted};
-use super::ticks::{linear, powers};
+use super::ticks::linear;
 use crate::model::{Bar, units::percent_of};
 use crate::report::Histogram;
 use plotters::prelude::DrawingBackend;
@@ -15,8 +15,6 @@ const SINGLE: u32 = 12;
 const GROUPED: u32 = 16;
 /// Places shown at least, so that a single bar does not fill the sheet.
 const LEAST_SLOTS: u32 = 5;
-/// A bar smaller than the tallest by more than this calls for a logarithmic axis.
-const LINEAR_RANGE: u64 = 50;
 /// Nothing that was counted is drawn lower than this.
 const LEAST_HEIGHT: f64 = 2.0;
 
@@ -119,10 +117,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     let slots = slots(histogram);
     let scale = Scale::of(&slots);
     canvas.head(title, &subtitle(histogram), MUTED)?;
-    let unit = if scale.log { "calls (logarithmic; each bar is split in proportion)" } else { "calls" };
-    canvas.text(unit, (MARGIN, 88.0), LABEL, MUTED, Align::Left)?;
+    canvas.text("calls", (MARGIN, 88.0), LABEL, MUTED, Align::Left)?;
     legend(canvas, totals(histogram))?;
-    for value in scale.ticks() {
+    for value in linear(scale.max) {
         canvas.value_tick(&compact(value), BASE - scale.height(value), (AXIS_X, RIGHT))?;
     }
     let step = (RIGHT - AXIS_X) / slots.len() as f64;
@@ -171,32 +168,20 @@ fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>, totals: [u64; 3]) -> Result<(
     Ok(())
 }
 
-/// From calls to pixels.
+/// From calls to pixels. Bars in parts stand on an axis from 0: on a logarithmic one no part is as long as it counts.
 struct Scale {
     max: u64,
-    log: bool,
 }
 
 impl Scale {
     fn of(slots: &[Slot]) -> Scale {
-        let sizes = || slots.iter().map(Slot::calls).filter(|n| *n > 0);
-        let max = sizes().max().unwrap_or(0);
-        let min = sizes().min().unwrap_or(0);
-        Scale { max, log: max > min.saturating_mul(LINEAR_RANGE) }
+        Scale { max: slots.iter().map(Slot::calls).max().unwrap_or(0) }
     }
 
-    fn ticks(&self) -> Vec<u64> {
-        if self.log { powers(self.max) } else { linear(self.max) }
-    }
-
-    /// A single call stands one decade high on the logarithmic axis: it must not vanish at 0.
+    /// What was counted is seen, however little it is.
     fn height(&self, calls: u64) -> f64 {
         let full = BASE - TOP - COUNT_ROOM;
-        match calls {
-            0 => 0.0,
-            _ if self.log => full * (1.0 + (calls as f64).log10()) / (1.0 + (self.max as f64).log10()),
-            _ => full * calls as f64 / self.max as f64,
-        }
+        if calls == 0 { 0.0 } else { (full * calls as f64 / self.max as f64).max(LEAST_HEIGHT) }
     }
 }
 
@@ -239,4 +224,25 @@ fn bar<DB: DrawingBackend>(
         base -= part;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_and_their_parts_are_as_long_as_they_count() {
+        let slot = |ends| Slot { label: String::new(), ends };
+        let slots = [slot([60_000, 20_000, 20_000]), slot([10_000, 0, 0]), slot([1, 0, 0]), slot([0, 0, 0])];
+        let scale = Scale::of(&slots);
+        let [most, tenth, one, none] = [0, 1, 2, 3].map(|at: usize| scale.height(slots[at].calls()));
+        assert!((most / tenth - 10.0).abs() < 1e-9);
+        assert_eq!((one, none), (LEAST_HEIGHT, 0.0));
+        let [ok, failed, open] = parts(&slots[0], most);
+        assert!(
+            (ok / failed - 3.0).abs() < 1e-9
+                && (failed - open).abs() < 1e-9
+                && (ok + failed + open - most).abs() < 1e-9
+        );
+    }
 }

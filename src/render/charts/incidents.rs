@@ -58,7 +58,7 @@ fn subtitle(incidents: &[IncidentRow]) -> String {
         "{}; the worst: {} in {}",
         counted(incidents.len() as u64, "incident"),
         worst.class,
-        counted(worst.failed, "failed send")
+        counted(worst.failed, "failed attempt")
     )
 }
 
@@ -112,7 +112,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         bars(canvas, lane, axis, middle, step)?;
     }
     canvas.base(base, (LEFT, RIGHT))?;
-    let caption = format!("time (UTC), {}; figures are failed sends", axis.days());
+    let caption = format!("time (UTC), {}; figures are failed attempts", axis.days());
     canvas.text(&caption, (f64::midpoint(LEFT, RIGHT), base + 38.0), LABEL, MUTED, Align::Centre)
 }
 

@@ -2,20 +2,18 @@
 
 use super::ChartError;
 use super::canvas::{Align, Canvas};
-use super::style::{AXIS, AXIS_X, BLUE, GREEN, LABEL, MARGIN, MUTED, VERMILION, WIDTH, compact, count, counted};
+use super::style::{
+    AXIS, AXIS_X, BLUE, GREEN, LABEL, LIMIT_BAND, MARGIN, MUTED, VERMILION, WIDTH, compact, count, counted,
+};
 use super::ticks::{TimeAxis, linear};
 use crate::model::Time;
 use crate::report::{LoadCourse, LoadPoint, LoadRow};
 use plotters::prelude::DrawingBackend;
-use plotters::style::RGBColor;
 
 const RIGHT: f64 = WIDTH - 110.0;
 const TIME_Y: f64 = 396.0;
 /// Stretches that make a course: fewer are a figure, not a line.
 const LEAST_POINTS: usize = 5;
-
-/// What the limit allows.
-const BAND: RGBColor = RGBColor(0xee, 0xf3, 0xf7);
 /// A limit is shown up to so many times the busiest minute.
 const FARTHEST_LIMIT: u64 = 4;
 
@@ -50,6 +48,11 @@ fn width_us(course: &LoadCourse) -> i64 {
     ((course.resolution_s * 1e6) as i64).max(1)
 }
 
+/// Requests a minute, as the headers said last.
+fn limit(row: &LoadRow) -> Option<u64> {
+    row.requests_limit.and_then(|limit| u64::try_from(limit).ok()).filter(|limit| *limit > 0)
+}
+
 /// What the lines say at a glance: the figures of the table.
 fn subtitle(row: &LoadRow, course: &LoadCourse) -> String {
     let refused = course.points.iter().fold(0_u64, |sum, point| sum.saturating_add(point.refused));
@@ -58,7 +61,8 @@ fn subtitle(row: &LoadRow, course: &LoadCourse) -> String {
         None => "0 within 60 s".to_owned(),
     };
     let flying = row.in_flight_peak.map(|most| format!(", and {} in flight", count(most))).unwrap_or_default();
-    format!("At most {busiest}{flying}; {} refused", counted(refused, "attempt"))
+    let limit = limit(row).map(|limit| format!("; the limit is {} a minute", count(limit))).unwrap_or_default();
+    format!("At most {busiest}{flying}; {} refused{limit}", counted(refused, "attempt"))
 }
 
 /// The figures in words.
@@ -82,16 +86,18 @@ pub(super) fn draw<DB: DrawingBackend>(
     course: &LoadCourse,
 ) -> Result<(), ChartError> {
     canvas.head(title, &subtitle(row, course), MUTED)?;
-    let limit = row.requests_limit.and_then(|limit| u64::try_from(limit).ok()).filter(|limit| *limit > 0);
+    let limit = limit(row);
     let busiest = most(course, |point| point.sends_per_min);
     // A limit far above the line would press that flat.
     let shown = limit.filter(|limit| *limit <= busiest.saturating_mul(FARTHEST_LIMIT));
     let sends = Panel { top: SENDS.0, base: SENDS.1, most: busiest.max(shown.unwrap_or(0)).max(1) as f64 };
     let flying = Panel { top: FLYING.0, base: FLYING.1, most: most(course, |point| point.in_flight).max(1) as f64 };
+    // What the limit allows is a band behind the lines: what stands out of it was over the limit.
     if let Some(limit) = shown {
         let top = y(sends, limit as f64);
-        canvas.rect((AXIS_X, top), (RIGHT, sends.base), BAND)?;
-        canvas.text("limit", (RIGHT + 8.0, top + 4.0), LABEL, MUTED, Align::Left)?;
+        canvas.rect((AXIS_X, top), (RIGHT, sends.base), LIMIT_BAND)?;
+        canvas.line(&[(AXIS_X, top), (RIGHT, top)], 1.0, AXIS)?;
+        canvas.text(&format!("limit {}", count(limit)), (RIGHT + 8.0, top + 4.0), LABEL, MUTED, Align::Left)?;
     }
     panel(canvas, sends, "attempts within 60 s")?;
     panel(canvas, flying, "most in flight at once")?;

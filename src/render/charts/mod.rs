@@ -266,6 +266,19 @@ impl Chart<'_> {
         Ok(png::encode(&pixels, width as usize)?)
     }
 
+    /// The limits of one scope, where it shows those.
+    pub(crate) fn limits(&self) -> Option<&[&Headroom]> {
+        match &self.data {
+            Data::Headroom(limits) => Some(limits),
+            _ => None,
+        }
+    }
+
+    /// The least that was left of any of its limits.
+    pub(crate) fn least_left(&self) -> f64 {
+        self.limits().unwrap_or_default().iter().map(|limit| limit.min_ratio).fold(f64::INFINITY, f64::min)
+    }
+
     /// Height in logical pixels, without what is left white at the bottom.
     fn height(&self) -> f64 {
         match &self.data {

@@ -1,4 +1,4 @@
-//! How many calls recover within so many retries, against what independent throws would give.
+//! How many calls recover within so many retries, against what independent retries would give.
 
 use super::ChartError;
 use super::canvas::{Align, Canvas};
@@ -31,7 +31,7 @@ fn subtitle(row: &RecoveryRow) -> String {
     let calls = counted(row.retried.count, "call");
     let retries = counted(last.retry as u64, "retry");
     format!(
-        "{} of {calls} that sent again recover within {retries}; {} if every retry were an independent throw",
+        "{} of {calls} that retried recover within {retries}; {} if retries were independent",
         percent(last.observed),
         percent(last.predicted)
     )

@@ -35,6 +35,9 @@ pub(super) const GRID: RGBColor = RGBColor(0xe6, 0xe9, 0xed);
 /// The stretch below a tenth of the limit.
 pub(super) const DANGER_BAND: RGBColor = RGBColor(0xfb, 0xe6, 0xdb);
 
+/// What a rate limit allows.
+pub(super) const LIMIT_BAND: RGBColor = RGBColor(0xe3, 0xee, 0xf7);
+
 // Hues of the Okabe-Ito palette, made for all forms of colour vision; some are darkened, because a
 // thin line on white needs a contrast of about 3:1.
 /// Calls that succeeded; also the limit on requests.
@@ -52,8 +55,8 @@ pub(super) const GOLD: RGBColor = RGBColor(0xb8, 0x86, 0x0b);
 
 /// Every colour but white: a page has each of them in a light and a dark theme.
 #[cfg(test)]
-pub(super) const PALETTE: [RGBColor; 11] =
-    [INK, MUTED, AXIS, GRID, DANGER_BAND, BLUE, VERMILION, GREY, GREEN, PINK, GOLD];
+pub(super) const PALETTE: [RGBColor; 12] =
+    [INK, MUTED, AXIS, GRID, DANGER_BAND, LIMIT_BAND, BLUE, VERMILION, GREY, GREEN, PINK, GOLD];
 
 static FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
 

@@ -156,14 +156,6 @@ pub(super) fn linear(max: u64) -> Vec<u64> {
     (0..=max / step).map(|i| i * step).collect()
 }
 
-/// 0 and the powers of ten up to `max`; every second one where there are many.
-pub(super) fn powers(max: u64) -> Vec<u64> {
-    let decades = max.max(1).ilog10();
-    let stride = if decades > 7 { 2 } else { 1 };
-    let powers = (0..=decades).filter(|d| d % stride == 0).map(|d| 10_u64.pow(d));
-    std::iter::once(0).chain(powers).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,8 +170,6 @@ mod tests {
         assert_eq!(linear(61), [0, 20, 40, 60]);
         assert_eq!(linear(412), [0, 100, 200, 300, 400]);
         assert!(linear(u64::MAX).len() <= 6);
-        assert_eq!(powers(2_000_000).last(), Some(&1_000_000));
-        assert!(powers(u64::MAX).len() <= 11);
     }
 
     #[test]

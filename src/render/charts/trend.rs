@@ -10,8 +10,8 @@ use plotters::prelude::DrawingBackend;
 const PANELS: [(Measure, &str); 4] = [
     (Measure::FailedCalls, "Failed calls"),
     (Measure::Retries, "Retries per call"),
-    (Measure::WastedSends, "Wasted sends"),
-    (Measure::RateLimited, "429s, of all sends"),
+    (Measure::WastedSends, "Needless attempts"),
+    (Measure::RateLimited, "429s, of all attempts"),
 ];
 /// Nights shown: of more, the last ones; a bar needs a pixel or two.
 const MOST: usize = 120;

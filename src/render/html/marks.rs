@@ -1,6 +1,7 @@
 //! Signs and words for severities, outcomes and remedies: colour is a help, shape and word say it alone.
 
-use crate::model::{Outcome, Remedy, Severity};
+use crate::model::{Remedy, Severity};
+use crate::render::document::{self, Sign};
 use maud::{Markup, PreEscaped, html};
 
 /// The signs, drawn once; [`sign`] refers to them.
@@ -24,55 +25,38 @@ pub(super) fn sprite() -> Markup {
     PreEscaped(SPRITE.to_owned())
 }
 
-fn sign(name: &str) -> Markup {
-    html! { svg.sign aria-hidden="true" focusable="false" { use href={ "#sign-" (name) } {} } }
+fn sign(sign: Sign) -> Markup {
+    html! { svg.sign aria-hidden="true" focusable="false" { use href={ "#sign-" (sign.name()) } {} } }
 }
 
-/// Sign and word of a severity.
-pub(in crate::render) fn severity(severity: Severity) -> Markup {
-    let name = severity.name();
-    html! { span class={ "mark " (name) } { (sign(name)) (name) } }
-}
-
-/// Sign of a severity and the code of a rule; the severity in words for those who cannot see it.
-pub(in crate::render) fn coded(severity: Severity, code: &str) -> Markup {
-    let name = severity.name();
-    html! { span class={ "mark " (name) } title=(name) { (sign(name)) span.unseen { (name) " " } (code) } }
-}
-
-/// A sign by itself, in its colour, for a text that says the rest.
-pub(in crate::render) fn alone(name: &str) -> Markup {
-    html! { span class={ "mark " (name) } { (sign(name)) } }
-}
-
-/// Sign and count of the findings of a severity: "✗ 3".
-pub(in crate::render) fn findings(severity: Severity, count: u64) -> Markup {
-    let name = severity.name();
+/// A sign and the word it belongs to; the sign in words for those who cannot see it, unless the word says it.
+pub(super) fn word(of: Sign, word: &str) -> Markup {
+    let name = of.name();
+    let says = word.contains(name) || word.starts_with(['▲', '▼']);
     html! {
-        span class={ "mark " (name) } title={ (count) " × " (name) } {
-            (sign(name)) (crate::render::words::number(count)) span.unseen { " × " (name) }
+        span class={ "mark " (name) } title=[(!says).then_some(name)] {
+            (sign(of)) @if !says { span.unseen { (name) " " } } (word)
         }
     }
 }
 
-/// How a run or a call ended. `retried`: well, but not at once.
-pub(in crate::render) fn outcome(outcome: Outcome, retried: bool) -> Markup {
-    let (name, word) = match (outcome, retried) {
-        (Outcome::Ok, false) => ("ok", "ok"),
-        (Outcome::Ok, true) => ("retried", "ok, retried"),
-        (Outcome::Failed, _) => ("failed", "failed"),
-        (Outcome::Open, _) => ("open", "open"),
-    };
-    html! { span class={ "mark " (name) } { (sign(name)) (word) } }
+/// A sign by itself, in its colour, for a text that says the rest.
+pub(super) fn alone(of: Sign) -> Markup {
+    html! { span class={ "mark " (of.name()) } { (sign(of)) } }
+}
+
+/// Sign and count of the findings of a severity: "✗ 3".
+pub(super) fn findings(severity: Severity, count: &str) -> Markup {
+    let name = severity.name();
+    html! {
+        span class={ "mark " (name) } title={ (count) " × " (name) } {
+            (sign(severity.into())) (count) span.unseen { " × " (name) }
+        }
+    }
 }
 
 /// The kind of a step, as a word in a frame.
-pub(in crate::render) fn remedy(remedy: Remedy) -> Markup {
-    let word = match remedy {
-        Remedy::Wait => "wait",
-        Remedy::Shrink => "shrink",
-        Remedy::Stop => "stop",
-        Remedy::Fix => "fix",
-    };
+pub(super) fn remedy(remedy: Remedy) -> Markup {
+    let word = document::remedy(remedy);
     html! { span class={ "remedy " (word) } { (word) } }
 }

@@ -1,22 +1,7 @@
 //! The shell of every HTML page: head, policy, theme, navigation, and the sections between them.
 //!
 //! A page is one file that opens from disk: style, script and symbols are part of it, and its
-//! content-security-policy allows these and nothing else. To make another page, describe it and render it:
-//!
-//! ```ignore
-//! Page {
-//!     title: "Retries of last night",           // of the window and of the page
-//!     about: html! { "30 nights, UTC" },        // one faint line below it
-//!     lead: html! { h1 { "What matters" } },    // the first screen, above all sections
-//!     sections: vec![Section::new("nights", "Nights", "30 in all", table.render())],
-//!     generator: "retrylens 0.1.0",
-//! }
-//! .render()
-//! ```
-//!
-//! Tables that sort, filter and page come from [`super::table`], marks of severity and outcome from
-//! [`super::marks`], text of a log from [`super::untrusted`]: nothing of a log goes into a page but through it.
-//! `style="..."` and `onclick="..."` do nothing under the policy: use the classes of `assets/page.css`.
+//! content-security-policy allows these and nothing else: `style="..."` and `onclick="..."` do nothing under it.
 
 use super::{marks, policy};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -31,26 +16,21 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
                     9V7m2 2V5m2 4V6'/%3E%3C/g%3E%3C/svg%3E";
 
 /// A page, ready to render.
-pub(in crate::render) struct Page<'a> {
+pub(super) struct Page<'a> {
     /// In the tab and on top of the page; of our own words.
-    pub(in crate::render) title: &'a str,
+    pub(super) title: &'a str,
     /// What it covers, in one line below the title.
-    pub(in crate::render) about: Markup,
+    pub(super) about: Markup,
     /// The first screen.
-    pub(in crate::render) lead: Markup,
+    pub(super) lead: Markup,
     /// Everything below it, in order; each is named in the navigation.
-    pub(in crate::render) sections: Vec<Section>,
+    pub(super) sections: Vec<Section>,
     /// Program and version, for the last line.
-    pub(in crate::render) generator: &'a str,
-}
-
-/// `kind` of page, and what the user says it is about.
-pub(in crate::render) fn titled(kind: &str, title: Option<&str>) -> String {
-    title.map_or_else(|| kind.to_owned(), |title| format!("{kind}: {}", super::untrusted::name(title)))
+    pub(super) generator: &'a str,
 }
 
 /// One section of a page.
-pub(in crate::render) struct Section {
+pub(super) struct Section {
     id: &'static str,
     title: &'static str,
     note: String,
@@ -59,19 +39,14 @@ pub(in crate::render) struct Section {
 
 impl Section {
     /// `id` names it in links; `note` stands beside the title and may be empty.
-    pub(in crate::render) fn new(
-        id: &'static str,
-        title: &'static str,
-        note: impl Into<String>,
-        body: Markup,
-    ) -> Section {
+    pub(super) fn new(id: &'static str, title: &'static str, note: impl Into<String>, body: Markup) -> Section {
         Section { id, title, note: note.into(), body }
     }
 }
 
 impl Page<'_> {
     /// The whole document.
-    pub(in crate::render) fn render(&self) -> String {
+    pub(super) fn render(&self) -> String {
         let page = html! {
             (DOCTYPE)
             html lang="en" {

@@ -3,6 +3,12 @@
 //! Every row is a `tbody` of its own, so that what it opens moves with it. Without scripts all rows are shown,
 //! opened.
 
+use super::blocks::{blocks, left_out};
+use super::rich::{inline, is_shown, list};
+use super::untrusted::name;
+use super::{bars, marks};
+use crate::render::charts::ChartError;
+use crate::render::document::{Block, Card, Cell, Column, Content, Facet, Field, Kind, Place, Row, Table};
 use crate::render::words;
 use maud::{Markup, html};
 
@@ -11,186 +17,169 @@ const PAGE: usize = 25;
 /// Rows from which a table has a field to filter it by.
 const MANY: usize = 6;
 
-/// How a column sorts and where it is left out.
-#[derive(Clone, Copy)]
-pub(in crate::render) struct Column {
-    name: &'static str,
-    number: bool,
-    class: &'static str,
-}
-
-impl Column {
-    /// Words, sorted as such unless a cell has a key.
-    pub(in crate::render) const fn text(name: &'static str) -> Column {
-        Column { name, number: false, class: "" }
+/// The table with its tools; nothing of one without rows.
+pub(super) fn render(table: &Table<'_>) -> Result<Markup, ChartError> {
+    let (rows, hidden) = table.split(table.limits.html, true);
+    if rows.is_empty() {
+        return Ok(html! {});
     }
-
-    /// Figures, at the right, largest first.
-    pub(in crate::render) const fn number(name: &'static str) -> Column {
-        Column { name, number: true, class: "" }
+    let columns = columns(table, &rows);
+    if table.fixed {
+        return Ok(fixed(table, &columns, &rows));
     }
-
-    /// Left out on a phone; what opens below the row should have it.
-    pub(in crate::render) const fn minor(self) -> Column {
-        Column { class: "minor", ..self }
-    }
-
-    /// Left out on everything but a wide screen.
-    pub(in crate::render) const fn least(self) -> Column {
-        Column { class: "least", ..self }
-    }
-}
-
-/// One cell, and what it is sorted by.
-pub(in crate::render) struct Cell {
-    shown: Markup,
-    key: Option<String>,
-}
-
-impl Cell {
-    /// Sorted by its text.
-    pub(in crate::render) fn new(shown: Markup) -> Cell {
-        Cell { shown, key: None }
-    }
-
-    /// Sorted by `key`.
-    pub(in crate::render) fn keyed(shown: Markup, key: impl ToString) -> Cell {
-        Cell { shown, key: Some(key.to_string()) }
-    }
-
-    /// A count; nothing is shown of 0.
-    pub(in crate::render) fn count(n: u64) -> Cell {
-        Cell::keyed(html! { @if n > 0 { (words::number(n)) } }, n)
-    }
-
-    /// A span of seconds; nothing is shown of 0.
-    pub(in crate::render) fn span(s: f64) -> Cell {
-        Cell::keyed(html! { (words::span(s)) }, s)
-    }
-}
-
-/// One row.
-pub(in crate::render) struct Row {
-    /// Cells, one a column.
-    pub(in crate::render) cells: Vec<Cell>,
-    /// What opens below it.
-    pub(in crate::render) more: Option<Markup>,
-    /// Unique in the page; also where links to it go.
-    pub(in crate::render) id: Option<String>,
-    /// A link that is no id: `run=NAME` for `#run=NAME`.
-    pub(in crate::render) link: Option<String>,
-    /// What it is chosen by: one of the table's facets.
-    pub(in crate::render) facet: &'static str,
-}
-
-impl Row {
-    /// A row that opens nothing and is no target.
-    pub(in crate::render) fn plain(cells: Vec<Cell>) -> Row {
-        Row { cells, more: None, id: None, link: None, facet: "" }
-    }
-}
-
-/// A table.
-pub(in crate::render) struct Table<'a> {
-    /// Unique in the page.
-    pub(in crate::render) id: &'static str,
-    /// What it holds, for those who cannot see it.
-    pub(in crate::render) caption: &'a str,
-    /// Columns, in order.
-    pub(in crate::render) columns: &'a [Column],
-    /// Rows, in the order they are first shown in.
-    pub(in crate::render) rows: Vec<Row>,
-    /// Kinds of rows to choose from, each with its mark.
-    pub(in crate::render) facets: Vec<(&'static str, Markup)>,
-}
-
-impl Table<'_> {
-    /// The table with its tools.
-    pub(in crate::render) fn render(&self) -> Markup {
-        html! {
-            (self.tools())
-            div.scroll {
-                table id=(self.id) data-table data-page=(PAGE) {
-                    caption.unseen { (self.caption) }
-                    thead { tr { @for column in self.columns { (head(*column)) } } }
-                    @for (nth, row) in self.rows.iter().enumerate() { (self.row(nth, row)) }
-                }
-            }
-            @if self.rows.len() > PAGE {
-                div.pager data-pager=(self.id) {
-                    button type="button" data-go="-1" { "Previous" }
-                    span.where {}
-                    button type="button" data-go="1" { "Next" }
-                    button type="button" data-go="all" { "Show all" }
-                }
+    let bodies = rows.iter().enumerate().map(|(nth, one)| row(table.id, &columns, nth, one));
+    let bodies = bodies.collect::<Result<Vec<_>, _>>()?;
+    Ok(html! {
+        (tools(table, &rows))
+        div.scroll {
+            table id=(table.id) data-table data-page=(PAGE) {
+                caption.unseen { (crate::model::units::plural(2, table.unit)) }
+                thead { tr { @for (_, column) in &columns { (head(column)) } } }
+                @for body in &bodies { (body) }
             }
         }
-    }
-
-    fn tools(&self) -> Markup {
-        let facets: Vec<_> = self.facets.iter().filter(|(facet, _)| self.count(facet) > 0).collect();
-        if self.rows.len() < MANY {
-            return html! {};
+        @if rows.len() > PAGE {
+            div.pager data-pager=(table.id) {
+                button type="button" data-go="-1" { "Previous" }
+                span.where {}
+                button type="button" data-go="1" { "Next" }
+                button type="button" data-go="all" { "Show all" }
+            }
         }
-        html! {
-            div.tools data-tools=(self.id) {
-                label.filter {
-                    span.unseen { "Filter " (self.caption) }
-                    input type="search" placeholder="Filter: any word, id or file" autocomplete="off" spellcheck="false";
-                }
-                @if facets.len() > 1 {
-                    div.facets role="group" aria-label="Show only" {
-                        @for (facet, mark) in facets {
-                            button type="button" aria-pressed="false" data-facet=(facet) {
-                                (mark) " " span.count { (words::number(self.count(facet))) }
-                            }
+        (left_out(&hidden, table.omitted, table.unit))
+    })
+}
+
+/// A column of a table, by its position.
+type Shown<'t> = [(usize, &'t Column)];
+
+/// Those with content. Bars are for terminals: here a chart stands above the table.
+fn columns<'t>(table: &'t Table<'_>, rows: &[&Row<'_>]) -> Vec<(usize, &'t Column)> {
+    let is_empty = |at: usize| rows.iter().all(|row| is_empty(&row.cells[at]));
+    let is_shown = |(at, column): &(usize, &Column)| column.kind != Kind::Bar && !is_empty(*at);
+    table.columns.iter().enumerate().filter(is_shown).collect()
+}
+
+fn is_empty(cell: &Cell<'_>) -> bool {
+    matches!(&cell.content, Content::Rich(rich) if !is_shown(rich))
+}
+
+/// A table whose order is its meaning.
+fn fixed(table: &Table<'_>, columns: &Shown<'_>, rows: &[&Row<'_>]) -> Markup {
+    html! {
+        div.finding { div.scroll {
+            table {
+                caption.unseen { (crate::model::units::plural(2, table.unit)) }
+                thead { tr { @for (_, column) in columns { th scope="col" class=[class(column)] { span { (column.name) } } } } }
+                tbody { @for row in rows { tr { (cells(columns, row, None)) } } }
+            }
+        } }
+    }
+}
+
+fn tools(table: &Table<'_>, rows: &[&Row<'_>]) -> Markup {
+    if rows.len() < MANY {
+        return html! {};
+    }
+    let facets = table.facets();
+    let count = |facet: &Facet| rows.iter().filter(|row| row.facet == Some(*facet)).count() as u64;
+    html! {
+        div.tools data-tools=(table.id) {
+            label.filter {
+                span.unseen { "Filter " (crate::model::units::plural(2, table.unit)) }
+                input type="search" placeholder="Filter: any word, id or file" autocomplete="off" spellcheck="false";
+            }
+            @if facets.len() > 1 {
+                div.facets role="group" aria-label="Show only" {
+                    @for facet in &facets {
+                        button type="button" aria-pressed="false" data-facet=(facet.name) {
+                            @if let Some(sign) = facet.sign { (marks::word(sign, facet.name)) } @else { (facet.name) }
+                            " " span.count { (words::number(count(facet))) }
                         }
                     }
                 }
-                span.found role="status" {}
             }
+            span.found role="status" {}
         }
     }
+}
 
-    fn count(&self, facet: &str) -> u64 {
-        self.rows.iter().filter(|row| row.facet == facet).count() as u64
-    }
+fn row(table: &str, columns: &Shown<'_>, nth: usize, row: &Row<'_>) -> Result<Markup, ChartError> {
+    let more = format!("{table}-more-{nth}");
+    let opens = row.card.is_some() || !row.more.is_empty();
+    let link = row.run.map(|run| format!("run={}", name(run)));
+    let opened = match &row.card {
+        Some(one) => card(one, &row.more)?,
+        None => blocks(&row.more)?,
+    };
+    Ok(html! {
+        tbody id=[row.id.as_deref()] data-link=[link] data-facet=[row.facet.map(|facet| facet.name)] {
+            tr.row { (cells(columns, row, opens.then_some(&more))) }
+            @if opens { tr.more id=(more) { td colspan=(columns.len()) { (opened) } } }
+        }
+    })
+}
 
-    fn row(&self, nth: usize, row: &Row) -> Markup {
-        let more = format!("{}-more-{nth}", self.id);
-        let facet = (!row.facet.is_empty()).then_some(row.facet);
-        html! {
-            tbody id=[row.id.as_deref()] data-link=[row.link.as_deref()] data-facet=[facet] {
-                tr.row {
-                    @for (place, (cell, column)) in row.cells.iter().zip(self.columns).enumerate() {
-                        td class=[class(*column)] data-key=[cell.key.as_deref()] {
-                            @if place == 0 && row.more.is_some() {
-                                button.opener type="button" aria-expanded="false" aria-controls=(more) { (cell.shown) }
-                            } @else { (cell.shown) }
-                        }
-                    }
-                }
-                @if let Some(markup) = &row.more {
-                    tr.more id=(more) { td colspan=(self.columns.len()) { (markup) } }
-                }
+/// `opens`: the id of what the first cell opens.
+fn cells(columns: &Shown<'_>, row: &Row<'_>, opens: Option<&String>) -> Markup {
+    let shown = columns.iter().map(|(at, column)| (&row.cells[*at], *column));
+    html! {
+        @for (place, (cell, column)) in shown.enumerate() {
+            td class=[class(column)] data-key=[cell.key.as_deref()] {
+                @if let (0, Some(more)) = (place, opens) {
+                    button.opener type="button" aria-expanded="false" aria-controls=(more) { (content(cell)) }
+                } @else { (content(cell)) }
             }
         }
     }
 }
 
-/// The head of a column that does not sort.
-pub(super) fn plain_head(column: Column) -> Markup {
-    html! { th scope="col" class=[class(column)] { span { (column.name) } } }
+fn content(cell: &Cell<'_>) -> Markup {
+    match &cell.content {
+        Content::Rich(rich) => inline(rich),
+        Content::Histogram(histogram) => bars::histogram(histogram),
+        Content::Bar(..) => html! {},
+    }
 }
 
-fn head(column: Column) -> Markup {
-    let kind = if column.number { "number" } else { "text" };
+fn head(column: &Column) -> Markup {
+    let kind = if matches!(column.kind, Kind::Number | Kind::Histogram) { "number" } else { "text" };
     html! { th scope="col" class=[class(column)] data-sort=(kind) { button type="button" { (column.name) } } }
 }
 
-fn class(column: Column) -> Option<String> {
-    let number = if column.number { "number" } else { "" };
-    let class = format!("{number} {}", column.class);
+/// How its cells stand, and where there is no room for it.
+fn class(column: &Column) -> Option<String> {
+    let number = if column.kind == Kind::Number { "number" } else { "" };
+    let rank = match column.rank {
+        0 => "",
+        1 | 2 => "minor",
+        _ => "least",
+    };
+    let class = format!("{number} {rank}");
     let class = class.trim();
     (!class.is_empty()).then(|| class.to_owned())
+}
+
+/// What a problem says: its text at the left, facts beside it, evidence below.
+fn card(card: &Card, more: &[Block<'_>]) -> Result<Markup, ChartError> {
+    let of = |places: [Place; 2]| {
+        card.fields.iter().filter(move |field| places.contains(&field.place) && is_shown(&field.value))
+    };
+    let evidence = blocks(more)?;
+    Ok(html! {
+        div.about-problem {
+            div { @for field in of([Place::Body, Place::Page]) { (told(field)) } }
+            dl.terms.small { @for field in of([Place::Fact, Place::Aside]) { dt { (field.label) } dd { (list(&field.value)) } } }
+            @if !more.is_empty() { div.evidence { (evidence) } }
+        }
+    })
+}
+
+fn told(field: &Field) -> Markup {
+    let faint = field.place == Place::Page;
+    html! {
+        @if field.label.is_empty() { p.prose { (inline(&field.value)) } } @else {
+            div.fix.faint[faint] { h3 { (field.label) } p.prose { (inline(&field.value)) } }
+        }
+    }
 }

@@ -121,7 +121,7 @@ fn ids_are_unique_and_links_lead_somewhere() {
     assert_eq!(all.len(), count, "an id twice");
     all.extend(ids("data-link"));
     for link in page.split("href=\"#").skip(1).filter_map(|part| part.split('"').next()) {
-        let is_shown = all.iter().any(|id| id == link || evidence::percent_encoded(id) == link.replace('=', "%3D"));
+        let is_shown = all.iter().any(|id| id == link || rich::percent_encoded(id) == link.replace('=', "%3D"));
         // Advice of a sample may name a rule that its problems do not have.
         assert!(is_shown || link.starts_with("RL") || link.starts_with("sign-"), "#{link} leads nowhere");
     }
@@ -133,7 +133,7 @@ fn sections_without_content_are_left_out() {
     for id in ["problems", "recovery"] {
         assert!(!calm.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
-    assert!(calm.contains("No problem found") && calm.contains("Nothing: no problem above info was found"));
+    assert!(calm.contains("No problem found"));
     for id in ["problems", "runs", "retries", "headroom", "incidents", "recovery", "load", "method"] {
         assert!(page(&night()).contains(&format!("<section id=\"{id}\"")), "{id}");
     }

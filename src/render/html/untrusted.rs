@@ -10,7 +10,7 @@ const PROSE: usize = 500;
 const NAME: usize = 120;
 
 /// A message, cut at its end.
-pub(in crate::render) fn prose(text: &str) -> String {
+pub(super) fn prose(text: &str) -> String {
     let text = safe(text);
     match text.char_indices().nth(PROSE) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -19,7 +19,7 @@ pub(in crate::render) fn prose(text: &str) -> String {
 }
 
 /// An id, a file or a name, cut in its middle: they differ at their ends.
-pub(in crate::render) fn name(text: &str) -> String {
+pub(super) fn name(text: &str) -> String {
     let text = safe(text);
     let length = text.chars().count();
     if length <= NAME {

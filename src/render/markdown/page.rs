@@ -21,14 +21,16 @@ impl Page {
         self.push(&format!("{text}\n\n"))
     }
 
-    /// Adds a heading, a table of at least one row, and a note on the rows that found no room.
-    pub(super) fn table(&mut self, heading: &str, head: &[&str], rows: &[Vec<String>], rest: &str) {
+    /// Adds a heading, a table of at least one row under columns of words or numbers, and a note on the rows that
+    /// found no room.
+    pub(super) fn table(&mut self, heading: &str, columns: &[(&str, bool)], rows: &[Vec<String>], rest: &str) {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let names: Vec<String> = head.iter().map(|name| name.trim_end_matches(':').to_owned()).collect();
+        let names: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         let rule: Vec<String> =
-            head.iter().map(|name| if name.ends_with(':') { "---:" } else { "---" }.to_owned()).collect();
+            columns.iter().map(|(_, is_number)| if *is_number { "---:" } else { "---" }.to_owned()).collect();
+        let heading = if heading.is_empty() { String::new() } else { format!("{heading}\n\n") };
         let Some((first, more)) = rows.split_first() else { return };
-        let start = format!("{heading}\n\n{}{}{}", line(&names), line(&rule), line(first));
+        let start = format!("{heading}{}{}{}", line(&names), line(&rule), line(first));
         if !self.push(&start) {
             return;
         }

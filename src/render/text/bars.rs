@@ -1,10 +1,7 @@
-//! Bars and sparklines from block characters.
+//! Bars from block characters.
 
 use super::layout::Text;
 use anstyle::Style;
-
-/// Eighths of a character's height; the first for anything above nothing.
-const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// One part of a bar: its size, the character and the style that tell it from the others.
 pub(super) type Part = (u64, char, Style);
@@ -31,12 +28,6 @@ fn lengths(parts: &[Part], most: u64, width: usize) -> Vec<usize> {
     lengths
 }
 
-/// The height for a share between 0 and 1.
-pub(in crate::render) fn height(ratio: f64) -> char {
-    let step = (ratio.clamp(0.0, 1.0) * HEIGHTS.len() as f64).ceil() as usize;
-    HEIGHTS[step.clamp(1, HEIGHTS.len()) - 1]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,11 +40,5 @@ mod tests {
         assert_eq!(of([1, 0, 0], 10_001, 10), [1, 0, 0]);
         assert_eq!(of([u64::MAX, u64::MAX, 3], u64::MAX, 7).iter().sum::<usize>(), 7);
         assert_eq!(of([0, 0, 0], 0, 5), [0, 0, 0]);
-    }
-
-    #[test]
-    fn heights_run_from_empty_to_full() {
-        let all: String = [-1.0, 0.0, 0.01, 0.2, 0.5, 0.99, 1.0, 7.0].map(height).iter().collect();
-        assert_eq!(all, "▁▁▁▂▄███");
     }
 }

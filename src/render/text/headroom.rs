@@ -1,20 +1,17 @@
-//! What was left of each limit over time, with the 429s below.
+//! What was left of each limit over time as sparklines, with the 429s below.
 
-use super::bars::height;
 use super::layout::{Fit, Text};
 use super::page::Page;
 use super::{style, words};
 use crate::model::Time;
-use crate::report::{Headroom, HeadroomPoint, Report};
+use crate::render::document::Charts;
+use crate::report::{Headroom, HeadroomPoint};
 use anstyle::Style;
 use std::io;
+use words::height;
 
-/// Scopes before `--verbose`.
-const SCOPES: usize = 6;
 /// Columns of a limit's name.
 const NAME: usize = 15;
-/// Below this share of a limit a calm page shows it all the same.
-const TIGHT: f64 = 0.25;
 
 /// The limits of one scope over one stretch of time.
 struct Scene<'a> {
@@ -25,42 +22,21 @@ struct Scene<'a> {
     columns: usize,
 }
 
-pub(super) fn write(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    let all = by_scope(&report.headroom);
-    let calm = super::is_calm(report) && !page.options.verbose;
-    let mut shown: Vec<_> = all.iter().filter(|(_, limits)| !calm || least(limits) < TIGHT).collect();
-    // The tightest first; of equals, as the report orders them.
-    shown.sort_by(|a, b| least(&a.1).total_cmp(&least(&b.1)));
-    if shown.is_empty() {
-        return Ok(());
-    }
-    page.heading("HEADROOM", "the least left of each limit, from empty ▁ to full █")?;
-    let most = if page.options.verbose { shown.len() } else { SCOPES };
+/// Charts of limits; a terminal has no room for others.
+pub(super) fn write(charts: &Charts<'_>, page: &mut Page<'_>) -> io::Result<()> {
+    let all: Vec<&[&Headroom]> = charts.charts.iter().filter_map(|chart| chart.limits()).collect();
+    let most = if page.options.verbose { all.len() } else { charts.limits.text.min(all.len()) };
     // One width for all, so that their lines end alike.
-    let notes = shown.iter().take(most).flat_map(|(_, limits)| limits).map(|limit| note(limit).width()).max();
+    let notes = all[..most].iter().flat_map(|limits| limits.iter()).map(|limit| note(limit).width()).max();
     let columns = page.inner().saturating_sub(2 + NAME + 2 + notes.unwrap_or(0)).max(8);
-    for (scope, limits) in shown.iter().take(most) {
-        one_scope(scope, limits, columns, page)?;
+    for limits in &all[..most] {
+        one_scope(&limits[0].scope, limits, columns, page)?;
     }
-    match shown.len().saturating_sub(most) {
+    match (all.len() - most) as u64 {
         0 => Ok(()),
-        more => page.remark(&format!("and {} (--verbose shows all)", words::counted(more as u64, "more scope"))),
+        more => page
+            .remark(&format!("and {} (--verbose shows all)", words::counted(more, &format!("more {}", charts.unit)))),
     }
-}
-
-fn by_scope(headroom: &[Headroom]) -> Vec<(&str, Vec<&Headroom>)> {
-    let mut scopes: Vec<(&str, Vec<&Headroom>)> = Vec::new();
-    for limit in headroom {
-        match scopes.iter_mut().find(|(scope, _)| *scope == limit.scope) {
-            Some((_, limits)) => limits.push(limit),
-            None => scopes.push((&limit.scope, vec![limit])),
-        }
-    }
-    scopes
-}
-
-fn least(limits: &[&Headroom]) -> f64 {
-    limits.iter().map(|limit| limit.min_ratio).fold(f64::INFINITY, f64::min)
 }
 
 fn one_scope(scope: &str, limits: &[&Headroom], columns: usize, page: &mut Page<'_>) -> io::Result<()> {

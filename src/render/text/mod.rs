@@ -1,34 +1,21 @@
 //! The report for a terminal: what is wrong and what to do first, the evidence below.
 //!
-//! One file for each section; [`layout`] measures, wraps and cuts, [`page`] writes. No line is longer than the
-//! page is wide, whatever the log holds.
+//! [`blocks`] writes the sections of [`super::sections`]; [`layout`] measures, wraps and cuts, [`page`] writes lines.
+//! No line is longer than the page is wide, whatever the log holds.
 
-mod advice;
-mod backoff;
 mod bars;
-mod classes;
+mod blocks;
+mod cards;
 mod classify;
-mod data;
-mod diff;
 mod examples;
 mod explain;
-mod gaps;
 mod headroom;
-mod incidents;
 mod layout;
-mod load;
-mod notices;
 mod page;
-mod problems;
-mod recovery;
-mod retries;
 mod rules;
-mod runs;
 mod style;
 mod table;
 mod trace;
-mod trend;
-mod who;
 
 #[cfg(test)]
 pub(in crate::render) mod sample;
@@ -36,22 +23,14 @@ pub(in crate::render) mod sample;
 mod tests;
 
 pub use classify::classify;
-pub use diff::diff;
 pub use explain::explain;
 pub use rules::rules;
-pub(in crate::render) use trace::{
-    alone, ending, of_reading, right_action, sentence, support_fields, wait_after, wait_before,
-};
 pub use trace::{markdown, traces, unresolved};
-pub use trend::trend;
 
-pub(in crate::render) use bars::height;
-
-use super::words;
-use crate::model::{Severity, Zone};
+use super::{sections, words};
+use crate::compare::{Diff, Trend};
+use crate::model::Zone;
 use crate::report::Report;
-use layout::Text;
-use page::Page;
 use std::io::{self, Write};
 
 /// How a report is written for a terminal.
@@ -79,27 +58,23 @@ impl Default for TextOptions {
 ///
 /// What writing to `out` fails with.
 pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(report, *options, out);
-    let time = report.window.map_or_else(String::new, |window| format!(" · {}", words::window(window, options.zone)));
-    page.paragraph(&Text::styled(style::FAINT, words::subject(report)).and(style::FAINT, time))?;
-    page.paragraph(&Text::styled(style::BOLD, &report.verdict))?;
-    notices::write(report, &mut page)?;
-    advice::write(report, &mut page)?;
-    data::write(report, &mut page)?;
-    problems::write(report, &mut page)?;
-    incidents::write(report, &mut page)?;
-    runs::write(report, &mut page)?;
-    who::write(report, &mut page)?;
-    retries::write(report, &mut page)?;
-    backoff::write(report, &mut page)?;
-    classes::write(report, &mut page)?;
-    recovery::write(report, &mut page)?;
-    load::write(report, &mut page)?;
-    headroom::write(report, &mut page)?;
-    gaps::write(report, &mut page)
+    blocks::document(&sections::report(report, options.zone), options, out)
 }
 
-/// Nothing to act on: the page stays short.
-fn is_calm(report: &Report) -> bool {
-    report.advice.is_empty() && report.problems.iter().all(|problem| problem.severity == Severity::Info)
+/// Writes a comparison.
+///
+/// # Errors
+///
+/// What writing to `out` fails with.
+pub fn diff(diff: &Diff, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    blocks::document(&sections::diff(diff, options.zone), options, out)
+}
+
+/// Writes a trend.
+///
+/// # Errors
+///
+/// What writing to `out` fails with.
+pub fn trend(trend: &Trend, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    blocks::document(&sections::trend(trend, &[], options.zone), options, out)
 }

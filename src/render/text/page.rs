@@ -2,10 +2,10 @@
 
 use super::layout::{Fit, Text};
 use super::style;
-use super::words::glued;
 use super::{TextOptions, table::Table};
 use crate::model::Time;
-use crate::report::{Report, Window};
+use crate::render::document::Clock;
+use crate::report::Window;
 use std::io::{self, Write};
 
 /// What no terminal is narrower than, in earnest.
@@ -14,27 +14,27 @@ const LEAST_WIDTH: usize = 40;
 const MOST_WIDTH: usize = 120;
 /// Columns a section's content is indented by.
 const INDENT: usize = 2;
+/// Columns from which a page is wide.
+pub(super) const WIDE: usize = 100;
 
 /// Writes lines, never one longer than the page is wide.
 pub(super) struct Page<'a> {
     out: &'a mut dyn Write,
     pub(super) options: TextOptions,
     pub(super) width: usize,
-    /// How a point in time is written: with the date where the data covers more than one day.
-    format: &'static str,
+    pub(super) clock: Clock,
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn new(report: &Report, options: TextOptions, out: &'a mut dyn Write) -> Page<'a> {
-        Page::over(report.window, options, out)
-    }
-
     /// A page about the time of `window`, where there is one.
     pub(super) fn over(window: Option<Window>, options: TextOptions, out: &'a mut dyn Write) -> Page<'a> {
-        let day = |time: Time| options.zone.show(time, "%Y-%m-%d");
-        let one_day = window.is_none_or(|window| day(window.first) == day(window.last));
-        let format = if one_day { "%H:%M:%S" } else { "%m-%d %H:%M" };
-        Page { out, options, width: options.width.clamp(LEAST_WIDTH, MOST_WIDTH), format }
+        let width = options.width.clamp(LEAST_WIDTH, MOST_WIDTH);
+        Page { out, options, width, clock: Clock::over(window, options.zone) }
+    }
+
+    /// Whether there is room for what is only nice to have.
+    pub(super) fn is_wide(&self) -> bool {
+        self.width >= WIDE
     }
 
     /// Columns a section's content has.
@@ -44,13 +44,7 @@ impl<'a> Page<'a> {
 
     /// A point in time, short: the zone is named once, with the data.
     pub(super) fn time(&self, time: Time) -> String {
-        self.options.zone.show(time, self.format)
-    }
-
-    /// "21:04:03 to 22:10:11", or one time where both are the same.
-    pub(super) fn stretch(&self, first: Time, last: Time) -> String {
-        let (first, last) = (self.time(first), self.time(last));
-        if first == last { first } else { glued(&format!("{first} to {last}")) }
+        self.clock.short(time)
     }
 
     pub(super) fn blank(&mut self) -> io::Result<()> {
@@ -104,7 +98,7 @@ impl<'a> Page<'a> {
     }
 
     /// A table.
-    pub(super) fn table(&mut self, table: &Table) -> io::Result<()> {
+    pub(super) fn table(&mut self, table: &Table<'_>) -> io::Result<()> {
         table.lines(self.inner()).into_iter().try_for_each(|line| self.line(line))
     }
 

@@ -1,6 +1,7 @@
 //! Colours: a help for the eye; no word depends on them.
 
 use crate::model::{Outcome, Remedy, Severity};
+use crate::render::document::{Sign, Tone};
 use anstyle::{AnsiColor, Style};
 
 pub(super) const PLAIN: Style = Style::new();
@@ -38,12 +39,25 @@ pub(super) const fn outcome(outcome: Outcome) -> Style {
     }
 }
 
-/// Of a remedy, and its word.
-pub(super) const fn remedy(remedy: Remedy) -> (Style, &'static str) {
+/// Of a remedy.
+pub(super) const fn remedy(remedy: Remedy) -> Style {
     match remedy {
-        Remedy::Wait => (YELLOW, "WAIT"),
-        Remedy::Shrink => (CYAN, "SHRINK"),
-        Remedy::Stop => (RED, "STOP"),
-        Remedy::Fix => (GREEN, "FIX"),
+        Remedy::Wait => YELLOW,
+        Remedy::Shrink => CYAN,
+        Remedy::Stop => RED,
+        Remedy::Fix => GREEN,
+    }
+}
+
+/// Of a part of a text.
+pub(super) fn tone(tone: &Tone) -> Style {
+    match tone {
+        Tone::Plain | Tone::Code | Tone::Name | Tone::Time(_) | Tone::Link(_) => PLAIN,
+        Tone::Faint => FAINT,
+        Tone::Good | Tone::Sign(Sign::Ok) => GREEN,
+        Tone::Bad | Tone::Sign(Sign::Error | Sign::Failed) => RED,
+        Tone::Caution | Tone::Sign(Sign::Warning | Sign::Open | Sign::Retried) => YELLOW,
+        Tone::Sign(Sign::Info) => FAINT,
+        Tone::Count(severity) => self::severity(*severity),
     }
 }

@@ -1,72 +1,119 @@
 //! Tables that fit: columns as wide as their content, the long ones cut, the least important ones left out.
 
+use super::blocks::text;
 use super::layout::{Fit, Text};
-use super::style;
+use super::{bars, style};
+use crate::model::Bar;
+use crate::render::document::{self, Column, Content, Kind, Rich, short_histogram};
+use crate::report::Histogram;
 
 /// Columns between two columns.
 const GAP: usize = 2;
-
-/// One column of a table.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
-    head: &'static str,
-    fit: Fit,
-    /// The width it may be cut to; never cut when `None`.
-    least: Option<usize>,
-    /// Left out where there is no room: the highest first, 0 never.
-    spare: u8,
-}
-
-impl Column {
-    pub(super) const fn new(head: &'static str, fit: Fit) -> Column {
-        Column { head, fit, least: None, spare: 0 }
-    }
-
-    /// May be cut to `least` columns.
-    pub(super) const fn cut_to(self, least: usize) -> Column {
-        Column { least: Some(least), ..self }
-    }
-
-    /// May be left out, before those of a lower `rank`.
-    pub(super) const fn spare(self, rank: u8) -> Column {
-        Column { spare: rank, ..self }
-    }
-}
+/// Columns of a bar, where there is room.
+const BAR: usize = 40;
+/// Columns of a page on which columns of this rank and higher have room.
+const WIDE_RANK: u8 = 5;
+/// Columns of a table on a wide page.
+const WIDE: usize = super::page::WIDE - 2;
 
 /// Rows under named columns.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct Table<'a> {
     columns: Vec<Column>,
-    rows: Vec<Vec<Text>>,
+    rows: Vec<Vec<Slot<'a>>>,
 }
 
-impl Table {
-    pub(super) fn new(columns: &[Column]) -> Table {
+/// What stands in a cell: text, or what is drawn as wide as its column turns out to be.
+#[derive(Clone, Debug)]
+enum Slot<'a> {
+    Text(Text),
+    Histogram(&'a Histogram),
+    Bar(Bar, u64),
+}
+
+impl Slot<'_> {
+    fn width(&self) -> usize {
+        match self {
+            Slot::Text(text) => text.width(),
+            Slot::Histogram(histogram) => short_histogram(histogram, usize::MAX).len(),
+            Slot::Bar(..) => BAR,
+        }
+    }
+
+    fn fitted(&self, width: usize, fit: Fit) -> Text {
+        match self {
+            Slot::Text(text) => text.clone(),
+            Slot::Histogram(histogram) => Text::plain(short_histogram(histogram, width)),
+            Slot::Bar(bar, most) => {
+                let parts =
+                    [(bar.ok, '█', style::GREEN), (bar.failed, '▒', style::RED), (bar.open, '░', style::YELLOW)];
+                bars::bar(&parts, *most, width)
+            }
+        }
+        .fitted(width, fit)
+    }
+}
+
+const fn fit(kind: Kind) -> Fit {
+    match kind {
+        Kind::Words | Kind::Histogram | Kind::Bar => Fit::Words,
+        Kind::Id => Fit::Id,
+        Kind::Number => Fit::Number,
+    }
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(columns: &[Column]) -> Table<'a> {
         Table { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// `rows` under `columns`.
+    pub(super) fn of(columns: &[Column], rows: &[&document::Row<'a>]) -> Table<'a> {
+        let mut table = Table::new(columns);
+        for (nth, row) in rows.iter().enumerate() {
+            let above = nth.checked_sub(1).map(|above| &rows[above].cells);
+            let repeats = |at: usize, rich: &Rich| {
+                columns[at].once
+                    && above.is_some_and(|above| matches!(&above[at].content, Content::Rich(one) if one == rich))
+            };
+            let slot = |(at, cell): (usize, &document::Cell<'a>)| match &cell.content {
+                Content::Rich(rich) if repeats(at, rich) => Slot::Text(Text::new()),
+                Content::Rich(rich) => Slot::Text(text(rich)),
+                Content::Histogram(histogram) => Slot::Histogram(histogram),
+                Content::Bar(bar, most) => Slot::Bar(*bar, *most),
+            };
+            table.rows.push(row.cells.iter().enumerate().map(slot).collect());
+        }
+        table
     }
 
     /// A row, one cell for each column.
     pub(super) fn row(&mut self, cells: Vec<Text>) {
-        self.rows.push(cells);
+        self.rows.push(cells.into_iter().map(Slot::Text).collect());
     }
 
     /// The head and the rows as lines of at most `width` columns. A column without content is left out.
     pub(super) fn lines(&self, width: usize) -> Vec<Text> {
         let mut shown: Vec<(usize, usize)> =
             (0..self.columns.len()).filter_map(|at| Some((at, self.natural(at)?))).collect();
+        if width < WIDE {
+            shown.retain(|(at, _)| self.columns[*at].rank < WIDE_RANK);
+        }
         while !self.shrink(&mut shown, width) && self.leave_out(&mut shown) {}
-        let head = |at: usize| Text::styled(style::FAINT, self.columns[at].head);
+        let head = |at: usize| Some(Slot::Text(Text::styled(style::FAINT, self.head(at))));
         let mut lines = vec![self.line(&shown, width, head)];
-        lines.extend(
-            self.rows.iter().map(|row| self.line(&shown, width, |at| row.get(at).cloned().unwrap_or_default())),
-        );
+        lines.extend(self.rows.iter().map(|row| self.line(&shown, width, |at| row.get(at).cloned())));
         lines
     }
 
     /// The widest cell of a column; `None` when all are empty.
     fn natural(&self, at: usize) -> Option<usize> {
-        let widest = self.rows.iter().filter_map(|row| row.get(at)).map(Text::width).max()?;
-        (widest > 0).then(|| widest.max(Text::plain(self.columns[at].head).width()))
+        let widest = self.rows.iter().filter_map(|row| row.get(at)).map(Slot::width).max()?;
+        (widest > 0).then(|| widest.max(Text::plain(self.head(at)).width()))
+    }
+
+    fn head(&self, at: usize) -> String {
+        self.columns[at].short.to_lowercase()
     }
 
     /// Cuts the widest of the columns that may be cut until all fit; `false` when they cannot.
@@ -86,22 +133,23 @@ impl Table {
 
     /// Takes out the most dispensable column, and gives the others their widths back.
     fn leave_out(&self, shown: &mut Vec<(usize, usize)>) -> bool {
-        let most = shown.iter().map(|(at, _)| self.columns[*at].spare).max().unwrap_or(0);
+        let most = shown.iter().map(|(at, _)| self.columns[*at].rank).max().unwrap_or(0);
         if most == 0 {
             return false;
         }
-        shown.retain(|(at, _)| self.columns[*at].spare != most);
+        shown.retain(|(at, _)| self.columns[*at].rank != most);
         for (at, width) in shown {
             *width = self.natural(*at).unwrap_or(0);
         }
         true
     }
 
-    fn line(&self, shown: &[(usize, usize)], width: usize, cell: impl Fn(usize) -> Text) -> Text {
+    fn line(&self, shown: &[(usize, usize)], width: usize, cell: impl Fn(usize) -> Option<Slot<'a>>) -> Text {
         let mut line = Text::new();
         for (nth, (at, wide)) in shown.iter().enumerate() {
-            let fit = self.columns[*at].fit;
-            line = line.then(" ".repeat(if nth == 0 { 0 } else { GAP })).join(cell(*at).fitted(*wide, fit));
+            let fit = fit(self.columns[*at].kind);
+            let cell = cell(*at).map_or_else(Text::new, |cell| cell.fitted(*wide, fit));
+            line = line.then(" ".repeat(if nth == 0 { 0 } else { GAP })).join(cell);
         }
         line.cut(width, Fit::Words)
     }
@@ -111,12 +159,12 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
+    fn table() -> Table<'static> {
         let mut table = Table::new(&[
-            Column::new("run", Fit::Id).cut_to(6),
-            Column::new("calls", Fit::Number),
-            Column::new("empty", Fit::Words),
-            Column::new("note", Fit::Words).spare(1),
+            Column::id("run").cut_to(6),
+            Column::number("calls"),
+            Column::words("empty"),
+            Column::words("note").rank(1),
         ]);
         table.row(["night-eval-0001", "12", "", "green"].map(Text::plain).to_vec());
         table.row(["日本", "3", "", ""].map(Text::plain).to_vec());

@@ -1,7 +1,6 @@
 //! What ids led to, as a page for a browser: the timeline as a picture and as a table, the findings, what else
 //! went on, and what to tell the provider.
 
-mod around;
 mod picture;
 mod sends;
 
@@ -9,9 +8,13 @@ use super::page::{Page, Section};
 use super::untrusted::{name, prose};
 use super::{HtmlOptions, marks};
 use crate::model::{Outcome, Severity};
-use crate::render::{peers, text, words};
+use crate::render::charts::ChartError;
+use crate::render::document::{self, Clock, Sign};
+use crate::render::html::blocks::blocks;
+use crate::render::sections::trace as parts;
+use crate::render::words;
 use crate::report::{Finding, Window};
-use crate::trace::{Peers, Trace, TracedCall, Traces};
+use crate::trace::{Trace, TracedCall, Traces};
 use maud::{Markup, html};
 use std::io::{self, Write};
 
@@ -25,15 +28,12 @@ const CALLS: usize = 20;
 pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
     let shown = || traces.traces.iter().filter(|trace| trace.same_as.is_none());
     let calls = html! { @for trace in shown() { (calls(trace, options)) } };
-    let around = html! { @for trace in shown() { (around::body(trace, options)) } };
-    let mut sections = vec![
-        Section::new("calls", "Timeline", "", calls),
-        Section::new("around", "What else went on", "other calls", around),
-    ];
-    if shown().any(|trace| !trace.support.is_empty()) {
-        let block = html! { @for trace in shown() { (support(trace)) } };
-        sections.push(Section::new("support", "For support", "to copy; times are UTC", block));
-    }
+    let clock = Clock::over(None, options.zone);
+    let around: Vec<_> = shown().map(|trace| parts::around(trace, &clock)).collect();
+    let support: Vec<_> = shown().filter_map(parts::support).collect();
+    let mut sections = vec![Section::new("calls", "Timeline", "", calls)];
+    sections.extend(together(&around).map_err(io::Error::other)?);
+    sections.extend(together(&support).map_err(io::Error::other)?);
     if shown().any(has_raw) {
         let lines = html! { @for trace in shown() { (raw(trace)) } };
         sections.push(Section::new("raw", "Records", "as the log has them, keys masked", lines));
@@ -42,13 +42,24 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
         title: &format!("Trace of {}", traces.traces.first().map_or_else(String::new, |trace| name(&trace.id))),
         about: html! { (about(traces, options)) },
         lead: html! {
-            @for trace in &traces.traces { h1 { (prose(&words::held(&text::sentence(trace)))) } }
-            p.rest { "Searched: " (text::of_reading(&traces.searched)) "." }
+            @for trace in &traces.traces { h1 { (prose(&words::held(&parts::sentence(trace)))) } }
+            p.rest { "Searched: " (parts::of_reading(&traces.searched)) "." }
         },
         sections,
         generator: &traces.generator,
     };
     out.write_all(page.render().as_bytes())
+}
+
+/// The same section of each trace, one below the other.
+fn together(all: &[document::Section<'_>]) -> Result<Option<Section>, ChartError> {
+    let bodies = all.iter().map(|one| blocks(&one.blocks)).collect::<Result<Vec<_>, _>>()?;
+    let body = html! { @for body in &bodies { (body) } };
+    let note = match all {
+        [one] => one.note.as_str(),
+        _ => "",
+    };
+    Ok(all.first().map(|first| Section::new(first.id, first.title, note, body)))
 }
 
 /// Further ids, and the time of the first and the last attempt.
@@ -69,6 +80,7 @@ fn calls(trace: &Trace, options: &HtmlOptions) -> Markup {
 
 fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
     let retried = call.sends.len() > 1;
+    let clock = Clock::over(None, options.zone);
     let terms = [
         ("call", call.call_id.as_deref()),
         ("run", call.run_id.as_deref()),
@@ -79,47 +91,24 @@ fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
         ("grouped", Some(call.grouping)),
     ];
     html! {
-        h3 { (marks::outcome(call.outcome, retried && call.outcome == Outcome::Ok)) " " (prose(&text::ending(call))) }
+        h3 { (marks::alone(Sign::of(call.outcome, retried && call.outcome == Outcome::Ok))) " " (prose(&parts::ending(call))) }
         dl.facts {
             @for (term, value) in terms {
                 @if let Some(value) = value { div { dt { (term) } dd.id { (name(value)) } } }
             }
         }
-        @if let Some(beside) = &call.peers { (beside_peers(call, beside, options)) }
+        @if let Some(beside) = &call.peers { p.note { "Beside " (prose(&parts::beside_peers(call, beside, &clock))) "." } }
         (picture::draw(call, options.zone))
         (sends::table(trace, call, options.zone))
         @for finding in &call.findings { (found(finding)) }
     }
 }
 
-fn beside_peers(call: &TracedCall, beside: &Peers, options: &HtmlOptions) -> Markup {
-    let at = |time| options.zone.show(time, "%H:%M:%S");
-    let stretch = format!("{} to {}", at(beside.from), at(beside.until));
-    html! {
-        p.note {
-            "Beside " (prose(&peers::sentence(call, beside, &stretch))) "."
-            @if let Some(why) = peers::why(beside) { " " strong { (why) } "." }
-        }
-    }
-}
-
 fn found(finding: &Finding) -> Markup {
     html! {
         details.finding open[finding.severity == Severity::Error] {
-            summary { (marks::coded(finding.severity, finding.rule)) " " (finding.name) ": " (prose(&finding.message)) }
+            summary { (marks::word(finding.severity.into(), finding.rule)) " " (finding.name) ": " (prose(&finding.message)) }
             div.body { p.prose { (prose(&finding.fix)) } }
-        }
-    }
-}
-
-fn support(trace: &Trace) -> Markup {
-    html! {
-        @for (nth, case) in trace.support.iter().enumerate() {
-            dl.terms.case {
-                @for (label, value) in text::support_fields(case, nth) {
-                    dt { (label) } dd.id { (prose(&value)) }
-                }
-            }
         }
     }
 }

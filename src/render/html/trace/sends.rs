@@ -3,7 +3,8 @@
 use crate::model::Zone;
 use crate::render::{
     html::untrusted::{name, prose},
-    text, words,
+    sections::trace as sections,
+    words,
 };
 use crate::trace::{Kind, Trace, TracedCall, TracedSend};
 use maud::{Markup, html};
@@ -18,10 +19,10 @@ pub(super) fn table(trace: &Trace, call: &TracedCall, zone: Zone) -> Markup {
                 thead { tr { @for head in ["", "sent", "#", "status", "class", "answer", "right was", "request id", "line"] { th { span { (head) } } } } }
                 tbody {
                     @for nth in 0..call.sends.len().min(MOST) {
-                        @if let Some((_, wait)) = text::wait_before(call, nth) { tr.gap { td colspan="9" { (wait) } } }
+                        @if let Some((_, wait)) = sections::before(call, nth) { tr.gap { td colspan="9" { (wait) } } }
                         (row(&call.sends[nth], is_marked(trace, call, nth), zone))
                     }
-                    @if let Some((_, after)) = text::wait_after(call) { tr.gap { td colspan="9" { (after) } } }
+                    @if let Some((_, after)) = sections::after(call) { tr.gap { td colspan="9" { (after) } } }
                 }
             }
             @if call.sends.len() > MOST { p.note { "The first " (MOST) " sends; " code { "--format json" } " has all." } }
@@ -41,7 +42,7 @@ fn is_marked(trace: &Trace, call: &TracedCall, nth: usize) -> bool {
 
 fn row(send: &TracedSend, is_marked: bool, zone: Zone) -> Markup {
     let sighting = &send.sighting;
-    let right = send.action.filter(|_| sighting.class.is_some()).map_or("", text::right_action);
+    let right = send.action.filter(|_| sighting.class.is_some()).map_or("", sections::right);
     html! {
         tr.targeted[is_marked] {
             td { @if is_marked { "▶" span.unseen { "the id asked for" } } }

@@ -4,9 +4,9 @@ use super::super::bars;
 use super::super::layout::{Fit, Text};
 use super::super::page::Page;
 use super::super::{style, words};
-use super::{ended, named, timeline};
+use super::{ended, timeline};
 use crate::model::{Confidence, units::seconds};
-use crate::render::peers;
+use crate::render::sections::trace as sections;
 use crate::report::Finding;
 use crate::trace::{Trace, TracedCall};
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ pub(super) fn write(trace: &Trace, nth: usize, told: &mut Told, page: &mut Page<
     let call = &trace.calls[nth];
     let count = trace.calls.len();
     let title = if count == 1 { "CALL".to_owned() } else { format!("CALL {} of {count}", nth + 1) };
-    page.heading(&title, &named::ending(call))?;
+    page.heading(&title, &sections::ending(call))?;
     head(call, page)?;
     page.blank()?;
     timeline::write(trace, call, page)?;
@@ -59,10 +59,7 @@ fn head(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
     }
     item("time", &Text::plain(time(call, page)), page)?;
     if let Some(beside) = &call.peers {
-        let mut text = peers::sentence(call, beside, &page.stretch(beside.from, beside.until));
-        if let Some(why) = peers::why(beside) {
-            text.push_str(&format!("; {why}"));
-        }
+        let text = sections::beside_peers(call, beside, &page.clock);
         item("peers", &Text::plain(text), page)?;
     }
     let is_few = (2..=STRIP).contains(&call.sends.len());

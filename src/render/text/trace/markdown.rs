@@ -1,7 +1,8 @@
 //! The page in Markdown, to paste into an incident's channel or a ticket: headings of our own words, and what the
 //! log says in fences, where nothing has a meaning. Chat programs know no tables; a fence they all know.
 
-use super::{ending, of_reading, one};
+use super::one;
+use crate::render::sections::trace::{ending, of_reading};
 use crate::render::{text::TextOptions, words};
 use crate::trace::{Trace, Traces};
 use std::io::{self, Write};

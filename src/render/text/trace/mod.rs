@@ -1,35 +1,27 @@
 //! What ids led to, for people: what each names, its calls send by send, what the rules say, what else went on,
 //! and what to tell the provider.
 
-mod around;
 mod call;
 mod fold;
 mod markdown;
-mod named;
 mod overview;
 mod raw;
-mod support;
 mod timeline;
 mod unresolved;
-mod wait;
 
 #[cfg(test)]
 mod tests;
 
-pub(in crate::render) use around::alone;
 pub use markdown::markdown;
-pub(in crate::render) use named::{ending, sentence};
-pub(in crate::render) use support::fields as support_fields;
 pub use unresolved::unresolved;
-pub(in crate::render) use wait::{after as wait_after, before as wait_before, right as right_action};
 
 use super::layout::Text;
 use super::page::Page;
-use super::{TextOptions, style, words};
+use super::{TextOptions, blocks, style};
 use crate::model::Time;
+use crate::render::sections::trace::{self as sections, of_reading, sentence};
 use crate::report::Window;
 use crate::trace::{Reading, Trace, TracedSend, Traces};
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Writes `traces` for someone who has an id in hand.
@@ -65,8 +57,10 @@ fn body(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     for nth in shown {
         call::write(trace, nth, &mut told, page)?;
     }
-    around::write(trace, page)?;
-    support::write(trace, page)?;
+    blocks::section(&sections::around(trace, &page.clock), page)?;
+    if let Some(support) = sections::support(trace) {
+        blocks::section(&support, page)?;
+    }
     raw::write(trace, page)
 }
 
@@ -87,27 +81,4 @@ fn searched(reading: &Reading, page: &mut Page<'_>) -> io::Result<()> {
     page.remark(
         "Rules about runs and the fleet saw only what was read here; for all of the log: retrylens analyze INPUT",
     )
-}
-
-/// "9 inputs (8 plain, 1 gzip), 120 kB; read: 171 attempts, 98 kB".
-pub(in crate::render) fn of_reading(reading: &Reading) -> String {
-    let inputs = words::counted(reading.inputs.len() as u64, "input");
-    let packings: BTreeSet<&str> = reading.inputs.iter().map(|input| input.packing).collect();
-    let count = |packing: &str| reading.inputs.iter().filter(|input| input.packing == packing).count();
-    let kinds: Vec<String> = match packings.len() {
-        1 => packings.iter().map(|packing| (*packing).to_owned()).collect(),
-        _ => packings.iter().map(|packing| format!("{} {packing}", count(packing))).collect(),
-    };
-    let attempts = words::counted(reading.attempts, "attempt");
-    let (all, parsed) = (bytes(reading.bytes), bytes(reading.bytes_parsed));
-    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-    format!("{inputs}{kinds}, {all}; read: {attempts}, {parsed}")
-}
-
-fn bytes(n: u64) -> String {
-    match n {
-        0..10_000 => words::counted(n, "byte"),
-        10_000..10_000_000 => format!("{} kB", words::number(n / 1000)),
-        _ => format!("{} MB", words::number(n / 1_000_000)),
-    }
 }

@@ -1,11 +1,12 @@
 //! Many calls at a glance, and which of them deserve more.
 
-use super::super::layout::{Fit, Text};
+use super::super::layout::Text;
 use super::super::page::Page;
-use super::super::table::{Column, Table};
+use super::super::table::Table;
 use super::super::{style, words};
 use super::call::WIDE;
 use crate::model::{Outcome, Severity};
+use crate::render::document::Column;
 use crate::trace::{Trace, TracedCall};
 use std::collections::BTreeSet;
 use std::io;
@@ -16,15 +17,15 @@ const FEW: usize = 3;
 const MOST: usize = 8;
 
 const COLUMNS: [Column; 9] = [
-    Column::new("", Fit::Number),
-    Column::new("time", Fit::Words).spare(1),
-    Column::new("run", Fit::Id).cut_to(12).spare(4),
-    Column::new("call", Fit::Id).cut_to(24),
-    Column::new("sends", Fit::Number),
-    Column::new("outcome", Fit::Words),
-    Column::new("waited", Fit::Number).spare(3),
-    Column::new("failure", Fit::Words).cut_to(10).spare(2),
-    Column::new("found", Fit::Words).cut_to(6),
+    Column::number(""),
+    Column::words("time").rank(1),
+    Column::id("run").cut_to(12).rank(4),
+    Column::id("call").cut_to(24),
+    Column::number("sends"),
+    Column::words("outcome"),
+    Column::number("waited").rank(3),
+    Column::words("failure").cut_to(10).rank(2),
+    Column::words("found").cut_to(6),
 ];
 
 /// One line for each call.

@@ -30,7 +30,13 @@ fn traced(id: &str, records: &[Value]) -> Traces {
     let path = folder.path().join("log.jsonl");
     let log: String = records.iter().map(|record| format!("{record}\n")).collect();
     std::fs::write(&path, log).unwrap();
-    let query = Query { ids: vec![id.to_owned()], context_us: None, zone: Zone::UTC, dialect: Dialect::default() };
+    let query = Query {
+        ids: vec![id.to_owned()],
+        context_us: None,
+        zone: Zone::UTC,
+        dialect: Dialect::default(),
+        format: None,
+    };
     let found = search(&[Source::File(path)], &query, &|_| {}).unwrap();
     let judging = crate::judge::Options { complete: true, ..crate::judge::Options::default() };
     crate::trace::traces(&found, &query.ids, &judging, false)
@@ -229,7 +235,7 @@ fn what_else_went_on_is_told() {
     log.push(other);
     let shown = flat(&at_width(&traced("req_c02_01", &log), 80));
     assert!(
-        shown.contains("It was not alone: 2 of 5 other sends (40%) on the same scope failed in the same way"),
+        shown.contains("It was not alone: 2 of 5 other attempts (40%) on the same scope failed in the same way"),
         "{shown}"
     );
     assert!(shown.contains("server_error 1 1 10:00:01 10:00:01 anthropic claude-opus"), "{shown}");

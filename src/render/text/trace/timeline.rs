@@ -2,12 +2,14 @@
 
 use super::super::layout::{Fit, Text};
 use super::super::page::Page;
-use super::super::table::{Column, Table};
+use super::super::table::Table;
 use super::super::{style, words};
 use super::call::{WIDE, one_file};
+use super::ended;
 use super::fold::{self, Step};
-use super::{ended, wait};
 use crate::model::{Time, Zone};
+use crate::render::document::Column;
+use crate::render::sections::trace::{after, before, right};
 use crate::trace::{Kind, Trace, TracedCall, TracedSend};
 use anstyle::Style;
 use std::io;
@@ -59,8 +61,8 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
             }
         }
     }
-    match wait::after(call) {
-        Some((color, text)) => page.hanging(Text::new(), line.hang, &Text::styled(color, text)),
+    match after(call) {
+        Some((tone, text)) => page.hanging(Text::new(), line.hang, &Text::styled(style::tone(&tone), text)),
         None => Ok(()),
     }
 }
@@ -75,19 +77,19 @@ fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
 }
 
 impl Line<'_> {
-    fn table(&self, steps: &[Step], page: &Page<'_>) -> Table {
+    fn table(&self, steps: &[Step], page: &Page<'_>) -> Table<'static> {
         let zone = page.options.zone;
         let format = clock(self.call, zone);
         let mut table = Table::new(&[
-            Column::new("", Fit::Words),
-            Column::new("time", Fit::Words),
-            Column::new("#", Fit::Number),
-            Column::new("sdk", Fit::Number).spare(1),
-            Column::new("status", Fit::Words),
-            Column::new("class", Fit::Words).cut_to(10),
-            Column::new("answer", Fit::Number),
-            Column::new("right was", Fit::Words).cut_to(6),
-            Column::new("", Fit::Words),
+            Column::words(""),
+            Column::words("time"),
+            Column::number("#"),
+            Column::number("sdk").rank(1),
+            Column::words("status"),
+            Column::words("class").cut_to(10),
+            Column::number("answer"),
+            Column::words("right was").cut_to(6),
+            Column::words(""),
         ]);
         for step in steps {
             if let Step::Send(nth) = step {
@@ -111,7 +113,7 @@ impl Line<'_> {
             Text::plain(status),
             Text::styled(color, class),
             Text::plain(words::span(send.duration_ms.unwrap_or(0.0) / 1e3)),
-            Text::plain(send.action.filter(|_| send.sighting.class.is_some()).map_or("", wait::right)),
+            Text::plain(send.action.filter(|_| send.sighting.class.is_some()).map_or("", right)),
             self.bar(send.sighting.ts, ended(send), '█', color),
         ]
     }
@@ -135,8 +137,8 @@ impl Line<'_> {
 
     /// What lies in front of the send at `nth`.
     fn wait(&self, nth: usize, page: &mut Page<'_>) -> io::Result<()> {
-        let Some((color, text)) = wait::before(self.call, nth) else { return Ok(()) };
-        let text = Text::styled(style::FAINT, "│ ").and(color, text);
+        let Some((tone, text)) = before(self.call, nth) else { return Ok(()) };
+        let text = Text::styled(style::FAINT, "│ ").and(style::tone(&tone), text);
         let (before, send) = (&self.call.sends[nth - 1], &self.call.sends[nth]);
         let room = self.offset.saturating_sub(self.hang);
         if self.bars == 0 || text.width() >= room {

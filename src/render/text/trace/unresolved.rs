@@ -1,6 +1,6 @@
 //! An id that leads nowhere, in one sentence: what was searched, and what it may have been meant to be.
 
-use super::{bytes, of_reading};
+use crate::render::sections::trace::{bytes, of_reading};
 use crate::trace::{Kind, Reading, Unresolved};
 use crate::untrusted::safe;
 

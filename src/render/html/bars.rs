@@ -1,0 +1,43 @@
+//! Attempts per call as a small picture.
+
+use crate::model::Bar;
+use crate::render::document::folded;
+use crate::report::Histogram;
+use maud::{Markup, html};
+
+/// Columns; the last one holds all that took more attempts.
+const COLUMNS: u32 = 8;
+/// Height, and the least that one call has of it.
+const HEIGHT: f64 = 14.0;
+const LEAST: f64 = 1.5;
+
+/// A bar for each number of attempts, on a scale from 0: its parts are in proportion.
+pub(super) fn histogram(histogram: &Histogram) -> Markup {
+    let slots = folded(histogram, COLUMNS);
+    let most = slots.iter().map(|(.., bar)| bar.calls()).max().unwrap_or(0).max(1);
+    let words: Vec<String> = slots.iter().map(|(attempts, _, bar)| format!("{attempts}: {}", bar.calls())).collect();
+    let words = format!("calls by attempts: {}", words.join(", "));
+    html! {
+        svg.bars viewBox="0 0 88 14" role="img" aria-label=(words) {
+            title { (words) }
+            @for (attempts, _, bar) in &slots { (column(f64::from(*attempts - 1) * 11.0, *bar, most)) }
+        }
+    }
+}
+
+fn column(x: f64, bar: Bar, most: u64) -> Markup {
+    let full = (HEIGHT * bar.calls() as f64 / most as f64).max(LEAST);
+    let share = |n: u64| full * n as f64 / bar.calls().max(1) as f64;
+    html! {
+        (part("open-part", x, HEIGHT - full, share(bar.open)))
+        (part("failed-part", x, HEIGHT - full + share(bar.open), share(bar.failed)))
+        (part("ok-part", x, HEIGHT - share(bar.ok), share(bar.ok)))
+    }
+}
+
+fn part(class: &str, x: f64, y: f64, height: f64) -> Markup {
+    if height <= 0.0 {
+        return html! {};
+    }
+    html! { rect class=(class) x=(x) y=(format!("{y:.1}")) width="9" height=(format!("{height:.1}")) {} }
+}

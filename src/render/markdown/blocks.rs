@@ -1,0 +1,179 @@
+//! A page of sections for a comment.
+
+use super::escape::{code, inline};
+use super::page::Page;
+use super::{MOST, NAME, NOTES, SENTENCE};
+use crate::model::Severity;
+use crate::model::units::capital;
+use crate::render::document::{
+    Block, Card, Cell, Column, Content, Document, Fact, Kind, List, Place, Rich, Section, Sign, Span, Step, Table,
+    Tone, remedy, short_histogram,
+};
+use crate::render::words::counted;
+
+/// Columns of a table: those of a higher rank have no room.
+const RANK: u8 = 3;
+/// Rows told in full below a table.
+const IN_FULL: usize = 40;
+/// Columns of a histogram.
+const HISTOGRAM: usize = 24;
+
+/// The whole document.
+pub(super) fn document(page: &Document<'_>) -> String {
+    // The last section is short, says what was not judged, and must not fall off the end.
+    let (last, others) = page.sections.split_last().map_or((None, &[][..]), |(last, others)| (Some(last), others));
+    let mut end = Page::new(MOST / 2);
+    last.into_iter().for_each(|one| section(one, &mut end));
+    let end = format!("{}\n_{}_\n", end.finish(), page.generator);
+    let mut out = Page::new(MOST - NOTES - end.chars().count());
+    out.block(&title(page));
+    out.block(&inline(&page.about, SENTENCE));
+    out.block(&format!("**{}**", inline(&page.verdict, SENTENCE)));
+    if !page.aside.is_empty() {
+        out.block(&page.aside);
+    }
+    for notice in &page.notices {
+        out.block(&format!("> [!NOTE]\n> Notice: {}", inline(notice, SENTENCE)));
+    }
+    page.lead.iter().chain(others).for_each(|one| section(one, &mut out));
+    format!("{}\n{end}", out.finish())
+}
+
+fn title(page: &Document<'_>) -> String {
+    format!("## {} retrylens: {}", mark(page.sign), inline(page.subject.as_deref().unwrap_or(page.kind), NAME))
+}
+
+fn mark(sign: Sign) -> &'static str {
+    match sign {
+        Sign::Error | Sign::Failed => "❌",
+        Sign::Warning | Sign::Open => "⚠️",
+        Sign::Ok | Sign::Retried => "✅",
+        Sign::Info => "ℹ️",
+    }
+}
+
+fn section(section: &Section<'_>, page: &mut Page) {
+    let is_shown = |block: &Block<'_>| match block {
+        Block::Heading(_) | Block::Note(_) | Block::Full(_) | Block::Charts(_) => false,
+        Block::Table(table) => !table.rows.is_empty(),
+        _ => true,
+    };
+    if !section.blocks.iter().any(is_shown) {
+        return;
+    }
+    // A heading is kept with what it is about.
+    let mut heading = format!("### {}", section.title);
+    for one in section.blocks.iter() {
+        match one {
+            Block::Heading(title) if heading.is_empty() => heading = format!("#### {title}"),
+            Block::Heading(title) => heading.push_str(&format!("\n\n#### {title}")),
+            one if is_shown(one) => block(std::mem::take(&mut heading), one, page),
+            _ => {}
+        }
+    }
+}
+
+fn block(heading: String, block: &Block<'_>, page: &mut Page) {
+    let below = |text: String| if heading.is_empty() { text } else { format!("{heading}\n\n{text}") };
+    match block {
+        Block::Prose(rich) => {
+            page.block(&below(text(rich)));
+        }
+        Block::List(one) => {
+            page.block(&below(list(one)));
+        }
+        Block::Facts(facts) => {
+            page.block(&below(facts.iter().filter_map(fact).collect::<Vec<_>>().join("\n")));
+        }
+        Block::Steps(steps) => {
+            page.block(&below(steps.iter().map(step).collect::<Vec<_>>().join("\n")));
+        }
+        Block::Table(one) => table(&heading, one, page),
+        Block::Heading(_) | Block::Note(_) | Block::Charts(_) | Block::Full(_) | Block::Fold(..) => {}
+    }
+}
+
+/// `rich`, with nothing of a log's own markup.
+fn text(rich: &Rich) -> String {
+    match rich.names() {
+        Some(names) => names.iter().map(|name| code(name, NAME)).collect::<Vec<_>>().join(", "),
+        None => rich.spans.iter().map(span).collect(),
+    }
+}
+
+fn span(span: &Span) -> String {
+    match &span.tone {
+        Tone::Name => code(&span.text, NAME),
+        Tone::Code => format!("`{}`", span.text.replace('`', "'")),
+        // An arrow says that a figure departs from those before it.
+        Tone::Sign(_) if span.text.starts_with(['▲', '▼']) => format!("**{}**", inline(&span.text, NAME)),
+        Tone::Sign(sign @ (Sign::Error | Sign::Warning | Sign::Info)) => {
+            format!("{} {}", mark(*sign), inline(&span.text, NAME))
+        }
+        Tone::Count(severity) => format!("{} {}", span.text, mark((*severity).into())),
+        _ => inline(&span.text, SENTENCE),
+    }
+}
+
+fn list(list: &List) -> String {
+    let shown = list.items.len().min(list.limits.markdown);
+    let mut items: Vec<String> = list.items[..shown].iter().map(|item| format!("- {}", text(item))).collect();
+    match list.total.saturating_sub(shown as u64) {
+        0 => {}
+        more => items.push(format!("- and {} ({})", counted(more, &format!("more {}", list.unit)), list.rest)),
+    }
+    items.join("\n")
+}
+
+fn fact(fact: &Fact) -> Option<String> {
+    (!fact.full && !fact.value.is_empty()).then(|| format!("- {}: {}", fact.label, text(&fact.value)))
+}
+
+fn step(step: &Step) -> String {
+    let until = step.until.as_ref().map_or_else(String::new, |until| format!(" until {until}"));
+    let meta: Vec<&str> = step.meta.iter().chain(&step.decided_by).map(String::as_str).collect();
+    let meta = capital(&inline(&meta.join("; "), SENTENCE));
+    let gap = if meta.is_empty() { "" } else { "<br>" };
+    let (word, text) = (capital(remedy(step.remedy)), inline(&step.text, SENTENCE));
+    format!("1. **{word}{until}** ({}): {text}{gap}{meta}", step.rule)
+}
+
+fn table(heading: &str, table: &Table<'_>, page: &mut Page) {
+    let (rows, hidden) = table.split(table.limits.markdown, true);
+    let columns: Vec<(usize, &Column)> = table
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(_, column)| column.rank <= RANK && column.kind != Kind::Bar)
+        .collect();
+    let cells: Vec<Vec<String>> =
+        rows.iter().map(|row| columns.iter().map(|(at, _)| cell(&row.cells[*at])).collect()).collect();
+    let columns: Vec<(&str, bool)> =
+        columns.iter().map(|(_, column)| (column.name, column.kind == Kind::Number)).collect();
+    let rest = table.left_out(&hidden, " in the JSON report only").map_or_else(String::new, |more| more + ".");
+    page.table(heading, &columns, &cells, &rest);
+    let cards = rows.iter().filter_map(|row| row.card.as_ref());
+    for card in cards.filter(|card| !card.compact && card.severity > Severity::Info).take(IN_FULL) {
+        page.block(&in_full(card));
+    }
+}
+
+fn cell(cell: &Cell<'_>) -> String {
+    match &cell.content {
+        Content::Rich(rich) => text(rich),
+        Content::Histogram(histogram) => short_histogram(histogram, HISTOGRAM),
+        Content::Bar(..) => String::new(),
+    }
+}
+
+/// Inside `<summary>` Markdown has no meaning, so nothing of a log may stand there.
+fn in_full(card: &Card) -> String {
+    let shown = card.fields.iter().filter(|field| field.place != Place::Page && !field.value.is_empty());
+    let line = |label: &str, value: &Rich| match label {
+        "" => format!("- {}\n", text(value)),
+        label => format!("- {label}: {}\n", text(value)),
+    };
+    let lines: String = shown.map(|field| line(field.label, &field.value)).collect();
+    let (severity, title) = (card.severity.name(), &card.title);
+    format!("<details><summary>{severity} {title}</summary>\n\n{lines}\n</details>")
+}

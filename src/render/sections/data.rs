@@ -1,0 +1,96 @@
+//! What was read, and how much of it says what a rule needs to know.
+
+use super::View;
+use crate::model::Ledger;
+use crate::model::units::seconds;
+use crate::render::document::{Block, Fact, Rich, Section, Target, Tone};
+use crate::render::words::{self, counted, glued, number};
+use crate::report::{Report, Share, Window};
+
+pub(super) fn section<'a>(view: &View<'a>) -> Section<'a> {
+    let report = view.report;
+    let totals = &report.totals;
+    let mut facts = vec![Fact::new("Inputs", inputs(report)), Fact::new("Lines", lines(&report.ledger))];
+    facts.extend(report.window.map(|window| Fact::new("Time", time(window, view))));
+    for (label, ratio) in [
+        ("Request ids", totals.with_request_id),
+        ("Hints on 429s", totals.hinted_429),
+        ("Limit headers", totals.with_headroom),
+        ("Rules judged", totals.rules_with_evidence),
+    ] {
+        facts.extend(share(label, ratio));
+    }
+    facts.extend(unreadable(report));
+    facts.extend(not_judged(report));
+    Section::new("data", "Data", report.generator.clone(), vec![Block::Facts(facts)])
+}
+
+/// How many, of which formats, and where they are.
+fn inputs(report: &Report) -> Rich {
+    let mut formats: Vec<&str> = report.inputs.iter().map(|input| input.format).collect();
+    formats.sort_unstable();
+    formats.dedup();
+    let formats = formats.join(", ");
+    let paths: Vec<&str> = report.inputs.iter().map(|input| words::path(&input.path)).collect();
+    let (first, last) = match paths.as_slice() {
+        [] => return Rich::from("none"),
+        [one] => return Rich::new(Tone::Name, *one).then(format!(" ({formats})")),
+        [first, .., last] => (*first, *last),
+    };
+    let count = format!("{} ({formats})", counted(paths.len() as u64, "file"));
+    match words::folder(first).filter(|folder| paths.iter().all(|path| path.starts_with(folder))) {
+        Some(folder) => Rich::from(format!("{count} in ")).and(Tone::Name, folder),
+        None => Rich::from(format!("{count}, ")).and(Tone::Name, first).then(" to ").and(Tone::Name, last),
+    }
+}
+
+/// The ledger as a sum that balances.
+pub(super) fn lines(ledger: &Ledger) -> Rich {
+    let mut text = Rich::from(format!("{} = {}", number(ledger.lines), counted(ledger.attempts, "attempt")));
+    for (n, what, tone) in [
+        (ledger.skipped, "skipped", Tone::Plain),
+        (ledger.rejected, "rejected", Tone::Caution),
+        (ledger.blank, "blank", Tone::Plain),
+        (ledger.duplicates, if ledger.duplicates == 1 { "duplicate" } else { "duplicates" }, Tone::Plain),
+    ] {
+        if n > 0 {
+            text = text.then(" +\u{a0}").and(tone, glued(&format!("{} {what}", number(n))));
+        }
+    }
+    match ledger.filtered {
+        0 => text,
+        n => text.then(format!(" ({} of the skipped by filters)", number(n))),
+    }
+}
+
+fn time(window: Window, view: &View<'_>) -> String {
+    let zone = view.clock.zone;
+    let (first, last) = words::ends(window, zone, "%Y-%m-%d %H:%M:%S");
+    let zone = glued(&format!("(all times {zone})"));
+    if window.first == window.last {
+        return format!("{first} {zone}");
+    }
+    format!("{first} to {last}, {} {zone}", seconds(window.last.s_since(window.first).max(0.0)))
+}
+
+/// Nothing of a share of nothing.
+fn share(label: &'static str, share: Share) -> Option<Fact> {
+    let ratio = share.ratio()?;
+    Some(Fact { ratio: Some(ratio), ..Fact::new(label, words::share(share)) })
+}
+
+/// Values that were judged as if they were absent.
+fn unreadable(report: &Report) -> Option<Fact> {
+    let values: u64 = report.unreadable.iter().map(|one| one.count).sum();
+    let fields: Vec<&str> = report.unreadable.iter().map(|one| one.field).collect();
+    let text = Rich::new(Tone::Link(Target::Section("method")), counted(values, "value"));
+    (values > 0).then(|| Fact::new("Not read", text.then(format!(" of {}", fields.join(", ")))))
+}
+
+fn not_judged(report: &Report) -> Option<Fact> {
+    let rules: u64 = report.coverage.iter().map(|gap| gap.rules.len() as u64).sum();
+    let fields: Vec<&str> = report.coverage.iter().map(|gap| gap.field).collect();
+    let text = Rich::new(Tone::Link(Target::Section("method")), counted(rules, "rule"));
+    let text = text.then(format!(" for lack of {}", fields.join(", ")));
+    (rules > 0).then(|| Fact { full: true, ..Fact::new("Not judged", text) })
+}

@@ -1,0 +1,210 @@
+//! Two reports side by side: what changed first, all measures below it.
+
+use crate::compare::{Basis, Change, Changed, Diff, Shift, Side};
+use crate::model::units::{per_thousand, seconds};
+use crate::model::{Severity, Zone};
+use crate::render::document::{
+    Block, Card, Cell, Clock, Column, Document, Facet, Fact, Field, Place, Rich, Row, Section, Sign, Table, Tone,
+};
+use crate::render::words::{self, counted, number};
+use crate::rules::find;
+
+const MEASURES: [Column; 5] = [
+    Column::words("Measure"),
+    Column::number("Old"),
+    Column::number("New"),
+    Column::words("Change"),
+    Column::words("Counted").cut_to(10).rank(1),
+];
+const PROBLEMS: [Column; 7] = [
+    Column::words("Rule"),
+    Column::words("Problem"),
+    Column::words("Change"),
+    Column::id("Where").rank(1),
+    Column::number("Old"),
+    Column::number("New"),
+    Column::number("p").rank(3),
+];
+
+/// The page of a comparison.
+pub(crate) fn diff(diff: &Diff, zone: Zone) -> Document<'_> {
+    let clock = Clock::over(diff.window(), zone);
+    let sides = [("Old", &diff.old), ("New", &diff.new)].map(|(label, side)| {
+        Fact::new(label, Rich::new(Tone::Name, side.name.as_str()).then(format!(": {}", self::side(side, zone))))
+    });
+    let measures = Table::new("measure-table", "measure", &MEASURES, diff.measures.iter().map(measure).collect());
+    let mut sections = vec![Section::new(
+        "measures",
+        "Measures",
+        "of the whole, side by side",
+        vec![Block::Table(Table { fixed: true, ..measures })],
+    )];
+    sections.extend(problems(diff, &clock));
+    sections.push(Section::new(
+        "method",
+        "Method",
+        "when a change counts",
+        vec![Block::Prose(basis(&diff.basis).into())],
+    ));
+    Document {
+        kind: "Retries compared",
+        subject: diff.title.clone(),
+        about: format!("{} → {} · {zone}", diff.old.name, diff.new.name),
+        window: diff.window(),
+        sign: diff.worst().filter(|severity| *severity > Severity::Info).map_or(Sign::Ok, Sign::from),
+        verdict: diff.verdict.clone(),
+        aside: super::hidden(diff.problems_hidden),
+        notices: diff.notices.clone(),
+        figures: Vec::new(),
+        lead: vec![Section::new("sides", "Sides", format!("times in {zone}"), vec![Block::Facts(sides.into())])],
+        sections,
+        generator: &diff.generator,
+    }
+}
+
+/// "2026-03-10 21:04 to 2026-03-11 05:10 (8 h 6 min), 105 calls, 171 attempts, 9 runs".
+fn side(side: &Side, zone: Zone) -> String {
+    let time = side.window.map_or_else(String::new, |window| {
+        let (first, last) = words::ends(window, zone, "%Y-%m-%d %H:%M");
+        format!("{first} to {last} ({}), ", seconds(window.last.s_since(window.first).max(0.0)))
+    });
+    let counts = [counted(side.calls, "call"), counted(side.sends, "attempt"), counted(side.runs, "run")];
+    format!("{time}{}", counts.join(", "))
+}
+
+fn sign(change: Change) -> Sign {
+    match change {
+        Change::New | Change::Worse => Sign::Error,
+        Change::Fixed | Change::Better => Sign::Ok,
+        Change::Untold => Sign::Open,
+        Change::Same => Sign::Info,
+    }
+}
+
+fn measure<'a>(shift: &Shift) -> Row<'a> {
+    let measure = shift.measure;
+    let change = match shift.change {
+        change @ (Change::Worse | Change::Better) => Rich::new(Tone::Sign(sign(change)), change.name()),
+        _ => Rich::default(),
+    };
+    let counted = format!("{}; {}", measure.counted(shift.old), measure.counted(shift.new));
+    Row::new(vec![
+        Cell::new(measure.label()),
+        Cell::new(measure.shown(shift.old.rate)),
+        Cell::new(measure.shown(shift.new.rate)),
+        Cell::new(change),
+        Cell::new(Rich::new(Tone::Faint, counted)),
+    ])
+}
+
+fn problems<'a>(diff: &'a Diff, clock: &Clock) -> Option<Section<'a>> {
+    if diff.problems.is_empty() {
+        return None;
+    }
+    let rows = diff.problems.iter().map(|problem| row(problem, &diff.basis)).collect();
+    let table = Table::new("problem-table", "problem", &PROBLEMS, rows).limits(usize::MAX, 50, 300);
+    let table = Table { by_facet: true, ..table };
+    let note = format!("findings per 1,000 calls, times in {}", clock.zone);
+    Some(Section::new("problems", "Problems", note, vec![Block::Table(table)]))
+}
+
+fn row<'a>(problem: &Changed, basis: &Basis) -> Row<'a> {
+    let rate = |rate: f64| Cell::keyed(if rate > 0.0 { per_thousand(rate) } else { String::new() }, rate);
+    let tone = if problem.may_be_chance(basis) { Tone::Faint } else { Tone::Plain };
+    let rule = Rich::new(Tone::Sign(problem.severity.into()), problem.key.rule.as_str());
+    let change = Rich::new(Tone::Sign(sign(problem.change)), problem.change.name());
+    Row {
+        facet: Some(Facet { name: problem.change.name(), sign: Some(sign(problem.change)), is_noun: false }),
+        card: Some(card(problem, basis)),
+        ..Row::new(vec![
+            Cell::keyed(rule, &problem.key.rule),
+            Cell::new(Rich::new(tone.clone(), problem.name.as_str())),
+            Cell::keyed(change, problem.change as u8),
+            Cell::new(Rich::place(problem.key.place().map(Some))),
+            rate(problem.old.rate),
+            rate(problem.new.rate),
+            Cell::keyed(Rich::new(tone, chance(problem.p_value)), problem.p_value),
+        ])
+    }
+}
+
+fn card(problem: &Changed, basis: &Basis) -> Card {
+    let place = Rich::place(problem.key.place().map(Some));
+    let gap = if place.is_empty() { "" } else { ": " };
+    let is_worse = matches!(problem.change, Change::New | Change::Worse);
+    let fix = if is_worse { Place::Body } else { Place::Page };
+    let example = if problem.change == Change::Better { Place::Page } else { Place::Body };
+    Card {
+        severity: problem.severity,
+        title: format!("{} {}", problem.key.rule, problem.name),
+        tag: String::new(),
+        right: Rich::default(),
+        under: place.clone().then(gap).then(rates(problem)),
+        fields: vec![
+            Field::new("", Rich::new(Tone::Faint, remarks(problem, basis).join("; ")), Place::Body),
+            Field::new("", problem.example.as_str(), example).lines(2),
+            Field::new("Fix", problem.fix.as_str(), fix),
+            Field::new("Why", find(&problem.key.rule).map_or("", |rule| rule.why), Place::Page),
+            Field::new("Where", place, Place::Aside),
+            Field::new("Rate", rates(problem), Place::Aside),
+        ],
+        compact: problem.change == Change::Same,
+        faint: problem.may_be_chance(basis),
+    }
+}
+
+/// "2 → 9 per 1,000 calls (4 in 2000 → 18 in 2000)".
+fn rates(problem: &Changed) -> String {
+    let (old, new) = (problem.old, problem.new);
+    format!(
+        "{} → {} per 1,000 calls ({} in {} → {} in {})",
+        per_thousand(old.rate),
+        per_thousand(new.rate),
+        number(old.part),
+        number(old.of),
+        number(new.part),
+        number(new.of)
+    )
+}
+
+/// What else is to be said of a changed problem: a severity that moved, and what chance has to do with it.
+fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let was_found = problem.old.part > 0 && problem.new.part > 0;
+    if let Some(old) = problem.old_severity.filter(|old| was_found && *old != problem.severity) {
+        remarks.push(format!("was {} {}", if old == Severity::Warning { "a" } else { "an" }, old.name()));
+    }
+    let is_beyond = problem.p_value < basis.p_below;
+    let p = chance(problem.p_value);
+    match problem.change {
+        Change::New if problem.old_untold => {
+            remarks.push("the old log lacks the field that would have shown it".to_owned());
+        }
+        Change::Untold => remarks.push("the new log lacks the field that would show it".to_owned()),
+        Change::Same => {}
+        _ if is_beyond => remarks.push(format!("beyond chance: p {p}")),
+        // Their severity moved.
+        Change::Worse | Change::Better => {}
+        _ => remarks.push(format!("chance may explain it: p {p}")),
+    }
+    remarks
+}
+
+/// A probability with what matters of it: "0.061", "< 0.0001".
+fn chance(p: f64) -> String {
+    match p {
+        ..0.0001 => "< 0.0001".to_owned(),
+        ..0.01 => format!("{p:.4}"),
+        _ => format!("{p:.2}"),
+    }
+}
+
+/// How it was decided, in a sentence.
+fn basis(basis: &Basis) -> String {
+    format!(
+        "Worse and better: a rate {} times the other or more, where chance alone makes such a difference less often than \
+         once in {} (exact test of two counts); or another severity. New and fixed: on one side only.",
+        basis.ratio_from,
+        number((1.0 / basis.p_below).round() as u64)
+    )
+}

@@ -1,0 +1,23 @@
+//! What was left of each limit over time, scope by scope, the tightest first.
+
+use super::{View, is_calm};
+use crate::render::charts::{ChartKind, fleet_charts};
+use crate::render::document::{Block, Charts, Limits, Section};
+use crate::render::words::counted;
+
+/// Below this share of a limit a calm page shows it all the same.
+const TIGHT: f64 = 0.25;
+
+pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
+    let mut charts: Vec<_> =
+        fleet_charts(view.report).into_iter().filter(|chart| chart.kind == ChartKind::Headroom).collect();
+    if charts.is_empty() {
+        return None;
+    }
+    // Of equals, as the report orders them.
+    charts.sort_by(|a, b| a.least_left().total_cmp(&b.least_left()));
+    let quiet = is_calm(view.report) && charts.iter().all(|chart| chart.least_left() >= TIGHT);
+    let note = format!("the least left of each limit, {}, tightest first", counted(charts.len() as u64, "scope"));
+    let charts = Charts { charts, limits: Limits::new(6, 0, 8), unit: "scope" };
+    Some(Section::new("headroom", "Headroom", note, vec![Block::Charts(charts)]).quiet(quiet))
+}

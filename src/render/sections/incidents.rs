@@ -1,0 +1,67 @@
+//! Stretches of time in which failures of one class clustered.
+
+use super::{View, charts};
+use crate::render::charts::ChartKind;
+use crate::render::document::{Block, Cell, Column, Fact, Rich, Row, Section, Sign, Table, Tone};
+use crate::render::words::{counted, number};
+use crate::report::{Ending, IncidentRow};
+
+const COLUMNS: [Column; 8] = [
+    Column::words("Class").cut_to(10),
+    Column::words("When"),
+    Column::number("Lasted").rank(5),
+    Column::number("Failed").rank(1),
+    Column::number("In 60 s").rank(2),
+    Column::number("Runs").rank(3),
+    Column::words("Ended"),
+    Column::id("Where").cut_to(12).rank(4),
+];
+
+pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
+    let incidents = &view.report.incidents;
+    if incidents.is_empty() {
+        return None;
+    }
+    let rows = incidents.iter().map(|one| row(view, one)).collect();
+    let table = Table::new("incident-table", "incident", &COLUMNS, rows).limits(5, 10, usize::MAX);
+    let table = Table { omitted: view.report.incidents_omitted, ..table };
+    let blocks = vec![charts(view, ChartKind::Incidents, "chart"), Block::Table(table)];
+    let note = "failures of one class that came together, across runs or calls";
+    Some(Section::new("incidents", "Incidents", note, blocks))
+}
+
+fn row<'a>(view: &View<'a>, incident: &'a IncidentRow) -> Row<'a> {
+    let (sign, ended) = match incident.ended {
+        Ending::Recovered => (Sign::Ok, "recovered"),
+        Ending::GaveUp => (Sign::Failed, "gave up"),
+        Ending::EndOfData => (Sign::Open, "log ends"),
+    };
+    let when = view.clock.stretch(incident.first, incident.last);
+    let place = Rich::place([incident.provider.as_deref(), incident.model.as_deref()]);
+    // An estimate says that it is one.
+    let runs = format!("{}{}", if incident.runs_exact { "" } else { "~" }, number(incident.runs));
+    let failed = format!("{} of {}", number(incident.failed), number(incident.sends));
+    let runs_word = if incident.runs == 1 { "run" } else { "runs" };
+    let ids = incident.request_ids.iter().fold(Rich::default(), |ids, id| ids.and(Tone::Name, id));
+    let facts = vec![
+        Fact::new("Where", place.clone()),
+        Fact::new("When", when.clone()),
+        Fact::new("Failed", format!("{failed} attempts in that time")),
+        Fact::new("Hit", format!("{} in {runs} {runs_word}", counted(incident.calls, "call"))),
+        Fact::new("IDs", ids),
+    ];
+    Row {
+        weight: incident.failed,
+        more: vec![Block::Facts(facts)],
+        ..Row::new(vec![
+            Cell::code(incident.class),
+            Cell::keyed(when, incident.first.0),
+            Cell::span(incident.last.s_since(incident.first).max(0.0)),
+            Cell::keyed(failed, incident.failed),
+            Cell::count(incident.peak_per_min),
+            Cell::keyed(runs, incident.runs),
+            Cell::new(Rich::new(Tone::Sign(sign), ended)),
+            Cell::new(place),
+        ])
+    }
+}

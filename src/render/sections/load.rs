@@ -1,0 +1,86 @@
+//! The load on each rate-limit scope: what arrived, how long it stayed, how much was under way.
+
+use super::{View, charts, is_calm};
+use crate::render::charts::ChartKind;
+use crate::render::document::{Block, Cell, Column, Fact, Rich, Row, Section, Table, Tone};
+use crate::render::words::{self, counted, number};
+use crate::report::{AmplifiedSpan, LoadRow};
+
+/// Calls under which the load of a scope says nothing.
+const LEAST_CALLS: u64 = 10;
+
+const COLUMNS: [Column; 9] = [
+    Column::id("Scope").cut_to(24),
+    Column::number("Calls"),
+    Column::number("A second").rank(4),
+    Column::number("Each takes").rank(2),
+    Column::number("At once").rank(2),
+    Column::number("Peak").rank(1),
+    Column::number("In 60 s").rank(1),
+    Column::number("Limit").rank(1),
+    Column::number("Refused").rank(3),
+];
+
+pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
+    let load = &view.report.load;
+    if load.is_empty() {
+        return None;
+    }
+    let rows: Vec<Row<'a>> = load.iter().map(|one| row(view, one)).collect();
+    let quiet = is_calm(view.report) || rows.iter().all(|row| row.minor);
+    let legend = "Each takes: from the first attempt of a call to its last answer. At once: arrivals a second times that, \
+                  the calls under way by Little's law. Peak: attempts in flight at once, counted. In 60 s: the most \
+                  attempts sent within any 60 s. Limit: requests a minute, as the headers said last.";
+    let blocks = vec![
+        charts(view, ChartKind::Load, "scope"),
+        Block::Table(Table::new("load-table", "scope", &COLUMNS, rows).limits(4, 10, 100)),
+        Block::Note(legend.to_owned()),
+    ];
+    let note = "at once = a second × what each takes; peak: in flight; 60 s: most sent";
+    Some(Section::new("load", "Load", note, blocks).quiet(quiet))
+}
+
+fn row<'a>(view: &View<'a>, load: &'a LoadRow) -> Row<'a> {
+    let count = |n: Option<u64>| Cell::known(n.map(|n| n as f64), |_| n.map_or_else(String::new, number));
+    let limit = load.requests_limit.map(i64::unsigned_abs);
+    Row {
+        minor: load.calls < LEAST_CALLS,
+        more: vec![Block::Facts(facts(view, load))],
+        ..Row::new(vec![
+            Cell::name(load.scope.as_str()),
+            Cell::count(load.calls),
+            Cell::known(load.arrivals_per_s, words::rate),
+            Cell::known(load.time_in_system_s, words::span),
+            Cell::known(load.concurrency, words::rate),
+            count(load.in_flight_peak),
+            count(load.offered_per_min),
+            count(limit),
+            Cell::share(load.refused, Tone::Plain),
+        ])
+    }
+}
+
+fn facts(view: &View<'_>, load: &LoadRow) -> Vec<Fact> {
+    let from = |at, n, what: &str| Rich::from(format!("{}, {what} ", counted(n, "attempt"))).join(view.clock.time(at));
+    let offered = load.offered_at.zip(load.offered_per_min).map(|(at, most)| from(at, most, "from"));
+    let peak = load.in_flight_peak_at.zip(load.in_flight_peak).map(|(at, peak)| from(at, peak, "first at"));
+    let mean = load.in_flight_mean.map_or_else(String::new, |mean| format!("{mean:.1} on average"));
+    let limit = load.requests_limit.map(|limit| format!("{} requests", number(limit.unsigned_abs())));
+    vec![
+        Fact::new("In 60 s", offered.unwrap_or_default()),
+        Fact::new("Peak", peak.unwrap_or_default()),
+        Fact::new("In flight", mean),
+        Fact::new("Limit", limit.unwrap_or_default()),
+        Fact::new("Refused", format!("{} of all attempts", words::share(load.refused))),
+        Fact::new("Timed", format!("{} of the attempts have a duration", words::share(load.timed))),
+        Fact::new("Most amplified", load.amplified.map(|span| amplified(view, span)).unwrap_or_default()),
+        Fact::new("Most retries", load.retry_budget.map(|span| amplified(view, span)).unwrap_or_default()),
+    ]
+}
+
+fn amplified(view: &View<'_>, span: AmplifiedSpan) -> Rich {
+    let (attempts, calls) = (counted(span.sends, "attempt"), counted(span.calls, "call"));
+    let (each, ratio) = (span.sends_per_call, span.retry_ratio);
+    Rich::from(format!("{attempts} for {calls} ({each:.2} a call, {ratio:.2} retries for each first attempt), "))
+        .join(view.clock.stretch(span.from, span.until))
+}

@@ -1,0 +1,148 @@
+//! The sections of a page, one file each: what a report, a comparison or a trend says, as plain data.
+//!
+//! A new section of the report is its data in [`crate::report`], a file here and a line in [`SECTIONS`].
+
+mod backoff;
+mod data;
+mod diff;
+mod evidence;
+mod headroom;
+mod incidents;
+mod load;
+mod method;
+mod problems;
+mod recovery;
+mod retries;
+mod runs;
+mod steps;
+pub(in crate::render) mod trace;
+mod trend;
+mod who;
+
+pub(crate) use diff::diff;
+pub(crate) use trend::trend;
+
+use super::charts::{ChartKind, fleet_charts};
+use super::document::{Block, Charts, Clock, Document, Figure, Limits, Section, Sign};
+use super::words::{self, counted, number, percent};
+use crate::model::units::seconds;
+use crate::model::{Severity, Zone};
+use crate::report::{Report, Share};
+
+/// What every section is built from.
+pub(crate) struct View<'a> {
+    pub(crate) report: &'a Report,
+    pub(crate) clock: Clock,
+}
+
+/// Builds one section; `None` where there is nothing to show.
+type Build = for<'a> fn(&View<'a>) -> Option<Section<'a>>;
+
+/// Below the first screen, in order.
+const SECTIONS: [Build; 10] = [
+    problems::section,
+    incidents::section,
+    runs::section,
+    who::section,
+    retries::section,
+    recovery::section,
+    backoff::section,
+    load::section,
+    headroom::section,
+    method::section,
+];
+
+/// The page of a report.
+pub(crate) fn report(report: &Report, zone: Zone) -> Document<'_> {
+    let view = View { report, clock: Clock::over(report.window, zone) };
+    Document {
+        kind: "Retry report",
+        subject: Some(words::subject(report)),
+        about: report.window.map_or_else(|| "no attempt".to_owned(), |window| words::window(window, zone)),
+        window: report.window,
+        sign: sign(report),
+        verdict: report.verdict.clone(),
+        aside: aside(report),
+        notices: report.notices.clone(),
+        figures: figures(report),
+        lead: [steps::section(&view), Some(data::section(&view))].into_iter().flatten().collect(),
+        sections: SECTIONS.iter().filter_map(|build| build(&view)).collect(),
+        generator: &report.generator,
+    }
+}
+
+/// Nothing to act on: a terminal's page stays short.
+fn is_calm(report: &Report) -> bool {
+    report.advice.is_empty() && report.problems.iter().all(|problem| problem.severity == Severity::Info)
+}
+
+/// Of the worst that is new.
+fn sign(report: &Report) -> Sign {
+    match report.problems.iter().filter(|problem| !problem.known).map(|problem| problem.severity).max() {
+        Some(severity) if severity > Severity::Info => severity.into(),
+        _ if report.totals.calls_failed > 0 => Sign::Failed,
+        _ if report.totals.calls_open > 0 => Sign::Open,
+        _ => Sign::Ok,
+    }
+}
+
+fn aside(report: &Report) -> String {
+    let known = report.problems.iter().filter(|problem| problem.known).count() as u64;
+    let parts = [
+        (report.totals.suppressed, "finding", "suppressed"),
+        (known, "problem", "known from the baseline"),
+        (report.problems_hidden, "problem", "below --min-severity"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(n, ..)| *n > 0).map(|(n, what, why)| format!("{} {why}", counted(*n, what))).collect();
+    if parts.is_empty() { String::new() } else { format!("Set aside: {}.", parts.join(", ")) }
+}
+
+fn figures(report: &Report) -> Vec<Figure> {
+    let totals = &report.totals;
+    let figure = |name, value: u64, note| Figure { name, value: number(value), note };
+    let ends = [(totals.calls_ok, "ok"), (totals.calls_failed, "failed"), (totals.calls_open, "open")];
+    let needless = Share { count: totals.wasted_sends, of: totals.sends };
+    let of_all = needless.ratio().map(|ratio| format!("{} of {} attempts", percent(ratio), number(needless.of)));
+    let waited = format!("before {}", retries(totals.retries));
+    vec![
+        figure("Calls", totals.calls, each(&ends).join(", ")),
+        figure("Attempts", totals.sends, format!("{:.2} a call", totals.amplification)),
+        figure("Needless attempts", totals.wasted_sends, of_all.unwrap_or_default()),
+        Figure { name: "Waited", value: seconds(totals.wait_s), note: waited },
+        figure("Runs", totals.runs, green(report)),
+    ]
+}
+
+fn retries(n: u64) -> String {
+    if n == 1 { "1 retry".to_owned() } else { format!("{} retries", number(n)) }
+}
+
+/// "3 green, 2 of them only with retries".
+fn green(report: &Report) -> String {
+    let totals = &report.totals;
+    let green = format!("{} green", number(totals.green_runs));
+    match totals.green_runs_with_retries {
+        0 => green,
+        retried => format!("{green}, {} of them only with retries", number(retried)),
+    }
+}
+
+/// Each count that is not 0 with its word.
+fn each(counts: &[(u64, &str)]) -> Vec<String> {
+    counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", number(*n))).collect()
+}
+
+/// The charts of one kind that the report has data for.
+fn charts<'a>(view: &View<'a>, kind: ChartKind, unit: &'static str) -> Block<'a> {
+    let charts = fleet_charts(view.report).into_iter().filter(|chart| chart.kind == kind).collect();
+    Block::Charts(Charts { charts, limits: Limits::NONE, unit })
+}
+
+/// That problems were left out for their severity.
+fn hidden(problems: u64) -> String {
+    if problems == 0 {
+        return String::new();
+    }
+    format!("Set aside: {} below --min-severity.", counted(problems, "problem"))
+}

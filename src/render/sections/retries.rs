@@ -1,0 +1,92 @@
+//! Attempts per call over all runs, what each further attempt brought, and loops around loops.
+
+use super::{View, charts};
+use crate::model::Bar;
+use crate::render::charts::ChartKind;
+use crate::render::document::{Block, Cell, Column, Content, Row, Section, Table, Tone};
+use crate::render::words::{counted, number};
+use crate::report::{LayerRow, Report, Share};
+
+/// Rows before the tail is summed up.
+const ROWS: usize = 10;
+
+const COLUMNS: [Column; 7] = [
+    Column::number("Attempts"),
+    Column::bar().cut_to(8),
+    Column::number("Calls").rank(4),
+    Column::number("OK"),
+    Column::number("Failed"),
+    Column::number("Open"),
+    Column::number("OK on this attempt").rank(1),
+];
+const LAYERS: [Column; 5] = [
+    Column::words("Around it").cut_to(12),
+    Column::words("Inner loop").cut_to(12),
+    Column::number("Factors"),
+    Column::number("Calls").rank(1),
+    Column::number("Attempts"),
+];
+
+pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
+    let report = view.report;
+    if report.histogram.bars.is_empty() {
+        return None;
+    }
+    let table = Table::new("retry-table", "row", &COLUMNS, rows(report));
+    let mut blocks = vec![charts(view, ChartKind::Fleet, "chart"), Block::Table(Table { fixed: true, ..table })];
+    if !report.layers.is_empty() {
+        let rows = report.layers.iter().map(layer).collect();
+        blocks.push(Block::Heading("Loops around loops".to_owned()));
+        blocks.push(Block::Table(Table::new("layer-table", "pair", &LAYERS, rows).limits(3, 10, 100)));
+    }
+    let totals = &report.totals;
+    let (attempts, calls) = (counted(totals.sends, "attempt"), counted(totals.calls, "call"));
+    let note = format!("{attempts} for {calls}: {:.2} a call", totals.amplification);
+    let is_quiet = report.histogram.bars.keys().all(|attempts| *attempts < 2);
+    Some(Section::new("retries", "Attempts per call", note, blocks).quiet(is_quiet))
+}
+
+fn rows<'a>(report: &Report) -> Vec<Row<'a>> {
+    let bars: Vec<(u32, Bar)> = report.histogram.bars.iter().map(|(k, bar)| (*k, *bar)).collect();
+    let kept = if bars.len() > ROWS { ROWS - 1 } else { bars.len() };
+    let sum = |from: usize| {
+        bars[from..].iter().fold(Bar::default(), |sum, (_, bar)| Bar {
+            ok: sum.ok + bar.ok,
+            failed: sum.failed + bar.failed,
+            open: sum.open + bar.open,
+        })
+    };
+    let tail = bars[kept..].first().map(|(k, _)| (format!("{}+", number(u64::from(*k))), sum(kept), Share::default()));
+    // Calls that came as far as this attempt, and those of them it ended well.
+    let one = |(at, (k, bar)): (usize, &(u32, Bar))| {
+        (number(u64::from(*k)), *bar, Share { count: bar.ok, of: sum(at).calls() })
+    };
+    let told: Vec<_> = bars[..kept].iter().enumerate().map(one).chain(tail).collect();
+    let most = told.iter().map(|(_, bar, _)| bar.calls()).max().unwrap_or(0);
+    told.into_iter()
+        .map(|(label, bar, share)| {
+            Row::new(vec![
+                Cell::new(label),
+                Cell { content: Content::Bar(bar, most), key: None },
+                Cell::count(bar.calls()),
+                Cell::count(bar.ok),
+                Cell::count(bar.failed),
+                Cell::count(bar.open),
+                Cell::share(share, Tone::Plain),
+            ])
+        })
+        .collect()
+}
+
+/// One loop around another, and what they make of a call.
+fn layer<'a>(layer: &LayerRow) -> Row<'a> {
+    let most = if layer.even { "" } else { " at most" };
+    let factors = format!("{} × {} = {}{most}", layer.rounds, layer.sends_per_round, layer.bound);
+    Row::new(vec![
+        Cell::new(layer.outer.as_str()),
+        Cell::new(layer.inner.as_str()),
+        Cell::keyed(factors, layer.bound),
+        Cell::count(layer.calls),
+        Cell::count(layer.sends),
+    ])
+}

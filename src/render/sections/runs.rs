@@ -1,0 +1,137 @@
+//! Run by run, the costliest first; green runs with retries are marked.
+
+use super::{View, each, green, is_calm};
+use crate::model::Outcome;
+use crate::render::document::{
+    Block, Cell, Column, Content, Facet, Fact, Rich, Row, Section, Sign, Table, Target, Tone, folded,
+};
+use crate::render::money::{self, dollars};
+use crate::render::words::{self, counted, number};
+use crate::report::Run;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Models named of one run.
+const MODELS: usize = 6;
+/// Numbers of attempts told one by one.
+const TOLD: u32 = 8;
+
+const COLUMNS: [Column; 10] = [
+    Column::id("Run").cut_to(10),
+    Column::words("Outcome"),
+    Column::number("Calls").rank(1),
+    Column::number("Attempts"),
+    Column::number("A call").short("each").rank(5),
+    Column::histogram("Attempts per call").short("by attempts").cut_to(10).rank(4),
+    Column::number("Waited").rank(1),
+    Column::number("Needless").rank(5),
+    Column::number("Cost").rank(5),
+    Column::words("Found").rank(2),
+];
+
+/// Rules with a finding in each run, as far as the report keeps findings.
+type Rules<'a> = BTreeMap<&'a str, BTreeSet<&'static str>>;
+
+pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
+    let report = view.report;
+    if report.runs.is_empty() {
+        return None;
+    }
+    let mut rules = Rules::new();
+    for finding in &report.findings {
+        if let Some(run) = &finding.run_id {
+            rules.entry(run).or_default().insert(finding.rule);
+        }
+    }
+    let is_priced = report.totals.usd.is_some();
+    let rows = report.runs.iter().map(|run| row(view, run, is_priced, rules.get(run.run_id.as_str()))).collect();
+    let table = Table::new("run-table", "run", &COLUMNS, rows).limits(15, 15, 400);
+    let mut blocks = vec![Block::Table(table)];
+    if let Some(spent) = money::spent(&report.totals) {
+        blocks.push(Block::Prose(Rich::new(Tone::Faint, format!("cost: {spent}"))));
+    }
+    let note = format!("{}, {}", counted(report.totals.runs, "run"), green(report));
+    // Success at the first attempt of every call is nothing to tell.
+    let is_notable = |run: &Run| run.outcome != Outcome::Ok || run.retries > 0;
+    let quiet = is_calm(report) && !report.runs.iter().any(is_notable);
+    Some(Section::new("runs", "Runs", note, blocks).quiet(quiet))
+}
+
+fn sign(run: &Run) -> Sign {
+    Sign::of(run.outcome, run.green_with_retries)
+}
+
+fn row<'a>(view: &View<'a>, run: &'a Run, is_priced: bool, rules: Option<&BTreeSet<&'static str>>) -> Row<'a> {
+    let sign = sign(run);
+    let tokens = run.tokens.filter(|_| !is_priced).map(|tokens| counted(tokens, "token"));
+    let cost = run.usd.map(dollars).or(tokens).unwrap_or_default();
+    let cost_key = run.usd.unwrap_or(run.tokens.filter(|_| !is_priced).map_or(-1.0, |tokens| tokens as f64));
+    let name = match sign {
+        Sign::Failed => "failed",
+        Sign::Open => "open",
+        Sign::Retried => "ok retried",
+        _ => "ok",
+    };
+    let outcome = if run.calls_failed > 0 { format!("{} failed", number(run.calls_failed)) } else { name.to_owned() };
+    Row {
+        facet: Some(Facet { name, sign: Some(sign), is_noun: false }),
+        more: vec![Block::Facts(facts(view, run, rules))],
+        run: Some(&run.run_id),
+        ..Row::new(vec![
+            Cell::name(run.run_id.as_str()),
+            Cell::keyed(Rich::new(Tone::Sign(sign), outcome), format!("{name} {:09}", run.calls_failed)),
+            Cell::keyed(number(run.calls), run.calls),
+            Cell::keyed(number(run.attempts), run.attempts),
+            Cell::keyed(format!("{:.1}×", run.amplification), run.amplification),
+            Cell { content: Content::Histogram(&run.bars), key: Some(run.worst_call_attempts.to_string()) },
+            Cell::span(run.wait_s),
+            Cell::count(run.wasted_sends),
+            Cell::keyed(cost, cost_key),
+            Cell::findings(run.findings),
+        ])
+    }
+}
+
+fn facts(view: &View<'_>, run: &Run, rules: Option<&BTreeSet<&'static str>>) -> Vec<Fact> {
+    let mut models = run.models.iter().take(MODELS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if run.models.len() > MODELS {
+        models.push_str(&format!(", {} more", run.models.len() - MODELS));
+    }
+    let waited = if run.wait_s > 0.0 { format!(", waited {}", words::span(run.wait_s)) } else { String::new() };
+    let attempts = format!(
+        "{} for {}, {} needless{waited}",
+        counted(run.attempts, "attempt"),
+        counted(run.calls, "call"),
+        number(run.wasted_sends)
+    );
+    let rules = rules
+        .into_iter()
+        .flatten()
+        .fold(Rich::default(), |text, rule| text.and(Tone::Link(Target::Rule((*rule).to_owned())), *rule).then(" "));
+    vec![
+        Fact::new("Time", view.clock.stretch(run.first, run.last)),
+        Fact::new("Models", Rich::new(Tone::Plain, models)),
+        Fact::new("Attempts", attempts),
+        Fact::new("Each call", in_words(run)),
+        Fact::new("Cost", spent(run)),
+        Fact::new("Problems", rules),
+        Fact::new("Link", Rich::new(Tone::Link(Target::Run(run.run_id.clone())), format!("#run={}", run.run_id))),
+    ]
+}
+
+/// "1 attempt: 49 ok, 2 failed; 2 attempts: 12 ok".
+fn in_words(run: &Run) -> String {
+    let parts = folded(&run.bars, TOLD).into_iter().map(|(attempts, is_tail, bar)| {
+        let ends = each(&[(bar.ok, "ok"), (bar.failed, "failed"), (bar.open, "open")]).join(", ");
+        let more = if is_tail { " or more" } else { "" };
+        format!("{attempts}{more} {}: {ends}", if attempts == 1 { "attempt" } else { "attempts" })
+    });
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// Cost and tokens, and what of them was needless, as far as they are known.
+fn spent(run: &Run) -> String {
+    let of_it = |part: Option<String>| part.map_or_else(String::new, |part| format!(" ({part} of it needless)"));
+    let cost = run.usd.map(|usd| format!("{}{}", dollars(usd), of_it(run.wasted_usd.map(dollars))));
+    let tokens = run.tokens.map(|n| format!("{}{}", counted(n, "token"), of_it(run.wasted_tokens.map(number))));
+    [cost, tokens].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

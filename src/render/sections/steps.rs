@@ -1,0 +1,47 @@
+//! What to do, most costly first.
+
+use super::View;
+use crate::model::Remedy;
+use crate::render::document::{Block, Rich, Section, Step, Target, Tone};
+use crate::render::words::{self, counted, number};
+use crate::report::{Advice, Finding};
+use std::collections::BTreeSet;
+
+pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
+    let report = view.report;
+    if report.advice.is_empty() {
+        return None;
+    }
+    let mut blocks = vec![Block::Steps(report.advice.iter().map(|advice| step(view, advice)).collect())];
+    if report.advice_omitted > 0 {
+        let more = format!("{} more below", number(report.advice_omitted));
+        blocks.push(Block::Prose(Rich::from("And ").and(Tone::Link(Target::Section("problems")), more).then(".")));
+    }
+    Some(Section::new("steps", "What to do", "", blocks))
+}
+
+fn step(view: &View<'_>, advice: &Advice) -> Step {
+    let until = advice.until.map(|until| view.clock.zone.show(until, "%Y-%m-%d %H:%M %Z"));
+    // A wait ends nothing: the step that mends it stands below, with its findings and costs.
+    let is_wait = advice.remedy == Remedy::Wait && until.is_some();
+    let cost = Some(words::cost(&advice.cost)).filter(|cost| !cost.is_empty()).map(|cost| format!("cost: {cost}"));
+    let meta = cost.into_iter().chain([counted(advice.findings, "finding")]);
+    let meta = if is_wait { Vec::new() } else { meta.collect() };
+    let decided_by = decided_by(view, advice);
+    Step { remedy: advice.remedy, rule: advice.rule, until, text: advice.text.clone(), meta, decided_by }
+}
+
+/// The fields of the log that the verdict rests on: the class its failures have, and their status.
+fn decided_by(view: &View<'_>, advice: &Advice) -> Option<String> {
+    let findings: Vec<&Finding> = view.report.findings.iter().filter(|one| one.rule == advice.rule).collect();
+    let classes: BTreeSet<&str> = findings.iter().filter_map(|one| one.class).collect();
+    let failures = findings.iter().flat_map(|one| &one.attempts).filter(|one| one.class.is_some());
+    let statuses: BTreeSet<String> = failures.filter_map(|one| one.status).map(|status| status.to_string()).collect();
+    if classes.is_empty() {
+        return None;
+    }
+    let classes = classes.into_iter().take(3).collect::<Vec<_>>().join(", ");
+    let statuses = statuses.into_iter().take(3).collect::<Vec<_>>().join(", ");
+    let statuses = if statuses.is_empty() { statuses } else { format!(", status {statuses}") };
+    Some(format!("class {classes}{statuses}"))
+}

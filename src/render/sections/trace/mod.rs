@@ -1,0 +1,41 @@
+//! What ids led to: what forms say alike of a traced call, what else went on, and what to tell the provider.
+
+mod around;
+mod named;
+mod peers;
+mod support;
+mod wait;
+
+pub(crate) use around::around;
+pub(crate) use named::{ending, sentence};
+pub(crate) use peers::beside_peers;
+pub(crate) use support::support;
+pub(crate) use wait::{after, before, right};
+
+use crate::render::words::{counted, number};
+use crate::trace::Reading;
+use std::collections::BTreeSet;
+
+/// "9 inputs (8 plain, 1 gzip), 120 kB; read: 171 attempts, 98 kB".
+pub(crate) fn of_reading(reading: &Reading) -> String {
+    let inputs = counted(reading.inputs.len() as u64, "input");
+    let packings: BTreeSet<&str> = reading.inputs.iter().map(|input| input.packing).collect();
+    let count = |packing: &str| reading.inputs.iter().filter(|input| input.packing == packing).count();
+    let kinds: Vec<String> = match packings.len() {
+        1 => packings.iter().map(|packing| (*packing).to_owned()).collect(),
+        _ => packings.iter().map(|packing| format!("{} {packing}", count(packing))).collect(),
+    };
+    let attempts = counted(reading.attempts, "attempt");
+    let (all, parsed) = (bytes(reading.bytes), bytes(reading.bytes_parsed));
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    format!("{inputs}{kinds}, {all}; read: {attempts}, {parsed}")
+}
+
+/// "120 kB".
+pub(crate) fn bytes(n: u64) -> String {
+    match n {
+        0..10_000 => counted(n, "byte"),
+        10_000..10_000_000 => format!("{} kB", number(n / 1000)),
+        _ => format!("{} MB", number(n / 1_000_000)),
+    }
+}

@@ -1,0 +1,167 @@
+//! The first line: what the id names, and how that ended.
+
+use crate::model::{Outcome, Severity, units::seconds};
+use crate::render::words;
+use crate::trace::{Kind, Trace, TracedCall};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// Findings named in the first sentence.
+const NAMED: usize = 3;
+
+/// What the id names and the verdict on it: "Request r is send 2 of 3 of call c; the call failed after 3 sends
+/// and 1.3 s of waiting. Found: error RL101 spend-cap-retried."
+pub(crate) fn sentence(trace: &Trace) -> String {
+    let beyond = ": a further send may lie beyond the end of the log";
+    match trace.calls.as_slice() {
+        [] => format!("`{}` names nothing in this log.", trace.id),
+        [call] => {
+            let open = if call.outcome == Outcome::Open { ("is ", beyond) } else { ("", "") };
+            let ending = format!("{}{}{}", open.0, ending(call), open.1);
+            let whole = trace.matched == Kind::Call && call.call_id.as_ref() == Some(&trace.id);
+            let subject = if whole { format!("Call {}", trace.id) } else { format!("{}; the call", one(trace, call)) };
+            format!("{subject} {ending}.{}", found(trace))
+        }
+        calls => format!("{}{}.{}", many(trace), sum(trace, calls), found(trace)),
+    }
+}
+
+/// The worst findings by name.
+fn found(trace: &Trace) -> String {
+    let mut rules: Vec<(Reverse<Severity>, &str, &str)> = trace
+        .calls
+        .iter()
+        .flat_map(|call| &call.findings)
+        .filter(|finding| finding.severity > Severity::Info)
+        .map(|finding| (Reverse(finding.severity), finding.rule, finding.name))
+        .collect();
+    rules.sort_unstable();
+    rules.dedup();
+    let more = match rules.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named: Vec<String> = rules
+        .iter()
+        .take(NAMED)
+        .map(|(Reverse(severity), rule, name)| format!("{} {rule} {name}", severity.name()))
+        .collect();
+    if named.is_empty() { String::new() } else { format!(" Found: {}{more}.", named.join(", ")) }
+}
+
+/// How a call ended: "failed after 3 sends and 1.3 s of waiting".
+pub(crate) fn ending(call: &TracedCall) -> String {
+    let sends = call.sends.len() as u64;
+    let waiting = if call.waited_s > 0.0 { format!("{} of waiting", seconds(call.waited_s)) } else { String::new() };
+    match call.outcome {
+        Outcome::Ok => success(call, &waiting),
+        Outcome::Failed if sends == 1 => "failed on its only send".to_owned(),
+        Outcome::Failed => format!("failed after {}", and(&words::counted(sends, "send"), &waiting)),
+        Outcome::Open => format!("open after {}", and(&words::counted(sends, "send"), &waiting)),
+    }
+}
+
+fn success(call: &TracedCall, waiting: &str) -> String {
+    let sends = call.sends.len();
+    let first = call.sends.iter().position(|send| send.sighting.class.is_none()).unwrap_or(sends - 1);
+    match sends - first - 1 {
+        0 if first == 0 => "succeeded at once".to_owned(),
+        0 if waiting.is_empty() => format!("succeeded on send {sends}"),
+        0 => format!("succeeded on send {sends} after {waiting}"),
+        more => format!("succeeded on send {} and was sent {} more", first + 1, words::times(more as u64)),
+    }
+}
+
+fn and(first: &str, second: &str) -> String {
+    if second.is_empty() { first.to_owned() } else { format!("{first} and {second}") }
+}
+
+/// What the id names where it leads to one call.
+fn one(trace: &Trace, call: &TracedCall) -> String {
+    let (id, name, of) = (&trace.id, name(call), call.sends.len());
+    let named: Vec<usize> = (0..of).filter(|&nth| call.sends[nth].named).collect();
+    let place = match named.as_slice() {
+        [_] if of == 1 => format!("the only send of {name}"),
+        [nth] => format!("send {} of {of} of {name}", nth + 1),
+        [_, _] if of == 2 => format!("both sends of {name}"),
+        several if several.len() == of => format!("all {of} sends of {name}"),
+        several => format!("{} of the {of} sends of {name}", several.len()),
+    };
+    let requests = requests(trace);
+    match trace.matched {
+        Kind::Request if requests.len() > 1 => format!("`{id}` begins the request ids of {place}"),
+        Kind::Request if requests.contains(id.as_str()) => format!("Request {id} is {place}"),
+        Kind::Request => {
+            format!("`{id}` begins request id {}, which is {place}", requests.first().copied().unwrap_or_default())
+        }
+        Kind::Platform => format!("`{id}` is the platform's id of {place}"),
+        Kind::Call => format!("`{id}` begins the id of {name}"),
+        Kind::Trace => format!("Trace `{id}` has one call in this log, {name}"),
+        Kind::Run if call.run_id.as_ref() == Some(id) => format!("Run {id} has one call in this log, {name}"),
+        Kind::Run => format!("`{id}` begins the id of run {}, which has one call, {name}", run(call)),
+        Kind::Mention => {
+            let verb = if named.len() == 1 { "mentions" } else { "mention" };
+            format!("`{id}` begins no request, call or run id; {place} {verb} it")
+        }
+    }
+}
+
+/// What the id names where it leads to several calls.
+fn many(trace: &Trace) -> String {
+    let id = &trace.id;
+    let calls = words::counted(trace.calls.len() as u64 + trace.calls_omitted, "call");
+    let requests = requests(trace);
+    let least = if trace.calls_omitted > 0 { "at least " } else { "" };
+    let runs: BTreeSet<&str> = trace.calls.iter().filter_map(|call| call.run_id.as_deref()).collect();
+    let whole_call = trace.calls.iter().all(|call| call.call_id.as_ref() == Some(id));
+    match trace.matched {
+        Kind::Request if requests.len() > 1 => {
+            format!("`{id}` begins {least}{} request ids, in {calls}", words::number(requests.len() as u64))
+        }
+        Kind::Request => format!("Request {id} stands on sends of {calls}"),
+        Kind::Platform => format!("`{id}` is the platform's id of sends of {calls}"),
+        Kind::Trace => format!("Trace `{id}` has {calls}"),
+        Kind::Call if whole_call => format!("Call {id} stands for {calls}"),
+        Kind::Call => format!("`{id}` begins the ids of {calls}"),
+        Kind::Run if runs.len() == 1 && runs.contains(id.as_str()) => format!("Run {id} has {calls}"),
+        Kind::Run => {
+            format!("`{id}` begins the ids of {least}{} with {calls}", words::counted(runs.len() as u64, "run"))
+        }
+        Kind::Mention => format!("`{id}` begins no request, call or run id; records of {calls} mention it"),
+    }
+}
+
+/// ": 12 succeeded, 3 failed; 24 sends and 12 s of waiting".
+fn sum(trace: &Trace, calls: &[TracedCall]) -> String {
+    let ended = |outcome| calls.iter().filter(|call| call.outcome == outcome).count() as u64;
+    let counts = [(Outcome::Ok, "succeeded"), (Outcome::Failed, "failed"), (Outcome::Open, "open")];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .map(|(outcome, word)| (ended(outcome), word))
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, word)| format!("{} {word}", words::number(n)))
+        .collect();
+    let sends = calls.iter().map(|call| call.sends.len() as u64).sum();
+    let waited: f64 = calls.iter().map(|call| call.waited_s).sum();
+    let waiting = if waited > 0.0 { format!(" and {} of waiting", seconds(waited)) } else { String::new() };
+    let first = if trace.calls_omitted > 0 { format!("of the first {}: ", calls.len()) } else { String::new() };
+    format!("; {first}{}; {}{waiting}", counts.join(", "), words::counted(sends, "send"))
+}
+
+/// The different request ids of the sends that the id names.
+fn requests(trace: &Trace) -> BTreeSet<&str> {
+    let named = trace.calls.iter().flat_map(|call| &call.sends).filter(|send| send.named);
+    named.filter_map(|send| send.sighting.request_id.as_deref()).collect()
+}
+
+/// "call c-1", or what stands for the name where there is none.
+fn name(call: &TracedCall) -> String {
+    match &call.call_id {
+        Some(id) => format!("call {id}"),
+        None => "a call without an id".to_owned(),
+    }
+}
+
+fn run(call: &TracedCall) -> &str {
+    call.run_id.as_deref().unwrap_or("without an id")
+}

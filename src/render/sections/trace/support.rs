@@ -1,0 +1,35 @@
+//! What to paste into a ticket at the provider.
+
+use crate::render::document::{Block, Fact, Section};
+use crate::trace::{SupportCase, Trace};
+
+/// Nothing where there is nothing to ask about.
+pub(crate) fn support<'a>(trace: &Trace) -> Option<Section<'a>> {
+    if trace.support.is_empty() {
+        return None;
+    }
+    let cases = trace.support.iter().enumerate().map(|(nth, case)| Block::Facts(facts(case, nth))).collect();
+    Some(Section::new("support", "For support", "copy what follows; times are UTC", cases))
+}
+
+/// What all cases share is told with the first.
+fn facts(case: &SupportCase, nth: usize) -> Vec<Fact> {
+    let status = case.status.map_or_else(|| "none, no answer came".to_owned(), |status| status.to_string());
+    let status = case.error.as_ref().map_or_else(|| status.clone(), |error| format!("{status} {error}"));
+    let model = [case.provider.as_deref(), case.model.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let own = [
+        ("request-id", case.request_id.clone().unwrap_or_else(|| "not logged".to_owned())),
+        ("platform id", text(&case.platform_id)),
+        ("sent", case.ts.utc().format("%Y-%m-%d %H:%M:%S%.3f UTC").to_string()),
+        ("status", status),
+    ];
+    let shared = [
+        ("model", model),
+        ("organization", text(&case.account)),
+        ("client", text(&case.client)),
+        ("message", text(&case.message)),
+    ];
+    let shared = shared.into_iter().filter(|_| nth == 0);
+    own.into_iter().chain(shared).map(|(label, value)| Fact::new(label, value)).collect()
+}

@@ -1,0 +1,93 @@
+//! What lies between two sends, and behind the last.
+
+use crate::model::{Outcome, units::seconds};
+use crate::render::document::Tone;
+use crate::trace::{Dictator, TracedCall, TracedSend};
+
+/// A wait shorter than this is none, in seconds.
+const AT_ONCE: f64 = 0.05;
+
+/// How long the client waited before the send at `nth`, and who dictated it. Nothing before the first.
+pub(crate) fn before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
+    let before = &call.sends[nth.checked_sub(1)?];
+    let send = &call.sends[nth];
+    let Some(waited) = send.waited_s else {
+        return Some((Tone::Caution, "no wait can be told: the times contradict the order of the sends".to_owned()));
+    };
+    // Without the answer's time, the wait begins with the send before it.
+    let took = match before.duration_ms {
+        Some(_) => seconds(waited),
+        None => format!("at most {}", seconds(waited)),
+    };
+    if before.sighting.class.is_none() {
+        return Some((Tone::Plain, format!("sent again {took} after a success")));
+    }
+    Some(dictated(before, send.dictated_by, waited, &took))
+}
+
+fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) -> (Tone, String) {
+    let hint = before.hint_s.map(seconds);
+    let place = place(before);
+    match (by, hint) {
+        (Some(Dictator::Server), Some(hint)) if took.ends_with(&hint) => {
+            (Tone::Plain, format!("waited {took} as the server asked ({place})"))
+        }
+        (Some(Dictator::Server), Some(hint)) => {
+            (Tone::Plain, format!("waited {took} as the server asked ({hint}, {place})"))
+        }
+        (Some(Dictator::ClientAgainstServer), Some(hint)) => {
+            (Tone::Bad, format!("waited {took} although the server asked for {hint} ({place})"))
+        }
+        (Some(Dictator::ClientPlan), _) => (Tone::Plain, format!("waited {took} as the client had planned")),
+        _ if waited < AT_ONCE => (Tone::Caution, format!("sent again at once ({took}): no backoff")),
+        (_, Some(hint)) if before.hint_s.is_some_and(|s| s > 0.0) => {
+            (Tone::Caution, format!("waited {took}, longer than the {hint} the server asked for ({place})"))
+        }
+        _ => (Tone::Plain, format!("waited {took}: client's own backoff")),
+    }
+}
+
+/// Where the server's wait was read.
+fn place(send: &TracedSend) -> &'static str {
+    match send.hint_source {
+        Some("body") => "in the body",
+        Some("message") => "in the message",
+        Some("estimate") => "its estimate",
+        Some("rate-limit reset") => "reset of the limit",
+        Some(header) => header,
+        None => "retry-after",
+    }
+}
+
+/// What is to be said where no send follows.
+pub(crate) fn after(call: &TracedCall) -> Option<(Tone, String)> {
+    let last = call.sends.last()?;
+    last.sighting.class?;
+    let asked = last
+        .hint_s
+        .filter(|s| *s > 0.0)
+        .map(|s| format!("; the server had asked for {} ({})", seconds(s), place(last)));
+    let asked = asked.unwrap_or_default();
+    match (call.outcome, last.action) {
+        (Outcome::Open, _) => {
+            let hint = "(where nothing follows this log, --complete says so)";
+            Some((Tone::Caution, format!("no further send in this log{asked} {hint}")))
+        }
+        (Outcome::Failed, Some("stop" | "refuse" | "unknown_failure")) => None,
+        (Outcome::Failed, _) => Some((Tone::Plain, format!("given up here{asked}"))),
+        (Outcome::Ok, _) => None,
+    }
+}
+
+/// What was right to do after a failure, in words.
+pub(crate) fn right(action: &str) -> &str {
+    match action {
+        "wait_then_retry" => "wait, retry",
+        "backoff_then_retry" => "back off, retry",
+        "reconcile" => "reconcile",
+        "repair" => "repair",
+        "refuse" => "take as refusal",
+        "unknown_failure" => "stop, escalate",
+        other => other,
+    }
+}

@@ -1,0 +1,216 @@
+//! Many reports, oldest first: a row each, each measure over time, and the problems that come and go.
+
+use crate::compare::{Course, Jump, Measure, Night, Presence, Rate, Trend, TrendBasis};
+use crate::model::Zone;
+use crate::render::charts;
+use crate::render::compared::labels;
+use crate::render::document::{
+    Block, Card, Cell, Charts, Column, Document, Facet, Field, Limits, List, Place, Rich, Row, Section, Sign, Table,
+    Target, Tone,
+};
+use crate::render::words::{self, counted, number};
+use std::path::Path;
+
+/// Reports of which a sparkline has a character each; of more, the last ones.
+const SPARKS: usize = 40;
+
+const COURSES: [Column; 5] = [
+    Column::words("Measure"),
+    Column::words("Oldest to newest"),
+    Column::number("Least").rank(1),
+    Column::number("Most"),
+    Column::number("Last"),
+];
+const PROBLEMS: [Column; 7] = [
+    Column::words("Rule"),
+    Column::words("Problem"),
+    Column::id("Where").rank(1),
+    Column::words("Oldest to newest").rank(3),
+    Column::number("Nights"),
+    Column::number("Findings"),
+    Column::words("Course"),
+];
+
+/// The page of a trend. `pages` are the pages of the nights, relative to this one, where there are any.
+pub(crate) fn trend<'a>(trend: &'a Trend, pages: &[Option<&Path>], zone: Zone) -> Document<'a> {
+    let labels = labels(trend, zone);
+    let chart = Charts { charts: vec![charts::nights(trend, zone)], limits: Limits::NONE, unit: "chart" };
+    let mut sections = vec![Section::new("chart", "Course", "night by night", vec![Block::Charts(chart)])];
+    sections.push(nights(trend, pages, &labels, zone));
+    sections.extend(courses(trend));
+    sections.extend(problems(trend, &labels));
+    let basis = vec![Block::Prose(basis(&trend.basis).into())];
+    sections.push(Section::new("method", "Method", "when a night departs", basis));
+    let last = trend.nights.last().map(|night| night.jumps.as_slice()).unwrap_or_default();
+    Document {
+        kind: "Retries, night by night",
+        subject: trend.title.clone(),
+        about: format!("{} · {zone}", counted(trend.nights.len() as u64, "night")),
+        window: trend.window(),
+        sign: if last.iter().any(|jump| jump.up) { Sign::Warning } else { Sign::Ok },
+        verdict: trend.verdict.clone(),
+        aside: super::hidden(trend.problems_hidden),
+        notices: trend.notices.clone(),
+        figures: Vec::new(),
+        lead: jumps(trend, &labels).into_iter().collect(),
+        sections,
+        generator: &trend.generator,
+    }
+}
+
+fn arrow(jump: &Jump) -> (Sign, &'static str) {
+    if jump.up { (Sign::Error, "▲") } else { (Sign::Ok, "▼") }
+}
+
+fn nights<'a>(trend: &'a Trend, pages: &[Option<&Path>], labels: &[String], zone: Zone) -> Section<'a> {
+    let measures = Measure::ALL.map(|measure| match measure {
+        Measure::FailedCalls => Column::number("Failed"),
+        Measure::OpenCalls => Column::number("Open").rank(4),
+        Measure::Retries => Column::number("Ampl."),
+        Measure::WastedSends => Column::number("Needless").rank(1),
+        Measure::WaitMs => Column::number("Waited").rank(1),
+        Measure::RateLimited => Column::number("429s").rank(1),
+        Measure::Errors => Column::number("Err"),
+        Measure::Warnings => Column::number("Warn").rank(1),
+    });
+    let first = [Column::words("Night"), Column::number("Calls"), Column::number("Attempts").rank(3)];
+    let columns = [&first[..], &measures[..], &[Column::number("Info").rank(3)][..]].concat();
+    let row = |(at, (night, label)): (usize, (&'a Night, &String))| {
+        let page = pages.get(at).copied().flatten().map(|page| Tone::Link(Target::Page(page.to_owned())));
+        let name = Rich::new(page.unwrap_or(Tone::Plain), label.as_str()).titled(&night.file);
+        let ends = [Cell::keyed(name, night.window.first.0), Cell::count(night.calls), Cell::count(night.sends)];
+        let measures = Measure::ALL.map(|measure| figure(night, measure));
+        Row::new(ends.into_iter().chain(measures).chain([Cell::count(night.findings[2])]).collect())
+    };
+    let rows = trend.nights.iter().zip(labels).enumerate().map(row).collect();
+    let note = format!("oldest first, times in {zone}; ▲ ▼ departs from those before");
+    Section::new("nights", "Nights", note, vec![Block::Table(Table::new("night-table", "night", &columns, rows))])
+}
+
+/// Waiting as its sum: what was lost, not how fast.
+fn figure<'a>(night: &Night, measure: Measure) -> Cell<'a> {
+    let Some(rate) = night.measures.get(&measure) else { return Cell::new("") };
+    let shown = match measure {
+        Measure::Errors | Measure::Warnings => number(rate.part),
+        Measure::WaitMs => words::span(rate.part as f64 / 1000.0),
+        _ => measure.shown(rate.rate),
+    };
+    let text = match night.jump(measure).map(arrow) {
+        Some((sign, arrow)) => Rich::new(Tone::Sign(sign), format!("{arrow}{shown}")),
+        None => shown.into(),
+    };
+    Cell::keyed(text, rate.rate)
+}
+
+fn jumps<'a>(trend: &Trend, labels: &[String]) -> Option<Section<'a>> {
+    let item = |label: &String, jump: &Jump, night: &Night| {
+        let (sign, arrow) = arrow(jump);
+        let before = counted(jump.nights as u64, "night");
+        Rich::new(Tone::Sign(sign), arrow)
+            .then(format!(" {label} {} ", jump.words()))
+            .and(Tone::Faint, format!("({before} before; {})", night.file))
+    };
+    let nights = trend.nights.iter().zip(labels);
+    let items = nights.flat_map(|(night, label)| night.jumps.iter().map(move |jump| item(label, jump, night)));
+    let items: Vec<Rich> = items.collect();
+    let note = format!("{} of all nights", counted(items.len() as u64, "jump"));
+    (!items.is_empty()).then(|| Section::new("jumps", "Jumps", note, vec![Block::List(List::whole(items))]))
+}
+
+fn courses<'a>(trend: &Trend) -> Option<Section<'a>> {
+    if trend.nights.len() < 2 {
+        return None;
+    }
+    let row = |measure: Measure| {
+        let rates = trend.rates(measure);
+        let least = rates.clone().map(|rate| rate.rate).fold(f64::INFINITY, f64::min);
+        let most = rates.clone().map(|rate| rate.rate).fold(0.0, f64::max);
+        let last = rates.clone().last().map_or(0.0, |rate| rate.rate);
+        let [least, most, last] = [least, most, last].map(|rate| Cell::new(measure.bare(rate)));
+        let name = [measure.label(), measure.unit()].join(" ");
+        Row::new(vec![Cell::new(name.trim_end()), Cell::new(sparkline(rates)), least, most, last])
+    };
+    let table = Table::new("course-table", "measure", &COURSES, Measure::ALL.into_iter().map(row).collect());
+    let blocks = vec![Block::Table(Table { fixed: true, ..table })];
+    Some(Section::new("measures", "Measures", "each against its highest", blocks))
+}
+
+fn problems<'a>(trend: &'a Trend, labels: &[String]) -> Option<Section<'a>> {
+    if trend.problems.is_empty() {
+        return None;
+    }
+    let rows = trend.problems.iter().map(|course| problem(course, labels)).collect();
+    let table = Table::new("problem-table", "problem", &PROBLEMS, rows).limits(20, 50, 300);
+    let note = "findings by call, night by night; those of the last night first";
+    Some(Section::new("problems", "Problems", note, vec![Block::Table(table)]))
+}
+
+fn problem<'a>(course: &Course, labels: &[String]) -> Row<'a> {
+    let sign = match course.presence {
+        Presence::New | Presence::Back => Sign::Warning,
+        Presence::Gone => Sign::Ok,
+        Presence::Untold => Sign::Open,
+        Presence::Since | Presence::OnAndOff | Presence::Always => Sign::Info,
+    };
+    let place = Rich::place(course.key.place().map(Some));
+    let spark = sparkline(course.rates.iter().copied());
+    let presence = Rich::new(Tone::Sign(sign), presence(course, labels));
+    let often = format!("{} in {}", counted(course.findings(), "finding"), counted(course.nights() as u64, "night"));
+    let gap = if place.is_empty() { "" } else { ": " };
+    let card = Card {
+        severity: course.severity,
+        title: format!("{} {}", course.key.rule, course.name),
+        tag: String::new(),
+        right: Rich::from(format!("{spark}  ")).join(presence.clone()),
+        under: place.clone().and(Tone::Faint, gap).and(Tone::Faint, often.as_str()),
+        fields: vec![Field::new("Where", place.clone(), Place::Aside), Field::new("Found", often, Place::Aside)],
+        compact: false,
+        faint: false,
+    };
+    let rule = Rich::new(Tone::Sign(course.severity.into()), course.key.rule.as_str());
+    Row {
+        facet: Some(Facet::of(course.severity)),
+        card: Some(card),
+        ..Row::new(vec![
+            Cell::keyed(rule, &course.key.rule),
+            Cell::new(course.name.as_str()),
+            Cell::new(place),
+            Cell::new(spark),
+            Cell::count(course.nights() as u64),
+            Cell::count(course.findings()),
+            Cell::new(presence),
+        ])
+    }
+}
+
+/// A character a night: a dot where there is nothing, else a height below the highest.
+fn sparkline(rates: impl Iterator<Item = Rate>) -> String {
+    let rates: Vec<f64> = rates.map(|rate| rate.rate).collect();
+    let rates = &rates[rates.len().saturating_sub(SPARKS)..];
+    let most = rates.iter().fold(0.0_f64, |most, rate| most.max(*rate));
+    rates.iter().map(|rate| if *rate > 0.0 { words::height(rate / most) } else { '·' }).collect()
+}
+
+/// How a problem comes and goes: "since 01-04".
+fn presence(course: &Course, labels: &[String]) -> String {
+    let label = |at: usize| labels.get(at).map_or("", String::as_str);
+    match course.presence {
+        Presence::New => "new".to_owned(),
+        Presence::Back => "back again".to_owned(),
+        Presence::Since => format!("since {}", label(course.first)),
+        Presence::OnAndOff => "on and off".to_owned(),
+        Presence::Always => "every night".to_owned(),
+        Presence::Untold => format!("not told after {}", label(course.last)),
+        Presence::Gone => format!("gone after {}", label(course.last)),
+    }
+}
+
+/// How it was decided, in a sentence.
+fn basis(basis: &TrendBasis) -> String {
+    format!(
+        "A night departs where a rate and the median of the nights before it differ by a factor of {} or more, and by more \
+         than {} standard deviations (scaled median absolute deviation, and no less than counting alone scatters); it takes \
+         {} nights before it at least.",
+        basis.ratio_from, basis.deviations_from, basis.nights_from
+    )
+}

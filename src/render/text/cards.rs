@@ -1,0 +1,122 @@
+//! Problems as entries of a few lines each: a table has no room for what they say.
+
+use super::blocks::text;
+use super::layout::{Fit, Text};
+use super::page::Page;
+use super::style;
+use crate::render::document::{Card, Facet, Field, Place, Row, Table};
+use std::collections::HashSet;
+use std::io;
+
+/// Columns the body of an entry is indented by.
+const BODY: usize = 2;
+/// Columns of the labels in it.
+const LABEL: usize = BODY + 6;
+/// Entries told in one line, before `--verbose`.
+const COMPACT: usize = 10;
+
+/// Fixes that already stand on the page.
+type Told<'t> = HashSet<(&'t str, String)>;
+
+pub(super) fn write(table: &Table<'_>, page: &mut Page<'_>) -> io::Result<()> {
+    let mut told = Told::new();
+    if !table.by_facet {
+        return group(table, &table.rows.iter().collect::<Vec<_>>(), &mut told, page);
+    }
+    for facet in table.facets() {
+        let rows: Vec<&Row<'_>> = table.rows.iter().filter(|row| row.facet == Some(facet)).collect();
+        heading(&facet, rows.len(), table.unit, page)?;
+        group(table, &rows, &mut told, page)?;
+    }
+    Ok(())
+}
+
+fn heading(facet: &Facet, rows: usize, unit: &str, page: &mut Page<'_>) -> io::Result<()> {
+    let count = crate::render::words::counted(rows as u64, unit);
+    page.heading(&facet.name.to_uppercase(), &count)
+}
+
+fn group<'t>(table: &'t Table<'_>, rows: &[&'t Row<'_>], told: &mut Told<'t>, page: &mut Page<'_>) -> io::Result<()> {
+    let all = page.options.verbose;
+    let (compact, full): (Vec<&Row<'_>>, Vec<&Row<'_>>) =
+        rows.iter().copied().partition(|row| !all && row.card.as_ref().is_some_and(|card| card.compact));
+    let most = if all { usize::MAX } else { table.limits.text };
+    for card in full.iter().take(most).filter_map(|row| row.card.as_ref()) {
+        in_full(card, told, page)?;
+        page.blank()?;
+    }
+    left_out(table, full.get(most..).unwrap_or_default(), ": --verbose shows all, as does --format json", page)?;
+    for row in compact.iter().take(COMPACT) {
+        row.card.as_ref().map_or(Ok(()), |card| in_short(card, page))?;
+    }
+    left_out(table, compact.get(COMPACT..).unwrap_or_default(), ": --verbose shows all", page)
+}
+
+fn left_out(table: &Table<'_>, hidden: &[&Row<'_>], hint: &str, page: &mut Page<'_>) -> io::Result<()> {
+    match table.left_out(hidden, "") {
+        Some(more) => page.remark(&format!("and {more}{hint}")),
+        None => Ok(()),
+    }
+}
+
+fn in_full<'t>(card: &'t Card, told: &mut Told<'t>, page: &mut Page<'_>) -> io::Result<()> {
+    page.line(head(card, page.inner()))?;
+    page.hanging(Text::new(), BODY, &text(&card.under))?;
+    let is_told = |field: &&Field| matches!(field.place, Place::Body | Place::Fact);
+    for field in card.fields.iter().filter(is_told) {
+        let lines = if page.options.verbose { usize::MAX } else { field.lines };
+        let is_again = field.label == "Fix" && !told.insert((&card.title, field.value.to_text()));
+        let value = match field.value.names() {
+            _ if is_again => Text::styled(style::FAINT, "as above"),
+            Some(names) => Text::styled(style::FAINT, fitting(&names, page)),
+            None => text(&field.value),
+        };
+        let (label, hang) = match field.label {
+            "" => (Text::new(), BODY),
+            label => (Text::plain(" ".repeat(BODY)).and(style::FAINT, label.to_lowercase()), LABEL),
+        };
+        page.hanging_at_most(label, hang, &value, lines)?;
+    }
+    Ok(())
+}
+
+/// As many names as fit on one line; all of them where everything is shown.
+fn fitting(names: &[&str], page: &Page<'_>) -> String {
+    let list = |n: usize| names[..n].join(", ");
+    let fits = |n: &usize| Text::plain(list(*n)).width() + LABEL <= page.inner();
+    if page.options.verbose { list(names.len()) } else { list((1..=names.len()).rev().find(fits).unwrap_or(1)) }
+}
+
+/// Mark, severity, rule and name; at the right how often.
+fn head(card: &Card, width: usize) -> Text {
+    let style = style::severity(card.severity).bold();
+    let (mark, name) = if card.faint { (style::FAINT, style::FAINT) } else { (style, style::BOLD) };
+    let left = Text::styled(mark, format!("{} {}", style::mark(card.severity), card.severity.name()))
+        .then(" ")
+        .and(name, &card.title)
+        .and(style::FAINT, &card.tag);
+    let right = text(&card.right);
+    if right.width() == 0 {
+        return left.cut(width, Fit::Words);
+    }
+    let room = width.saturating_sub(right.width() + 2);
+    left.fitted(room, Fit::Words).then("  ").join(right)
+}
+
+/// One line; where it is, which is the first fact aside, on wide pages only.
+fn in_short(card: &Card, page: &mut Page<'_>) -> io::Result<()> {
+    let style = style::severity(card.severity).bold();
+    let mut line = Text::styled(style, format!("{} {}", style::mark(card.severity), card.severity.name()))
+        .then(format!(" {}", card.title));
+    let right = text(&card.right);
+    if right.width() > 0 {
+        line = line.then(", ").join(right);
+    }
+    if page.is_wide() {
+        let place = card.fields.iter().find(|field| field.place == Place::Aside).map(|field| text(&field.value));
+        line = line.then(", ").join(place.unwrap_or_default());
+    }
+    let example = card.fields.iter().find(|field| field.label.is_empty() && !field.value.is_empty());
+    let example = example.map(|field| field.value.to_text()).unwrap_or_default();
+    page.line(line.then(": ").and(style::FAINT, example).cut(page.inner(), Fit::Words))
+}
