@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::ingest::format::{Format, Match};
     use crate::ingest::formats::native::NativeDecoder;
-    use crate::ingest::open::Head;
+    use crate::ingest::head::Head;
     use std::io::Cursor;
 
     struct Framed(Framing);

@@ -16,7 +16,7 @@ pub struct SenderTally {
     pub retries: u64,
     /// Of its attempts, those that could not have helped.
     pub wasted: u64,
-    /// Findings about calls whose evidence begins with an attempt of it: infos, warnings, errors.
+    /// Findings whose evidence begins with an attempt of it: infos, warnings, errors.
     pub findings: [u64; 3],
     /// What its attempts consumed.
     pub spent: Spent,

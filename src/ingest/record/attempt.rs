@@ -189,6 +189,8 @@ impl Builder<'_, '_> {
             (Flags::COUNTS_BENEATH, self.counts_beneath()),
             (Flags::COST, record.usage.is_some_and(|usage| usage.cost_usd.is_some())),
             (Flags::CHUNK_GAP, record.chunk_gap_ms.is_some()),
+            (Flags::SUBSCRIPTION, record.headers.any_window),
+            (Flags::FROM_ZERO, record.number_from_zero),
         ] {
             flags.set(mask, on);
         }

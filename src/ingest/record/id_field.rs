@@ -42,3 +42,15 @@ pub(crate) fn id_field(key: &str) -> Option<IdField> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_is_a_run_where_no_other_is_named() {
+        for key in &TRACE[1..] {
+            assert!(matches!(lookup(key), Some((Field::RunId, _))), "{key}");
+        }
+    }
+}

@@ -57,13 +57,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_is_a_run_where_no_other_is_named() {
-        for key in &TRACE[1..] {
-            assert!(matches!(lookup(key), Some((Field::RunId, _))), "{key}");
-        }
-    }
-
-    #[test]
     fn keys_of_ids_in_their_spellings() {
         for (key, field) in [
             ("request_id", Some(IdField::Request)),

@@ -1,10 +1,10 @@
 //! Where a record stands, and what becomes of it.
 
 use super::unclear::Unclear;
-use crate::ingest::position::Given;
 use crate::ingest::conventions::Conventions;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::filter::Filter;
+use crate::ingest::position::Given;
 use crate::model::Zone;
 
 /// Where a record stands, and what it is read by.
