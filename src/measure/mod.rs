@@ -9,6 +9,7 @@ mod backoff;
 mod burst;
 mod cap;
 pub(crate) mod chance;
+mod charge;
 mod covered;
 mod distinct;
 mod doomed;
@@ -45,6 +46,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod under_way;
+mod waiting;
 mod waves;
 
 pub use amplification::{Amplified, Spacing, most_amplified, spans_over};

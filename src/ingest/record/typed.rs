@@ -4,7 +4,7 @@ use super::ending;
 use super::error_body::{self, ErrorBody};
 use super::fields::Field;
 use super::headers::Headers;
-use super::said::{kind_named, words_of};
+use super::outcome_words::{kind_named, words_of};
 use super::scalar::Scalar;
 use crate::ingest::hint;
 use crate::model::Time;
