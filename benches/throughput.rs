@@ -1,7 +1,7 @@
 //! How fast a log is read and judged, stage by stage; see `README.md` beside this file.
 //!
 //! ```text
-//! cargo bench --no-default-features --bench throughput -- [--mb 1000] [--repeat 1] [--shapes 1|N|every]
+//! cargo bench --bench throughput -- [--mb 1000] [--repeat 1] [--shapes 1|N|every]
 //!                                                         [--runs 5] [--write PATH]
 //! ```
 

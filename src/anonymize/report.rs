@@ -291,8 +291,8 @@ impl Anonymizer {
     }
 
     fn input(&self, input: Input) -> Input {
-        let Input { path, format, bytes, ledger, failure } = input;
-        Input { path: self.name(Kind::File, &path), format, bytes, ledger, failure }
+        let Input { path, format, envelope, bytes, ledger, failure } = input;
+        Input { path: self.name(Kind::File, &path), format, envelope, bytes, ledger, failure }
     }
 
     /// What was wrong with a line may quote it.

@@ -141,19 +141,21 @@ pub fn messages() -> impl Iterator<Item = &'static MessageRow> {
 /// All phrases in one automaton, each in every spelling.
 struct Phrases {
     automaton: AhoCorasick,
-    /// What each pattern of the automaton spells, with its place among [`messages`]; in that order.
+    /// What each pattern of the automaton spells in small letters, with its place among [`messages`]; in that order.
     rows: Vec<(usize, &'static MessageRow)>,
 }
 
 /// Built for the first message that is read. Phrases that make no automaton would be a bug; the tests prove
 /// that they do, and at run time prose would then simply tell nothing.
 static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
-    let spell = |row: (usize, &'static MessageRow)| spelled(row.1.text).into_iter().map(move |text| (row, text));
+    // An automaton that knows capital letters beside small ones is twice the work to build.
+    let lowered = |text: String| text.to_ascii_lowercase();
+    let spell =
+        |row: (usize, &'static MessageRow)| spelled(row.1.text).into_iter().map(move |text| (row, lowered(text)));
     let (rows, texts): (Vec<_>, Vec<String>) = messages().enumerate().flat_map(spell).unzip();
     // Contiguous: a fraction of the work to build that a faster automaton takes, and messages are short.
     let kind = Some(AhoCorasickKind::ContiguousNFA);
-    let automaton =
-        AhoCorasick::builder().ascii_case_insensitive(true).prefilter(false).kind(kind).build(texts).ok()?;
+    let automaton = AhoCorasick::builder().prefilter(false).kind(kind).build(texts).ok()?;
     Some(Phrases { automaton, rows })
 });
 
@@ -256,7 +258,8 @@ pub(super) fn find(text: &[u8], over: Over, providers: [&str; 2]) -> Option<&'st
         let (place, row) = *rows.get(found.pattern().as_usize())?;
         (row.place.is_behind(&text[..found.start()], over) && speaks(row)).then_some((place, row))
     };
-    let found = automaton.find_overlapping_iter(text).filter_map(fits);
+    let lowered = text.to_ascii_lowercase();
+    let found = automaton.find_overlapping_iter(&lowered).filter_map(fits);
     found.min_by_key(|(place, _)| *place).map(|(_, row)| row)
 }
 

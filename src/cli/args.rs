@@ -19,7 +19,7 @@ pub(super) use names::NameArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
 pub(super) use trace::{TraceArgs, TraceFormat};
 
-use crate::ingest::timestamp;
+use crate::ingest::{FormatName, timestamp};
 use crate::model::{Severity, Time, Zone};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -65,6 +65,8 @@ pub(super) enum Command {
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do
     Explain(ExplainArgs),
+    /// List the formats of logs that are read, and what each is told by
+    Formats(FormatsArgs),
     /// Say what one error is and what a client should do about it
     #[command(after_help = EXIT_CODES)]
     Classify(ClassifyArgs),
@@ -115,6 +117,10 @@ pub(super) struct ReadingArgs {
     /// Judge only calls first sent before this time
     #[arg(long, value_name = "TIME", help_heading = "Which calls")]
     pub(super) until: Option<String>,
+
+    /// Read every input in this format, whatever it looks like (`retrylens formats` lists them)
+    #[arg(long, value_name = "FORMAT", help_heading = "Running")]
+    pub(super) input_format: Option<FormatName>,
 
     /// Zone of times that name none, and of the times shown: +02:00, Europe/Berlin
     #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Which calls")]
@@ -222,6 +228,13 @@ pub(super) struct RulesArgs {
     /// Colour the list
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct FormatsArgs {
+    /// Form of the list
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
 }
 
 #[derive(Debug, Args)]

@@ -19,17 +19,19 @@ pub(super) struct Reading {
     pub(super) sources: Vec<Source>,
     options: Options,
     bar: ProgressBar,
+    /// Say how each input was understood.
+    verbose: bool,
 }
 
 /// Finds the inputs of `args`. `adjust` may ask for more than the attempts.
-pub(super) fn open(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
     interrupt::watch();
     set_threads(args)?;
     let sources = logs(&args.inputs)?;
-    let mut options = Options { zone: args.tz, ..Options::default() };
+    let mut options = Options { zone: args.tz, format: args.input_format, ..Options::default() };
     adjust(&mut options);
     let bar = progress(&sources, args.quiet);
-    Ok(Reading { sources, options, bar })
+    Ok(Reading { sources, options, bar, verbose })
 }
 
 /// The logs behind the arguments. What this program wrote itself speaks of attempts, and holds none: it is left out,
@@ -71,6 +73,11 @@ impl Reading {
             self.bar.inc(bytes);
         })?;
         self.bar.finish_and_clear();
+        if self.verbose {
+            for ((source, input), how) in self.sources.iter().zip(&ingested.inputs).zip(&ingested.how) {
+                message::warning(&format!("{}: {}; {how}", input.path, ingest::packing(source)));
+            }
+        }
         let unread = unread_of(&ingested.inputs);
         if let Some(unread) = &unread {
             message::warning(unread);
@@ -159,14 +166,14 @@ pub(super) fn stored_bytes(source: &Source) -> u64 {
 /// Says what was searched, and what it looked like instead.
 fn nothing_found(ingested: &Ingested) -> String {
     let mut text = searched(ingested);
-    if let Some(shape) = ingested.inputs.iter().find_map(|input| other_shape(&input.path)) {
-        text.push_str("; ");
-        text.push_str(shape);
+    if let Some(note) = ingested.misfit() {
+        text.push_str(&format!("; {note}"));
     } else if let Some(reject) = ingested.rejects.first() {
         text.push_str(&format!("; first: {}:{}: {}", reject.file, reject.line, reject.reason));
     } else if ingested.ledger().lines > 0 {
         text.push_str(
-            ". An attempt is a JSON object with a time (`ts`) and one of `status`, `error_type`, `outcome` or `kind`",
+            ". An attempt is a record with a time (`ts`) and one of `status`, `error_type`, `outcome` or `kind`; \
+             `retrylens formats` lists what is read, and -v says how each input was understood",
         );
     }
     text
@@ -241,19 +248,4 @@ fn searched(ingested: &Ingested) -> String {
         ledger.rejected,
         ledger.blank
     )
-}
-
-/// What a file is that holds JSON, but not one object a line; and how to make it so.
-fn other_shape(path: &str) -> Option<&'static str> {
-    let mut start = Vec::new();
-    std::fs::File::open(path).ok()?.take(4096).read_to_end(&mut start).ok()?;
-    let text = String::from_utf8_lossy(&start);
-    let first = text.trim_start().lines().next()?.trim_end();
-    match first {
-        "{" => Some("it looks like JSON over several lines: `jq -c . FILE` makes one object a line of it"),
-        _ if first.starts_with('[') && first.get(1..)?.trim_start().starts_with('{') || first == "[" => {
-            Some("it looks like a JSON array: `jq -c '.[]' FILE` makes one object a line of it")
-        }
-        _ => None,
-    }
 }

@@ -28,7 +28,7 @@ pub(super) fn judged(
     dialect: Dialect,
     options: &Options,
 ) -> Result<Judged, CliError> {
-    let reading = inputs::open(&args.input, |reading| {
+    let reading = inputs::open(&args.input, args.verbose, |reading| {
         reading.dialect = dialect;
         reading.keep_rejects = args.rejects.is_some();
         reading.keep_ids = outputs.have_tables();

@@ -8,6 +8,7 @@ mod config;
 mod diff;
 mod error;
 mod explain;
+mod formats;
 mod forms;
 mod inputs;
 mod interrupt;
@@ -37,6 +38,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Diff(args) => diff::run(&args),
         Command::Trend(args) => trend::run(&args),
         Command::Rules(args) => rules::run(&args),
+        Command::Formats(args) => formats::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Classify(args) => classify::run(&args),
         Command::Config(args) => config::run(&args),

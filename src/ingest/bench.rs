@@ -1,6 +1,6 @@
 //! The door benchmarks come in by; no part of the crate's interface.
 
-use super::native::{Mapping, whole_record};
+use super::record::{Mapping, whole_record};
 use std::hint::black_box;
 
 /// Reads one record by the strict parser; whether it is one that tells an outcome.

@@ -2,6 +2,7 @@
 
 use super::chunk::{self, Chunk, Stretch};
 use super::misread::Misread;
+use super::open::Plan;
 use super::{IngestError, Ingested, Source};
 use crate::model::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
@@ -60,10 +61,12 @@ impl Merger {
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         self.streams.names.push(format!("file:{short}"));
         self.books.lines.push(0);
+        self.books.out.how.push(String::new());
         self.books.out.table.files.push(name.clone());
         self.books.out.inputs.push(Input {
             path: name,
             format: "native",
+            envelope: None,
             bytes: 0,
             ledger: Ledger::default(),
             failure: None,
@@ -88,10 +91,10 @@ impl Merger {
 impl Books {
     pub(super) fn settle(&mut self) {
         for mut chunk in std::mem::take(&mut self.pending) {
-            self.notes.append(&mut chunk.notes);
+            chunk.plans.drain(..).for_each(|(file, plan)| self.read_by(file, &plan));
             for mut stretch in chunk.stretches {
                 let before = self.lines[stretch.file as usize];
-                if before > 0 {
+                if before > 0 && !stretch.is_placed {
                     stretch.shift_lines(&mut chunk.table.rows[stretch.rows.clone()], before);
                 }
                 self.take(stretch);
@@ -120,8 +123,12 @@ impl Books {
     }
 
     /// Takes note of how input `file` is read.
-    pub(super) fn note(&mut self, file: u32, notes: Vec<String>) {
-        self.notes.extend(notes.into_iter().map(|note| (file, note)));
+    pub(super) fn read_by(&mut self, file: u32, plan: &Plan) {
+        self.notes.extend(plan.notes.iter().map(|note| (file, note.clone())));
+        let input = &mut self.out.inputs[file as usize];
+        input.format = plan.format.name();
+        input.envelope = plan.wrapping.name();
+        self.out.how[file as usize] = plan.how();
     }
 
     fn take(&mut self, stretch: Stretch) {

@@ -1,19 +1,26 @@
 //! Stretches of whole lines become rows of one table: the unit of parallel work.
 
+use super::block::{Block, Position};
 use super::conventions::Conventions;
 use super::dialect::Dialect;
+use super::feed::Fed;
 use super::filter::Filter;
+use super::format::Decoder;
 use super::misread::Misread;
-use super::native::{self, Lane, Outcome, Place, Taken};
-use crate::model::{Attempt, AttemptTable, Ledger, Zone};
+use super::open::Plan;
+use super::record::{Memory, Place, Taken};
+use super::sink::{Sink, To};
+use super::unwrap::Unwrapped;
+use crate::model::Ledger;
+use crate::model::{Attempt, AttemptTable, Zone};
 use crate::untrusted::mask_keys;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What some stretches of lines came to: one of a large input, or many small inputs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Chunk {
     /// Their attempts. Lines are counted from the start of each stretch.
     pub(crate) table: AttemptTable,
@@ -21,8 +28,8 @@ pub(crate) struct Chunk {
     pub(crate) stretches: Vec<Stretch>,
     /// Inputs that could not be read, or not to their end, and why.
     pub(crate) failures: Vec<(u32, io::Error)>,
-    /// How small inputs are read, in sentences, each with its input.
-    pub(crate) notes: Vec<(u32, String)>,
+    /// How small inputs are read, which were opened here.
+    pub(crate) plans: Vec<(u32, Arc<Plan>)>,
 }
 
 /// What one stretch of lines of one input came to.
@@ -38,6 +45,8 @@ pub(crate) struct Stretch {
     pub(crate) account: Account,
     /// Lines that ended in it.
     pub(crate) newlines: u64,
+    /// Its lines are counted from the front of the input already.
+    pub(crate) is_placed: bool,
 }
 
 /// The books of one stretch.
@@ -88,47 +97,92 @@ const REJECT_TEXT: usize = 4096;
 /// Longest line read, in bytes: twice the largest request body a provider accepts (32 MB).
 pub(crate) const LONGEST_LINE: usize = 64 << 20;
 
+impl<'c> Reading<'c> {
+    /// The place of a record.
+    #[inline]
+    pub(in crate::ingest) fn place<'p>(&'p self, at: Position<'p>) -> Place<'p> {
+        Place {
+            file: self.file,
+            line: at.line,
+            stream: at.given.and_then(|given| given.source.as_deref()).unwrap_or(self.stream),
+            zone: self.zone,
+            filter: self.filter,
+            dialect: self.dialect,
+            keep_ids: self.keep_ids,
+            conventions: self.conventions,
+            given: at.given,
+        }
+    }
+}
+
 impl Chunk {
-    /// A part of the analysis of this number, of no lines yet; `lane` takes those to come.
-    pub(crate) fn new(dialect: &Dialect, analysis: u64, lane: &mut Lane) -> Chunk {
+    /// A part of the analysis of this number, of no lines yet.
+    pub(crate) fn new(analysis: u64, memory: &mut Memory) -> Chunk {
         let mut chunk = Chunk::default();
-        lane.start_table(&dialect.fields, analysis, &mut chunk.table);
+        memory.start_table(analysis, &mut chunk.table);
         chunk
     }
 
-    /// Reads all lines of `text`, a stretch that stands for `bytes` of its input.
-    pub(crate) fn read(&mut self, text: &[u8], bytes: u64, reading: &Reading<'_>, lane: &mut Lane) {
-        let table = &mut self.table;
-        table.rows.reserve(text.len() / USUAL_LINE);
-        let first = table.rows.len();
-        let mut stretch = Stretch { file: reading.file, bytes, ..Stretch::default() };
-        stretch.read(text, reading, lane, table);
-        stretch.rows = first..table.rows.len();
+    /// Has a stretch of an input read.
+    pub(crate) fn read(
+        &mut self,
+        part: &Part<'_>,
+        reading: &Reading<'_>,
+        memory: &mut Memory,
+        decoder: &mut (dyn Decoder + 'static),
+    ) {
+        let text = part.block.bytes;
+        self.table.rows.reserve(text.len() / USUAL_LINE);
+        let first = self.table.rows.len();
+        let mut stretch =
+            Stretch { file: reading.file, bytes: part.bytes, is_placed: part.is_placed, ..Stretch::default() };
+        let to = To::Rows { table: &mut self.table, memory };
+        let mut sink = Sink { reading, account: &mut stretch.account, to, newlines: None };
+        decoder.decode(&part.block, &mut sink);
+        if part.is_last {
+            decoder.finish(&mut sink);
+        }
+        let counted = part.newlines.or(sink.newlines);
+        stretch.newlines = counted.unwrap_or_else(|| memchr::memchr_iter(b'\n', text).count() as u64);
+        stretch.rows = first..self.table.rows.len();
         self.stretches.push(stretch);
     }
 }
 
-impl Stretch {
-    fn read(&mut self, bytes: &[u8], reading: &Reading<'_>, lane: &mut Lane, table: &mut AttemptTable) {
-        // Checked once a block; a block with a broken byte is checked line by line.
-        let valid = simdutf8::basic::from_utf8(bytes).ok();
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len())) {
-            let last = end == bytes.len();
-            if last && start == end {
-                break;
-            }
-            let number = u32::try_from(self.newlines + 1).unwrap_or(u32::MAX);
-            self.newlines += u64::from(!last);
-            let line = match valid {
-                Some(text) => Cow::Borrowed(&text[start..end]),
-                None => String::from_utf8_lossy(&bytes[start..end]),
-            };
-            self.account.line(line.trim_ascii_end(), number, reading, lane, table);
-            start = end + 1;
-        }
+/// What is read as one stretch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<'b> {
+    pub(crate) block: Block<'b>,
+    /// Bytes of the input it stands for, and lines, where those of the block are others.
+    pub(crate) bytes: u64,
+    pub(crate) newlines: Option<u64>,
+    /// Its lines are counted from the front of the input, not from its own.
+    pub(crate) is_placed: bool,
+    /// Nothing comes behind it, as a decoder that reads in order wants to know.
+    pub(crate) is_last: bool,
+}
+
+impl<'b> Part<'b> {
+    /// Lines as they stand in the input.
+    pub(crate) fn plain(text: &'b [u8], bytes: u64) -> Part<'b> {
+        Part { block: Block::plain(text, 1), bytes, newlines: None, is_placed: false, is_last: false }
     }
 
+    /// The same lines, unwrapped, out of `text`.
+    pub(crate) fn unwrapped(lines: &'b Unwrapped, text: &[u8], bytes: u64) -> Part<'b> {
+        let newlines = memchr::memchr_iter(b'\n', text).count() as u64;
+        Part { block: lines.block(), newlines: Some(newlines), ..Part::plain(b"", bytes) }
+    }
+
+    /// A block of an input that is read in order.
+    pub(crate) fn fed(fed: &'b Fed) -> Part<'b> {
+        let Fed { lines, bytes, newlines, is_last } = fed;
+        let newlines = Some(*newlines);
+        Part { block: lines.block(), bytes: *bytes, newlines, is_placed: true, is_last: *is_last }
+    }
+}
+
+impl Stretch {
     /// Moves the line numbers to where the stretch stands in its input; `rows` are its own.
     pub(crate) fn shift_lines(&mut self, rows: &mut [Attempt], before: u64) {
         let base = u32::try_from(before).unwrap_or(u32::MAX);
@@ -143,67 +197,48 @@ impl Stretch {
 }
 
 impl Account {
-    /// Reads one line, without what ends it.
-    pub(crate) fn line(
-        &mut self,
-        line: &str,
-        number: u32,
-        reading: &Reading<'_>,
-        lane: &mut Lane,
-        table: &mut AttemptTable,
-    ) {
-        if !line.starts_with('{') && is_blank(line) {
-            self.ledger.lines += 1;
-            self.ledger.blank += 1;
-            return;
-        }
-        if line.len() > LONGEST_LINE {
-            let reason = format!("longer than {} MiB", LONGEST_LINE >> 20);
-            return self.reject(number, 0, reason, line, reading);
-        }
-        let place = Place {
-            file: reading.file,
-            line: number,
-            stream: reading.stream,
-            zone: reading.zone,
-            filter: reading.filter,
-            dialect: reading.dialect,
-            keep_ids: reading.keep_ids,
-            conventions: reading.conventions,
-        };
-        native::read_line(line, &place, lane, table, |outcome| match outcome {
-            Outcome::Taken(Taken::Unusable(reason)) => self.reject(number, 0, reason, line, reading),
-            Outcome::Taken(Taken::Unclear(unclear)) => {
-                *self.unclear.entry(unclear.key).or_default() += 1;
-                self.reject(number, 0, unclear.reason, line, reading);
-            }
-            Outcome::Misread(field, text) => self.misread.count(field, &text, number),
-            Outcome::Unreadable(column, reason) => self.reject(number, column, reason, line, reading),
-            Outcome::Taken(taken) => self.count(&taken),
-        });
-    }
-
-    fn count(&mut self, taken: &Taken) {
-        self.ledger.lines += 1;
+    /// Keeps account of what became of a record.
+    pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &Reading<'_>) {
         match taken {
-            Taken::Attempt => self.ledger.attempts += 1,
-            Taken::Filtered | Taken::NotAnAttempt | Taken::Unusable(_) | Taken::Unclear(_) => self.ledger.skipped += 1,
+            Taken::Attempt => {
+                self.ledger.lines += 1;
+                self.ledger.attempts += 1;
+            }
+            Taken::Filtered | Taken::NotAnAttempt => self.skip(),
+            Taken::Unusable(reason) => self.reject(at, 0, reason, text, reading),
+            Taken::Unclear(unclear) => {
+                *self.unclear.entry(unclear.key).or_default() += 1;
+                self.reject(at, 0, unclear.reason, text, reading);
+            }
         }
     }
 
-    fn reject(&mut self, line: u32, column: u64, reason: String, text: &str, reading: &Reading<'_>) {
+    pub(in crate::ingest) fn skip(&mut self) {
+        self.ledger.lines += 1;
+        self.ledger.skipped += 1;
+    }
+
+    pub(in crate::ingest) fn blank(&mut self) {
+        self.ledger.lines += 1;
+        self.ledger.blank += 1;
+    }
+
+    pub(in crate::ingest) fn reject(
+        &mut self,
+        at: Position<'_>,
+        column: u64,
+        reason: String,
+        text: &str,
+        reading: &Reading<'_>,
+    ) {
         self.ledger.lines += 1;
         self.ledger.rejected += 1;
         if reading.keep_rejects || self.rejects.len() < REJECTS_SHOWN {
             let kept = if reading.keep_rejects { &text[..text.floor_char_boundary(REJECT_TEXT)] } else { "" };
             let text = mask_keys(kept).into_owned();
-            self.rejects.push(Unread { line: u64::from(line), column, reason, text });
+            self.rejects.push(Unread { line: u64::from(at.line), column, reason, text });
         }
     }
-}
-
-fn is_blank(line: &str) -> bool {
-    line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty()
 }
 
 /// Adds the counts of one ledger to another.

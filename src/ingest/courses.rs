@@ -2,11 +2,12 @@
 
 use super::books::{Books, Merger, Streams};
 use super::chunk::Chunk;
-use super::conventions::Conventions;
 use super::excerpt::Excerpt;
-use super::look::{self, Look};
-use super::piece::{self, Piece, Small};
+use super::feed::Feed;
+use super::open::{FRONT, Plan};
+use super::piece::{self, Piece, SharedFeed, Small};
 use super::reader::{self, Blocks, Bytes};
+use super::windows::Window;
 use super::{BATCH, Filter, IngestError, Ingested, Options, Progress, Source};
 use crate::model::{AttemptTable, Time};
 use rayon::prelude::*;
@@ -16,6 +17,7 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes at the front of an input that are looked at to learn when it begins.
 const PROBE: usize = 1 << 16;
@@ -24,7 +26,7 @@ const MOST_STREAMS: usize = 256;
 
 thread_local! {
     /// The front of an input that is looked at.
-    static PROBED: RefCell<Vec<u8>> = RefCell::default();
+    static PROBED: RefCell<Window> = RefCell::default();
 }
 
 /// Hears of every attempt read so far, and that what follows was logged at a time or later. It may take rows
@@ -43,13 +45,21 @@ struct Course<'s> {
     /// Log time that one piece of it covers, µs; 0 while that is not known.
     stride: i64,
     /// How it is read, once it was opened.
-    look: Look,
+    plan: Option<Arc<Plan>>,
+    /// That was not told so far.
+    untold: bool,
 }
 
 enum State<'s> {
     Unopened,
-    Plain { path: &'s Path, next: u64, length: u64 },
+    Plain {
+        path: &'s Path,
+        next: u64,
+        length: u64,
+    },
     Stream(Blocks<Box<dyn Read + Send>>),
+    /// Read in order, one piece at a time.
+    Fed(SharedFeed),
     Done,
 }
 
@@ -69,9 +79,9 @@ pub fn read_in_time(
     let mut courses = Courses::open(sources, options, &merger.streams);
     let mut watermark = Time(i64::MIN);
     loop {
-        let batch = courses.next_batch(options);
+        let batch = courses.next_batch(options, &merger.streams);
         courses.failures.drain(..).for_each(|(file, error)| merger.books.fail(file, error));
-        courses.hand_over_notes(&mut merger.books);
+        courses.hand_over_plans(&mut merger.books);
         let (streams, books) = (&merger.streams, &mut merger.books);
         let ((), chunks) = rayon::join(
             || take_in(books, watermark, sink),
@@ -115,7 +125,8 @@ impl<'s> Courses<'s> {
                 state: State::Unopened,
                 clock: Time(i64::MIN),
                 stride: 0,
-                look: Look::default(),
+                plan: None,
+                untold: false,
             };
             if !alone && let Source::File(path) = source {
                 // What cannot be looked at shows where it is opened.
@@ -129,8 +140,9 @@ impl<'s> Courses<'s> {
 
     /// Pieces to read next, in the order of their times as far as that can be told. Half as many as where every
     /// attempt is kept: here they are most of what is in memory.
-    fn next_batch(&mut self, options: &Options) -> Vec<Piece<'s>> {
-        let mut streams = self.list.iter().filter(|course| matches!(course.state, State::Stream(_))).count();
+    fn next_batch(&mut self, options: &Options, streams_of: &Streams) -> Vec<Piece<'s>> {
+        let mut streams =
+            self.list.iter().filter(|course| matches!(course.state, State::Stream(_) | State::Fed(_))).count();
         let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
         let mut queue: BinaryHeap<_> = undone.map(|course| Reverse((course.clock, course.file))).collect();
         let alone = queue.len() == 1;
@@ -150,12 +162,12 @@ impl<'s> Courses<'s> {
                 if streams >= MOST_STREAMS {
                     continue;
                 }
-                if let Err(error) = course.begin(self.window, options) {
+                if let Err(error) = course.begin(self.window, options, &streams_of.names[file as usize]) {
                     course.state = State::Done;
                     self.failures.push((file, error));
                     continue;
                 }
-                streams += usize::from(matches!(course.state, State::Stream(_)));
+                streams += usize::from(matches!(course.state, State::Stream(_) | State::Fed(_)));
             }
             let piece = match course.next_piece(self.window) {
                 Ok(Some(piece)) => piece,
@@ -169,7 +181,9 @@ impl<'s> Courses<'s> {
             bytes += piece.bytes();
             pieces.push(piece);
             // How much time an input's piece covers shows only once one of them was read.
-            if course.stride > 0 || alone {
+            // One that is read in order has one piece at a time.
+            let in_order = matches!(course.state, State::Fed(_));
+            if !in_order && (course.stride > 0 || alone) {
                 queue.push(Reverse((clock.plus_us(course.stride), file)));
             }
         }
@@ -177,8 +191,12 @@ impl<'s> Courses<'s> {
     }
 
     /// Hands on what is to be said of the inputs opened since.
-    fn hand_over_notes(&mut self, books: &mut Books) {
-        self.list.iter_mut().for_each(|course| books.note(course.file, std::mem::take(&mut course.look.notes)));
+    fn hand_over_plans(&mut self, books: &mut Books) {
+        for course in &mut self.list {
+            if std::mem::take(&mut course.untold) {
+                course.plan.iter().for_each(|plan| books.read_by(course.file, plan));
+            }
+        }
     }
 
     /// Takes note of what was read: the latest send of each stretch.
@@ -206,16 +224,16 @@ impl<'s> Courses<'s> {
 impl<'s> Course<'s> {
     /// When its first attempt was sent; the beginning of time where that does not show.
     fn probe(&self, path: &Path, options: &Options, streams: &Streams) -> io::Result<Time> {
-        let mut file = File::open(path)?;
+        let file = File::open(path)?;
         let metadata = file.metadata()?;
         // What can be read only once is not looked at before.
         if !metadata.is_file() {
             return Ok(Time(i64::MIN));
         }
         PROBED.with_borrow_mut(|buffer| {
-            let lines = reader::front(&mut file, metadata.len().min(PROBE as u64), buffer)?;
-            if reader::is_plain(buffer) {
-                return Ok(self.first_sent(&buffer[lines], options, streams));
+            let lines = buffer.read(&file, 0, metadata.len().min(PROBE as u64), u64::MAX)?.text;
+            if reader::is_plain(lines) {
+                return Ok(self.first_sent(lines, options, streams));
             }
             let Bytes::Stream(stream) = reader::open(path)? else { return Ok(Time(i64::MIN)) };
             let block = Blocks::new(stream, PROBE).next_block()?.unwrap_or_default();
@@ -225,42 +243,68 @@ impl<'s> Course<'s> {
 
     fn first_sent(&self, lines: &[u8], options: &Options, streams: &Streams) -> Time {
         let stream = &streams.names[self.file as usize];
-        let (zone, dialect, how) = (options.zone, &options.dialect, Conventions::default());
-        let mut excerpt = Excerpt::new(self.file, stream, zone, Filter::EVERYTHING, dialect, how);
-        let found = lines.split(|byte| *byte == b'\n').any(|line| excerpt.take(line, 1, None, false) > 0);
+        let plan = Plan::of(&lines[..lines.len().min(FRONT)], &options.habits());
+        let mut excerpt = Excerpt::new(self.file, stream, &options.habits(), Filter::EVERYTHING, &plan);
+        excerpt.take_front(lines);
         let table = excerpt.finish();
-        table.rows.first().filter(|_| found).map_or(Time(i64::MIN), |row| row.sent)
+        table.rows.first().map_or(Time(i64::MIN), |row| row.sent)
     }
 
-    fn begin(&mut self, window: u64, options: &Options) -> io::Result<()> {
-        let look = |front: &[u8]| look::look(front, &options.dialect, options.zone);
-        self.state = match (self.source, super::open(self.source)?) {
+    fn begin(&mut self, window: u64, options: &Options, stream: &str) -> io::Result<()> {
+        let (source, bytes) = (self.source, super::bytes_of(self.source)?);
+        let (front, input): (Vec<u8>, Option<Box<dyn Read + Send>>) = match (source, bytes) {
             (Source::File(path), Bytes::Plain(length)) => {
-                self.look = look(&reader::front_of_file(path, look::FRONT)?);
-                State::Plain { path, next: 0, length }
+                self.state = State::Plain { path, next: 0, length };
+                (reader::front_of_file(path, FRONT)?, None)
             }
-            (_, Bytes::Stream(stream)) => {
-                let (front, stream) = reader::front_of(stream, look::FRONT);
-                self.look = look(&front);
-                State::Stream(Blocks::new(stream, window as usize))
+            (_, Bytes::Stream(input)) => {
+                let (front, input) = reader::front_of(input, FRONT);
+                (front, Some(input))
             }
-            (Source::Stdin, Bytes::Plain(_)) => State::Done,
+            (Source::Stdin, Bytes::Plain(_)) => return self.end(),
         };
+        let plan = Arc::new(Plan::of(&front, &options.habits()));
+        let input = match (input, source) {
+            (None, Source::File(path)) if !plan.is_side_by_side() => Some(Box::new(File::open(path)?) as _),
+            (input, _) => input,
+        };
+        if let Some(input) = input {
+            self.state = if plan.is_side_by_side() {
+                State::Stream(Blocks::new(input, window as usize))
+            } else {
+                let feed = Feed::new(input, window as usize, &plan, stream, options.zone);
+                State::Fed(Arc::new(Mutex::new(Some(feed))))
+            };
+        }
+        (self.plan, self.untold) = (Some(plan), true);
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.state = State::Done;
         Ok(())
     }
 
     fn next_piece(&mut self, window: u64) -> io::Result<Option<Piece<'s>>> {
+        let Some(plan) = &self.plan else {
+            self.state = State::Done;
+            return Ok(None);
+        };
+        let (file, plan) = (self.file, Arc::clone(plan));
         let (piece, done) = match &mut self.state {
             State::Plain { path, next, length } if *next < *length => {
                 let (start, end) = (*next, (*next + window).min(*length));
                 *next = end;
-                let conventions = self.look.conventions;
-                (Some(Piece::Window { path, file: self.file, start, end, conventions }), end == *length)
+                (Some(Piece::Window { path, file, start, end, plan }), end == *length)
             }
             State::Stream(blocks) => {
                 let block = blocks.next_block()?;
                 let done = block.is_none();
-                (block.map(|block| Piece::Block(self.file, block, self.look.conventions)), done)
+                (block.map(|block| Piece::Block(file, block, plan)), done)
+            }
+            State::Fed(feed) => {
+                let is_over = feed.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+                ((!is_over).then(|| Piece::Next(file, Arc::clone(feed), window)), is_over)
             }
             _ => (None, true),
         };

@@ -1,6 +1,6 @@
 //! What the words of a log mean beyond what is built in: keys of a logger's own, failures of a provider's own.
 
-use super::native::Mapping;
+use super::record::Mapping;
 use crate::classify::OwnRow;
 use crate::model::Prices;
 

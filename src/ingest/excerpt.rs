@@ -1,56 +1,75 @@
 //! Single lines of one input, read apart from the rest.
 
+use super::block::Block;
 use super::chunk::{Account, Reading};
-use super::conventions::Conventions;
-use super::dialect::Dialect;
 use super::filter::Filter;
-use super::native::Lane;
-use crate::model::{AttemptTable, Zone};
-use std::borrow::Cow;
+use super::format::Decoder;
+use super::open::{Habits, Plan};
+use super::record::Memory;
+use super::sink::{Sink, To};
+use super::unwrap::{Unwrapper, Wrapping};
+use crate::model::AttemptTable;
 
 /// Lines picked out of an input, as rows.
 pub(crate) struct Excerpt<'c> {
     reading: Reading<'c>,
     table: AttemptTable,
     account: Account,
-    lane: Lane,
+    memory: Memory,
+    decoder: Box<dyn Decoder>,
+    wrapping: Wrapping,
 }
 
 impl<'c> Excerpt<'c> {
-    /// No line yet of the input numbered `file`, whose nameless records belong to the run `stream`.
-    pub(crate) fn new(
-        file: u32,
-        stream: &'c str,
-        zone: Zone,
-        filter: &'c Filter,
-        dialect: &'c Dialect,
-        conventions: Conventions,
-    ) -> Excerpt<'c> {
+    /// No line yet of the input numbered `file`, which is read by `plan` and whose nameless records belong to the run
+    /// `stream`.
+    pub(crate) fn new(file: u32, stream: &'c str, habits: &Habits<'c>, filter: &'c Filter, plan: &Plan) -> Excerpt<'c> {
         let reading = Reading {
             file,
             stream,
-            zone,
+            zone: habits.zone,
             filter: Some(filter),
-            dialect,
+            dialect: habits.dialect,
             keep_rejects: false,
             keep_ids: false,
-            conventions,
+            conventions: plan.conventions,
         };
-        let mut lane = Lane::default();
-        let mut table = AttemptTable::default();
-        lane.start_table(&dialect.fields, 0, &mut table);
-        Excerpt { reading, table, account: Account::default(), lane }
+        let (mut memory, mut table) = (Memory::default(), AttemptTable::default());
+        memory.start_table(0, &mut table);
+        Excerpt {
+            reading,
+            table,
+            account: Account::default(),
+            memory,
+            decoder: plan.decoder(),
+            wrapping: plan.wrapping.clone(),
+        }
     }
 
     /// Reads `line`, the one with this number of its input. `filter` decides instead of the excerpt's own, and
     /// `keep_ids` keeps its ids whatever it is. Says how many attempts it held.
     pub(crate) fn take(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
         let before = self.rows();
-        let text = simdutf8::basic::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
         let filter = filter.or(self.reading.filter);
         let reading = Reading { filter, keep_ids, ..self.reading };
-        self.account.line(text.trim_ascii_end(), number, &reading, &mut self.lane, &mut self.table);
+        self.decode(&Block::plain(line, number), reading);
         self.rows() - before
+    }
+
+    /// Reads the front of an input.
+    pub(crate) fn take_front(&mut self, front: &[u8]) {
+        let mut unwrapper = Unwrapper::new(&self.wrapping, self.reading.stream, self.reading.zone);
+        unwrapper.take(front, 1);
+        unwrapper.finish();
+        let lines = unwrapper.give();
+        self.decode(&lines.block(), self.reading);
+    }
+
+    fn decode(&mut self, block: &Block<'_>, reading: Reading<'_>) {
+        let to = To::Rows { table: &mut self.table, memory: &mut self.memory };
+        let mut sink = Sink { reading: &reading, account: &mut self.account, to, newlines: None };
+        self.decoder.decode(block, &mut sink);
+        self.decoder.finish(&mut sink);
     }
 
     /// Attempts so far.

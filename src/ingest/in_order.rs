@@ -1,13 +1,16 @@
 //! Inputs read one after the other, their pieces side by side; every attempt is kept.
 
 use super::books::Merger;
-use super::conventions::Conventions;
-use super::look;
+use super::feed::Feed;
+use super::open::{FRONT, Plan};
 use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
-use super::{BATCH, IngestError, Ingested, Options, Progress, Source, open};
+use super::{BATCH, IngestError, Ingested, Options, Progress, Source, bytes_of};
 use rayon::prelude::*;
+use std::fs::File;
 use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 /// What was read so far, and the pieces that are read next.
 struct InOrder<'s, 'o> {
@@ -44,34 +47,57 @@ pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Re
 
 impl<'s> InOrder<'s, '_> {
     fn add(&mut self, source: &'s Source, file: u32, window: u64) {
-        match (source, open(source)) {
+        match (source, bytes_of(source)) {
             (Source::File(path), Ok(Bytes::Plain(length))) => {
                 // What cannot be read shows where its pieces are.
-                let front = reader::front_of_file(path, look::FRONT).unwrap_or_default();
-                let conventions = self.look(file, &front);
-                for start in (0..length).step_by(window as usize) {
-                    let end = (start + window).min(length);
-                    self.pieces.push(Piece::Window { path, file, start, end, conventions });
-                    self.added(end - start);
+                let front = reader::front_of_file(path, FRONT).unwrap_or_default();
+                let plan = self.plan(file, &front);
+                if plan.is_side_by_side() {
+                    self.add_windows(path, file, length, window, &plan);
+                } else {
+                    match File::open(path) {
+                        Ok(input) => self.add_feed(Box::new(input), file, window, &plan),
+                        Err(error) => self.merger.books.fail(file, error),
+                    }
                 }
             }
-            // What stands before it comes first, so that rows keep the order of the inputs.
             (_, Ok(Bytes::Stream(stream))) => {
-                self.read_pieces();
-                let (front, stream) = reader::front_of(stream, look::FRONT);
-                let conventions = self.look(file, &front);
-                self.read_blocks(Blocks::new(stream, window as usize), file, conventions);
+                let (front, stream) = reader::front_of(stream, FRONT);
+                let plan = self.plan(file, &front);
+                if plan.is_side_by_side() {
+                    // What stands before it comes first, so that rows keep the order of the inputs.
+                    self.read_pieces();
+                    self.read_blocks(Blocks::new(stream, window as usize), file, &plan);
+                } else {
+                    self.add_feed(stream, file, window, &plan);
+                }
             }
             (Source::Stdin, Ok(Bytes::Plain(_))) => {}
             (_, Err(error)) => self.merger.books.fail(file, error),
         }
     }
 
+    fn add_windows(&mut self, path: &'s Path, file: u32, length: u64, window: u64, plan: &Arc<Plan>) {
+        for start in (0..length).step_by(window as usize) {
+            let end = (start + window).min(length);
+            self.pieces.push(Piece::Window { path, file, start, end, plan: Arc::clone(plan) });
+            self.added(end - start);
+        }
+    }
+
+    /// One piece, however long: what is read in order goes on where it was.
+    fn add_feed(&mut self, input: Box<dyn Read + Send>, file: u32, window: u64, plan: &Arc<Plan>) {
+        let stream = &self.merger.streams.names[file as usize];
+        let feed = Feed::new(input, window as usize, plan, stream, self.options.zone);
+        self.pieces.push(Piece::Rest(file, Arc::new(Mutex::new(Some(feed)))));
+        self.added(window);
+    }
+
     /// How the input with this front is read.
-    fn look(&mut self, file: u32, front: &[u8]) -> Conventions {
-        let look = look::look(front, &self.options.dialect, self.options.zone);
-        self.merger.books.note(file, look.notes);
-        look.conventions
+    fn plan(&mut self, file: u32, front: &[u8]) -> Arc<Plan> {
+        let plan = Plan::of(front, &self.options.habits());
+        self.merger.books.read_by(file, &plan);
+        Arc::new(plan)
     }
 
     /// Takes note of bytes that wait, and reads what waits where it is enough.
@@ -92,11 +118,11 @@ impl<'s> InOrder<'s, '_> {
         books.pending.extend(chunks);
     }
 
-    fn read_blocks(&mut self, mut blocks: Blocks<Box<dyn Read + Send>>, file: u32, conventions: Conventions) {
+    fn read_blocks(&mut self, mut blocks: Blocks<Box<dyn Read + Send>>, file: u32, plan: &Arc<Plan>) {
         loop {
             while self.pieces.len() < rayon::current_num_threads() * 2 {
                 match blocks.next_block() {
-                    Ok(Some(block)) => self.pieces.push(Piece::Block(file, block, conventions)),
+                    Ok(Some(block)) => self.pieces.push(Piece::Block(file, block, Arc::clone(plan))),
                     Ok(None) => break,
                     Err(error) => self.merger.books.fail(file, error),
                 }

@@ -4,13 +4,8 @@
 //! reads the pieces.
 
 use super::conventions::Conventions;
-use super::dialect::Dialect;
-use super::native::{Glance, glance};
-use crate::model::Zone;
+use super::record::Glance;
 use std::collections::BTreeMap;
-
-/// Bytes at the front of an input that are looked at.
-pub(crate) const FRONT: usize = 1 << 16;
 
 /// What a look at an input came to.
 #[derive(Debug, Default)]
@@ -31,21 +26,16 @@ const CERTAIN: usize = 3;
 /// Waits without a hint that must fit the SDKs' own: any one may by chance.
 const MANY_WAITS: usize = 4;
 
-/// Looks at `front`, the first [`FRONT`] bytes of an input or all of it.
-pub(crate) fn look(front: &[u8], dialect: &Dialect, zone: Zone) -> Look {
-    let whole = front.len() < FRONT;
-    let end = if whole { front.len() } else { memchr::memrchr(b'\n', front).map_or(0, |newline| newline + 1) };
-    let lines = front[..end].split(|byte| *byte == b'\n');
-    let glances: Vec<Glance> =
-        lines.filter_map(|line| glance(std::str::from_utf8(line).ok()?.trim(), dialect, zone)).collect();
+/// Looks at the attempts of the front of an input.
+pub(crate) fn look(glances: &[Glance]) -> Look {
     let mut look = Look::default();
     if glances.len() < 2 && glances.iter().all(|glance| glance.bare.is_none()) {
         return look;
     }
-    let pairs = Pairs::of(&glances);
-    look.find_unit(&glances, &pairs);
-    look.find_stamp(&glances, &pairs);
-    look.doubt_named(&glances, &pairs);
+    let pairs = Pairs::of(glances);
+    look.find_unit(glances, &pairs);
+    look.find_stamp(glances, &pairs);
+    look.doubt_named(glances, &pairs);
     look
 }
 

@@ -1,15 +1,20 @@
 //! Pieces of work: what one worker reads in one go, and how it does.
 
 use super::books::Streams;
-use super::chunk::{Chunk, Reading};
-use super::conventions::Conventions;
-use super::look;
-use super::native::Lane;
+use super::chunk::{Chunk, Part, Reading};
+use super::feed::Feed;
+use super::format::Decoder;
+use super::open::{FRONT, Plan};
 use super::reader::{self, Blocks, Bytes};
+use super::record::Memory;
+use super::unwrap::Unwrapper;
+use super::windows::{Lines, Window};
 use super::{Options, Progress, Source};
 use std::cell::RefCell;
-use std::io::{self, Cursor};
+use std::fs::File;
+use std::io::{self, Cursor, Read};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Files of up to this part of a window are small: read whole, several of them as one piece.
 const SMALL: u64 = 16;
@@ -25,12 +30,19 @@ const SMALL_BLOCK: usize = 256 << 10;
 /// A piece of work.
 pub(super) enum Piece<'s> {
     /// A stretch of a plain file.
-    Window { path: &'s Path, file: u32, start: u64, end: u64, conventions: Conventions },
+    Window { path: &'s Path, file: u32, start: u64, end: u64, plan: Arc<Plan> },
     /// Small files, whole, which were not opened so far. Opening them weighs too.
     Files { files: Vec<Small<'s>>, weight: u64 },
     /// Lines of a stream.
-    Block(u32, Vec<u8>, Conventions),
+    Block(u32, Vec<u8>, Arc<Plan>),
+    /// An input that is read in order: its next block, which has about so many bytes.
+    Next(u32, SharedFeed, u64),
+    /// The same: all that is left of it.
+    Rest(u32, SharedFeed),
 }
+
+/// An input that is read in order, until it is over.
+pub(super) type SharedFeed = Arc<Mutex<Option<Feed>>>;
 
 /// A small file: its number, and its bytes as they are stored.
 pub(super) struct Small<'s> {
@@ -60,8 +72,31 @@ pub(super) fn add_small<'s>(pieces: &mut Vec<Piece<'s>>, small: Small<'s>, windo
 }
 
 thread_local! {
-    /// What a worker keeps from one piece of work to the next: its buffer, and the shapes it has learnt.
-    static WORKER: RefCell<(Vec<u8>, Lane)> = RefCell::default();
+    static WORKER: RefCell<Worker> = RefCell::default();
+}
+
+/// What a worker keeps from one piece of work to the next: a buffer, what was met in records before, and the decoders of
+/// formats whose blocks are read in any order, with what they have learnt.
+#[derive(Default)]
+struct Worker {
+    buffer: Window,
+    memory: Memory,
+    decoders: Decoders,
+}
+
+#[derive(Default)]
+struct Decoders(Vec<(&'static str, Box<dyn Decoder>)>);
+
+impl Decoders {
+    /// The decoder that reads by `plan`.
+    fn of(&mut self, plan: &Plan) -> &mut (dyn Decoder + 'static) {
+        let name = plan.format.name();
+        let place = self.0.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+            self.0.push((name, plan.decoder()));
+            self.0.len() - 1
+        });
+        &mut *self.0[place].1
+    }
 }
 
 impl Piece<'_> {
@@ -71,91 +106,179 @@ impl Piece<'_> {
             Piece::Window { start, end, .. } => end - start,
             Piece::Files { files, .. } => files.iter().map(|small| small.length).sum(),
             Piece::Block(_, block, _) => block.len() as u64,
+            Piece::Next(_, _, bytes) => *bytes,
+            Piece::Rest(..) => 0,
         }
     }
 
     /// Reads it, as far as its inputs can be read.
     pub(super) fn parse(&self, streams: &Streams, options: &Options, progress: Progress<'_>) -> Chunk {
-        let of = |file, conventions| reading(options, file, &streams.names, conventions);
-        WORKER.with_borrow_mut(|(buffer, lane)| {
-            let mut chunk = Chunk::new(&options.dialect, streams.analysis, lane);
+        WORKER.with_borrow_mut(|Worker { buffer, memory, decoders }| {
+            let chunk = Chunk::new(streams.analysis, memory);
+            let mut work = Work { chunk, memory, decoders, streams, options, progress };
             match self {
-                Piece::Window { path, file, start, end, conventions } => {
-                    let bytes = end - start;
-                    match reader::window(path, *start, *end, buffer) {
-                        Ok(lines) => {
-                            progress(bytes);
-                            chunk.read(&buffer[lines], bytes, &of(*file, *conventions), lane);
-                            chunk.failures.extend(cut_short(buffer, bytes).map(|error| (*file, error)));
-                        }
-                        Err(error) => chunk.failures.push((*file, error)),
-                    }
+                Piece::Window { path, file, start, end, plan } => {
+                    let read = work.window(path, *file, *start..*end, plan, buffer);
+                    work.note(*file, read);
                 }
                 Piece::Files { files, .. } => {
                     for small in files {
-                        let mut look = None;
-                        let mut take = |text: &[u8], front: &[u8], bytes| {
-                            progress(bytes);
-                            let look = look.get_or_insert_with(|| look::look(front, &options.dialect, options.zone));
-                            chunk.read(text, bytes, &of(small.file, look.conventions), lane);
-                        };
-                        let read = small.read(buffer, &mut take);
-                        chunk.failures.extend(read.err().map(|error| (small.file, error)));
-                        let notes = look.into_iter().flat_map(|look: look::Look| look.notes);
-                        chunk.notes.extend(notes.map(|note| (small.file, note)));
+                        let read = work.small(small, buffer);
+                        work.note(small.file, read);
                     }
                 }
-                Piece::Block(file, block, conventions) => {
-                    progress(block.len() as u64);
-                    chunk.read(block, block.len() as u64, &of(*file, *conventions), lane);
-                }
+                Piece::Block(file, block, plan) => work.lines(*file, block, block.len() as u64, plan),
+                Piece::Next(file, feed, _) => work.feed(*file, feed, false),
+                Piece::Rest(file, feed) => work.feed(*file, feed, true),
             }
-            chunk.table.price(&options.dialect.prices);
-            lane.end_table(&mut chunk.table);
-            chunk
+            work.finish()
         })
     }
 }
 
-/// Takes lines, the front of the file they stand in, and how many bytes of it they stand for.
-type TakeLines<'t> = &'t mut dyn FnMut(&[u8], &[u8], u64);
+/// One piece being read.
+struct Work<'w> {
+    chunk: Chunk,
+    memory: &'w mut Memory,
+    decoders: &'w mut Decoders,
+    streams: &'w Streams,
+    options: &'w Options,
+    progress: Progress<'w>,
+}
 
-impl Small<'_> {
-    /// Hands its lines to `take`, unpacked.
-    fn read(&self, buffer: &mut Vec<u8>, take: TakeLines<'_>) -> io::Result<()> {
-        let lines = reader::window(self.path, 0, self.length, buffer)?;
-        let cut = cut_short(buffer, self.length);
-        if reader::is_plain(buffer) {
-            take(&buffer[lines], &buffer[..buffer.len().min(look::FRONT)], self.length);
-            return cut.map_or(Ok(()), Err);
+impl<'w> Work<'w> {
+    fn finish(mut self) -> Chunk {
+        self.chunk.table.price(&self.options.dialect.prices);
+        self.memory.end_table(&mut self.chunk.table);
+        self.chunk
+    }
+
+    fn note(&mut self, file: u32, read: io::Result<()>) {
+        self.chunk.failures.extend(read.err().map(|error| (file, error)));
+    }
+
+    fn reading(&self, file: u32, plan: &Plan) -> Reading<'w> {
+        Reading {
+            file,
+            stream: self.stream(file),
+            zone: self.options.zone,
+            filter: None,
+            dialect: &self.options.dialect,
+            keep_rejects: self.options.keep_rejects,
+            keep_ids: self.options.keep_ids,
+            conventions: plan.conventions,
         }
-        let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(std::mem::take(buffer))))? else {
-            return Ok(());
+    }
+
+    fn stream(&self, file: u32) -> &'w str {
+        &self.streams.names[file as usize]
+    }
+
+    fn window(
+        &mut self,
+        path: &Path,
+        file: u32,
+        stretch: std::ops::Range<u64>,
+        plan: &Plan,
+        buffer: &mut Window,
+    ) -> io::Result<()> {
+        let bytes = stretch.end - stretch.start;
+        let lines = buffer.read(&File::open(path)?, stretch.start, stretch.end, u64::MAX)?;
+        self.lines(file, lines.text, bytes, plan);
+        cut_short(&lines, bytes)
+    }
+
+    /// Reads whole lines that stand for `bytes` of an input any stretch of which can be read on its own.
+    fn lines(&mut self, file: u32, text: &[u8], bytes: u64, plan: &Plan) {
+        (self.progress)(bytes);
+        let reading = self.reading(file, plan);
+        let decoder = self.decoders.of(plan);
+        if plan.wrapping.is_none() {
+            return self.chunk.read(&Part::plain(text, bytes), &reading, self.memory, decoder);
+        }
+        let mut unwrapper = Unwrapper::new(&plan.wrapping, reading.stream, self.options.zone);
+        unwrapper.take(text, 1);
+        unwrapper.finish();
+        let lines = unwrapper.give();
+        self.chunk.read(&Part::unwrapped(&lines, text, bytes), &reading, self.memory, decoder);
+    }
+
+    /// Reads on in an input that is read in order: a block, or the whole of what is left.
+    fn feed(&mut self, file: u32, shared: &SharedFeed, whole: bool) {
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(feed) = shared.as_mut() {
+            match self.next(file, feed) {
+                Ok(true) => {}
+                Ok(false) => *shared = None,
+                Err(error) => {
+                    *shared = None;
+                    self.note(file, Err(error));
+                }
+            }
+            if !whole {
+                return;
+            }
+        }
+    }
+
+    /// Reads the next block of a feed; whether there may be another.
+    fn next(&mut self, file: u32, feed: &mut Feed) -> io::Result<bool> {
+        let Some(fed) = feed.next()? else { return Ok(false) };
+        (self.progress)(fed.bytes);
+        let reading = self.reading(file, &feed.plan);
+        let decoder = match &mut feed.decoder {
+            Some(decoder) => &mut **decoder,
+            None => self.decoders.of(&feed.plan),
         };
-        let (front, stream) = reader::front_of(stream, look::FRONT);
+        self.chunk.read(&Part::fed(&fed), &reading, self.memory, decoder);
+        Ok(true)
+    }
+
+    /// Reads a small file whole, which was not opened before.
+    fn small(&mut self, small: &Small<'_>, buffer: &mut Window) -> io::Result<()> {
+        let lines = buffer.read(&File::open(small.path)?, 0, small.length, u64::MAX)?;
+        let text = lines.text;
+        if reader::is_plain(text) {
+            let plan = self.plan(small.file, &text[..text.len().min(FRONT)]);
+            if plan.is_side_by_side() {
+                self.lines(small.file, text, small.length, &plan);
+            } else {
+                self.whole(small.file, Box::new(Cursor::new(text.to_vec())), &plan)?;
+            }
+            return cut_short(&lines, small.length);
+        }
+        let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(text.to_vec())))? else { return Ok(()) };
+        let (front, stream) = reader::front_of(stream, FRONT);
+        let plan = self.plan(small.file, &front);
+        if !plan.is_side_by_side() {
+            return self.whole(small.file, stream, &plan);
+        }
         let mut blocks = Blocks::new(stream, SMALL_BLOCK);
         while let Some(block) = blocks.next_block()? {
-            take(&block, &front, block.len() as u64);
+            self.lines(small.file, &block, block.len() as u64, &plan);
         }
+        Ok(())
+    }
+
+    /// How the input with this front is read.
+    fn plan(&mut self, file: u32, front: &[u8]) -> Arc<Plan> {
+        let plan = Arc::new(Plan::of(front, &self.options.habits()));
+        self.chunk.plans.push((file, Arc::clone(&plan)));
+        plan
+    }
+
+    /// Reads an input in order, to its end.
+    fn whole(&mut self, file: u32, input: Box<dyn Read + Send>, plan: &Arc<Plan>) -> io::Result<()> {
+        let mut feed = Feed::new(input, SMALL_BLOCK, plan, self.stream(file), self.options.zone);
+        while self.next(file, &mut feed)? {}
         Ok(())
     }
 }
 
 /// An error where less was read than the `bytes` that the file had when its reading began.
-fn cut_short(read: &[u8], bytes: u64) -> Option<io::Error> {
-    let is_short = (read.len() as u64) < bytes;
-    is_short.then(|| io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"))
-}
-
-fn reading<'c>(options: &'c Options, file: u32, streams: &'c [String], conventions: Conventions) -> Reading<'c> {
-    Reading {
-        file,
-        stream: &streams[file as usize],
-        zone: options.zone,
-        filter: None,
-        dialect: &options.dialect,
-        keep_rejects: options.keep_rejects,
-        keep_ids: options.keep_ids,
-        conventions,
+fn cut_short(lines: &Lines<'_>, bytes: u64) -> io::Result<()> {
+    if lines.bytes < bytes {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"));
     }
+    Ok(())
 }

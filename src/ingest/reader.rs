@@ -4,8 +4,7 @@
 use super::WINDOW;
 use super::chunk::LONGEST_LINE;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::ops::Range;
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 /// Bytes after which a line is read no further: nobody will keep it.
@@ -143,64 +142,6 @@ fn read_as_far(input: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::E
     (filled, None)
 }
 
-/// Reads the lines that begin in `start..end` of a plain file, whole; says where in `buffer` they stand. Where the
-/// file ends before `end` by now, `buffer` is shorter than that.
-pub(crate) fn window(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
-    let mut file = File::open(path)?;
-    if start == 0 { front(&mut file, end, buffer) } else { window_of(&mut file, start, end, buffer) }
-}
-
-/// The same of a file that is open.
-fn window_of(file: &mut File, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
-    // The byte before tells whether a line begins at `start`.
-    let from = start.saturating_sub(1);
-    file.seek(SeekFrom::Start(from))?;
-    lines_from(file, from, start, end, buffer)
-}
-
-/// The lines that begin in the first `end` bytes of a file of which nothing was read so far.
-pub(crate) fn front(file: &mut File, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
-    lines_from(file, 0, 0, end, buffer)
-}
-
-/// Reads on at `from` to the end of the last line that begins in `start..end`.
-fn lines_from(file: &mut File, from: u64, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<Range<usize>> {
-    // In one piece into what is there already: a buffer that is used again need not be cleared first.
-    buffer.resize((end - from) as usize, 0);
-    let filled = read_full(file, buffer)?;
-    buffer.truncate(filled);
-    let mut first = 0;
-    if start > 0 {
-        // What stands before the first newline belongs to the window before.
-        first = memchr::memchr(b'\n', buffer).map_or(buffer.len(), |newline| newline + 1);
-        if from + first as u64 >= end {
-            return Ok(0..0);
-        }
-    }
-    read_on(file, buffer)?;
-    Ok(first..buffer.len())
-}
-
-/// Reads on to the end of the line that `buffer` breaks off in. A line nobody will keep is ended early.
-fn read_on(file: &mut File, buffer: &mut Vec<u8>) -> io::Result<()> {
-    let mut step = 1 << 14;
-    while buffer.last().is_some_and(|last| *last != b'\n') {
-        let known = buffer.len();
-        if known > GIVEN_UP {
-            buffer.push(b'\n');
-            return Ok(());
-        }
-        if file.by_ref().take(step).read_to_end(buffer)? == 0 {
-            return Ok(());
-        }
-        if let Some(newline) = memchr::memchr(b'\n', &buffer[known..]) {
-            buffer.truncate(known + newline + 1);
-        }
-        step = (step * 2).min(1 << 24);
-    }
-    Ok(())
-}
-
 /// Stretches of whole lines of a stream.
 pub(crate) struct Blocks<R> {
     input: R,
@@ -245,6 +186,12 @@ impl<R: Read> Blocks<R> {
                 return Ok(Some(block));
             }
         }
+    }
+
+    /// Has it fail at its end, where it has not yet.
+    pub(crate) fn fail(&mut self, error: io::Error) {
+        self.done = true;
+        self.failed.get_or_insert(error);
     }
 
     /// Reads on to the end of a line nobody will keep.
@@ -331,26 +278,6 @@ impl<R: Read> Read for Utf16<R> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use std::io::Write;
-
-    #[test]
-    fn windows_share_out_every_line_once() {
-        let text: String = (0..200).map(|i| format!("{}\n", "x".repeat(i * 7 % 40))).collect::<String>() + "tail";
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
-        for size in [1, 2, 3, 7, 64, 1000, 100_000] {
-            let mut joined = Vec::new();
-            let mut buffer = Vec::new();
-            let mut start = 0;
-            while start < text.len() as u64 {
-                let end = (start + size).min(text.len() as u64);
-                let lines = window(file.path(), start, end, &mut buffer).unwrap();
-                joined.extend_from_slice(&buffer[lines]);
-                start = end;
-            }
-            assert_eq!(String::from_utf8(joined).unwrap(), text, "windows of {size}");
-        }
-    }
 
     #[test]
     fn blocks_end_at_newlines() {

@@ -1,6 +1,6 @@
 //! Inputs as the user names them: files, patterns, directories, standard input.
 
-use super::IngestError;
+use super::{IngestError, reader};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -24,8 +24,17 @@ impl Source {
     }
 }
 
+/// How an input is packed, in a word, by its first bytes.
+#[must_use]
+pub fn packing(source: &Source) -> &'static str {
+    match source {
+        Source::Stdin => "piped",
+        Source::File(path) => reader::packing(path).unwrap_or("unread"),
+    }
+}
+
 /// Endings of files a directory is searched for; a file named outright is read whatever its name.
-const LOG_ENDINGS: [&str; 9] = ["jsonl", "ndjson", "json", "log", "txt", "gz", "zst", "zstd", "out"];
+const LOG_ENDINGS: [&str; 11] = ["jsonl", "ndjson", "json", "log", "txt", "gz", "zst", "zstd", "out", "csv", "tsv"];
 
 /// The inputs behind the arguments, sorted by name, each once.
 ///

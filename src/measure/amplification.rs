@@ -40,7 +40,7 @@ impl Amplified {
 /// In long logs, the stretch is as long as one bucket where that is longer.
 #[must_use]
 pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<Amplified> {
-    let (width, flow) = flows.clone().sorted();
+    let (width, flow) = flows.by_time();
     let span = span_us.max(1).div_euclid(width).max(1) * width;
     let mut worst: Option<Amplified> = None;
     let (mut sum, mut begin) = (Flow::default(), 0);
@@ -80,7 +80,7 @@ pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<A
 /// retries for each.
 #[must_use]
 pub fn spans_over(flows: &Flows, span_us: i64, least_calls: u64, ratio: f64) -> u64 {
-    let (_, flow) = flows.clone().sorted();
+    let (_, flow) = flows.by_time();
     let mut over = 0;
     let (mut calls, mut sends, mut begin) = (0, 0, 0);
     for (place, (at, arrived)) in flow.iter().enumerate() {

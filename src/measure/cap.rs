@@ -87,7 +87,7 @@ impl CapTally {
     /// Calls opened at `from` or later. In long logs a stretch that `from` cuts is left out.
     #[must_use]
     pub fn opened_since(&self, from: Time) -> Capped {
-        let (width, list) = self.opened.clone().sorted();
+        let (width, list) = self.opened.sorted();
         // A call opened in the very stretch is as good as at `from` while stretches are short.
         let slack = if width <= FINE_US { width } else { 0 };
         let mut sum = Capped::default();

@@ -51,8 +51,10 @@ impl Fleet<'_> {
         if last.us_since(first) < APART_US {
             return Some(all);
         }
+        let flows = || self.scopes.values().map(|tally| &tally.flow);
+        let width = flows().map(Series::width_us).fold(DAY_US, i64::max);
         let mut sums: Series<Flow> = Series::default();
-        self.scopes.values().for_each(|tally| sums.merge(tally.flow.clone().no_finer_than(DAY_US)));
+        flows().flat_map(|flow| flow.no_finer_than(width).1).for_each(|(at, flow)| sums.add(at, flow));
         Some(without_outliers(all, &clusters(sums)))
     }
 }

@@ -200,21 +200,24 @@ impl Doomed {
             return forget(&mut self.successes, until);
         }
         self.refusals.sort_unstable_by_key(|refusal| refusal.spot);
-        self.successes.sort_unstable();
         let due = self.refusals.partition_point(|refusal| refusal.spot.sent < until);
-        let mut successes = self.successes.iter().copied().take_while(|sent| *sent < until).peekable();
+        let refusals: Vec<Refusal> = self.refusals.drain(..due).collect();
+        // The last success before each refusal and after the one before, and the last one after all of them.
+        let mut last = vec![Time(i64::MIN); due + 1];
+        for sent in self.successes.iter().filter(|sent| **sent < until) {
+            let place = refusals.partition_point(|refusal| refusal.spot.sent <= *sent);
+            last[place] = last[place].max(*sent);
+        }
         let mut succeeded = Time(i64::MIN);
-        for refusal in self.refusals.drain(..due).collect::<Vec<Refusal>>() {
-            while let Some(sent) = successes.next_if(|sent| *sent < refusal.spot.sent) {
-                succeeded = sent;
-            }
+        for (refusal, before) in refusals.iter().zip(&last) {
+            succeeded = succeeded.max(*before);
             if succeeded > Time(i64::MIN) {
                 end_before(&mut self.open, &mut self.worst, succeeded);
             }
             self.open
                 .entry(refusal.key)
-                .and_modify(|known| known.extend(&refusal))
-                .or_insert_with(|| Refused::of(&refusal));
+                .and_modify(|known| known.extend(refusal))
+                .or_insert_with(|| Refused::of(refusal));
             if self.open.len() > MOST_OPEN
                 && let Some(key) = self.open.iter().min_by_key(|(key, one)| (one.seen, **key)).map(|(key, _)| *key)
                 && let Some(refused) = self.open.remove(&key)
@@ -222,8 +225,8 @@ impl Doomed {
                 end(&mut self.worst, refused);
             }
         }
-        if let Some(last) = successes.last() {
-            end_before(&mut self.open, &mut self.worst, last);
+        if last[due] > Time(i64::MIN) {
+            end_before(&mut self.open, &mut self.worst, last[due]);
         }
         forget(&mut self.successes, until);
         if until == Time(i64::MAX) {

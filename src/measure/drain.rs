@@ -56,8 +56,8 @@ impl Traffic {
     /// Of a scope with this flow and these 429s.
     #[must_use]
     pub fn of(flow: &Flows, refusals: &Refusals) -> Traffic {
-        let (width, flow) = flow.clone().sorted();
-        let refusals = refusals.clone().sorted().1.into_iter().map(|(_, refusal)| refusal).collect();
+        let (width, flow) = flow.sorted();
+        let refusals = refusals.sorted().1.into_iter().map(|(_, refusal)| refusal).collect();
         Traffic { width, flow, refusals }
     }
 

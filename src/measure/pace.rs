@@ -84,7 +84,7 @@ impl Pace {
     /// The four quarters of the time in which it was used, where each holds a success.
     #[must_use]
     pub fn quarters(&self) -> Option<[Quarter; 4]> {
-        let (width, stretches) = self.series.clone().sorted();
+        let (width, stretches) = self.series.by_time();
         let (begin, end) = (stretches.first()?.0, stretches.last()?.0.plus_us(width));
         let mut sums = [Successes::default(); 4];
         for (at, some) in &stretches {

@@ -6,7 +6,7 @@
 use super::tally::is_rate_limit;
 use crate::calls::Call;
 use crate::model::{Attempt, Mergeable, Scope, Series, Time};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Rates are counted over so long, µs: limits are given for a minute.
 pub const MINUTE_US: i64 = 60_000_000;
@@ -32,12 +32,32 @@ impl Peak {
     }
 }
 
+/// Times that are still to be looked at, µs.
+#[derive(Clone, Debug, Default)]
+struct Waiting(Vec<i64>);
+
+impl Waiting {
+    fn merge(&mut self, mut other: Waiting) {
+        if self.0.is_empty() {
+            std::mem::swap(&mut self.0, &mut other.0);
+        }
+        self.0.append(&mut other.0);
+    }
+
+    /// Hands out what lies before `until`, in order.
+    fn take(&mut self, until: i64) -> Vec<i64> {
+        sort_times(&mut self.0);
+        let due = self.0.partition_point(|at| *at < until);
+        let later = self.0.split_off(due);
+        std::mem::replace(&mut self.0, later)
+    }
+}
+
 /// What is under way, from its beginning until just before its end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
-    /// Beginnings and ends that are not swept yet: the time doubled, and one more for a beginning, so that of two at
-    /// the same time the end comes first.
-    events: Vec<i64>,
+    begins: Waiting,
+    ends: Waiting,
     level: i64,
     most: Option<Peak>,
 }
@@ -46,30 +66,46 @@ impl Sweep {
     /// Something was under way from `from` to `until`.
     pub(super) fn stay(&mut self, from: Time, until: Time) {
         if until > from {
-            self.events.extend([from.0.saturating_mul(2) | 1, until.0.saturating_mul(2)]);
+            self.begins.0.push(from.0);
+            self.ends.0.push(until.0);
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.events.len()
-    }
-
     pub(super) fn merge(&mut self, other: Sweep) {
-        self.events.extend(other.events);
+        self.begins.merge(other.begins);
+        self.ends.merge(other.ends);
         self.level += other.level;
         self.most = Peak::higher(self.most, other.most);
     }
 
-    /// Sweeps what lies before `until`, and tells the level after each beginning and end.
-    pub(super) fn settle(&mut self, until: Time, mut each: impl FnMut(Time, u64)) {
-        self.events.sort_unstable();
-        let due = self.events.partition_point(|event| *event < until.0.saturating_mul(2));
-        for event in self.events.drain(..due) {
-            self.level += if event & 1 == 1 { 1 } else { -1 };
-            let (level, at) = (self.level.max(0).unsigned_abs(), Time(event >> 1));
-            Peak::note(&mut self.most, level, at);
-            each(at, level);
+    /// Sweeps what lies before `until`.
+    pub(super) fn settle(&mut self, until: Time) {
+        let begins = self.begins.take(until.0);
+        self.sweep(begins.into_iter(), until, |_, _| ());
+    }
+
+    /// Sweeps what lies before `until`, given what begins by then, in order. Tells the level after each beginning and
+    /// end.
+    fn sweep(&mut self, begins: impl Iterator<Item = i64>, until: Time, mut each: impl FnMut(Time, u64)) {
+        let mut ends = self.ends.take(until.0).into_iter().peekable();
+        let mut level = self.level;
+        let mut step = |at: i64, by: i64| {
+            level += by;
+            let count = level.max(0).unsigned_abs();
+            each(Time(at), count);
+            count
+        };
+        for begin in begins {
+            // Of two at the same time the end comes first.
+            while let Some(end) = ends.next_if(|end| *end <= begin) {
+                step(end, -1);
+            }
+            Peak::note(&mut self.most, step(begin, 1), Time(begin));
         }
+        ends.for_each(|end| {
+            step(end, -1);
+        });
+        self.level = level;
     }
 
     /// The most that were under way at once.
@@ -81,47 +117,99 @@ impl Sweep {
 /// Events counted over every minute.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rate {
-    /// Those that are not counted yet.
-    waiting: Vec<Time>,
-    /// Those of the minute up to the last one counted.
-    recent: VecDeque<Time>,
+    waiting: Waiting,
+    /// Those of the minute up to the last one counted, in order.
+    recent: Vec<i64>,
     most: Option<Peak>,
 }
 
 impl Rate {
     pub(super) fn add(&mut self, at: Time) {
-        self.waiting.push(at);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.0.push(at.0);
     }
 
     pub(super) fn merge(&mut self, other: Rate) {
-        self.waiting.extend(other.waiting);
+        self.waiting.merge(other.waiting);
         self.recent.extend(other.recent);
         self.most = Peak::higher(self.most, other.most);
     }
 
-    /// Counts what lies before `until`, and tells for each event how many the minute holds that ends with it.
-    pub(super) fn settle(&mut self, until: Time, mut each: impl FnMut(Time, u64)) {
-        self.waiting.sort_unstable();
-        let due = self.waiting.partition_point(|at| *at < until);
-        for at in self.waiting.drain(..due) {
-            self.recent.push_back(at);
-            while self.recent.front().is_some_and(|first| at.us_since(*first) >= MINUTE_US) {
-                self.recent.pop_front();
+    /// Counts what lies before `until` into `most_by`: for each event how many the minute holds that ends with it.
+    pub(super) fn settle(&mut self, until: Time, most_by: &mut Series<Most>) {
+        let due = self.waiting.take(until.0);
+        self.count(due.into_iter(), most_by);
+    }
+
+    /// Counts further events, which are in order.
+    fn count(&mut self, events: impl Iterator<Item = i64> + Clone, most_by: &mut Series<Most>) {
+        most_by.begin_for(events.clone().map(Time));
+        let (counted, mut first) = (self.recent.len(), 0);
+        self.recent.extend(events);
+        for (place, at) in self.recent.iter().enumerate().skip(counted) {
+            while at.saturating_sub(self.recent[first]) >= MINUTE_US {
+                first += 1;
             }
-            let count = self.recent.len() as u64;
-            Peak::note(&mut self.most, count, self.recent.front().copied().unwrap_or(at));
-            each(at, count);
+            let count = (place + 1 - first) as u64;
+            Peak::note(&mut self.most, count, Time(self.recent[first]));
+            most_by.update(Time(*at), |most| most.0 = most.0.max(count));
         }
+        self.recent.drain(..first);
+        self.recent.shrink_to(2 * self.recent.len());
     }
 
     pub(super) fn most(&self) -> Option<Peak> {
         self.most
     }
 }
+
+/// Sorts times. They are spread rather evenly over a stretch of the log: first each goes to its place but for a few.
+fn sort_times(list: &mut Vec<i64>) {
+    if list.len() < SHORT {
+        return list.sort_unstable();
+    }
+    if list.is_sorted() {
+        return;
+    }
+    let (first, last) = list.iter().fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(*at), last.max(*at)));
+    let most = list.len() / TOGETHER;
+    let shift = u64::BITS - (last.abs_diff(first) / most as u64).leading_zeros();
+    let part = |at: &i64| (at.abs_diff(first) >> shift) as usize;
+    // Where each part begins; as its times are put there, where it ends.
+    let mut bounds = vec![0; part(&last) + 1];
+    list.iter().for_each(|at| bounds[part(at)] += 1);
+    let mut sum = 0;
+    bounds.iter_mut().for_each(|bound| sum += std::mem::replace(bound, sum));
+    let mut sorted = vec![0; list.len()];
+    for at in &*list {
+        let bound = &mut bounds[part(at)];
+        sorted[*bound] = *at;
+        *bound += 1;
+    }
+    let mut begin = 0;
+    for end in bounds {
+        if end - begin > MANY {
+            sorted[begin..end].sort_unstable();
+        }
+        begin = end;
+    }
+    // What is left moves by a few places.
+    for place in 1..sorted.len() {
+        let (at, mut free) = (sorted[place], place);
+        while free > 0 && sorted[free - 1] > at {
+            sorted[free] = sorted[free - 1];
+            free -= 1;
+        }
+        sorted[free] = at;
+    }
+    *list = sorted;
+}
+
+/// So few times are sorted by comparing them.
+const SHORT: usize = 64;
+/// Times of a part, about.
+const TOGETHER: usize = 4;
+/// Parts of more are sorted by themselves.
+const MANY: usize = 16;
 
 /// The highest level in a stretch of time, and the level it ended with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,7 +220,10 @@ pub(super) struct Level {
 
 impl Level {
     fn note(&mut self, at: Time, level: u64) {
-        self.merge(&Level { most: level, last: Some((at, level)) });
+        self.most = self.most.max(level);
+        if self.last.is_none_or(|(known, _)| known <= at) {
+            self.last = Some((at, level));
+        }
     }
 }
 
@@ -160,9 +251,11 @@ impl Mergeable for Most {
 /// The attempts of one scope: how many were in flight, and how many were sent within a minute.
 #[derive(Clone, Debug, Default)]
 pub struct Peaks {
+    /// Attempts: when each was sent, doubled, and one more where it is known for how long it was in flight.
+    sent: Waiting,
     flying: Sweep,
     levels: Series<Level>,
-    sent: Rate,
+    rate: Rate,
     sent_by: Series<Most>,
     refused: Rate,
     refused_by: Series<Most>,
@@ -195,30 +288,36 @@ impl Peaks {
     /// Takes in an attempt that no rate limit refused.
     #[inline]
     pub(super) fn add(&mut self, attempt: &Attempt) {
-        self.sent.add(attempt.sent);
-        if attempt.duration.as_us().is_some() {
-            self.flying.stay(attempt.sent, attempt.ended());
+        let ended = attempt.ended();
+        let flew = ended > attempt.sent;
+        self.sent.0.push(attempt.sent.0.saturating_mul(2) | i64::from(flew));
+        if flew {
+            self.flying.ends.0.push(ended.0);
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.flying.len() + self.sent.len()
+        self.sent.0.len() + self.flying.ends.0.len()
     }
 
     pub(super) fn merge(&mut self, other: Peaks) {
+        self.sent.merge(other.sent);
         self.flying.merge(other.flying);
         self.levels.merge(other.levels);
-        self.sent.merge(other.sent);
+        self.rate.merge(other.rate);
         self.sent_by.merge(other.sent_by);
         self.refused.merge(other.refused);
         self.refused_by.merge(other.refused_by);
     }
 
     pub(super) fn settle(&mut self, until: Time) {
-        let Peaks { flying, levels, sent, sent_by, refused, refused_by } = self;
-        flying.settle(until, |at, level| levels.update(at, |known| known.note(at, level)));
-        sent.settle(until, |at, count| sent_by.update(at, |known| known.0 = known.0.max(count)));
-        refused.settle(until, |at, count| refused_by.update(at, |known| known.0 = known.0.max(count)));
+        let sent = self.sent.take(until.0.saturating_mul(2));
+        let begins = sent.iter().filter(|sent| *sent & 1 == 1).map(|sent| sent >> 1);
+        let levels = &mut self.levels;
+        levels.begin_for(begins.clone().map(Time));
+        self.flying.sweep(begins, until, |at, level| levels.update(at, |known| known.note(at, level)));
+        self.rate.count(sent.iter().map(|sent| sent >> 1), &mut self.sent_by);
+        self.refused.settle(until, &mut self.refused_by);
     }
 
     /// The most attempts in flight at one moment, of those whose duration is known.
@@ -230,17 +329,22 @@ impl Peaks {
     /// The most attempts sent within a minute.
     #[must_use]
     pub fn per_minute(&self) -> Option<Peak> {
-        self.sent.most()
+        self.rate.most()
+    }
+
+    /// Width of the stretches that everything is known by, µs.
+    #[must_use]
+    pub fn width_us(&self) -> i64 {
+        self.levels.width_us().max(self.sent_by.width_us()).max(self.refused_by.width_us())
     }
 
     /// Width of a stretch in µs, at least `least_us`, and every stretch in which an attempt began or ended. Between
     /// two of them there may be one that speaks for all that are left out.
     #[must_use]
     pub fn points(&self, least_us: i64) -> (i64, Vec<(Time, PeakPoint)>) {
-        let width = self.levels.width_us().max(self.sent_by.width_us()).max(self.refused_by.width_us()).max(least_us);
-        let (width, sent) = self.sent_by.clone().no_finer_than(width).sorted();
-        let refused = self.refused_by.clone().no_finer_than(width).sorted().1;
-        let levels = self.levels.clone().no_finer_than(width).sorted().1;
+        let (width, sent) = self.sent_by.no_finer_than(self.width_us().max(least_us));
+        let refused = self.refused_by.no_finer_than(width).1;
+        let levels = self.levels.no_finer_than(width).1;
         let mut points: BTreeMap<Time, PeakPoint> = BTreeMap::new();
         for (at, most) in sent {
             points.entry(at).or_default().sent = most.0;
@@ -321,8 +425,8 @@ mod tests {
                         sweep.stay(*from, *to);
                         rate.add(*from);
                     }
-                    sweep.settle(until, |_, _| ());
-                    rate.settle(until, |_, _| ());
+                    sweep.settle(until);
+                    rate.settle(until, &mut Series::default());
                     since = until;
                 }
                 assert_eq!(sweep.most(), by_brute_force(&stays), "seed {seed}, cuts {cuts:?}");
@@ -335,7 +439,7 @@ mod tests {
     fn what_ends_as_another_begins_is_not_under_way_with_it() {
         let mut sweep = Sweep::default();
         [(0, 10), (10, 20), (20, 30)].iter().for_each(|(from, until)| sweep.stay(Time(*from), Time(*until)));
-        sweep.settle(Time(i64::MAX), |_, _| ());
+        sweep.settle(Time(i64::MAX));
         assert_eq!(sweep.most(), Some(Peak { count: 1, at: Time(0) }));
     }
 
@@ -343,7 +447,7 @@ mod tests {
     fn a_minute_does_not_hold_both_its_ends() {
         let mut rate = Rate::default();
         [0, 30_000_000, 60_000_000].iter().for_each(|at| rate.add(Time(*at)));
-        rate.settle(Time(i64::MAX), |_, _| ());
+        rate.settle(Time(i64::MAX), &mut Series::default());
         assert_eq!(rate.most(), Some(Peak { count: 2, at: Time(0) }));
     }
 }

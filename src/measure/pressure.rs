@@ -62,7 +62,7 @@ const MINUTE_US: i64 = 60_000_000;
 /// most refusals.
 #[must_use]
 pub fn most_pressed(flows: &Flows, share: f64) -> Option<Pressed> {
-    let (width, flow) = flows.clone().no_finer_than(MINUTE_US).sorted();
+    let (width, flow) = flows.no_finer_than(MINUTE_US);
     let mut best: Option<Pressed> = None;
     let mut run: Option<Pressed> = None;
     for (at, flow) in &flow {

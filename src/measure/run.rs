@@ -13,6 +13,9 @@ use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
+/// So few models are compared one by one.
+const FEW_MODELS: usize = 8;
+
 /// Counts of one run.
 #[derive(Clone, Debug)]
 pub struct RunTally {
@@ -149,7 +152,10 @@ impl RunTally {
     fn note_model(&mut self, model: Symbol) {
         if model != self.model && model.is_some() {
             self.model = model;
-            self.models.insert(model);
+            // There are few: comparing them costs less than hashing one.
+            if self.models.len() > FEW_MODELS || !self.models.iter().any(|known| *known == model) {
+                self.models.insert(model);
+            }
         }
     }
 

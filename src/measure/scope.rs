@@ -115,15 +115,14 @@ impl ScopeTally {
         if self.last_success.is_some_and(|last| last >= from && last < until) {
             return true;
         }
-        let (width, flow) = self.flow.clone().sorted();
-        flow.iter().any(|(at, flow)| flow.ok > 0 && *at >= from && at.plus_us(width) <= until)
+        let width = self.flow.width_us();
+        self.flow.iter().any(|(at, flow)| flow.ok > 0 && at >= from && at.plus_us(width) <= until)
     }
 
     /// All sends, and those that a rate limit refused.
     #[must_use]
     pub fn sends(&self) -> (u64, u64) {
-        let (_, flow) = self.flow.clone().sorted();
-        flow.iter().fold((0, 0), |(sends, refused), (_, flow)| (sends + flow.sends, refused + flow.rejected))
+        self.flow.iter().fold((0, 0), |(sends, refused), (_, flow)| (sends + flow.sends, refused + flow.rejected))
     }
 
     /// Its sends and 429s over time, ready to be asked about.

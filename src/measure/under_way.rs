@@ -74,8 +74,8 @@ impl UnderWay {
     pub(super) fn settle(&mut self, until: Time) {
         let end = Time(i64::MAX);
         let due = if until == end { end } else { until.plus_us(-LONGEST_WAIT_US) };
-        self.sweep.settle(due, |_, _| ());
-        self.sure.settle(due, |_, _| ());
+        self.sweep.settle(due);
+        self.sure.settle(due);
     }
 
     /// The most calls that were under way at once, where more than `pool` surely were.

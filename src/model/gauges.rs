@@ -77,7 +77,7 @@ impl Track {
     fn add(&mut self, at: Time, reading: Reading) {
         if reading.limit <= 0 || reading.remaining < 0 {
             self.bad = true;
-        } else if let Some(gauge) = self.series.recent(at) {
+        } else if let Some(gauge) = self.series.known(at) {
             gauge.take(at, reading);
         } else {
             self.series.add(at, Gauge::of(at, reading));

@@ -29,6 +29,8 @@ pub struct Input {
     pub path: String,
     /// Format, told by content.
     pub format: &'static str,
+    /// What was wrapped around its lines, from the outside in; `None` where nothing was.
+    pub envelope: Option<String>,
     /// Bytes read, after decompression.
     pub bytes: u64,
     /// What became of its lines.

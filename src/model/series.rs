@@ -68,15 +68,22 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.shift
     }
 
-    /// The bucket of `at`, where it is the one met last.
+    /// The bucket of `at`, where there is one.
     #[inline]
-    pub(super) fn recent(&mut self, at: Time) -> Option<&mut B> {
+    pub(super) fn known(&mut self, at: Time) -> Option<&mut B> {
         let key = at.0 >> (FINEST + self.shift);
-        self.buckets.get_mut(self.last).filter(|(known, _)| *known == key).map(|(_, bucket)| bucket)
+        if self.buckets.get(self.last).is_none_or(|(known, _)| *known != key) {
+            self.last = self.find(key)?;
+        }
+        self.buckets.get_mut(self.last).map(|(_, bucket)| bucket)
     }
 
     /// Takes in every bucket of `other`.
     pub fn merge(&mut self, other: Series<B, MOST>) {
+        if self.buckets.is_empty() && self.shift <= other.shift {
+            *self = other;
+            return;
+        }
         while self.shift < other.shift {
             self.widen();
         }
@@ -86,22 +93,22 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         }
     }
 
-    /// The same series with at most `most` buckets.
-    #[must_use]
-    pub fn at_most(mut self, most: usize) -> Series<B, MOST> {
-        while self.buckets.len() > most.max(1) {
-            self.widen();
+    /// Begins with buckets as wide as they will be once events of `times`, which are in order, are in: what grows
+    /// through all widths is moved again and again.
+    pub(crate) fn begin_for(&mut self, times: impl IntoIterator<Item = Time>) {
+        if !self.buckets.is_empty() {
+            return;
         }
-        self
-    }
-
-    /// The same series with buckets of at least `least_us` µs.
-    #[must_use]
-    pub fn no_finer_than(mut self, least_us: i64) -> Series<B, MOST> {
-        while self.width_us() < least_us {
-            self.widen();
+        // Two neighbours are in different buckets until the highest bit in which they differ is cut off.
+        let mut parted = [0_usize; 65];
+        let mut before = None;
+        for Time(at) in times {
+            let bits = before.replace(at).map_or(64, |before: i64| 64 - (before ^ at).leading_zeros());
+            parted[bits as usize] += 1;
         }
-        self
+        let buckets = |shift: u32| parted[(FINEST + shift + 1) as usize..].iter().sum::<usize>();
+        let shift = (0..64 - FINEST).find(|shift| buckets(*shift) <= MOST).unwrap_or_default();
+        self.shift = self.shift.max(shift);
     }
 
     /// Width of a bucket in µs.
@@ -112,10 +119,80 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
 
     /// Width of a bucket in µs, and all buckets in time order with the moment each starts.
     #[must_use]
-    pub fn sorted(self) -> (i64, Vec<(Time, B)>) {
-        let (width, mut buckets) = (self.width_us(), self.buckets);
-        buckets.sort_unstable_by_key(|(key, _)| *key);
-        (width, buckets.into_iter().map(|(key, bucket)| (Time(key.saturating_mul(width)), bucket)).collect())
+    pub fn by_time(&self) -> (i64, Vec<(Time, &B)>) {
+        let width = self.width_us();
+        let begins = |(key, bucket): (i64, _)| (Time(key.saturating_mul(width)), bucket);
+        (width, self.in_order().into_iter().map(begins).collect())
+    }
+
+    /// The same with copies of the buckets.
+    #[must_use]
+    pub fn sorted(&self) -> (i64, Vec<(Time, B)>)
+    where
+        B: Clone,
+    {
+        self.shifted(self.shift)
+    }
+
+    /// The same with at most `most` buckets.
+    #[must_use]
+    pub fn at_most(&self, most: usize) -> (i64, Vec<(Time, B)>)
+    where
+        B: Clone,
+    {
+        let buckets = self.in_order();
+        let count = |shift: u32| buckets.chunk_by(|(a, _), (b, _)| a >> shift == b >> shift).count();
+        let wider = (0..64 - FINEST - self.shift).find(|shift| count(*shift) <= most.max(1)).unwrap_or_default();
+        self.shifted(self.shift + wider)
+    }
+
+    /// The same with buckets of at least `least_us` µs.
+    #[must_use]
+    pub fn no_finer_than(&self, least_us: i64) -> (i64, Vec<(Time, B)>)
+    where
+        B: Clone,
+    {
+        let wide_enough = |shift: &u32| 1_i64 << (FINEST + shift) >= least_us;
+        self.shifted((self.shift..63 - FINEST).find(wide_enough).unwrap_or(self.shift))
+    }
+
+    /// The same with buckets of 2^(FINEST + `shift`) µs, which are no finer than its own.
+    fn shifted(&self, shift: u32) -> (i64, Vec<(Time, B)>)
+    where
+        B: Clone,
+    {
+        let width = 1 << (FINEST + shift);
+        let mut list: Vec<(Time, B)> = Vec::with_capacity(if shift == self.shift { self.buckets.len() } else { 0 });
+        for (key, bucket) in self.in_order() {
+            let at = Time((key >> (shift - self.shift)).saturating_mul(width));
+            match list.last_mut() {
+                Some((known, mine)) if *known == at => mine.merge(bucket),
+                _ => list.push((at, bucket.clone())),
+            }
+        }
+        (width, list)
+    }
+
+    /// All buckets in time order, each with its key.
+    fn in_order(&self) -> Vec<(i64, &B)> {
+        let ends = |(first, last): (i64, i64), (key, _): &(i64, B)| (first.min(*key), last.max(*key));
+        let (first, last) = self.buckets.iter().fold((i64::MAX, i64::MIN), ends);
+        let mut list = Vec::with_capacity(self.buckets.len());
+        if last.abs_diff(first) < self.places.len() as u64 {
+            // Each key has a place of its own then.
+            let indices = (first..=last).filter_map(|key| usize::from(self.places[self.home(key)]).checked_sub(1));
+            list.extend(indices.map(|index| &self.buckets[index]).map(|(key, bucket)| (*key, bucket)));
+        } else {
+            list.extend(self.buckets.iter().map(|(key, bucket)| (*key, bucket)));
+            list.sort_unstable_by_key(|(key, _)| *key);
+        }
+        list
+    }
+
+    /// All buckets with the moment each starts, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (Time, &B)> {
+        let width = self.width_us();
+        self.buckets.iter().map(move |(key, bucket)| (Time(key.saturating_mul(width)), bucket))
     }
 
     /// What every bucket holds, in no order.
@@ -182,7 +259,8 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         }
         self.buckets.push((key, bucket));
         let count = self.buckets.len();
-        if count > FEW && count * 2 > self.places.len() {
+        // One bucket too many is merged at once.
+        if count > FEW && count * 2 > self.places.len() && count <= MOST {
             self.places.clear();
             self.places.resize((count * 4).next_power_of_two(), 0);
             (0..count).for_each(|index| self.note(index));
@@ -212,7 +290,8 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         let mut kept = 0;
         for index in 0..self.buckets.len() {
             let key = self.buckets[index].0 >> 1;
-            if let Some(place) = self.find_among(kept, key) {
+            let is_last = kept > 0 && self.buckets[kept - 1].0 == key;
+            if let Some(place) = if is_last { Some(kept - 1) } else { self.find_among(kept, key) } {
                 let (mine, theirs) = self.buckets.split_at_mut(index);
                 mine[place].1.merge(&theirs[0].1);
             } else {

@@ -3,6 +3,8 @@
 use super::intern::{Interner, Symbol, remap};
 use super::origin::{Origin, OriginId, Origins};
 use super::{Attempt, Detail, DetailId, Flags, Gauges, Price, Prices, TextRef, Usage};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What is kept of a success that is no retry by its own account: another attempt of its call may follow.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +33,24 @@ pub struct AttemptTable {
     /// As long as `rows`, or empty when no record carried usage.
     usage: Vec<Usage>,
     texts: String,
+    /// Where rows of an input say which record they are, not on which line it stands: the line of each record, by file.
+    lines: BTreeMap<u32, Arc<[u32]>>,
 }
 
 impl AttemptTable {
+    /// Has rows of `file` count its records from 1, which stand on these lines.
+    pub(crate) fn number_records(&mut self, file: u32, lines: Arc<[u32]>) {
+        self.lines.insert(file, lines);
+    }
+
+    /// The line on which a row's record stands.
+    #[must_use]
+    pub fn line(&self, row: &Attempt) -> u32 {
+        let lines = self.lines.get(&row.file);
+        let record = || row.line.checked_sub(1).map(|record| record as usize);
+        lines.and_then(|lines| lines.get(record()?).copied()).unwrap_or(row.line)
+    }
+
     /// Appends one attempt.
     pub fn push(&mut self, mut row: Attempt, detail: Option<Detail>, usage: Option<Usage>) {
         if let Some(detail) = detail
@@ -170,8 +187,8 @@ impl AttemptTable {
     /// Appends every row of `other`, whose files keep their numbers.
     pub fn absorb(&mut self, other: AttemptTable) {
         if self.rows.is_empty() && self.names.is_empty() {
-            let files = std::mem::take(&mut self.files);
-            *self = AttemptTable { files, ..other };
+            let (files, lines) = (std::mem::take(&mut self.files), std::mem::take(&mut self.lines));
+            *self = AttemptTable { files, lines, ..other };
             return;
         }
         let names = self.names.absorb(&other.names);

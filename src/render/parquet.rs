@@ -27,7 +27,9 @@ pub fn render(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write(frame: &Frame, file: &mut Vec<u8>, group_rows: usize) -> Result<()> {
-    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    // zstd's own default.
+    let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
+    let properties = WriterProperties::builder().set_compression(compression).build();
     let mut writer = SerializedFileWriter::new(file, schema(frame)?, Arc::new(properties))?;
     let rows = frame.columns.first().map_or(0, |(_, cells)| height(cells));
     for start in (0..rows).step_by(group_rows) {

@@ -269,7 +269,7 @@ pub(crate) fn sighting(table: &AttemptTable, row: u32, place: usize) -> Sighting
     let request_id = table.request_id(row);
     Sighting {
         file: table.files.get(row.file as usize).cloned().unwrap_or_default(),
-        line: row.line,
+        line: table.line(row),
         request_id: request_id.map(masked),
         attempt: if row.number > 0 { row.number } else { (place + 1).min(usize::from(u16::MAX)) as u16 },
         ts: row.sent,
@@ -356,11 +356,11 @@ fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
     let mut list: Vec<Headroom> = Vec::new();
     let Some(window) = window(fleet) else { return list };
     for (scope, kind, track) in fleet.table.gauges.iter().filter(|(scope, ..)| fleet.scopes.contains_key(scope)) {
-        let (width, mut readings) = track.series.clone().at_most(POINTS).sorted();
+        let (width, mut readings) = track.series.at_most(POINTS);
         // A limit is shared: what other calls read of it belongs to the picture, as far as the calls judged reach.
         readings.retain(|(at, _)| at.plus_us(width) > window.first && *at <= window.last);
         let Some((_, last)) = readings.last() else { continue };
-        let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.clone().sorted().1).unwrap_or_default();
+        let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.by_time().1).unwrap_or_default();
         let least = readings.iter().map(|(_, gauge)| gauge.min_ratio()).fold(f64::INFINITY, f64::min);
         list.push(Headroom {
             scope: masked(&fleet.scope_label(&scope)),
@@ -376,7 +376,7 @@ fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
     list
 }
 
-fn points(readings: &[(Time, Gauge)], width: i64, flow: &[(Time, crate::measure::Flow)]) -> Vec<HeadroomPoint> {
+fn points(readings: &[(Time, Gauge)], width: i64, flow: &[(Time, &crate::measure::Flow)]) -> Vec<HeadroomPoint> {
     let mut marks = flow.iter().filter(|(_, flow)| flow.rejected + flow.overloaded > 0).peekable();
     let mut points = Vec::with_capacity(readings.len());
     for (place, (at, gauge)) in readings.iter().enumerate() {

@@ -112,9 +112,8 @@ pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
 /// What was sent and what was in flight, on one grid.
 fn course(tally: &ScopeTally, window: Covered) -> Option<LoadCourse> {
     let least = (window.last.us_since(window.first) / STRETCHES).max(SECOND_US);
-    let (width_us, _) = tally.instants.peaks().points(least);
     // Whichever is coarser decides.
-    let (width_us, flow) = tally.flow.clone().no_finer_than(width_us).sorted();
+    let (width_us, flow) = tally.flow.no_finer_than(tally.instants.peaks().width_us().max(least));
     let (_, peaks) = tally.instants.peaks().points(width_us);
     let mut points: BTreeMap<Time, LoadPoint> = peaks.iter().map(|(at, peak)| (*at, point(*at, peak))).collect();
     for (at, flow) in flow {
@@ -176,6 +175,6 @@ fn span(worst: Amplified) -> AmplifiedSpan {
 
 fn requests_limit(fleet: &Fleet<'_>, scope: Scope) -> Option<i64> {
     let track = fleet.table.gauges.get(scope, LimitKind::Requests)?;
-    let (_, gauge) = track.series.clone().sorted().1.pop()?;
+    let (_, gauge) = track.series.iter().max_by_key(|(at, _)| *at)?;
     Some(gauge.min.1)
 }

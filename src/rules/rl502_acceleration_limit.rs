@@ -131,7 +131,7 @@ fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time) -> Option<(f64, Li
     const NEAR_US: i64 = 60_000_000;
     let tracks = LimitKind::ALL.into_iter().filter_map(|kind| Some((kind, fleet.table.gauges.get(scope, kind)?)));
     let near = tracks.flat_map(|(kind, track)| {
-        let readings = track.series.clone().sorted().1.into_iter();
+        let readings = track.series.sorted().1.into_iter();
         let near = readings
             .filter(move |(_, gauge)| gauge.last.0 >= at.plus_us(-NEAR_US) && gauge.first.0 <= at.plus_us(NEAR_US));
         near.map(move |(_, gauge)| (gauge.min_ratio(), kind))

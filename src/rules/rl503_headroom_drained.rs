@@ -172,7 +172,7 @@ type Readings = (i64, Vec<(Time, Gauge)>);
 
 fn readings_of(tracks: &Tracks<'_>, scope: Limits) -> Vec<(LimitKind, Readings)> {
     let kinds = LimitKind::ALL.into_iter();
-    kinds.filter_map(|kind| Some((kind, tracks.get(&(scope, kind))?.series.clone().sorted()))).collect()
+    kinds.filter_map(|kind| Some((kind, tracks.get(&(scope, kind))?.series.sorted()))).collect()
 }
 
 /// One finding a scope: the limit that was hit, else the one that ran low first.

@@ -82,7 +82,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .filter_map(|(scope, tally)| {
             let pressed = most_pressed(&tally.flow, share)?;
             // The minutes that hold them may begin and end in successes: how long it lasted, the refusals themselves say.
-            let (_, refusals) = tally.refusals.clone().sorted();
+            let (_, refusals) = tally.refusals.sorted();
             let mut within =
                 refusals.iter().map(|(_, refusal)| refusal).filter(|refusal| pressed.holds(refusal.first.sent));
             let first = within.next()?;
@@ -114,7 +114,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, pressed: &Pressed) -> Hit {
         hit = hit.count("most_in_60_s", most.count);
     }
     let limit = fleet.table.gauges.get(scope, LimitKind::Requests);
-    if let Some((_, gauge)) = limit.and_then(|track| track.series.clone().sorted().1.pop()) {
+    if let Some((_, gauge)) = limit.and_then(|track| track.series.sorted().1.pop()) {
         hit = hit.count("requests_limit", gauge.min.1.unsigned_abs());
     }
     hit.rows.push(pressed.example.row);

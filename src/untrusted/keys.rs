@@ -1,6 +1,6 @@
 //! Keys in texts of a log: found by how they begin or by the header they stand in, and masked.
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
@@ -16,13 +16,15 @@ struct Family {
     /// Every match holds one of these, in small or capital letters. Plain words are found in one go, before any
     /// pattern is so much as compiled.
     words: &'static [&'static str],
+    /// Where there are any, every match holds one of these, too.
+    signs: &'static [u8],
     pattern: &'static str,
     /// Whether the rest of a match is a secret: where the lead alone also stands in prose or in plain names.
     is_secret: fn(&str) -> bool,
 }
 
 const fn family(words: &'static [&'static str], pattern: &'static str, is_secret: fn(&str) -> bool) -> Family {
-    Family { words, pattern, is_secret }
+    Family { words, signs: &[], pattern, is_secret }
 }
 
 const fn sure(words: &'static [&'static str], pattern: &'static str) -> Family {
@@ -79,29 +81,33 @@ const FAMILIES: [Family; 16] = [
     sure(&["cookie"], r#"(?<lead>(?i-u:cookie2?)\\?["']?\s*[:=,]\s*\[?\\?["']?)[A-Za-z0-9_.$-]+=[^"'\r\n\\\]…]+"#),
     family(&["basic"], r"(?<lead>\b(?i-u:basic)(?:\s+|%20|\+))[A-Za-z0-9+/]{8,}={0,2}", is_basic),
     doubtful(&["bearer"], r"(?<lead>\b(?i-u:bearer)(?:\s+|%20|\+))[A-Za-z0-9._~+/=-]{8,}"),
-    doubtful(
-        &[
-            "api_key",
-            "api key",
-            "apikey",
-            "secret",
-            "passwd",
-            "password",
-            "access_token",
-            "access-token",
-            "accesstoken",
-            "refresh_token",
-            "refresh-token",
-            "refreshtoken",
-            "auth_token",
-            "auth-token",
-            "authtoken",
-            "id_token",
-            "id-token",
-            "idtoken",
-        ],
-        r#"(?<lead>(?i-u:api[_ ]?key|(?:access|refresh|auth|id)[_-]?token|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|passw(?:or)?d)(?: provided)?\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{8,}"#,
-    ),
+    Family {
+        // The word alone may be the name of a field.
+        signs: b":=",
+        ..doubtful(
+            &[
+                "api_key",
+                "api key",
+                "apikey",
+                "secret",
+                "passwd",
+                "password",
+                "access_token",
+                "access-token",
+                "accesstoken",
+                "refresh_token",
+                "refresh-token",
+                "refreshtoken",
+                "auth_token",
+                "auth-token",
+                "authtoken",
+                "id_token",
+                "id-token",
+                "idtoken",
+            ],
+            r#"(?<lead>(?i-u:api[_ ]?key|(?:access|refresh|auth|id)[_-]?token|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|passw(?:or)?d)(?: provided)?\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{8,}"#,
+        )
+    },
     doubtful(
         &["key=", "token=", "sig=", "signature="],
         r"(?<lead>[?&](?i-u:key|token|sig|signature|x-amz-signature|x-amz-security-token)=)[^\s&#…]{8,}",
@@ -113,7 +119,10 @@ const FAMILIES: [Family; 16] = [
 static WORDS: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
     let words = FAMILIES.iter().enumerate().flat_map(|(nth, family)| family.words.iter().map(move |word| (nth, *word)));
     let (families, words): (Vec<usize>, Vec<&str>) = words.unzip();
-    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok().map(|words| (words, families))
+    // Quick to build: a report holds little text.
+    let kind = Some(AhoCorasickKind::ContiguousNFA);
+    let words = AhoCorasick::builder().ascii_case_insensitive(true).prefilter(false).kind(kind).build(words).ok()?;
+    Some((words, families))
 });
 
 /// The patterns, each compiled when a text first holds a word of its family.
@@ -125,7 +134,9 @@ static PATTERNS: [OnceLock<Option<Regex>>; FAMILIES.len()] = [const { OnceLock::
 pub fn mask_keys(text: &str) -> Cow<'_, str> {
     let may_hold = families_of(text);
     let mut shown = Cow::Borrowed(text);
-    for (nth, family) in FAMILIES.iter().enumerate().filter(|(nth, _)| may_hold & (1 << nth) != 0) {
+    let has_sign = |signs: &[u8]| signs.is_empty() || text.bytes().any(|byte| signs.contains(&byte));
+    let families = FAMILIES.iter().enumerate().filter(|(nth, _)| may_hold & (1 << nth) != 0);
+    for (nth, family) in families.filter(|(_, family)| has_sign(family.signs)) {
         let pattern = PATTERNS[nth].get_or_init(|| Regex::new(family.pattern).ok());
         let Some(pattern) = pattern else { continue };
         let masked = pattern.replace_all(&shown, |found: &Captures<'_>| masked(found, family.is_secret));

@@ -29,13 +29,22 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     let config = config::load(&args.config)?;
     let rules = config::select(&config, &[], &[])?;
     let judging = config::options(&config, rules, &args.input)?;
-    let query = Query { ids: asked.ids.clone(), context_us, zone: args.input.tz, dialect: config.dialect() };
+    let query = Query {
+        ids: asked.ids.clone(),
+        context_us,
+        zone: args.input.tz,
+        dialect: config.dialect(),
+        format: args.input.input_format,
+    };
     let bar = inputs::progress(&sources, args.input.quiet);
     let found = search(&sources, &query, &|bytes| {
         interrupt::note_read(bytes);
         bar.inc(bytes);
     })?;
     bar.finish_and_clear();
+    if args.verbose {
+        found.how().iter().for_each(|how| message::warning(how));
+    }
     let traces = traces(&found, &query.ids, &judging, args.raw);
     let failed = found.searched.iter().map(|input| (input.path.as_str(), input.failure.as_deref()));
     let unread = inputs::unread(failed);

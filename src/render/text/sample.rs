@@ -382,5 +382,12 @@ fn gap(rules: &[&'static str], field: &'static str, count: u64, of: u64) -> Cove
 }
 
 fn input(path: &str) -> Input {
-    Input { path: path.to_owned(), format: "native", bytes: 1_000_000, ledger: Ledger::default(), failure: None }
+    Input {
+        path: path.to_owned(),
+        format: "native",
+        envelope: None,
+        bytes: 1_000_000,
+        ledger: Ledger::default(),
+        failure: None,
+    }
 }

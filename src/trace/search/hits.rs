@@ -1,10 +1,10 @@
 //! Lines that hold what is looked for, page by page, and what else a pass learns of a page.
 
-use super::lines;
 use super::needles::{Needles, Stand};
 use super::pages::At;
 use super::token;
-use crate::ingest::{IdField, Mapping, time_of};
+use crate::ingest::windows as lines;
+use crate::ingest::{Dialect, IdField, Mapping, time_of};
 use crate::model::{Time, Zone};
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
@@ -106,10 +106,10 @@ pub(super) fn fingerprint(value: &str) -> u64 {
 }
 
 /// Counts the lines of a page and asks its ends for their times.
-pub(super) fn survey(bytes: &[u8], zone: Zone, own: &Mapping, followed: usize) -> PageInfo {
+pub(super) fn survey(bytes: &[u8], zone: Zone, dialect: &Dialect, followed: usize) -> PageInfo {
     let time = |line: &[u8]| {
         let line = line.trim_ascii();
-        (!line.is_empty() && line.len() <= TRIED).then(|| time_of(std::str::from_utf8(line).ok()?, zone, own))?
+        (!line.is_empty() && line.len() <= TRIED).then(|| time_of(std::str::from_utf8(line).ok()?, zone, dialect))?
     };
     let first: Option<Time> = lines::each(bytes).take(TRIES).find_map(time);
     let last: Option<Time> = lines::each_from_back(bytes).take(TRIES + 1).find_map(time);

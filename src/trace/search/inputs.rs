@@ -1,16 +1,13 @@
 //! The inputs of a search. They are read more than once, so what can be read only once is kept aside first.
 
-use crate::ingest::{
-    Conventions, Dialect, FRONT, IngestError, Source, look,
-    reader::{self, Bytes},
-};
-use crate::model::Zone;
+use crate::ingest::reader::{self, Bytes};
+use crate::ingest::{FRONT, Habits, IngestError, Plan, Source, write_canonical};
 use crate::temp_files;
 use crate::untrusted::mask_keys;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tempfile::NamedTempFile;
 
 /// One input, ready to be read again and again.
@@ -27,17 +24,21 @@ pub(super) struct Opened {
     pub(super) length: Option<u64>,
     /// Why it cannot be read, or not to its end; what was read before that is searched.
     failure: OnceLock<io::Error>,
-    conventions: OnceLock<Conventions>,
-    /// What stands in for a pipe; deleted with this.
-    _spool: Option<NamedTempFile>,
+    plan: Plan,
+    /// How it is read, in words.
+    pub(super) how: String,
+    /// Where it was written anew: the line of each record.
+    pub(super) lines: Option<Arc<[u32]>>,
+    /// What stands in for a pipe, or for records that are no lines; deleted with this.
+    #[allow(dead_code, reason = "it is deleted when this is dropped")]
+    spool: Option<NamedTempFile>,
 }
 
 impl Opened {
     /// Opens `source`; one that cannot be opened is searched as if it were empty.
-    pub(super) fn new(source: &Source) -> Opened {
-        open(source).unwrap_or_else(|error| {
-            let nothing = (PathBuf::new(), None);
-            let opened = Opened::of(source, nothing, (Some(0), "plain"));
+    pub(super) fn new(source: &Source, habits: &Habits<'_>) -> Opened {
+        open(source, habits).unwrap_or_else(|error| {
+            let opened = Opened::of(source, (PathBuf::new(), None), (Some(0), "plain"), Plan::plain());
             opened.fail(error);
             opened
         })
@@ -47,21 +48,15 @@ impl Opened {
         source: &Source,
         (path, spool): (PathBuf, Option<NamedTempFile>),
         (length, packing): (Option<u64>, &'static str),
+        plan: Plan,
     ) -> Opened {
         let name = mask_keys(&source.name()).into_owned();
         let short =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         let stream = format!("file:{short}");
-        Opened {
-            name,
-            stream,
-            packing,
-            path,
-            length,
-            failure: OnceLock::new(),
-            conventions: OnceLock::new(),
-            _spool: spool,
-        }
+        let how = format!("{name}: {packing}; {}", plan.how());
+        let failure = OnceLock::new();
+        Opened { name, stream, packing, path, length, failure, plan, how, lines: None, spool }
     }
 
     /// Notes that it cannot be read any further. The first reason is kept.
@@ -86,18 +81,28 @@ impl Opened {
     }
 
     /// How it is read: by the same look at its front that an analysis takes.
-    pub(super) fn conventions(&self, dialect: &Dialect, zone: Zone) -> Conventions {
-        // What cannot be read is reported where it is read.
-        *self.conventions.get_or_init(|| {
-            self.front().map_or_else(|_| Conventions::default(), |front| look(&front, dialect, zone).conventions)
-        })
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
-    fn front(&self) -> io::Result<Vec<u8>> {
-        match self.bytes()? {
-            Bytes::Plain(_) => reader::front_of_file(&self.path, FRONT),
-            Bytes::Stream(stream) => Ok(reader::front_of(stream, FRONT).0),
-        }
+    /// Writes it anew, a line for each record, where it is searched by lines that are no records as they stand.
+    fn rewritten(mut self, habits: &Habits<'_>) -> io::Result<Opened> {
+        let input: Box<dyn io::Read + Send> = match self.bytes()? {
+            Bytes::Plain(_) => Box::new(File::open(&self.path)?),
+            Bytes::Stream(stream) => stream,
+        };
+        let mut spool = temp_files::listed(NamedTempFile::new)?;
+        let mut out = BufWriter::new(spool.as_file_mut());
+        let canonical = self.plan.canonical();
+        let plan = Arc::new(std::mem::replace(&mut self.plan, canonical));
+        let (lines, failure) = write_canonical(input, &plan, &self.stream, habits, &mut out)?;
+        out.flush()?;
+        drop(out);
+        failure.into_iter().for_each(|error| self.fail(error));
+        self.length = Some(spool.as_file().metadata()?.len());
+        self.path = spool.path().to_owned();
+        (self.lines, self.spool) = (Some(lines.into()), Some(spool));
+        Ok(self)
     }
 
     /// The decoded bytes, from the front.
@@ -106,17 +111,18 @@ impl Opened {
     }
 }
 
-fn open(source: &Source) -> io::Result<Opened> {
+fn open(source: &Source, habits: &Habits<'_>) -> io::Result<Opened> {
     let place = match source {
         Source::File(path) if is_rereadable(path)? => (path.clone(), None),
         Source::File(path) => spooled(&mut File::open(path)?)?,
         Source::Stdin => spooled(&mut io::stdin().lock())?,
     };
-    let size = match reader::open(&place.0)? {
-        Bytes::Plain(length) => (Some(length), "plain"),
-        Bytes::Stream(_) => (None, reader::packing(&place.0)?),
+    let (size, front) = match reader::open(&place.0)? {
+        Bytes::Plain(length) => ((Some(length), "plain"), reader::front_of_file(&place.0, FRONT)?),
+        Bytes::Stream(stream) => ((None, reader::packing(&place.0)?), reader::front_of(stream, FRONT).0),
     };
-    Ok(Opened::of(source, place, size))
+    let opened = Opened::of(source, place, size, Plan::of(&front, habits));
+    if opened.plan.is_canonical() { Ok(opened) } else { opened.rewritten(habits) }
 }
 
 /// A pipe or a device gives its bytes once.

@@ -9,7 +9,6 @@ mod candidate;
 mod chase;
 mod hits;
 mod inputs;
-mod lines;
 mod near;
 mod needles;
 mod pages;
@@ -24,7 +23,7 @@ pub use candidate::{Candidate, Kind};
 pub use near::Near;
 pub use quote::Place;
 
-use crate::ingest::{Dialect, IdField, IngestError, Mapping, Source, ids_of};
+use crate::ingest::{Dialect, FormatName, Habits, IdField, IngestError, Mapping, Source, ids_of};
 use crate::model::{AttemptTable, Flags, Time, Zone};
 use chase::Chase;
 use hits::{Candidates, Hits};
@@ -61,6 +60,14 @@ pub struct Query {
     pub zone: Zone,
     /// What the logs' own words mean.
     pub dialect: Dialect,
+    /// The format that all inputs are read in; `None`: each in the one its front fits.
+    pub format: Option<FormatName>,
+}
+
+impl Query {
+    pub(super) fn habits(&self) -> Habits<'_> {
+        Habits { dialect: &self.dialect, zone: self.zone, format: self.format.map(FormatName::format) }
+    }
 }
 
 /// The usual stretch before and after, µs.
@@ -132,7 +139,7 @@ pub struct Found {
 /// # Errors
 /// When none of them can be read: why the first cannot.
 pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Result<Found, IngestError> {
-    let opened: Vec<Opened> = sources.par_iter().map(Opened::new).collect();
+    let opened: Vec<Opened> = sources.par_iter().map(|source| Opened::new(source, &query.habits())).collect();
     let mut survey = Survey::new(opened.len());
     let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut survey, progress);
     if opened.iter().enumerate().all(|(nth, opened)| opened.failure().is_some() && survey.bytes(nth) == 0)
@@ -202,7 +209,7 @@ fn first_pass(opened: &[Opened], query: &Query, survey: &mut Survey, progress: P
         &Wanted::All,
         &|_, bytes| {
             let aim = Arc::clone(&aim.read().unwrap_or_else(PoisonError::into_inner));
-            let info = hits::survey(bytes, query.zone, own, aim.texts.len() - ids);
+            let info = hits::survey(bytes, query.zone, &query.dialect, aim.texts.len() - ids);
             (info, hits::find(bytes, &aim.needles, &aim.texts, own))
         },
         &mut |at, (info, (lines, candidates))| {
@@ -223,6 +230,12 @@ fn first_pass(opened: &[Opened], query: &Query, survey: &mut Survey, progress: P
 }
 
 impl Found {
+    /// How each input was read, in words, as far as it was.
+    #[must_use]
+    pub fn how(&self) -> Vec<String> {
+        self.opened.iter().map(|opened| opened.how.clone()).collect()
+    }
+
     /// Every id in a line of the inputs, with what it names.
     pub(crate) fn ids_of(&self, line: &str) -> Vec<(IdField, String)> {
         ids_of(line, &self.own)

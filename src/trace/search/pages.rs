@@ -1,9 +1,9 @@
 //! Passes over the bytes of all inputs, page by page, on every core; what the pages gave is taken in order.
 
 use super::inputs::Opened;
-use super::lines::Lines;
 use super::turns::Turns;
 use crate::ingest::reader::{Blocks, Bytes};
+use crate::ingest::windows::Window;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ pub(super) fn pass<T: Send>(
 }
 
 thread_local! {
-    static LINES: RefCell<Lines> = RefCell::default();
+    static WINDOW: RefCell<Window> = RefCell::default();
 }
 
 /// Every worker takes the next page as soon as it is done with one: nobody waits for the slowest of a batch.
@@ -102,12 +102,15 @@ fn side_by_side<T: Send>(
         let start = at.page as u64 * PAGE;
         let length = opened.length.unwrap_or(u64::MAX);
         let end = (start + PAGE).min(length);
-        LINES.with_borrow_mut(|lines| {
-            let read = files.of(at.input, opened).and_then(|file| lines.read(&file, start, end, length));
-            let lines = read.unwrap_or_else(|error| {
-                opened.fail(error);
-                &[]
-            });
+        WINDOW.with_borrow_mut(|window| {
+            let read = files.of(at.input, opened).and_then(|file| window.read(&file, start, end, length));
+            let lines = read.map_or_else(
+                |error| {
+                    opened.fail(error);
+                    &[][..]
+                },
+                |lines| lines.text,
+            );
             progress(end - start);
             (lines.len() as u64, work(at, lines))
         })

@@ -1,8 +1,8 @@
 //! Lines read back.
 
 use super::Found;
-use super::lines;
 use super::pages::{At, Wanted, pass};
+use crate::ingest::windows as lines;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An input by its number, and a line of it from 1.

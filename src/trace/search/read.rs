@@ -2,13 +2,14 @@
 
 use super::hits::{HitLine, Hits};
 use super::inputs::Opened;
-use super::lines;
 use super::pages::{At, Progress, Wanted, pass};
 use super::{Found, Query};
+use crate::ingest::windows as lines;
 use crate::ingest::{Excerpt, Filter};
 use crate::model::{AttemptTable, Time};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -65,6 +66,9 @@ impl Found {
         );
         let mut whole = Rows::default();
         whole.table.files = self.opened.iter().map(|opened| opened.name.clone()).collect();
+        for (file, opened) in (0..).zip(&self.opened) {
+            opened.lines.iter().for_each(|lines| whole.table.number_records(file, Arc::clone(lines)));
+        }
         parts.into_values().for_each(|part| whole.absorb(part));
         whole
     }
@@ -74,9 +78,8 @@ impl Reading<'_> {
     /// Reads `lines`, numbered within their page: all of `hits`, and of the others those within the window.
     fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);
-        let (opened, dialect, zone) = (&self.opened[at.input], &self.query.dialect, self.query.zone);
-        let conventions = opened.conventions(dialect, zone);
-        let mut excerpt = Excerpt::new(file, &opened.stream, zone, Filter::EVERYTHING, dialect, conventions);
+        let (opened, habits) = (&self.opened[at.input], self.query.habits());
+        let mut excerpt = Excerpt::new(file, &opened.stream, &habits, Filter::EVERYTHING, opened.plan());
         let mut hits = hits.iter().peekable();
         let mut part = Rows::default();
         for (line, number) in lines {

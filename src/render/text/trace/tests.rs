@@ -30,7 +30,13 @@ fn traced(id: &str, records: &[Value]) -> Traces {
     let path = folder.path().join("log.jsonl");
     let log: String = records.iter().map(|record| format!("{record}\n")).collect();
     std::fs::write(&path, log).unwrap();
-    let query = Query { ids: vec![id.to_owned()], context_us: None, zone: Zone::UTC, dialect: Dialect::default() };
+    let query = Query {
+        ids: vec![id.to_owned()],
+        context_us: None,
+        zone: Zone::UTC,
+        dialect: Dialect::default(),
+        format: None,
+    };
     let found = search(&[Source::File(path)], &query, &|_| {}).unwrap();
     let judging = crate::judge::Options { complete: true, ..crate::judge::Options::default() };
     crate::trace::traces(&found, &query.ids, &judging, false)

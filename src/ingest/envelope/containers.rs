@@ -1,0 +1,101 @@
+//! What container engines and the shippers behind them write.
+
+use super::{Each, Envelope, Inner, members, string, time};
+use crate::ingest::timestamp;
+use crate::model::Zone;
+use std::borrow::Cow;
+
+/// Docker's json-file driver: `{"log":"...\n","stream":"stdout","time":"..."}`; long lines come in parts.
+pub(super) struct Docker;
+
+impl Envelope for Docker {
+    fn name(&self) -> &'static str {
+        "docker json-file"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`log`, `stream` and `time` in each line"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let Some([Some(log), Some(stream), Some(at), None]) = members(line, ["log", "stream", "time", "kubernetes"])
+        else {
+            return false;
+        };
+        let (Some(text), Some(_)) = (string(log), string(stream)) else { return false };
+        let is_partial = !text.ends_with('\n');
+        each(&Inner { text, time: time(at, zone), source: None, is_partial });
+        true
+    }
+
+    fn joins(&self) -> bool {
+        true
+    }
+}
+
+/// The Container Runtime Interface: `<time> stdout F <text>`; `P` where a line goes on.
+pub(super) struct Cri;
+
+impl Envelope for Cri {
+    fn name(&self) -> &'static str {
+        "CRI"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`<time> stdout F ` before each line; P marks parts"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let mut words = line.splitn(4, ' ');
+        let (Some(at), Some("stdout" | "stderr"), Some(tag)) = (words.next(), words.next(), words.next()) else {
+            return false;
+        };
+        let Some(time) = timestamp::from_text(at, zone) else { return false };
+        let tag = tag.split(':').next().unwrap_or_default();
+        if !matches!(tag, "P" | "F") {
+            return false;
+        }
+        let text = Cow::Borrowed(words.next().unwrap_or_default());
+        each(&Inner { text, time: Some(time), source: None, is_partial: tag == "P" });
+        true
+    }
+
+    fn joins(&self) -> bool {
+        true
+    }
+}
+
+/// Fluent Bit and Fluentd in a cluster: the line under `log`, and who wrote it under `kubernetes`.
+pub(super) struct FluentBit;
+
+impl Envelope for FluentBit {
+    fn name(&self) -> &'static str {
+        "Kubernetes (Fluent Bit)"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "the line under `log` or `message`, and `kubernetes` beside it"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let keys = ["log", "message", "kubernetes", "time", "@timestamp", "date", "logtag", "stream"];
+        let Some([log, message, about, at, stamp, date, tag, stream]) = members(line, keys) else { return false };
+        let Some(text) = log.or(message).and_then(string) else { return false };
+        if about.is_none() && (log.is_none() || (stream.is_none() && date.is_none())) {
+            return false;
+        }
+        let [pod, container] =
+            about.and_then(|about| members(about, ["pod_name", "container_name"])).unwrap_or_default();
+        let source = match (pod.and_then(string), container.and_then(string)) {
+            (Some(pod), Some(container)) => Some(Cow::Owned(format!("{pod}/{container}"))),
+            (pod, container) => pod.or(container),
+        };
+        let time = at.or(stamp).or(date).and_then(|at| time(at, zone));
+        each(&Inner { text, time, source, is_partial: tag.and_then(string).as_deref() == Some("P") });
+        true
+    }
+
+    fn joins(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,98 @@
+//! Lines under a key of a JSON object, with what a shipper or a logger knows beside.
+
+use super::{Each, Envelope, Inner, is_object, members, object, string, time};
+use crate::ingest::record::{Mapping, whole_record};
+use crate::model::Zone;
+use std::borrow::Cow;
+
+/// Datadog: `content.message` of an export, `attributes.message` of the API.
+pub(super) struct Datadog;
+
+impl Envelope for Datadog {
+    fn name(&self) -> &'static str {
+        "Datadog"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`message` under `content` or `attributes`"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let Some([content, attributes]) = members(line, ["content", "attributes"]) else { return false };
+        let Some(about) = content.or(attributes) else { return false };
+        let Some([Some(message), at, host]) = members(about, ["message", "timestamp", "host"]) else { return false };
+        let Some(text) = string(message) else { return false };
+        let time = at.and_then(|at| time(at, zone));
+        each(&Inner { text, time, source: host.and_then(string), is_partial: false });
+        true
+    }
+}
+
+/// `journalctl -o json`: `MESSAGE`, with the time in microseconds.
+pub(super) struct Journald;
+
+impl Envelope for Journald {
+    fn name(&self) -> &'static str {
+        "journald"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`MESSAGE` beside `__REALTIME_TIMESTAMP`"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let keys = ["MESSAGE", "__REALTIME_TIMESTAMP", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER"];
+        let Some([Some(message), Some(at), unit, name]) = members(line, keys) else { return false };
+        let Some(text) = string(message).or_else(|| bytes(message)) else { return false };
+        each(&Inner { text, time: time(at, zone), source: unit.or(name).and_then(string), is_partial: false });
+        true
+    }
+}
+
+/// A message with colours or broken text, which journald writes as a list of its bytes.
+fn bytes(value: &str) -> Option<Cow<'_, str>> {
+    let bytes: Vec<u8> = serde_json::from_str(value).ok()?;
+    Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A record as JSON under the message of a logger, whose own `level` and `status` say nothing of the attempt.
+pub(super) struct Message;
+
+/// Keys of a message.
+const MESSAGES: [&str; 10] =
+    ["message", "msg", "log", "event", "body", "text", "textPayload", "jsonPayload", "line", "raw"];
+
+impl Envelope for Message {
+    fn name(&self) -> &'static str {
+        "JSON in a message"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "an attempt as JSON under `message`, `msg`, `log` or the like"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let Some(found) = members(line, MESSAGES) else { return false };
+        let Some(text) = found.into_iter().flatten().find_map(object) else { return false };
+        // The body of an error, or of a request, under the message of an attempt is no record of its own.
+        if whole_record(line, &Mapping::NONE).is_ok_and(|record| record.tells_an_outcome() && record.names_an_attempt())
+        {
+            return false;
+        }
+        let keys = ["timestamp", "@timestamp", "time", "ts", "asctime", "host", "hostname", "pod"];
+        let Some([a, b, c, d, e, host, name, pod]) = members(line, keys) else { return false };
+        let time = [a, b, c, d, e].into_iter().flatten().find_map(|at| time(at, zone));
+        let source = [pod, host, name].into_iter().flatten().find_map(string);
+        each(&Inner { text, time, source, is_partial: false });
+        true
+    }
+
+    fn is_certain(&self) -> bool {
+        false
+    }
+}
+
+/// Whether a text is an object that a record may be.
+pub(super) fn may_be_a_record(text: &str) -> bool {
+    text.starts_with('{') && is_object(text)
+}

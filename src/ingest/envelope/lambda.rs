@@ -1,0 +1,39 @@
+//! AWS Lambda: the lines of the runtime around those of the function.
+
+use super::{Each, Envelope, Inner};
+use crate::ingest::timestamp;
+use crate::model::Zone;
+use std::borrow::Cow;
+
+/// `<time>\t<request id>\tLEVEL\t{...}` or `[LEVEL]\t<time>\t<request id>\t{...}`, between lines that begin with START,
+/// END and REPORT.
+pub(super) struct Lambda;
+
+/// What the runtime writes itself.
+const OF_THE_RUNTIME: [&str; 5] =
+    ["START RequestId: ", "END RequestId: ", "REPORT RequestId: ", "INIT_START ", "EXTENSION\t"];
+
+impl Envelope for Lambda {
+    fn name(&self) -> &'static str {
+        "AWS Lambda"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`<time><tab><request id><tab>LEVEL<tab>` before lines, START, END and REPORT between them"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        if OF_THE_RUNTIME.iter().any(|begin| line.starts_with(begin)) {
+            each(&Inner::of(line));
+            return true;
+        }
+        let mut words = line.splitn(4, '\t');
+        let parts = (words.next(), words.next(), words.next(), words.next());
+        let (Some(first), Some(second), Some(third), Some(text)) = parts else { return false };
+        let (at, id) = if first.starts_with('[') { (second, third) } else { (first, second) };
+        let is_id = |id: &str| id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        let Some(time) = timestamp::from_text(at, zone).filter(|_| is_id(id)) else { return false };
+        each(&Inner { text: Cow::Borrowed(text), time: Some(time), source: None, is_partial: false });
+        true
+    }
+}

@@ -1,0 +1,106 @@
+//! Syslog: RFC 5424, RFC 3164, and the latter with a time of RFC 3339, as rsyslog writes files.
+
+use super::{Each, Envelope, Inner};
+use crate::ingest::timestamp;
+use crate::model::{Time, Zone};
+use std::borrow::Cow;
+
+/// `<34>1 2026-01-05T10:00:00Z host app 12 ID [data] message`.
+pub(super) struct Rfc5424;
+
+impl Envelope for Rfc5424 {
+    fn name(&self) -> &'static str {
+        "syslog (RFC 5424)"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`<34>1 <time> host app ...` before each line"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let Some(rest) = behind_priority(line).and_then(|rest| rest.strip_prefix("1 ")) else { return false };
+        let mut words = rest.splitn(6, ' ');
+        let (Some(at), Some(host), Some(app)) = (words.next(), words.next(), words.next()) else { return false };
+        let Some(rest) = words.nth(2) else { return false };
+        let text = behind_data(rest).trim_start().trim_start_matches('\u{feff}');
+        each(&Inner {
+            text: Cow::Borrowed(text),
+            time: timestamp::from_text(at, zone),
+            source: Some(Cow::Owned(format!("{host}/{app}"))),
+            is_partial: false,
+        });
+        true
+    }
+}
+
+/// `<34>Jan  5 10:00:00 host app[12]: message`, also without `<34>`. It names no year, and so gives no time.
+pub(super) struct Rfc3164;
+
+impl Envelope for Rfc3164 {
+    fn name(&self) -> &'static str {
+        "syslog (RFC 3164)"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`Jan  5 10:00:00 host app[12]: ` or `<time> host app[12]: ` before each line"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let rest = behind_priority(line).unwrap_or(line);
+        let Some((time, rest)) = stamp(rest, zone) else { return false };
+        let Some((host, rest)) = rest.split_once(' ') else { return false };
+        let Some((tag, text)) = rest.split_once(": ") else { return false };
+        let app = tag.split('[').next().unwrap_or_default();
+        let is_name = |text: &str| !text.is_empty() && !text.contains(['"', '{', '=', ' ', '|']);
+        if !is_name(host) || !is_name(app) || tag.contains(' ') {
+            return false;
+        }
+        let source = Some(Cow::Owned(format!("{host}/{app}")));
+        each(&Inner { text: Cow::Borrowed(text), time, source, is_partial: false });
+        true
+    }
+}
+
+/// What stands behind `<34>`.
+fn behind_priority(line: &str) -> Option<&str> {
+    let (priority, rest) = line.strip_prefix('<')?.split_once('>')?;
+    (priority.len() <= 3 && priority.parse::<u8>().is_ok()).then_some(rest)
+}
+
+/// What stands behind `-` or `[id name="value"]`.
+fn behind_data(rest: &str) -> &str {
+    if let Some(rest) = rest.strip_prefix('-') {
+        return rest;
+    }
+    let (mut in_value, mut is_escaped, mut end) = (false, false, 0);
+    for (at, c) in rest.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => in_value = !in_value,
+            ']' if !in_value => {
+                end = at + 1;
+                if !rest[end..].starts_with('[') {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    &rest[end..]
+}
+
+/// A time at the front, and what follows it.
+fn stamp(line: &str, zone: Zone) -> Option<(Option<Time>, &str)> {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const WITHOUT_YEAR: usize = "Jan  5 10:00:00".len();
+    if let (Some(month), Some(stamp), Some(rest)) = (line.get(..3), line.get(..WITHOUT_YEAR), line.get(WITHOUT_YEAR..))
+        && MONTHS.find(month).is_some_and(|at| at % 3 == 0)
+        && stamp.as_bytes()[9] == b':'
+        && stamp.as_bytes()[12] == b':'
+    {
+        return Some((None, rest.strip_prefix(' ')?));
+    }
+    let (word, rest) = line.split_once(' ')?;
+    Some((Some(timestamp::from_text(word, zone)?), rest))
+}

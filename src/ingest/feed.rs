@@ -1,0 +1,103 @@
+//! An input that is read from front to back: unwrapped, and cut as its format wants it.
+
+use super::format::{Decoder, Framing, Order};
+use super::open::Plan;
+use super::reader::Blocks;
+use super::unwrap::{Unwrapped, Unwrapper};
+use crate::model::Zone;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+/// A document that is read whole has at most so many bytes.
+const LONGEST_DOCUMENT: usize = 1 << 30;
+
+/// One input, cut into blocks in order.
+pub(crate) struct Feed {
+    blocks: Blocks<Box<dyn Read + Send>>,
+    unwrapper: Unwrapper,
+    framing: Framing,
+    /// What decodes it from front to back, where one decoder must.
+    pub(super) decoder: Option<Box<dyn Decoder>>,
+    pub(super) plan: Arc<Plan>,
+    /// The line that comes next.
+    line: u32,
+    /// What was unwrapped, and may go on.
+    held: Unwrapped,
+    is_over: bool,
+}
+
+/// A piece of an input that is read in order.
+pub(crate) struct Fed {
+    pub(crate) lines: Unwrapped,
+    /// Bytes of the input that were read for it, and lines.
+    pub(crate) bytes: u64,
+    pub(crate) newlines: u64,
+    /// Nothing comes behind it.
+    pub(crate) is_last: bool,
+}
+
+impl Feed {
+    /// Of `input`, `size` bytes at once; `stream` is the run of records that name none.
+    pub(crate) fn new(input: Box<dyn Read + Send>, size: usize, plan: &Arc<Plan>, stream: &str, zone: Zone) -> Feed {
+        Feed {
+            blocks: Blocks::new(input, size),
+            unwrapper: Unwrapper::new(&plan.wrapping, stream, zone),
+            framing: plan.format.framing(),
+            decoder: (plan.format.order() == Order::PerInput).then(|| plan.decoder()),
+            plan: Arc::clone(plan),
+            line: 1,
+            held: Unwrapped::default(),
+            is_over: false,
+        }
+    }
+
+    /// The next block; `None` behind the last one.
+    ///
+    /// # Errors
+    /// Where the input breaks off, behind what could be read of it; or where a document is too large.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Fed>> {
+        if self.is_over {
+            return self.blocks.next_block().map(|_| None);
+        }
+        let (mut bytes, mut newlines) = (0, 0);
+        loop {
+            // What breaks off is told behind what stands before it.
+            let block = self.blocks.next_block();
+            let (block, failure) = block.map_or_else(|error| (None, Some(error)), |block| (block, None));
+            if let Some(failure) = failure {
+                self.blocks.fail(failure);
+            }
+            if let Some(block) = &block {
+                self.unwrapper.take(block, self.line);
+                let ended = memchr::memchr_iter(b'\n', block).count() as u64;
+                self.line = self.line.saturating_add(u32::try_from(ended).unwrap_or(u32::MAX));
+                (bytes, newlines) = (bytes + block.len() as u64, newlines + ended);
+            } else {
+                self.unwrapper.finish();
+                self.is_over = true;
+            }
+            self.held.append(self.unwrapper.give());
+            let lines = self.cut();
+            if !lines.bytes.is_empty() || self.is_over {
+                return Ok(Some(Fed { lines, bytes, newlines, is_last: self.is_over }));
+            }
+            if self.held.bytes.len() > LONGEST_DOCUMENT {
+                self.is_over = true;
+                self.held = Unwrapped::default();
+                let text = format!("one document of more than {} GiB: split it, or write a record a line", 1);
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+            }
+        }
+    }
+
+    /// What is whole of what was unwrapped.
+    fn cut(&mut self) -> Unwrapped {
+        let held = match self.framing {
+            _ if self.is_over => Unwrapped::default(),
+            Framing::Lines => Unwrapped::default(),
+            Framing::Documents => return Unwrapped::default(),
+            Framing::Stanzas(begins) => self.held.split_last(begins),
+        };
+        std::mem::replace(&mut self.held, held)
+    }
+}

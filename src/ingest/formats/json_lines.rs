@@ -1,0 +1,78 @@
+//! Records of text formats, rewritten as lines of JSON: what is known of native records holds for them, too.
+
+use super::native::NativeDecoder;
+use crate::ingest::block::{Block, Given, Position, Spot};
+use crate::ingest::format::Decoder;
+use crate::ingest::record::json::Reader;
+use crate::ingest::sink::Sink;
+
+/// Lines of JSON as they are made, and what reads them.
+#[derive(Default)]
+pub(super) struct JsonLines {
+    bytes: String,
+    spots: Vec<Spot>,
+    given: Vec<Given>,
+    native: NativeDecoder,
+}
+
+impl JsonLines {
+    /// Begins the record that stands at `at`.
+    pub(super) fn begin(&mut self, at: Position<'_>) {
+        let given = at.given.map_or(u32::MAX, |given| {
+            if self.given.last() != Some(given) {
+                self.given.push(given.clone());
+            }
+            (self.given.len() - 1) as u32
+        });
+        self.spots.push(Spot { line: at.line, record: at.record, given });
+        self.bytes.push('{');
+    }
+
+    /// Adds a member. A value that is JSON with structure stays so, an empty one says nothing.
+    pub(super) fn member(&mut self, key: &str, value: &str) {
+        if !self.bytes.ends_with('{') {
+            self.bytes.push(',');
+        }
+        self.string(key);
+        self.bytes.push(':');
+        if value.is_empty() {
+            self.bytes.push_str("null");
+        } else if is_structure(value) {
+            self.bytes.extend(value.chars().map(|c| if c.is_ascii_control() { ' ' } else { c }));
+        } else {
+            self.string(value);
+        }
+    }
+
+    /// Ends the record.
+    pub(super) fn end(&mut self) {
+        self.bytes.push_str("}\n");
+    }
+
+    /// Reads all records since the last call.
+    pub(super) fn decode(&mut self, sink: &mut Sink<'_>) {
+        self.native.decode(&Block::unwrapped(self.bytes.as_bytes(), &self.spots, &self.given), sink);
+        self.bytes.clear();
+        self.spots.clear();
+        self.given.clear();
+    }
+
+    fn string(&mut self, text: &str) {
+        self.bytes.push('"');
+        for c in text.chars() {
+            match c {
+                '"' => self.bytes.push_str("\\\""),
+                '\\' => self.bytes.push_str("\\\\"),
+                '\n' => self.bytes.push_str("\\n"),
+                c if c < ' ' => self.bytes.push_str(&format!("\\u{:04x}", c as u32)),
+                c => self.bytes.push(c),
+            }
+        }
+        self.bytes.push('"');
+    }
+}
+
+fn is_structure(value: &str) -> bool {
+    let mut reader = Reader::new(value);
+    value.starts_with(['{', '[']) && reader.skip().is_ok() && reader.end().is_ok()
+}

@@ -1,0 +1,152 @@
+//! logfmt: `ts=2026-01-05T10:00:00Z status=429 msg="rate limited"`, also with a logger's words in front.
+
+use super::json_lines::JsonLines;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::open::Head;
+use crate::ingest::record::field_of;
+use crate::ingest::sink::Sink;
+use std::borrow::Cow;
+
+/// Pairs of keys and values on each line.
+pub(in crate::ingest) struct Logfmt;
+
+/// A line has at least so many pairs.
+const LEAST_PAIRS: usize = 3;
+
+impl Format for Logfmt {
+    fn name(&self) -> &'static str {
+        "logfmt"
+    }
+
+    fn description(&self) -> &'static str {
+        "key=value pairs on each line, values in double quotes where they hold spaces."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "lines with three pairs or more, two of whose keys are fields of an attempt"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        Match::weak(head.lines().filter(|line| fits(line)).count(), head.lines().count())
+    }
+
+    fn gives_native(&self) -> bool {
+        true
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(LogfmtDecoder::default())
+    }
+}
+
+#[derive(Default)]
+struct LogfmtDecoder {
+    lines: JsonLines,
+}
+
+impl Decoder for LogfmtDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| {
+            if pairs(line).take(LEAST_PAIRS).count() < LEAST_PAIRS {
+                return sink.noise();
+            }
+            self.lines.begin(at);
+            pairs(line).for_each(|(key, value)| self.lines.member(key, &value));
+            self.lines.end();
+        });
+        let counted = sink.newlines;
+        self.lines.decode(sink);
+        sink.newlines = counted;
+    }
+}
+
+fn fits(line: &str) -> bool {
+    if line.starts_with(['{', '[']) {
+        return false;
+    }
+    let (mut all, mut known) = (0, 0);
+    for (key, _) in pairs(line) {
+        all += 1;
+        known += usize::from(field_of(key).is_some());
+    }
+    all >= LEAST_PAIRS && known >= 2
+}
+
+/// The pairs of a line. Words that are none are passed over.
+fn pairs(line: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        loop {
+            rest = rest.trim_start();
+            if rest.is_empty() {
+                return None;
+            }
+            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '"')).unwrap_or(rest.len());
+            let (key, tail) = rest.split_at(end);
+            let Some(value) = tail.strip_prefix('=').filter(|_| is_key(key)) else {
+                // A word, a quoted word, or a sign on its own.
+                rest = if tail.starts_with('"') { quoted(tail).1 } else { &tail[step(tail)..] };
+                continue;
+            };
+            let (value, after) = if value.starts_with('"') { quoted(value) } else { bare(value) };
+            rest = after;
+            return Some((key, value));
+        }
+    })
+}
+
+/// Bytes of the first character.
+fn step(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
+}
+
+fn is_key(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | '/'))
+}
+
+/// A value up to the next space, or a structure of JSON up to its end.
+fn bare(text: &str) -> (Cow<'_, str>, &str) {
+    let mut reader = crate::ingest::record::json::Reader::new(text);
+    let end = if text.starts_with(['{', '[']) && reader.skip().is_ok() {
+        reader.offset()
+    } else {
+        text.find(char::is_whitespace).unwrap_or(text.len())
+    };
+    (Cow::Borrowed(&text[..end]), &text[end..])
+}
+
+/// What stands between double quotes, and what follows them. Without a closing quote, all of it.
+fn quoted(text: &str) -> (Cow<'_, str>, &str) {
+    let inside = &text[1..];
+    let mut value = String::new();
+    let mut chars = inside.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return (Cow::Owned(value), &inside[at + 1..]),
+            '\\' => match chars.next() {
+                Some((_, 'n')) => value.push('\n'),
+                Some((_, 't')) => value.push('\t'),
+                Some((_, 'r')) => value.push('\r'),
+                Some((_, escaped)) => value.push(escaped),
+                None => value.push('\\'),
+            },
+            c => value.push(c),
+        }
+    }
+    (Cow::Owned(value), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_in_every_spelling() {
+        let line = r#"INFO a=1 b="x \"y\" z" c= d={"e": [1, 2]} odd =f "g=h" i.j-k=l=m n="open"#;
+        let all: Vec<(&str, String)> = pairs(line).map(|(key, value)| (key, value.into_owned())).collect();
+        let expected =
+            [("a", "1"), ("b", r#"x "y" z"#), ("c", ""), ("d", r#"{"e": [1, 2]}"#), ("i.j-k", "l=m"), ("n", "open")];
+        assert_eq!(all, expected.map(|(key, value)| (key, value.to_owned())));
+    }
+}

@@ -1,0 +1,66 @@
+//! Every format that attempts are read from: one file or folder each.
+
+mod csv;
+mod json_lines;
+mod logfmt;
+pub(in crate::ingest) mod native;
+
+use super::envelope::ENVELOPES;
+use super::format::Format;
+
+/// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
+/// before what many write.
+pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[&native::Native, &logfmt::Logfmt, &csv::Csv];
+
+/// A format that the user names.
+#[derive(Clone, Copy)]
+pub struct FormatName(pub(in crate::ingest) &'static dyn Format);
+
+impl FormatName {
+    pub(crate) fn format(self) -> &'static dyn Format {
+        self.0
+    }
+}
+
+impl std::fmt::Debug for FormatName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
+impl std::str::FromStr for FormatName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<FormatName, String> {
+        let found = FORMATS.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name));
+        found.map(FormatName).ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+            format!("no format is called so: there are {}", names.join(", "))
+        })
+    }
+}
+
+/// What a format or an envelope is, for those who ask what is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// As `--input-format` and reports name it.
+    pub name: &'static str,
+    /// One sentence; empty for an envelope.
+    pub description: &'static str,
+    /// What it is told by.
+    pub told_by: &'static str,
+}
+
+/// All envelopes, in the order in which they are peeled.
+pub fn envelopes() -> impl Iterator<Item = Described> {
+    ENVELOPES.iter().map(|envelope| Described { name: envelope.name(), description: "", told_by: envelope.told_by() })
+}
+
+/// All formats, in the order in which they are tried.
+pub fn described() -> impl Iterator<Item = Described> {
+    FORMATS.iter().map(|format| Described {
+        name: format.name(),
+        description: format.description(),
+        told_by: format.told_by(),
+    })
+}

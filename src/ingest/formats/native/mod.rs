@@ -1,0 +1,195 @@
+//! Native attempt logs: one JSON object a line, in whatever spelling the logger chose.
+
+mod constants;
+mod lane;
+mod layout;
+mod repair;
+mod replay;
+mod shape;
+mod shapes;
+mod slot;
+mod template;
+mod values;
+mod varying;
+
+use crate::ingest::block::{Block, Position};
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::open::Head;
+use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, take, whole_record};
+use crate::ingest::sink::{Sink, To};
+use crate::model::AttemptTable;
+use lane::{Answer, Lane};
+use repair::Piece;
+
+/// What it is called.
+pub(in crate::ingest) const NAME: &str = "native";
+
+/// One JSON object a line.
+pub(in crate::ingest) struct Native;
+
+impl Format for Native {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "One JSON object an attempt, whatever the logger calls its fields."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "JSON objects that say how and when an attempt went; what fits nothing else is read so, too"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let own = &head.dialect.fields;
+        let (mut all, mut attempts, mut certain) = (0, 0, 0);
+        for line in head.lines() {
+            all += 1;
+            let Ok(record) = whole_record(line, own) else { continue };
+            if record.tells_an_outcome() {
+                attempts += 1;
+                let is_timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
+                certain += usize::from(is_timed && (record.names_an_attempt() || record.names_a_model()));
+            }
+        }
+        if certain > 0 && certain * 2 >= all { Match::Sure } else { Match::weak(attempts, all) }
+    }
+
+    fn gives_native(&self) -> bool {
+        true
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(NativeDecoder::default())
+    }
+}
+
+/// Reads lines: those of known shapes without parsing them.
+#[derive(Debug, Default)]
+pub(in crate::ingest) struct NativeDecoder {
+    lane: Lane,
+}
+
+impl Decoder for NativeDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        let own = &sink.dialect().fields;
+        if let To::Rows { memory, .. } = &sink.to {
+            self.lane.begin(own, memory.table());
+        }
+        block.each_line(sink, |sink, line, at| {
+            let place = sink.reading.place(at);
+            let Sink { reading, account, to, .. } = sink;
+            let To::Rows { table, memory } = to else {
+                return read_strictly(line, own, |piece| look_at(piece, sink, line, at));
+            };
+            read_line(line, &place, &mut self.lane, memory, table, |outcome| match outcome {
+                Outcome::Taken(taken) => account.taken(taken, line, at, reading),
+                Outcome::Misread(field, text) => account.misread.count(field, &text, at.line),
+                Outcome::Unreadable(column, reason) => account.reject(at, column, reason, line, reading),
+            });
+        });
+    }
+}
+
+/// What became of the records of one line, in order. A line nearly always holds one.
+pub(in crate::ingest) enum Outcome {
+    /// See [`Taken`].
+    Taken(Taken),
+    /// A value of an attempt that means nothing to its field: the field, and the value.
+    Misread(&'static str, String),
+    /// A piece of the line that cannot be read: column from 1, and why.
+    Unreadable(u64, String),
+}
+
+/// Reads one line, neither empty nor blank: in the fast lane where it fits, else by a strict parse into a
+/// borrowed record; whatever that refuses is repaired and read again, piece by piece.
+fn read_line(
+    line: &str,
+    place: &Place<'_>,
+    lane: &mut Lane,
+    memory: &mut Memory,
+    table: &mut AttemptTable,
+    mut done: impl FnMut(Outcome),
+) {
+    let own = &place.dialect.fields;
+    let unknown = match lane.take(line, place, memory, table) {
+        Answer::Taken => return done(Outcome::Taken(Taken::Attempt)),
+        Answer::Known(replay, scalars) => {
+            let mut record = Record::default();
+            replay.fill(line, scalars, &mut record);
+            return give(&record, line, place, memory, table, &mut done);
+        }
+        Answer::Unusual => false,
+        Answer::Unknown => true,
+    };
+    if line.as_bytes()[0] == b'{' {
+        let mut record = Record::default();
+        if fill(line, own, &mut record).is_ok() {
+            if unknown {
+                lane.learn(line, own);
+            }
+            return give(&record, line, place, memory, table, &mut done);
+        }
+    }
+    repaired(line, own, |piece| match piece {
+        Strict::Record(record, text) => give(record, text, place, memory, table, &mut done),
+        Strict::Noise => done(Outcome::Taken(Taken::NotAnAttempt)),
+        Strict::Broken(column, reason) => done(Outcome::Unreadable(column, reason)),
+    });
+}
+
+/// A piece of a line, strictly parsed.
+enum Strict<'p> {
+    Record(&'p Record<'p>, &'p str),
+    Noise,
+    /// Column from 1, and why.
+    Broken(u64, String),
+}
+
+/// Reads a line without learning from it.
+fn read_strictly(line: &str, own: &Mapping, mut each: impl FnMut(Strict<'_>)) {
+    match whole_record(line, own) {
+        Ok(record) => each(Strict::Record(&record, line)),
+        Err(_) => repaired(line, own, each),
+    }
+}
+
+/// Reads a line that no strict parse takes as it stands.
+fn repaired(line: &str, own: &Mapping, mut each: impl FnMut(Strict<'_>)) {
+    for piece in repair::pieces(line) {
+        match piece {
+            Piece::Noise => each(Strict::Noise),
+            Piece::Broken { column, reason } => each(Strict::Broken(column, reason)),
+            Piece::Object(text) => match whole_record(&text, own) {
+                Ok(record) => each(Strict::Record(&record, &text)),
+                Err(fault) => each(Strict::Broken(fault.at as u64 + 1, repair::reason(fault))),
+            },
+        }
+    }
+}
+
+fn look_at(piece: Strict<'_>, sink: &mut Sink<'_>, line: &str, at: Position<'_>) {
+    match piece {
+        Strict::Record(record, text) => sink.record(record, text, at),
+        Strict::Noise => sink.noise(),
+        Strict::Broken(column, reason) => sink.reject(&reason, column, line, at),
+    }
+}
+
+fn give(
+    record: &Record<'_>,
+    line: &str,
+    place: &Place<'_>,
+    memory: &mut Memory,
+    table: &mut AttemptTable,
+    done: &mut impl FnMut(Outcome),
+) {
+    let taken = take(record, line, place, memory, table);
+    if matches!(taken, Taken::Attempt) {
+        record.misread.iter().for_each(|(field, text)| done(Outcome::Misread(field.name(), text.clone())));
+    }
+    done(Outcome::Taken(taken));
+}
+
+#[cfg(test)]
+mod tests;

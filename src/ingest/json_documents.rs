@@ -1,0 +1,294 @@
+//! JSON that is no object a line: arrays, objects over several lines, records under a key of a whole document.
+//!
+//! Every record is handed on as one line: between the strings of JSON, a newline is but space.
+
+use super::block::Spot;
+use super::chunk::LONGEST_LINE;
+use super::record::json::Reader;
+use std::borrow::Cow;
+
+/// Which values of a document are records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Every value, or every member of an array.
+    Values,
+    /// The members of the largest list of objects within each value, however deep.
+    Nested,
+}
+
+impl Mode {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Mode::Values => "JSON document",
+            Mode::Nested => "records inside a JSON document",
+        }
+    }
+}
+
+/// A document whose records stand under a key is read whole, up to this many bytes.
+const LONGEST_DOCUMENT: usize = 1 << 30;
+/// How deep lists of records are looked for.
+const DEEPEST: usize = 4;
+
+/// Cuts documents into records.
+pub(super) struct Documents {
+    mode: Mode,
+    /// What was not handed on so far.
+    rest: String,
+    /// How far it was looked through.
+    seen: usize,
+    /// Line of the beginning of `rest`, and of what was looked through.
+    line: u32,
+    seen_line: u32,
+    state: State,
+    /// Records handed on of the value or array at hand.
+    record: u32,
+}
+
+/// Where in a document one is.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// Brackets that are open inside a value.
+    depth: usize,
+    /// Inside an array whose members are records.
+    in_array: bool,
+    in_string: bool,
+    is_escaped: bool,
+    /// A value has begun.
+    in_value: bool,
+}
+
+/// Takes a record and where it stands.
+type Take<'t> = &'t mut dyn FnMut(&str, Spot);
+
+impl Documents {
+    pub(super) fn new(mode: Mode) -> Documents {
+        Documents { mode, rest: String::new(), seen: 0, line: 1, seen_line: 1, state: State::default(), record: 0 }
+    }
+
+    pub(super) fn take(&mut self, text: &str, first: u32, take: Take<'_>) {
+        if self.rest.is_empty() {
+            (self.line, self.seen_line) = (first, first);
+        }
+        self.rest.push_str(text);
+        self.cut(take);
+    }
+
+    /// What is left is torn.
+    pub(super) fn finish(&mut self, take: Take<'_>) {
+        let rest = std::mem::take(&mut self.rest);
+        if !rest.trim().is_empty() {
+            self.hand_on(rest.trim_end(), take);
+        }
+    }
+
+    fn spot(&self) -> Spot {
+        Spot { line: self.line, record: self.record, given: u32::MAX }
+    }
+
+    fn longest(&self) -> usize {
+        match self.mode {
+            Mode::Values => LONGEST_LINE,
+            Mode::Nested => LONGEST_DOCUMENT,
+        }
+    }
+
+    /// Hands on every record that is whole.
+    fn cut(&mut self, take: Take<'_>) {
+        let text = std::mem::take(&mut self.rest);
+        let bytes = text.as_bytes();
+        let (mut start, mut at) = (0, self.seen);
+        while let Some(byte) = bytes.get(at).copied() {
+            at += 1;
+            self.seen_line += u32::from(byte == b'\n');
+            if self.state.in_value {
+                if self.state.ends_at(byte) {
+                    self.hand_on(&text[start..at], take);
+                    (start, self.line) = (at, self.seen_line);
+                }
+                continue;
+            }
+            match byte {
+                b'{' => {
+                    (start, self.line) = (at - 1, self.seen_line);
+                    self.state = State { depth: 1, in_value: true, ..self.state };
+                }
+                // Arrays of arrays are one.
+                b'[' => {
+                    self.state.in_array = true;
+                    self.record = 0;
+                    (start, self.line) = (at, self.seen_line);
+                }
+                b']' if self.state.in_array => {
+                    self.state.in_array = false;
+                    self.record = 0;
+                    (start, self.line) = (at, self.seen_line);
+                }
+                b',' | b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf | 0x1e => {
+                    (start, self.line) = (at, self.seen_line);
+                }
+                // Something else: a line of it is handed on as it is.
+                _ => {
+                    let Some(newline) = memchr::memchr(b'\n', &bytes[at..]) else {
+                        // Not all of it is there.
+                        self.seen_line -= u32::from(byte == b'\n');
+                        at -= 1;
+                        break;
+                    };
+                    take(&text[floor(&text, at - 1)..at + newline], self.spot());
+                    at += newline + 1;
+                    self.seen_line += 1;
+                    (start, self.line) = (at, self.seen_line);
+                }
+            }
+        }
+        if at - start > self.longest() {
+            take(&text[start..], self.spot());
+            (start, self.state) = (at, State::default());
+            self.line = self.seen_line;
+        }
+        self.seen = at - start;
+        text[start..].clone_into(&mut self.rest);
+    }
+
+    fn hand_on(&mut self, value: &str, take: Take<'_>) {
+        if self.mode == Mode::Nested
+            && let Some(records) = records_in(value)
+        {
+            for record in records {
+                let before = record.as_ptr() as usize - value.as_ptr() as usize;
+                let line = self.line + memchr::memchr_iter(b'\n', &value.as_bytes()[..before]).count() as u32;
+                take(&one_line(record), Spot { line, ..self.spot() });
+                self.record += 1;
+            }
+            return;
+        }
+        let spot = self.spot();
+        take(&one_line(value), spot);
+        if self.state.in_array {
+            self.record += 1;
+        }
+    }
+}
+
+/// The start of the character that `at` is within.
+fn floor(text: &str, at: usize) -> usize {
+    text.floor_char_boundary(at)
+}
+
+impl State {
+    /// Goes on by one byte of a value; whether it ends there.
+    #[inline]
+    fn ends_at(&mut self, byte: u8) -> bool {
+        if self.in_string {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return false;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => {
+                self.depth -= 1;
+                self.in_value = self.depth > 0;
+                return !self.in_value;
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
+/// A value of JSON on one line.
+fn one_line(value: &str) -> Cow<'_, str> {
+    if value.contains(['\n', '\r']) { Cow::Owned(value.replace(['\n', '\r'], " ")) } else { Cow::Borrowed(value) }
+}
+
+/// The members of the longest list of objects in an object.
+fn records_in(value: &str) -> Option<Vec<&str>> {
+    let mut longest = Vec::new();
+    search(value, DEEPEST, &mut longest);
+    (!longest.is_empty()).then_some(longest)
+}
+
+fn search<'v>(value: &'v str, depth: usize, longest: &mut Vec<&'v str>) {
+    let mut reader = Reader::new(value);
+    // What is torn was looked through as far as it goes.
+    let _ = reader.object(|reader, _| {
+        let first = reader.peek();
+        let start = reader.offset();
+        let whole = reader.skip();
+        let member = if whole.is_ok() { &value[start..reader.offset()] } else { &value[start..] };
+        match first {
+            Some(b'[') => {
+                let list = objects(member);
+                if list.len() > longest.len() {
+                    *longest = list;
+                }
+            }
+            Some(b'{') if depth > 0 => search(member, depth - 1, longest),
+            _ => {}
+        }
+        whole
+    });
+}
+
+/// The members of a list of objects alone, as far as it goes.
+fn objects(list: &str) -> Vec<&str> {
+    let (mut objects, mut others) = (Vec::new(), false);
+    let _ = Reader::new(list).list(|reader| {
+        others |= reader.peek() != Some(b'{');
+        let start = reader.offset();
+        reader.skip()?;
+        objects.push(&list[start..reader.offset()]);
+        Ok(())
+    });
+    if others { Vec::new() } else { objects }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str, mode: Mode, step: usize) -> Vec<(String, u32, u32)> {
+        let mut documents = Documents::new(mode);
+        let mut records = Vec::new();
+        let mut take = |text: &str, spot: Spot| records.push((text.to_owned(), spot.line, spot.record));
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        for (nth, piece) in lines.chunks(step).enumerate() {
+            documents.take(&piece.concat(), (nth * step) as u32 + 1, &mut take);
+        }
+        documents.finish(&mut take);
+        records
+    }
+
+    #[test]
+    fn records_are_the_same_however_documents_are_read() {
+        let text =
+            "[\n {\"a\": 1,\n  \"b\": \"}]\\\"\"},\n {\"a\": 2}, {\"a\": 3}\n]\n{\n \"a\": [4]\n}\nwords\n{\"a\"";
+        for step in 1..9 {
+            let records = cut(text, Mode::Values, step);
+            let expected = [
+                (r#"{"a": 1,   "b": "}]\""}"#, 2, 0),
+                (r#"{"a": 2}"#, 4, 1),
+                (r#"{"a": 3}"#, 4, 2),
+                (r#"{  "a": [4] }"#, 6, 0),
+                ("words", 9, 0),
+                (r#"{"a""#, 10, 0),
+            ];
+            let expected = expected.map(|(text, line, record)| (text.to_owned(), line, record));
+            assert_eq!(records, expected, "{step}");
+        }
+    }
+
+    #[test]
+    fn records_are_found_below_keys() {
+        let text = "{\"n\": [1], \"log\": {\"few\": [{}],\n\"entries\": [{\"a\": 1},\n{\"a\": 2}]}}\n";
+        let expected = [("{\"a\": 1}".to_owned(), 2, 0), ("{\"a\": 2}".to_owned(), 3, 1)];
+        assert_eq!(cut(text, Mode::Nested, 1), expected);
+    }
+}

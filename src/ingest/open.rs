@@ -1,0 +1,334 @@
+//! Decides once, from the first bytes of an input, how it is read: what is wrapped around its lines, in which format
+//! they are, and what their times mean.
+
+use super::chunk::{Account, Reading};
+use super::conventions::Conventions;
+use super::dialect::Dialect;
+use super::envelope::{ENVELOPES, Envelope, Inner};
+use super::format::{Decoder, Format, Framing, Match, Order, Share};
+use super::formats::{self, FORMATS};
+use super::json_documents::Mode;
+use super::look;
+use super::record::json::Reader;
+use super::record::{Glance, Place, Record, glance, whole_record};
+use super::sink::{Sink, To};
+use super::unwrap::{Unwrapped, Unwrapper, Wrapping};
+use crate::model::Zone;
+use std::borrow::Cow;
+
+/// Bytes at the front of an input, unpacked, that are looked at.
+pub(crate) const FRONT: usize = 1 << 16;
+
+/// The front of an input, as detection sees it.
+pub(crate) struct Head<'h> {
+    text: Cow<'h, str>,
+    /// It is the whole input.
+    pub(crate) is_whole: bool,
+    /// What the user's own words mean.
+    pub(crate) dialect: &'h Dialect,
+}
+
+impl<'h> Head<'h> {
+    /// Of the first [`FRONT`] bytes of an input, or all of it. A line that breaks off is left out.
+    pub(crate) fn new(front: &'h [u8], dialect: &'h Dialect) -> Head<'h> {
+        let is_whole = front.len() < FRONT;
+        let end = if is_whole { front.len() } else { memchr::memrchr(b'\n', front).map_or(0, |newline| newline + 1) };
+        // Of one line that is longer than all of it, the front is what there is to see.
+        Head::new_of(if end == 0 { front } else { &front[..end] }, is_whole, dialect)
+    }
+
+    /// Of whole lines.
+    fn new_of(lines: &'h [u8], is_whole: bool, dialect: &'h Dialect) -> Head<'h> {
+        Head { text: String::from_utf8_lossy(lines), is_whole, dialect }
+    }
+
+    /// All of it.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Lines that hold something, without space around them.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().map(|line| line.trim_start_matches('\u{feff}').trim()).filter(|line| !line.is_empty())
+    }
+}
+
+/// What all inputs of an analysis are read by.
+#[derive(Clone, Copy)]
+pub(crate) struct Habits<'c> {
+    pub(crate) dialect: &'c Dialect,
+    pub(crate) zone: Zone,
+    /// The format that the user names; detected where he names none.
+    pub(crate) format: Option<&'static dyn Format>,
+}
+
+/// How one input is read: the same for all of its pieces.
+pub(crate) struct Plan {
+    pub(crate) wrapping: Wrapping,
+    pub(crate) format: &'static dyn Format,
+    pub(crate) conventions: Conventions,
+    /// What the format was told by.
+    pub(crate) why: String,
+    /// What is to be said of it, in sentences.
+    pub(crate) notes: Vec<String>,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plan").field("wrapping", &self.wrapping).field("format", &self.format.name()).finish()
+    }
+}
+
+/// What reads inputs that fit no format: their lines are accounted for.
+const FALLBACK: &dyn Format = &formats::native::Native;
+
+/// How notes of inputs begin that do not fit the format the user names.
+pub(crate) const MISFIT: &str = "--input-format ";
+/// Envelopes around one another, at most.
+const MOST_ENVELOPES: usize = 3;
+/// Lines that are looked at for what is around them.
+const LINES_LOOKED_AT: usize = 200;
+
+impl Plan {
+    /// Of an input of which nothing is known.
+    pub(crate) fn plain() -> Plan {
+        Plan {
+            wrapping: Wrapping::default(),
+            format: FALLBACK,
+            conventions: Conventions::default(),
+            why: String::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Of the input that begins with `front`, the first [`FRONT`] bytes or all of it.
+    pub(crate) fn of(front: &[u8], habits: &Habits<'_>) -> Plan {
+        let front = Front { front, habits };
+        let Understood { wrapping, format, fit } = front.understand();
+        let mut notes = Vec::new();
+        let why = match (habits.format, fit) {
+            (Some(format), Match::No) => {
+                notes.extend(front.misfit(format, &wrapping));
+                "named by --input-format, and it does not fit".to_owned()
+            }
+            (Some(_), _) => "named by --input-format".to_owned(),
+            (None, Match::Sure) => format.told_by().to_owned(),
+            (None, Match::Weak(share)) => format!("{} of {} looked at: {}", share.fit, share.of, format.told_by()),
+            (None, Match::No) => "fits no format".to_owned(),
+        };
+        let look = look::look(&front.glances(&wrapping, format));
+        notes.extend(look.notes);
+        Plan { wrapping, format, conventions: look.conventions, why, notes }
+    }
+
+    /// How it is read, in words.
+    pub(crate) fn how(&self) -> String {
+        let envelope = self.wrapping.name().map_or(String::new(), |name| format!("{name}; "));
+        format!("{envelope}{}: {}", self.format.name(), self.why)
+    }
+
+    /// What reads blocks of it.
+    pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
+        self.format.decoder()
+    }
+
+    /// Whether any stretch of whole lines can be read on its own.
+    pub(crate) fn is_side_by_side(&self) -> bool {
+        self.wrapping.is_by_line()
+            && self.format.order() == Order::Any
+            && matches!(self.format.framing(), Framing::Lines)
+    }
+}
+
+/// What a front was understood to be.
+struct Understood {
+    wrapping: Wrapping,
+    format: &'static dyn Format,
+    fit: Match,
+}
+
+/// The front of an input, which is looked at again and again.
+struct Front<'f> {
+    front: &'f [u8],
+    habits: &'f Habits<'f>,
+}
+
+impl Front<'_> {
+    fn understand(&self) -> Understood {
+        let plain = self.peeled(Wrapping::default());
+        if plain.fit == Match::Sure {
+            return plain;
+        }
+        let shape = Shape::of(&Head::new(self.front, self.habits.dialect));
+        let modes: &[Mode] = match shape {
+            Shape::Document => &[Mode::Values, Mode::Nested],
+            // One object a line, of which each may hold several records.
+            Shape::Objects if plain.fit == Match::No && plain.wrapping.is_none() => &[Mode::Nested],
+            _ => &[],
+        };
+        let tried = modes.iter().map(|mode| self.peeled(Wrapping { documents: Some(*mode), ..Wrapping::default() }));
+        // A whole document is read whole even where its front is too short to show a record.
+        let large = matches!(shape, Shape::Document) && self.front.len() >= FRONT;
+        let mut best = plain;
+        for tried in tried {
+            if tried.fit != Match::No {
+                return tried;
+            }
+            if large || (matches!(shape, Shape::Document) && best.wrapping.is_none()) {
+                best = tried;
+            }
+        }
+        best
+    }
+
+    /// Takes envelopes off until a format fits for certain, or none is left.
+    fn peeled(&self, mut wrapping: Wrapping) -> Understood {
+        loop {
+            let unwrapped = self.unwrapped(&wrapping);
+            let head = Head::new_of(&unwrapped.bytes, self.front.len() < FRONT, self.habits.dialect);
+            let (format, fit) = match self.habits.format {
+                Some(format) => (format, format.detect(&head)),
+                None => detect(&head),
+            };
+            let is_done = fit == Match::Sure || (self.habits.format.is_some() && fit != Match::No);
+            let envelope = if is_done || wrapping.envelopes.len() == MOST_ENVELOPES {
+                None
+            } else {
+                envelope(&head, self.habits.zone)
+            };
+            match envelope {
+                Some(envelope) => wrapping.envelopes.push(envelope),
+                None => return Understood { wrapping, format, fit },
+            }
+        }
+    }
+
+    fn unwrapped(&self, wrapping: &Wrapping) -> Unwrapped {
+        let head = Head::new(self.front, self.habits.dialect);
+        let mut unwrapper = Unwrapper::new(wrapping, "", self.habits.zone);
+        unwrapper.take(head.text.as_bytes(), 1);
+        unwrapper.finish();
+        unwrapper.give()
+    }
+
+    /// The attempts of it at a glance.
+    fn glances(&self, wrapping: &Wrapping, format: &dyn Format) -> Vec<Glance> {
+        let reading = Reading {
+            file: 0,
+            stream: "",
+            zone: self.habits.zone,
+            filter: None,
+            dialect: self.habits.dialect,
+            keep_rejects: false,
+            keep_ids: false,
+            conventions: Conventions::default(),
+        };
+        let unwrapped = self.unwrapped(wrapping);
+        let mut glances = Vec::new();
+        let mut account = Account::default();
+        let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| glances.extend(glance(record, place));
+        let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };
+        let mut decoder = format.decoder();
+        decoder.decode(&unwrapped.block(), &mut sink);
+        decoder.finish(&mut sink);
+        glances
+    }
+
+    /// The first line that does not fit the format the user names, and what the input looks like.
+    fn misfit(&self, format: &dyn Format, wrapping: &Wrapping) -> Option<String> {
+        const SHOWN: usize = 60;
+        let unwrapped = self.unwrapped(wrapping);
+        let is_misfit =
+            |line: &&str| format.detect(&Head::new_of(line.as_bytes(), true, self.habits.dialect)) == Match::No;
+        let text = String::from_utf8_lossy(&unwrapped.bytes);
+        let (nth, line) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty() && is_misfit(line))?;
+        let number = unwrapped.spots.get(nth).map_or(1, |spot| spot.line);
+        let looks = match detect(&Head::new(self.front, self.habits.dialect)) {
+            (_, Match::No) => String::new(),
+            (other, _) => format!("; it looks like {}", other.name()),
+        };
+        let shown = &line[..line.floor_char_boundary(SHOWN)];
+        let rest = if shown.len() < line.len() { "..." } else { "" };
+        Some(format!(
+            "{MISFIT}{}: line {number} does not fit: `{}{rest}`{looks}",
+            format.name(),
+            crate::untrusted::mask_keys(shown)
+        ))
+    }
+}
+
+/// The format that fits best; of those that fit equally well, the first of the list.
+fn detect(head: &Head<'_>) -> (&'static dyn Format, Match) {
+    let mut best: (&'static dyn Format, Match) = (FALLBACK, Match::No);
+    for format in FORMATS.iter().copied() {
+        match (format.detect(head), best.1) {
+            (Match::Sure, _) => return (format, Match::Sure),
+            (Match::Weak(share), Match::Weak(known)) if !is_better(share, known) => {}
+            (fit @ Match::Weak(_), _) => best = (format, fit),
+            (Match::No, _) => {}
+        }
+    }
+    best
+}
+
+fn is_better(share: Share, known: Share) -> bool {
+    share.fit * known.of > known.fit * share.of
+}
+
+/// The envelope around most of the lines.
+fn envelope(head: &Head<'_>, zone: Zone) -> Option<&'static dyn Envelope> {
+    let lines: Vec<&str> = head.lines().take(LINES_LOOKED_AT).collect();
+    let fits = |envelope: &&'static dyn Envelope| {
+        let peels = |line: &&&str| {
+            let mut holds = envelope.is_certain();
+            let mut look = |inner: &Inner<'_>| holds = holds || holds_an_attempt(&inner.text, head.dialect);
+            envelope.peel(line, zone, &mut look) && holds
+        };
+        lines.iter().filter(peels).count() * 2 >= lines.len().max(1)
+    };
+    ENVELOPES.iter().copied().find(fits)
+}
+
+/// Whether a text is a record of an attempt by itself, or wraps one for certain.
+fn holds_an_attempt(text: &str, dialect: &Dialect) -> bool {
+    let is_attempt = |record: Record<'_>| {
+        let is_timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
+        record.tells_an_outcome() && (is_timed || record.names_an_attempt() || record.names_a_model())
+    };
+    whole_record(text, &dialect.fields).is_ok_and(is_attempt)
+        || ENVELOPES.iter().any(|envelope| envelope.is_certain() && envelope.peel(text, Zone::UTC, &mut |_| {}))
+}
+
+/// What a front looks like as JSON.
+enum Shape {
+    /// A list, or an object over several lines.
+    Document,
+    /// An object on each line.
+    Objects,
+    Other,
+}
+
+impl Shape {
+    fn of(head: &Head<'_>) -> Shape {
+        let mut lines = head.lines();
+        let Some(first) = lines.next() else { return Shape::Other };
+        if let Some(rest) = first.strip_prefix('[') {
+            let next = rest.trim_start().chars().next().or_else(|| lines.next()?.chars().next());
+            return if matches!(next, Some('{' | '[' | ']')) { Shape::Document } else { Shape::Other };
+        }
+        if !first.starts_with('{') {
+            return Shape::Other;
+        }
+        let mut reader = Reader::new(first);
+        if reader.skip().is_ok() {
+            return Shape::Objects;
+        }
+        // What breaks off goes on, unless another object begins.
+        let goes_on = lines.next().is_none_or(|next| !next.starts_with('{'));
+        if goes_on && (!head.is_whole || first.len() < head.text().trim_end().len()) {
+            Shape::Document
+        } else {
+            Shape::Other
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The server's wait, wherever a record holds it.
+
+use super::attempt::Builder;
+use super::scalar::Scalar;
+use crate::classify;
+use crate::ingest::hint::{self, Hint, ServerHint};
+use crate::model::{HintSource, Time, Zone};
+
+/// The status of a rate limit, the only one beside which a reset is a wait.
+const TOO_MANY_REQUESTS: u16 = 429;
+
+/// A wall clock without a zone counts only this far ahead, in µs: in zones that differ by quarters of an hour, as all
+/// do, no other reading of it is sooner.
+const NEAR_US: i64 = 15 * 60 * 1_000_000;
+
+impl Builder<'_, '_> {
+    /// The server's wait from `answered` on: of the headers, of the body, of the words of the error, and of the reset of
+    /// a limit of which nothing remains.
+    pub(in crate::ingest) fn hint(&self, answered: Time) -> Option<ServerHint> {
+        let stated = || if self.logged().0 { None } else { self.body_hint().or_else(|| self.message_hint(answered)) };
+        self.header_hint(answered).or_else(stated).or_else(|| self.reset_hint(answered))
+    }
+
+    /// `retry-after-ms`, then `retry-after`.
+    fn header_hint(&self, answered: Time) -> Option<ServerHint> {
+        let record = &self.record;
+        let headers = &record.headers;
+        let field = record.retry_after_ms.map(|ms| (ms, HintSource::RetryAfterMs));
+        if let Some((ms, source)) = headers.retry_after_ms.or(field) {
+            let hint = hint::from_seconds(ms / 1000.0);
+            if hint != Hint::Unreadable || (headers.retry_after.is_none() && record.retry_after.is_none()) {
+                return Some(ServerHint { hint, source, unit_known: true });
+            }
+        }
+        let date = headers.date.as_deref().and_then(|date| httpdate::parse_http_date(date).ok());
+        let date = date.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
+        let date = date.and_then(|since| i64::try_from(since.as_micros()).ok()).map(Time);
+        let read = |scalar: &Scalar<'_>| read_hint(scalar, answered, date);
+        record.retry_after.as_ref().and_then(read).or_else(|| headers.retry_after.as_ref().and_then(read))
+    }
+
+    fn body_hint(&self) -> Option<ServerHint> {
+        let wait = self.record.error.wait?;
+        let source = if wait.is_estimate { HintSource::Estimate } else { HintSource::Body };
+        Some(ServerHint { hint: Hint::Wait(wait.us), source, unit_known: wait.unit_known })
+    }
+
+    fn message_hint(&self, answered: Time) -> Option<ServerHint> {
+        let message = self.message()?;
+        let (us, is_estimate) = match classify::stated_wait(message) {
+            Some(wait) => (wait.us, wait.is_estimate),
+            None => (self.clock_us(message, answered)?, false),
+        };
+        let source = if is_estimate { HintSource::Estimate } else { HintSource::Message };
+        Some(ServerHint { hint: Hint::Wait(us), source, unit_known: true })
+    }
+
+    /// "try again at 13:50".
+    fn clock_us(&self, message: &str, answered: Time) -> Option<i64> {
+        let (at_us, zone_is_named) = match self.place.zone {
+            Zone::Fixed(offset) => classify::stated_moment(message, answered.0, offset)?,
+            Zone::Named(zone) => classify::stated_moment(message, answered.0, zone)?,
+        };
+        let us = at_us.checked_sub(answered.0)?;
+        (us >= 0 && (zone_is_named || us < NEAR_US)).then_some(us)
+    }
+
+    /// The longest reset among the limits that refused the request.
+    fn reset_hint(&self, answered: Time) -> Option<ServerHint> {
+        if self.status() != TOO_MANY_REQUESTS {
+            return None;
+        }
+        let headers = &self.record.headers;
+        let waits = headers.resets.iter().zip(&headers.limits).filter_map(|(reset, reading)| {
+            let reset = reset.as_ref()?;
+            // Below zero is a sentinel, and a reset of zero says nothing of when.
+            let binds = reading.remaining.map_or(reset.of_refusal, |remaining| remaining == 0);
+            match hint::from_text(&reset.text, answered, None) {
+                Hint::Wait(us) if binds && us > 0 => Some(us),
+                _ => None,
+            }
+        });
+        let us = waits.max()?;
+        Some(ServerHint { hint: Hint::Wait(us), source: HintSource::Reset, unit_known: true })
+    }
+}
+
+fn read_hint(scalar: &Scalar<'_>, answered: Time, date: Option<Time>) -> Option<ServerHint> {
+    let (hint, unit_known) = match scalar {
+        Scalar::Int(n) => (hint::from_integer(*n, answered), false),
+        Scalar::Float(x) => (hint::from_seconds(*x), false),
+        Scalar::Text(text) => (hint::from_text(text, answered, date), hint::names_its_unit(text)),
+        Scalar::First(first) => return read_hint(first, answered, date),
+        Scalar::Null | Scalar::Bool(_) | Scalar::Other => return None,
+    };
+    Some(ServerHint { hint, source: HintSource::RetryAfter, unit_known })
+}

@@ -1,0 +1,457 @@
+//! A record becomes an attempt: units, flags, class, keys.
+
+use super::client::Client;
+use super::failures::{Known, Wording};
+use super::memory::Memory;
+use super::origins::NAMES;
+use super::scalar::Scalar;
+use super::typed::{Record, TokenCounts};
+use super::unclear::{self, Unclear};
+use crate::classify::{self, Class, Verdict};
+use crate::ingest::block::Given;
+use crate::ingest::conventions::{Conventions, Moments};
+use crate::ingest::dialect::Dialect;
+use crate::ingest::filter::Filter;
+use crate::ingest::hint::{Hint, ServerHint};
+use crate::ingest::timestamp;
+use crate::model::{
+    Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
+};
+use crate::untrusted::mask_keys;
+use foldhash::fast::FixedState;
+use std::hash::BuildHasher;
+
+/// Where a record stands, and what it is read by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'c> {
+    pub(crate) file: u32,
+    pub(crate) line: u32,
+    /// Stands for the run where a record names none.
+    pub(crate) stream: &'c str,
+    pub(crate) zone: Zone,
+    /// Attempts wanted; `None` for all.
+    pub(crate) filter: Option<&'c Filter>,
+    /// What the log's own words mean.
+    pub(crate) dialect: &'c Dialect,
+    /// Give every attempt a [`Detail`], for its ids.
+    pub(crate) keep_ids: bool,
+    /// What times and durations mean.
+    pub(crate) conventions: Conventions,
+    /// What stands in for what a record does not say.
+    pub(crate) given: Option<&'c Given>,
+}
+
+impl<'c> Place<'c> {
+    /// Of a record on its own.
+    pub(in crate::ingest) fn anywhere(zone: Zone, dialect: &'c Dialect) -> Place<'c> {
+        let conventions = Conventions::default();
+        Place { file: 0, line: 0, stream: "", zone, filter: None, dialect, keep_ids: false, conventions, given: None }
+    }
+
+    /// Whether a record's run or call may come from elsewhere.
+    pub(in crate::ingest) fn names_for_others(&self) -> bool {
+        self.given.is_some_and(|given| given.run.is_some() || given.call.is_some())
+    }
+}
+
+/// What became of a record.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// It is an attempt, and in the table.
+    Attempt,
+    /// It is an attempt the user did not ask for.
+    Filtered,
+    /// It is no attempt.
+    NotAnAttempt,
+    /// It is one, and cannot be used.
+    Unusable(String),
+    /// It looks like one, and nothing that is understood says how it went.
+    Unclear(Unclear),
+}
+
+/// Longest error message kept, in bytes; the whole text stays in the log.
+const LONGEST_MESSAGE: usize = 240;
+
+/// Longest id kept, in bytes.
+const LONGEST_ID: usize = 200;
+
+/// Longest name of a provider, a model, a client kept, in bytes.
+pub(in crate::ingest) const LONGEST_NAME: usize = 120;
+
+/// Appends the attempt of `record`, whose text was `line`, to `table`.
+pub(in crate::ingest) fn take(
+    record: &Record<'_>,
+    line: &str,
+    place: &Place<'_>,
+    memory: &mut Memory,
+    table: &mut AttemptTable,
+) -> Taken {
+    if !record.tells_an_outcome() {
+        return unclear::of(record, line).map_or(Taken::NotAnAttempt, Taken::Unclear);
+    }
+    let (sent, duration_ms) = match sent_at(record, place) {
+        Ok(Some(found)) => found,
+        Ok(None) if record.names_an_attempt() => return Taken::Unusable("an attempt without a time (`ts`)".into()),
+        Ok(None) => return Taken::NotAnAttempt,
+        Err(text) => return Taken::Unusable(format!("`ts` is no time: {text}")),
+    };
+    if place.filter.is_some_and(|filter| !filter.wants(sent)) {
+        return Taken::Filtered;
+    }
+    Builder { record, sent, duration_ms, place }.finish(line, memory, table)
+}
+
+/// When the attempt was sent, and how long it took, in ms.
+pub(in crate::ingest) fn sent_at(
+    record: &Record<'_>,
+    place: &Place<'_>,
+) -> Result<Option<(Time, Option<f64>)>, String> {
+    let mut moments = moments(record, place.zone)?;
+    if moments.stamp.is_none() && moments.started.is_none() && moments.ended.is_none() {
+        // Who wraps a record stamps it when it was written, after the answer.
+        moments.ended = place.given.and_then(|given| given.time);
+    }
+    Ok(place.conventions.sent(&moments))
+}
+
+/// The moments of a record, none of which decides what another is.
+pub(in crate::ingest) fn moments(record: &Record<'_>, zone: Zone) -> Result<Moments, String> {
+    let time = |value: &Option<Scalar<'_>>| value.as_ref().map(|value| time(value, zone)).transpose();
+    Ok(Moments {
+        stamp: time(&record.ts)?,
+        started: time(&record.started_at)?,
+        ended: time(&record.ended_at)?,
+        duration_ms: record.duration_ms,
+        bare_duration: record.bare_duration,
+    })
+}
+
+fn time(ts: &Scalar<'_>, zone: Zone) -> Result<Time, String> {
+    let parsed = match ts {
+        Scalar::Int(value) => timestamp::from_integer(*value),
+        Scalar::Float(value) => timestamp::from_number(*value),
+        Scalar::Text(text) => timestamp::from_text(text, zone),
+        _ => None,
+    };
+    parsed.ok_or_else(|| match ts {
+        Scalar::Text(text) if timestamp::is_skipped(text, zone) => {
+            format!("\"{}\" does not exist in {zone}, where clocks were set forward over it", cut(text, 40))
+        }
+        Scalar::Text(text) => format!("\"{}\"", cut(text, 40)),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Float(value) => value.to_string(),
+        _ => "not a string or a number".to_owned(),
+    })
+}
+
+/// What a record says, worked out.
+pub(in crate::ingest) struct Builder<'r, 'c> {
+    pub(in crate::ingest) record: &'c Record<'r>,
+    pub(in crate::ingest) sent: Time,
+    /// In ms.
+    pub(in crate::ingest) duration_ms: Option<f64>,
+    pub(in crate::ingest) place: &'c Place<'c>,
+}
+
+impl Builder<'_, '_> {
+    fn finish(self, line: &str, memory: &mut Memory, table: &mut AttemptTable) -> Taken {
+        let duration = self.duration();
+        let answered = self.answered();
+        let hint = self.hint(answered);
+        let failure = self.failure(hint.and_then(ServerHint::wait_us));
+        let known = memory.failures.of(&failure);
+        let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
+        let truncated = failure.truncated;
+        let (origin, origin_id) = memory.origins.of(&self.names(), table);
+        let readings = self.readings();
+        let mut flags = self.flags(hint, verdict.as_ref());
+        flags.set(Flags::MID_STREAM, truncated);
+        for reading in readings.into_iter().flatten() {
+            table.gauges.add(&table.names, (origin, origin_id), answered, reading);
+            flags.set(Flags::HEADROOM, true);
+        }
+        let run = self.run();
+        let mut row = Attempt {
+            sent: self.sent,
+            key: fingerprint(run, self.call_id(), self.place.stream),
+            run: table.names.intern(run.unwrap_or(self.place.stream)),
+            origin: origin_id,
+            file: self.place.file,
+            line: self.place.line,
+            identity: self.identity(line),
+            duration,
+            detail: DetailId::NONE,
+            flags,
+            status: self.status(),
+            number: number_in_call(self.record.number),
+            max_attempts: cap_of(self.record.max_attempts),
+            sdk_retry: sdk_count(self.record.sdk_retry_count.or(self.record.headers.sdk_retry_count)),
+            class: verdict.map(|verdict| verdict.class),
+        };
+        let detail = self.wants_detail(&row).then(|| self.detail(hint, verdict.as_ref(), known, table));
+        if detail.is_none() {
+            let hash = body_hash(self.record.request_hash.as_deref());
+            row.detail = keep_ids(table, self.request_id(), self.call_id(), hash, row.number);
+        }
+        let usage = self.usage();
+        table.push(row, detail, usage);
+        Taken::Attempt
+    }
+
+    /// The run it names, or its surroundings do.
+    fn run(&self) -> Option<&str> {
+        self.record.run().or_else(|| self.place.given?.run.as_deref())
+    }
+
+    /// When the answer was complete, so far as the record tells.
+    fn answered(&self) -> Time {
+        self.sent.plus_us(self.duration().as_us().unwrap_or(0))
+    }
+
+    fn duration(&self) -> Span {
+        self.duration_ms.map_or(Span::UNKNOWN, Span::from_ms)
+    }
+
+    fn flags(&self, hint: Option<ServerHint>, verdict: Option<&Verdict>) -> Flags {
+        let record = &self.record;
+        let (said_ok, said_error) = self.logged();
+        let (retry, fail, other) = self.decision();
+        let mut flags = Flags::default();
+        for (mask, on) in [
+            (Flags::MID_STREAM, self.mid_stream() && verdict.is_some()),
+            (Flags::STREAM, record.stream),
+            (Flags::LOGGED_OK, said_ok),
+            (Flags::LOGGED_ERROR, said_error),
+            (Flags::SERVER_SAYS_RETRY, self.should_retry() == Some(true)),
+            (Flags::SERVER_SAYS_NO, self.should_retry() == Some(false)),
+            (Flags::SIDE_EFFECT, record.side_effect),
+            (Flags::NO_SIDE_EFFECT, record.no_side_effect),
+            (Flags::DECIDED_RETRY, retry),
+            (Flags::DECIDED_FAIL, fail),
+            (Flags::DECIDED_OTHER, other),
+            (Flags::REQUEST_ID, self.request_id().is_some()),
+            (Flags::AWS_ID, record.aws_request_id || record.headers.aws_request_id),
+            (Flags::TOOL, record.tool.is_some() || record.kind.as_deref() == Some("tool_call")),
+            (Flags::IDEMPOTENT, self.idempotency_key().is_some()),
+            (Flags::BAD_HINT, hint.is_some_and(|hint| hint.hint == Hint::Unreadable)),
+            (Flags::NO_CALL_ID, self.call_id().is_none()),
+            (Flags::LOW_CONFIDENCE, verdict.is_some_and(|verdict| verdict.low_confidence)),
+            (Flags::FOREIGN_ENVELOPE, verdict.is_some() && self.foreign_envelope()),
+            (Flags::DELIVERED, record.delivered.is_some_and(|chunks| chunks > 0)),
+            (Flags::DELIVERED_LOGGED, verdict.is_some() && record.delivered.is_some()),
+            (Flags::COUNTS_BENEATH, self.counts_beneath()),
+            (Flags::COST, record.usage.is_some_and(|usage| usage.cost_usd.is_some())),
+            (Flags::CHUNK_GAP, record.chunk_gap_ms.is_some()),
+        ] {
+            flags.set(mask, on);
+        }
+        flags.set_end(self.answer_end());
+        if let Some(verdict) = verdict {
+            flags.set_bucket(verdict.bucket);
+        }
+        flags
+    }
+
+    /// The names that make the origin, in the order of [`NAMES`].
+    fn names(&self) -> [&str; NAMES] {
+        let record = self.record;
+        let client = Client::of(record);
+        [
+            record.model.as_deref(),
+            record.provider.as_deref(),
+            record.layer.as_deref(),
+            client.name,
+            client.version,
+            client.sdk,
+            client.sdk_version,
+            record.org.as_deref(),
+            record.headers.org.as_deref().filter(|_| record.org.is_none()),
+            record.api_key.as_deref(),
+            record.workspace.as_deref(),
+            record.host.as_deref(),
+            record.endpoint.as_deref(),
+        ]
+        .map(Option::unwrap_or_default)
+    }
+
+    fn readings(&self) -> [Option<Reading>; 4] {
+        LimitKind::ALL.map(|kind| {
+            let reading = self.record.headers.limits[kind as usize];
+            Some(Reading { kind, limit: reading.limit?, remaining: reading.remaining? })
+        })
+    }
+
+    fn identity(&self, line: &str) -> u32 {
+        let text = self.request_id().unwrap_or(line);
+        (FINGERPRINT.hash_one(text) >> 32) as u32
+    }
+
+    /// Successes on the first attempt, nearly all of a log, need none: their ids are kept without one.
+    fn wants_detail(&self, row: &Attempt) -> bool {
+        self.place.keep_ids
+            || row.failed()
+            || row.number > 1
+            || row.sdk_count().is_some_and(|count| count > 0)
+            || row.flags.has(Flags::SIDE_EFFECT)
+            || row.flags.has(Flags::TOOL)
+            || row.flags.has(Flags::IDEMPOTENT)
+            || self.chunk_gap() != Span::UNKNOWN
+            || self.gateway_retries() > 0
+            || self.resends() > 0
+            || self.record.decision.is_some()
+    }
+
+    fn detail(
+        &self,
+        hint: Option<ServerHint>,
+        verdict: Option<&Verdict>,
+        known: Option<&mut Known>,
+        table: &mut AttemptTable,
+    ) -> Detail {
+        let record = self.record;
+        let request_id = table.keep(self.request_id().map(kept_id));
+        let call_id = table.keep(self.call_id().map(kept_id));
+        let words = match known {
+            Some(known) => *known.wording.get_or_insert_with(|| self.wording(table)),
+            None => self.wording(table),
+        };
+        Detail {
+            request_id,
+            call_id,
+            error_type: words.error_type,
+            error_code: words.error_code,
+            message: words.message,
+            exception: words.exception,
+            transport: words.transport,
+            tool: symbol(record.tool.as_deref(), table),
+            hint_us: hint.and_then(ServerHint::wait_us),
+            hint_source: hint.map_or(HintSource::default(), |hint| hint.source),
+            hint_unit_known: hint.is_some_and(|hint| hint.unit_known),
+            planned_us: record.planned_ms.filter(|ms| ms.is_finite() && *ms >= 0.0).map(|ms| (ms * 1000.0) as i64),
+            reopens: verdict.and_then(|verdict| self.reopens(verdict, hint)),
+            request_hash: body_hash(record.request_hash.as_deref()),
+            idempotency: body_hash(self.idempotency_key()),
+            max_tokens: count(record.max_tokens.unwrap_or(0)),
+            delivered: count(record.delivered.unwrap_or(0)),
+            timeout: record.timeout_ms.map_or(Span::UNKNOWN, Span::from_ms),
+            chunk_gap: self.chunk_gap(),
+            gateway_retries: self.gateway_retries(),
+            resends: self.resends(),
+        }
+    }
+
+    /// The longest time between two chunks, where it is long enough to matter.
+    fn chunk_gap(&self) -> Span {
+        let long = self.record.chunk_gap_ms.filter(|ms| *ms >= Detail::LEAST_CHUNK_GAP_MS);
+        long.map_or(Span::UNKNOWN, Span::from_ms)
+    }
+
+    fn wording(&self, table: &mut AttemptTable) -> Wording {
+        Wording {
+            error_type: symbol(self.error_type(), table),
+            error_code: symbol(self.error_code(), table),
+            message: symbol(self.message(), table),
+            exception: symbol(self.record.exception.as_deref(), table),
+            transport: symbol(self.record.transport.as_deref(), table),
+        }
+    }
+
+    /// When a spent window or cap opens again. A window that names no time opens when its hint is over.
+    pub(in crate::ingest) fn reopens(&self, verdict: &Verdict, hint: Option<ServerHint>) -> Option<Time> {
+        let reset = self.record.headers.window_reset.as_deref().and_then(|text| timestamp::from_text(text, Zone::UTC));
+        let message = self.message();
+        let stated = classify::reopens_at(verdict.class, message, self.sent.0, reset.map(|time| time.0)).map(Time);
+        let hinted = || {
+            let hint = hint.filter(|_| verdict.class == Class::UsageWindow)?;
+            Some(self.answered().plus_us(hint.wait_us()?))
+        };
+        stated.or_else(hinted)
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let ttft = self.record.ttft_ms.filter(|ms| ms.is_finite() && *ms >= 0.0);
+        if self.record.usage.is_none() && ttft.is_none() {
+            return None;
+        }
+        let TokenCounts { input, output, cache_read, cache_write, cost_usd } = self.record.usage.unwrap_or_default();
+        Some(Usage {
+            input_tokens: count(input),
+            output_tokens: count(output),
+            cache_read_tokens: count(cache_read),
+            cache_write_tokens: count(cache_write),
+            cost_micro_usd: (cost_usd.unwrap_or(0.0) * 1e6).round() as u32,
+            ttft_ms_plus_1: ttft_ms_plus_1(ttft),
+        })
+    }
+}
+
+/// Fingerprint of the hash of a body, 0 where there is none.
+pub(in crate::ingest) fn body_hash(text: Option<&str>) -> u64 {
+    text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1))
+}
+
+/// Keeps the ids of a success that has no detail. Of a call whose attempts are numbered, a later attempt names the
+/// call, unless the body shows that there is one.
+pub(in crate::ingest) fn keep_ids(
+    table: &mut AttemptTable,
+    request_id: Option<&str>,
+    call_id: Option<&str>,
+    request_hash: u64,
+    number: u16,
+) -> DetailId {
+    let call_id = call_id.filter(|_| number == 0 || request_hash != 0);
+    table.keep_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
+}
+
+/// Words of a log as they are kept: providers quote keys in their messages, and none is kept.
+fn symbol(text: Option<&str>, table: &mut AttemptTable) -> Symbol {
+    text.map_or(Symbol::NONE, |text| table.names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
+}
+
+/// Fingerprint of run and call, or of the stream calls are looked for in.
+pub(in crate::ingest) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -> [u64; 2] {
+    let run = match call {
+        // A call named without its run is taken to be named apart from all others.
+        Some(_) => run.unwrap_or_default(),
+        None => run.unwrap_or(stream),
+    };
+    [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
+}
+
+/// Seeds are fixed so that the order of findings is the same in every run of the program.
+pub(in crate::ingest) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
+const CHECK: FixedState = FixedState::with_seed(0x796c_656e);
+
+/// A number beyond 65,535 is no attempt's: 0, not known.
+pub(in crate::ingest) fn number_in_call(number: Option<i64>) -> u16 {
+    number.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
+}
+
+/// A layer's cap as [`Attempt`] holds it.
+pub(in crate::ingest) fn cap_of(attempts: Option<i64>) -> u16 {
+    attempts.map_or(0, |n| n.clamp(0, i64::from(u16::MAX)) as u16)
+}
+
+/// The SDK's counter as [`Attempt`] holds it.
+pub(in crate::ingest) fn sdk_count(retries: Option<i64>) -> u8 {
+    retries.map_or(Attempt::NO_COUNT, |n| n.clamp(0, i64::from(Attempt::NO_COUNT) - 1) as u8)
+}
+
+/// An id, as far as it is kept.
+pub(in crate::ingest) fn kept_id(id: &str) -> &str {
+    cut(id, LONGEST_ID)
+}
+
+/// Milliseconds to the first token as [`Usage`] holds them.
+pub(in crate::ingest) fn ttft_ms_plus_1(ms: Option<f64>) -> u32 {
+    ms.map_or(0, |ms| (ms.round() as u32).saturating_add(1))
+}
+
+pub(in crate::ingest) fn count(value: i64) -> u32 {
+    u32::try_from(value.max(0)).unwrap_or(u32::MAX)
+}
+
+/// At most `most` bytes of `text`, cut between characters.
+pub(in crate::ingest) fn cut(text: &str, most: usize) -> &str {
+    if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
+}

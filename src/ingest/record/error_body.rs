@@ -1,0 +1,461 @@
+//! Errors as servers nest them: `{type, message}`, `{error: {...}}`, both again inside a body, JSON in a string.
+
+use super::ending;
+use super::json::{Fault, Reader};
+use super::scalar::Scalar;
+use super::words::Words;
+use crate::classify::spelled_us;
+use crate::ingest::hint::{self, Hint};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// How deep errors are looked for inside errors.
+pub(in crate::ingest) const DEEPEST: u8 = 9;
+/// The depth at which the value of a record's own `error` stands: as deep as one inside a body.
+pub(in crate::ingest) const INSIDE: u8 = 1;
+
+/// What a body says about its error. A value further inside wins over one outside: wrappers are vaguer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ErrorBody<'a> {
+    pub(crate) error_type: Option<Cow<'a, str>>,
+    pub(crate) code: Option<Cow<'a, str>>,
+    pub(crate) message: Option<Cow<'a, str>>,
+    pub(crate) status: Option<i64>,
+    pub(crate) request_id: Option<Cow<'a, str>>,
+    /// How long it asks to wait.
+    pub(crate) wait: Option<BodyWait>,
+    /// Google's `quotaId`, which names the interval.
+    pub(crate) quota_id: Option<Cow<'a, str>>,
+    /// Google's word for why, such as `rateLimitExceeded`.
+    pub(crate) reason: Option<Cow<'a, str>>,
+    /// What a problem is called (RFC 9457).
+    pub(crate) title: Option<Cow<'a, str>>,
+    /// `type` or `param` is the string "None": an envelope printed by another language.
+    pub(crate) says_none: bool,
+    /// There was something at all.
+    pub(crate) present: bool,
+    /// It is called an error: `error: {...}`, `type: error`, `event: error`. A body without is any answer.
+    pub(crate) named: bool,
+    /// It is a kept stream of events: whether that has its last one.
+    pub(crate) stream_ended: Option<bool>,
+}
+
+/// Words that loggers print where there is no error.
+pub(crate) fn is_nothing(text: &str) -> bool {
+    const WORDS: [&str; 21] = [
+        "none",
+        "null",
+        "nil",
+        "<nil>",
+        "undefined",
+        "-",
+        "n/a",
+        "ok",
+        "false",
+        "0",
+        "no_error",
+        "noerror",
+        "no error",
+        "success",
+        "succeeded",
+        "done",
+        "finished",
+        "stop",
+        "completed",
+        "[]",
+        "{}",
+    ];
+    const LONGEST: usize = "undefined".len();
+    let text = text.trim();
+    text.is_empty() || (text.len() <= LONGEST && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
+}
+
+/// What can be an HTTP status.
+const STATUSES: std::ops::RangeInclusive<i64> = 100..=599;
+
+/// A type that refers to a page (RFC 9457, 3.1.1): it names no class by itself.
+fn is_reference(word: &str) -> bool {
+    word.starts_with("http://") || word.starts_with("https://") || word.starts_with("about:")
+}
+
+/// `rateLimitExceeded`, `API_KEY_INVALID`; not a sentence.
+fn is_identifier(word: &str) -> bool {
+    !word.is_empty() && word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// What a key of an error announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) enum Key {
+    /// The error itself.
+    Error,
+    /// More of the error.
+    More,
+    /// The same inside an error; in any other answer it is the answer itself.
+    Deeper,
+    Said(Part),
+}
+
+/// What an error says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) enum Part {
+    Type,
+    Name,
+    Param,
+    Code,
+    Status,
+    /// A status under a name that an inner one of the provider does not replace.
+    HttpStatus,
+    Message,
+    RequestId,
+    /// A wait in so many µs, where a number has no unit of its own.
+    Wait(BodyUnit),
+    QuotaId,
+    /// A word of a fixed vocabulary for why.
+    Reason,
+    /// What a message is where there is none.
+    Title,
+}
+
+/// In what a body counts a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) enum BodyUnit {
+    /// Seconds, by the habit of writers.
+    Seconds,
+    /// Seconds, as the key says.
+    SecondsByName,
+    Milliseconds,
+    /// Seconds, as an estimate.
+    Estimate,
+}
+
+/// How long a body asks to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BodyWait {
+    pub(crate) us: i64,
+    pub(crate) unit_known: bool,
+    pub(crate) is_estimate: bool,
+}
+
+impl BodyWait {
+    fn read(value: &Scalar<'_>, unit: BodyUnit) -> Option<BodyWait> {
+        let is_estimate = unit == BodyUnit::Estimate;
+        if let Scalar::Text(text) = value
+            && let Some((us, "")) = spelled_us(text.trim())
+        {
+            return Some(BodyWait { us, unit_known: true, is_estimate });
+        }
+        let scale = if unit == BodyUnit::Milliseconds { 1e-3 } else { 1.0 };
+        match hint::from_seconds(value.number()? * scale) {
+            Hint::Wait(us) => Some(BodyWait { us, unit_known: unit != BodyUnit::Seconds, is_estimate }),
+            Hint::Unreadable => None,
+        }
+    }
+}
+
+const KEYS: &[(&str, Key)] = &[
+    ("error", Key::Error),
+    // Tencent Cloud API docs, Responses
+    ("Error", Key::Error),
+    ("details", Key::More),
+    ("violations", Key::More),
+    ("cause", Key::More),
+    ("body", Key::More),
+    // Google JSON APIs: one object for each thing that is wrong.
+    ("errors", Key::More),
+    ("innererror", Key::More),
+    // gaxios and axios keep what came back in `response.data`.
+    ("response", Key::More),
+    ("Response", Key::More),
+    ("data", Key::Deeper),
+    // OpenRouter docs, Errors: what the provider said stands in `metadata.raw`.
+    ("metadata", Key::Deeper),
+    ("raw", Key::Deeper),
+    // MiniMax API docs, Error codes
+    ("base_resp", Key::More),
+    ("type", Key::Said(Part::Type)),
+    ("__type", Key::Said(Part::Type)),
+    // the header of an AWS event stream's exception
+    (":exception-type", Key::Said(Part::Type)),
+    ("error_type", Key::Said(Part::Type)),
+    ("name", Key::Said(Part::Name)),
+    ("param", Key::Said(Part::Param)),
+    ("code", Key::Said(Part::Code)),
+    ("Code", Key::Said(Part::Code)),
+    ("error_code", Key::Said(Part::Code)),
+    ("status", Key::Said(Part::Status)),
+    ("status_code", Key::Said(Part::Status)),
+    ("statusCode", Key::Said(Part::Status)),
+    ("http_code", Key::Said(Part::HttpStatus)),
+    ("raw_status_code", Key::Said(Part::HttpStatus)),
+    ("message", Key::Said(Part::Message)),
+    ("Message", Key::Said(Part::Message)),
+    ("msg", Key::Said(Part::Message)),
+    ("error_msg", Key::Said(Part::Message)),
+    ("status_msg", Key::Said(Part::Message)),
+    ("detail", Key::Said(Part::Message)),
+    ("title", Key::Said(Part::Title)),
+    ("reason", Key::Said(Part::Reason)),
+    ("request_id", Key::Said(Part::RequestId)),
+    ("requestID", Key::Said(Part::RequestId)),
+    ("requestId", Key::Said(Part::RequestId)),
+    ("retryDelay", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
+    ("retry_after", Key::Said(Part::Wait(BodyUnit::Seconds))),
+    ("retryAfter", Key::Said(Part::Wait(BodyUnit::Seconds))),
+    ("retry_after_seconds", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
+    ("retryAfterSeconds", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
+    ("retry_after_s", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
+    ("retry_after_ms", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
+    ("retryAfterMs", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
+    // Hugging Face Inference API docs: while a model is loaded.
+    ("estimated_time", Key::Said(Part::Wait(BodyUnit::Estimate))),
+    ("quotaId", Key::Said(Part::QuotaId)),
+    ("quota_limit", Key::Said(Part::QuotaId)),
+];
+
+static TABLE: LazyLock<Words<Key>> =
+    LazyLock::new(|| Words::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key)).collect()));
+
+/// What `key` announces at a `depth`.
+pub(in crate::ingest) fn key(key: &str, depth: u8) -> Option<Key> {
+    match TABLE.get(key)? {
+        Key::Deeper => (1 < depth && depth < DEEPEST).then_some(Key::More),
+        said @ Key::Said(_) => Some(said),
+        nested => (depth < DEEPEST).then_some(nested),
+    }
+}
+
+impl<'a> ErrorBody<'a> {
+    pub(in crate::ingest) fn set(&mut self, part: Part, value: Scalar<'a>) {
+        if matches!(value, Scalar::Null | Scalar::Other | Scalar::Bool(_)) {
+            return;
+        }
+        match part {
+            Part::Type => {
+                let text = value.into_text();
+                self.says_none |= text.as_deref() == Some("None");
+                match text.as_deref() {
+                    // `{"type":"error","error":{...}}` says no more than that.
+                    Some("error") => self.named = true,
+                    Some(word) if is_nothing(word) || is_reference(word) => return,
+                    _ => self.error_type = text,
+                }
+            }
+            Part::Name if self.error_type.is_some() => return,
+            Part::Name => self.error_type = value.into_text(),
+            Part::Param => self.says_none |= value.into_text().as_deref() == Some("None"),
+            Part::Code => match value {
+                // Google and gateways put the status there, others a number of their own.
+                Scalar::Int(n) if STATUSES.contains(&n) => self.status = Some(n),
+                // The code of success.
+                Scalar::Int(0) => return,
+                Scalar::Text(text) if is_nothing(&text) => return,
+                other => self.code = other.into_text(),
+            },
+            Part::HttpStatus => self.status = self.status.or(value.integer().filter(|n| STATUSES.contains(n))),
+            Part::Status => match value.integer() {
+                Some(0) => return,
+                Some(status) if STATUSES.contains(&status) => self.status = Some(status),
+                Some(number) => self.code = self.code.take().or(Some(Cow::Owned(number.to_string()))),
+                // Google: `"status": "RESOURCE_EXHAUSTED"`.
+                None => self.error_type = value.into_text(),
+            },
+            Part::Message => match value {
+                Scalar::Text(text) if is_nothing(&text) => return,
+                other => self.message = other.into_text(),
+            },
+            Part::RequestId => self.request_id = value.into_text(),
+            Part::Wait(unit) => self.wait = BodyWait::read(&value, unit).or(self.wait),
+            Part::QuotaId => self.quota_id = value.into_text(),
+            Part::Reason => match value.into_text() {
+                Some(word) if is_identifier(&word) => self.reason = Some(word),
+                _ => return,
+            },
+            Part::Title => self.title = value.into_text(),
+        }
+        self.present = true;
+    }
+
+    /// Takes a bare value in place of an error: a string says something, and so does `true`.
+    pub(in crate::ingest) fn set_bare(&mut self, value: Scalar<'a>, depth: u8) {
+        match value {
+            Scalar::Text(text) => self.set_text(text, depth),
+            Scalar::Bool(true) => self.present = true,
+            _ => {}
+        }
+    }
+
+    /// Takes what was nested in this error, once all of it was read.
+    pub(in crate::ingest) fn close(&mut self, inner: ErrorBody<'a>) {
+        if inner.present {
+            *self = merged(std::mem::take(self), inner);
+        }
+    }
+
+    /// Takes an error nested in this one.
+    pub(in crate::ingest) fn nest(&mut self, mut error: ErrorBody<'a>) {
+        if error.present {
+            error.named = true;
+            *self = merged(std::mem::take(self), error);
+        }
+    }
+
+    /// A bare string in place of an error: its text, or the JSON inside it.
+    fn set_text(&mut self, text: Cow<'a, str>, depth: u8) {
+        if is_nothing(&text) {
+            return;
+        }
+        self.present = true;
+        self.named |= text.contains("event: error");
+        self.stream_ended = ending::ends_stream(&text);
+        if depth < DEEPEST
+            && text.starts_with('{')
+            && let Some(inner) = parse(&text, depth + 1)
+        {
+            self.take(inner);
+        } else {
+            self.message = Some(text);
+        }
+    }
+
+    fn take(&mut self, inner: ErrorBody<'static>) {
+        self.error_type = inner.error_type.or(self.error_type.take());
+        self.code = inner.code.or(self.code.take());
+        self.message = inner.message.or(self.message.take());
+        self.status = inner.status.or(self.status);
+        self.request_id = inner.request_id.or(self.request_id.take());
+        self.wait = inner.wait.or(self.wait);
+        self.quota_id = inner.quota_id.or(self.quota_id.take());
+        self.reason = inner.reason.or(self.reason.take());
+        self.title = inner.title.or(self.title.take());
+        self.says_none |= inner.says_none;
+        self.present |= inner.present;
+        self.named |= inner.named;
+        self.stream_ended = inner.stream_ended.or(self.stream_ended);
+    }
+
+    fn into_owned(self) -> ErrorBody<'static> {
+        let own = |text: Option<Cow<'a, str>>| text.map(|text| Cow::Owned(text.into_owned()));
+        ErrorBody {
+            error_type: own(self.error_type),
+            code: own(self.code),
+            message: own(self.message),
+            status: self.status,
+            request_id: own(self.request_id),
+            wait: self.wait,
+            quota_id: own(self.quota_id),
+            reason: own(self.reason),
+            title: own(self.title),
+            says_none: self.says_none,
+            present: self.present,
+            named: self.named,
+            stream_ended: self.stream_ended,
+        }
+    }
+}
+
+fn parse(json: &str, depth: u8) -> Option<ErrorBody<'static>> {
+    let mut body = ErrorBody::default();
+    read(&mut Reader::new(json), &mut body, depth).ok()?;
+    Some(body.into_owned())
+}
+
+/// Reads an error, wherever it is nested, into `body`.
+pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8) -> Result<(), Fault> {
+    match reader.peek() {
+        Some(b'{') => read_object(reader, body, depth + 1),
+        Some(b'[') if depth < DEEPEST => reader.list(|reader| read(reader, body, depth + 1)),
+        Some(b'"' | b't') => {
+            body.set_bare(reader.scalar()?, depth);
+            Ok(())
+        }
+        _ => reader.skip(),
+    }
+}
+
+fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8) -> Result<(), Fault> {
+    // What stands beside a nested error is kept back: the inner one may come before or after.
+    let mut inner = ErrorBody::default();
+    reader.object(|reader, name| match key(&name, depth) {
+        Some(Key::Error) => {
+            let mut error = ErrorBody::default();
+            read(reader, &mut error, depth)?;
+            inner.nest(error);
+            Ok(())
+        }
+        Some(Key::More | Key::Deeper) => read(reader, &mut inner, depth),
+        Some(Key::Said(part)) => {
+            let value = reader.scalar()?;
+            body.set(part, value);
+            Ok(())
+        }
+        None => reader.skip(),
+    })?;
+    body.close(inner);
+    Ok(())
+}
+
+/// Both together; what `inner` says wins.
+pub(in crate::ingest) fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) -> ErrorBody<'a> {
+    ErrorBody {
+        error_type: inner.error_type.or(outer.error_type),
+        code: inner.code.or(outer.code),
+        message: inner.message.or(outer.message),
+        status: inner.status.or(outer.status),
+        request_id: inner.request_id.or(outer.request_id),
+        wait: inner.wait.or(outer.wait),
+        quota_id: inner.quota_id.or(outer.quota_id),
+        reason: inner.reason.or(outer.reason),
+        title: inner.title.or(outer.title),
+        says_none: inner.says_none || outer.says_none,
+        present: outer.present || inner.present,
+        named: inner.named || outer.named,
+        stream_ended: inner.stream_ended.or(outer.stream_ended),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn read(json: &str) -> ErrorBody<'static> {
+        parse(json, 0).unwrap()
+    }
+
+    #[test]
+    fn the_inner_error_wins() {
+        let body =
+            read(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}"#);
+        assert_eq!(body.error_type.as_deref(), Some("overloaded_error"));
+        assert_eq!(body.request_id.as_deref(), Some("req_1"));
+    }
+
+    #[test]
+    fn details_carry_the_code_or_the_delay() {
+        let spend =
+            read(r#"{"error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}"#);
+        assert_eq!(spend.code.as_deref(), Some("enforced_spend_limit_reached"));
+        let google = read(
+            r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[
+                {"@type":"q","violations":[{"quotaId":"RequestsPerDay"}]},{"@type":"r","retryDelay":"37s"}]}}"#,
+        );
+        assert_eq!(google.error_type.as_deref(), Some("RESOURCE_EXHAUSTED"));
+        assert_eq!(google.status, Some(429));
+        assert_eq!(google.wait, Some(BodyWait { us: 37_000_000, unit_known: true, is_estimate: false }));
+        assert_eq!(google.quota_id.as_deref(), Some("RequestsPerDay"));
+    }
+
+    #[test]
+    fn json_inside_a_string_is_read() {
+        let body = read(r#"{"error":"{\"error\":{\"type\":\"api_error\",\"message\":\"m\"}}"}"#);
+        assert_eq!(body.error_type.as_deref(), Some("api_error"));
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = format!("{}{}", r#"{"error":"#.repeat(200) + "1", "}".repeat(200));
+        // Deeper errors are skipped, not followed.
+        assert_eq!(parse(&deep, 0), Some(ErrorBody::default()));
+        assert!(parse(&"[".repeat(50_000), 0).is_none());
+    }
+}

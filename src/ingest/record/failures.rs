@@ -1,0 +1,170 @@
+//! Failures met before: a log repeats its failures word by word, and judging prose takes time.
+
+use super::attempt::FINGERPRINT;
+use super::scan;
+use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
+use crate::model::Symbol;
+use std::hash::BuildHasher;
+
+/// Failures kept in mind; one makes way for another of the same place.
+const PLACES: usize = 64;
+/// Words beyond this many bytes are not kept: they are a document that came back.
+const LONGEST: usize = 4096;
+
+/// The failures met last. They belong to one table, and to one way of judging.
+#[derive(Debug, Default)]
+pub(in crate::ingest) struct Failures {
+    places: Vec<Option<Known>>,
+}
+
+/// A failure, and what became of it.
+#[derive(Debug)]
+pub(in crate::ingest) struct Known {
+    texts: [Option<Box<str>>; TEXTS],
+    circumstances: Circumstances,
+    pub(in crate::ingest) verdict: Option<Verdict>,
+    /// Its words in the table, once they were wanted.
+    pub(in crate::ingest) wording: Option<Wording>,
+}
+
+/// What a failure says of itself, as a table holds it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ingest) struct Wording {
+    pub(in crate::ingest) error_type: Symbol,
+    pub(in crate::ingest) error_code: Symbol,
+    pub(in crate::ingest) message: Symbol,
+    pub(in crate::ingest) exception: Symbol,
+    pub(in crate::ingest) transport: Symbol,
+}
+
+impl Failures {
+    /// Forgets them all.
+    pub(in crate::ingest) fn clear(&mut self) {
+        self.places.clear();
+    }
+
+    /// What is known of `failure`, which is judged now if it is new. `None` where remembering does not pay: without
+    /// prose judging is quick.
+    pub(in crate::ingest) fn of(&mut self, failure: &Failure<'_>) -> Option<&mut Known> {
+        let (texts, circumstances) = parts(failure);
+        let prose = failure.message.or(failure.exception).or(failure.transport)?;
+        if self.places.is_empty() {
+            self.places.resize_with(PLACES, || None);
+        }
+        let place = FINGERPRINT.hash_one((prose, circumstances)) as usize % PLACES;
+        let known = self.places.get_mut(place)?;
+        if !known.as_ref().is_some_and(|known| known.is(&texts, circumstances)) {
+            if texts.into_iter().flatten().map(str::len).sum::<usize>() > LONGEST {
+                return None;
+            }
+            let texts = texts.map(|text| text.map(Box::from));
+            *known = Some(Known { texts, circumstances, verdict: classify::classify(failure), wording: None });
+        }
+        known.as_mut()
+    }
+}
+
+impl Known {
+    fn is(&self, texts: &[Option<&str>; TEXTS], circumstances: Circumstances) -> bool {
+        self.circumstances == circumstances
+            && self.texts.iter().zip(texts).all(|(known, text)| match (known, text) {
+                (None, None) => true,
+                (Some(known), Some(text)) => scan::same(known.as_bytes(), text.as_bytes()),
+                _ => false,
+            })
+    }
+}
+
+/// How many texts a failure has.
+const TEXTS: usize = 6;
+
+/// Everything in a failure that is no text: status, kind, the server's word on retrying and on waiting, and the rest bit
+/// by bit.
+type Circumstances = (Option<u16>, Option<Kind>, Option<bool>, AskedWait, u8);
+
+/// All that a verdict depends on, except for the user's own rows.
+fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances) {
+    // Field by field, so that no field can be forgotten.
+    let Failure {
+        status,
+        error_type,
+        error_code,
+        message,
+        kind,
+        exception,
+        transport,
+        mid_stream,
+        truncated,
+        logged_as_error,
+        logged_as_ok,
+        hint,
+        has_rate_limit_headers,
+        window_rejected,
+        should_retry,
+        side_effect,
+        provider,
+        own: _,
+    } = *failure;
+    let bits =
+        [mid_stream, truncated, logged_as_error, logged_as_ok, has_rate_limit_headers, window_rejected, side_effect];
+    let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
+    ([error_type, error_code, message, exception, transport, provider], (status, kind, should_retry, hint, bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_in_anything_is_judged_anew() {
+        let mut failures = Failures::default();
+        let plain = Failure { status: Some(429), message: Some("rate limit exceeded"), ..Failure::default() };
+        let others = [
+            plain,
+            Failure { status: Some(400), ..plain },
+            Failure { error_type: Some("insufficient_quota"), ..plain },
+            Failure { error_code: Some("insufficient_quota"), ..plain },
+            Failure { message: Some("your credit balance is too low"), ..plain },
+            Failure { kind: Some(Kind::Cancelled), ..plain },
+            Failure { exception: Some("ConnectTimeout"), ..plain },
+            Failure { transport: Some("ended_early"), ..plain },
+            Failure { mid_stream: true, ..plain },
+            Failure { truncated: true, ..plain },
+            Failure { logged_as_error: true, ..plain },
+            Failure { logged_as_ok: true, status: None, ..plain },
+            Failure { hint: AskedWait::Short, ..plain },
+            Failure { hint: AskedWait::Long, ..plain },
+            Failure { has_rate_limit_headers: true, ..plain },
+            Failure { window_rejected: true, ..plain },
+            Failure { should_retry: Some(false), ..plain },
+            Failure { side_effect: true, ..plain },
+            Failure { provider: Some("gemini"), ..plain },
+        ];
+        for _ in 0..2 {
+            for failure in &others {
+                let verdict = failures.of(failure).map(|known| known.verdict);
+                assert_eq!(verdict, Some(classify::classify(failure)), "{failure:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_long_or_wordless_is_not_kept() {
+        let mut failures = Failures::default();
+        let long = "x".repeat(LONGEST + 1);
+        assert!(failures.of(&Failure { status: Some(500), message: Some(&long), ..Failure::default() }).is_none());
+        assert!(failures.of(&Failure { status: Some(500), ..Failure::default() }).is_none());
+    }
+
+    #[test]
+    fn another_table_begins_with_nothing() {
+        let mut failures = Failures::default();
+        let failure = Failure { status: Some(500), message: Some("m"), ..Failure::default() };
+        let word = Symbol::NONE;
+        let wording = Wording { error_type: word, error_code: word, message: word, exception: word, transport: word };
+        failures.of(&failure).into_iter().for_each(|known| known.wording = Some(wording));
+        assert!(failures.of(&failure).is_some_and(|known| known.wording.is_some()));
+        failures.clear();
+        assert!(failures.of(&failure).is_some_and(|known| known.wording.is_none()));
+    }
+}

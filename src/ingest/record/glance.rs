@@ -1,0 +1,68 @@
+//! One record at a glance, before it is known how its input is to be read.
+
+use super::attempt::{Builder, FINGERPRINT, Place, moments, sent_at};
+use super::fields;
+use super::scalar::Scalar;
+use super::typed::Record;
+use crate::ingest::hint::ServerHint;
+use crate::model::Time;
+use std::hash::BuildHasher;
+
+/// What one attempt says of its times.
+#[derive(Clone, Debug)]
+pub(crate) struct Glance {
+    /// Fingerprint of the call, where it is named.
+    pub(crate) call: Option<u64>,
+    /// The same of the run.
+    pub(crate) run: u64,
+    /// The same of the layer.
+    pub(crate) layer: u64,
+    /// A time that may be that of the start or of the writing.
+    pub(crate) stamp: Option<Time>,
+    /// Its key.
+    pub(crate) key: &'static str,
+    /// It is a number of seconds with a fraction.
+    pub(crate) fractional_seconds: bool,
+    pub(crate) number: Option<i64>,
+    pub(crate) failed: bool,
+    pub(crate) hint_us: Option<i64>,
+    /// A duration whose key names its unit.
+    pub(crate) named_ms: Option<f64>,
+    pub(crate) bare: Option<Bare>,
+}
+
+/// A duration whose key names no unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bare {
+    pub(crate) value: f64,
+    /// It has no fraction.
+    pub(crate) whole: bool,
+}
+
+/// Numbers from here on are no seconds since the epoch, but milliseconds or less.
+const NO_SECONDS: f64 = 1e11;
+
+/// Glances at `record`, which stands at `place`; `None` where it is no attempt.
+pub(in crate::ingest) fn glance(record: &Record<'_>, place: &Place<'_>) -> Option<Glance> {
+    if !record.tells_an_outcome() {
+        return None;
+    }
+    let moments = moments(record, place.zone).ok()?;
+    let (sent, duration_ms) = sent_at(record, place).ok()??;
+    let builder = Builder { record, sent, duration_ms, place };
+    let hint_us = builder.hint(sent).and_then(ServerHint::wait_us);
+    let run = FINGERPRINT.hash_one(record.run_id.as_deref());
+    Some(Glance {
+        call: builder.call_id().map(|call| FINGERPRINT.hash_one((run, call))),
+        run,
+        layer: FINGERPRINT.hash_one(record.layer.as_deref()),
+        stamp: moments.stamp.filter(|_| moments.started.is_none() && moments.ended.is_none()),
+        key: fields::spelled(fields::Field::Ts, record.stamp_rank),
+        fractional_seconds: matches!(record.ts, Some(Scalar::Float(seconds)) if seconds < NO_SECONDS),
+        number: record.number.or(record.sdk_retry_count.map(|count| count.saturating_add(1))),
+        failed: builder.verdict(hint_us).is_some(),
+        hint_us,
+        named_ms: record.duration_ms,
+        bare: record.bare_duration.map(|value| Bare { value, whole: value.fract() == 0.0 }),
+    })
+}

@@ -1,0 +1,471 @@
+//! Response headers, in every shape loggers give them: an object, pairs, `{name, value}` objects, raw text.
+
+use super::json::{Fault, Reader};
+use super::scalar::Scalar;
+use super::scan;
+use super::words::Words;
+use crate::model::{HintSource, LimitKind};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Limit and remaining of one kind, as far as they were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LimitReading {
+    pub(crate) limit: Option<i64>,
+    pub(crate) remaining: Option<i64>,
+}
+
+/// When a limit is whole again, as a server wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reset<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// It is sent for the limit that refused the request, so that it needs no word on what remains.
+    pub(crate) of_refusal: bool,
+}
+
+/// The headers that matter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Headers<'a> {
+    pub(crate) retry_after: Option<Scalar<'a>>,
+    /// Milliseconds, and the header that named them.
+    pub(crate) retry_after_ms: Option<(f64, HintSource)>,
+    pub(crate) should_retry: Option<bool>,
+    pub(crate) request_id: Option<Cow<'a, str>>,
+    pub(crate) aws_request_id: bool,
+    pub(crate) sdk_retry_count: Option<i64>,
+    /// Sends of a proxy to its upstream, the first included.
+    pub(crate) upstream_attempts: Option<i64>,
+    /// Sends of a gateway beyond its first.
+    pub(crate) gateway_retries: Option<i64>,
+    pub(crate) idempotency_key: Option<Cow<'a, str>>,
+    pub(crate) user_agent: Option<Cow<'a, str>>,
+    pub(crate) package_version: Option<Cow<'a, str>>,
+    /// The language of an official SDK.
+    pub(crate) language: Option<Cow<'a, str>>,
+    pub(crate) org: Option<Cow<'a, str>>,
+    pub(crate) error_type: Option<Cow<'a, str>>,
+    pub(crate) date: Option<Cow<'a, str>>,
+    pub(crate) limits: [LimitReading; 4],
+    /// When each limit is whole again, where that says when the next request may come.
+    pub(crate) resets: [Option<Reset<'a>>; 4],
+    pub(crate) window_rejected: bool,
+    pub(crate) window_reset: Option<Cow<'a, str>>,
+    /// Any rate-limit header at all.
+    pub(crate) any_limit: bool,
+}
+
+/// Prefix of the headers about a subscription's windows.
+const WINDOW: &str = "anthropic-ratelimit-unified-";
+
+/// What a rate-limit header says of its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) enum LimitPart {
+    Limit,
+    Remaining,
+    Reset,
+    /// The reset of a limit that is whole again, as Azure sends it with a refusal (openai/openai-python#937).
+    ResetOfRefusal,
+    /// Something else.
+    Other,
+}
+
+/// What a header is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) enum Header {
+    Limit(LimitPart, LimitKind),
+    RetryAfter,
+    RetryAfterMs(HintSource),
+    ShouldRetry,
+    RequestId,
+    /// A proxy's name for the request.
+    ProxyRequestId,
+    AwsRequestId,
+    SdkRetryCount,
+    /// How often Envoy sent the request upstream, from 1 (Envoy documentation, HTTP header manipulation).
+    UpstreamAttempts,
+    /// How often LiteLLM sent it again, from 0.
+    GatewayRetries,
+    IdempotencyKey,
+    UserAgent,
+    PackageVersion,
+    Language,
+    Org,
+    ErrorType,
+    Date,
+    WindowStatus,
+    WindowReset,
+    /// Something else about a subscription's windows.
+    Window,
+}
+
+/// Headers that are no limits, by their names in lower case.
+const NAMES: &[(&str, Header)] = &[
+    ("retry-after", Header::RetryAfter),
+    ("retry-after-ms", Header::RetryAfterMs(HintSource::RetryAfterMs)),
+    // Azure Cosmos DB and AI services docs, Rate limits
+    ("x-ms-retry-after-ms", Header::RetryAfterMs(HintSource::XMsRetryAfterMs)),
+    // aws/aws-sdk-kotlin#1307
+    ("x-amz-retry-after", Header::RetryAfterMs(HintSource::XAmzRetryAfter)),
+    ("x-should-retry", Header::ShouldRetry),
+    ("request-id", Header::RequestId),
+    ("x-request-id", Header::ProxyRequestId),
+    ("apim-request-id", Header::ProxyRequestId),
+    ("x-amzn-requestid", Header::AwsRequestId),
+    ("x-stainless-retry-count", Header::SdkRetryCount),
+    ("x-envoy-attempt-count", Header::UpstreamAttempts),
+    ("x-litellm-attempted-retries", Header::GatewayRetries),
+    ("idempotency-key", Header::IdempotencyKey),
+    ("user-agent", Header::UserAgent),
+    ("x-stainless-package-version", Header::PackageVersion),
+    ("x-stainless-lang", Header::Language),
+    ("anthropic-organization-id", Header::Org),
+    ("openai-organization", Header::Org),
+    ("x-amzn-errortype", Header::ErrorType),
+    ("date", Header::Date),
+    ("anthropic-ratelimit-unified-status", Header::WindowStatus),
+    ("anthropic-ratelimit-unified-reset", Header::WindowReset),
+];
+
+/// How the names of limits begin, and what the reset of such a limit is: at Anthropic, whose buckets let requests in
+/// long before they are full again, and which sends retry-after; at OpenAI; in the drafts of the IETF; at Azure.
+const LIMITS: [(&str, LimitPart); 4] = [
+    ("anthropic-ratelimit-", LimitPart::Other),
+    ("x-ratelimit-", LimitPart::Reset),
+    ("ratelimit-", LimitPart::Reset),
+    ("x-rate-limit-", LimitPart::ResetOfRefusal),
+];
+/// What they speak of; where no kind is named, requests are meant.
+const KINDS: [(&str, LimitKind); 5] = [
+    ("", LimitKind::Requests),
+    ("requests", LimitKind::Requests),
+    ("tokens", LimitKind::Tokens),
+    ("input-tokens", LimitKind::InputTokens),
+    ("output-tokens", LimitKind::OutputTokens),
+];
+/// What they say of it.
+const PARTS: [(&str, LimitPart); 3] =
+    [("limit", LimitPart::Limit), ("remaining", LimitPart::Remaining), ("reset", LimitPart::Reset)];
+
+static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
+    let mut names: Vec<_> = NAMES.iter().map(|(name, header)| (Cow::Borrowed(*name), *header)).collect();
+    for (prefix, reset) in LIMITS {
+        for (kind, limit) in KINDS {
+            for (part, meaning) in PARTS {
+                let meaning = if meaning == LimitPart::Reset { reset } else { meaning };
+                let header = Header::Limit(meaning, limit);
+                if kind.is_empty() {
+                    names.push((format!("{prefix}{part}").into(), header));
+                } else {
+                    // Both orders are in use.
+                    names.push((format!("{prefix}{kind}-{part}").into(), header));
+                    names.push((format!("{prefix}{part}-{kind}").into(), header));
+                }
+            }
+        }
+    }
+    Words::new(names)
+});
+
+/// What stands before the name of a header where records are flat: OpenTelemetry's attributes, and paths.
+/// Beside each, whether it is a request's.
+const PREFIXES: [(&str, bool); 7] = [
+    ("http.response.header.", false),
+    ("res.headers.", false),
+    ("response.headers.", false),
+    ("response_headers.", false),
+    ("http.request.header.", true),
+    ("req.headers.", true),
+    ("request.headers.", true),
+];
+
+/// The header of this name, in any case, if it matters.
+pub(in crate::ingest) fn named(name: &str) -> Option<Header> {
+    let name = bare(name);
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
+    TABLE.get_in_any_case(name).or_else(|| starts_with(name, WINDOW).then_some(Header::Window))
+}
+
+/// The name of a header without the path to it. Of a request, only what [`is_of_request`] says is a header of ours.
+fn bare(name: &str) -> &str {
+    // Cheap: no header's own name has a point in it.
+    if !name.contains('.') {
+        return name;
+    }
+    let Some((prefix, of_request)) = PREFIXES.iter().find(|(prefix, _)| starts_with(name, prefix)) else {
+        return name;
+    };
+    let header = &name[prefix.len()..];
+    if !of_request || is_of_request(header) { header } else { name }
+}
+
+/// Whether a request's header of this name says who sent it. What else it has in common with answers means something
+/// else there.
+pub(in crate::ingest) fn is_of_request(name: &str) -> bool {
+    matches!(
+        TABLE.get_in_any_case(name),
+        Some(
+            Header::SdkRetryCount
+                | Header::IdempotencyKey
+                | Header::UserAgent
+                | Header::PackageVersion
+                | Header::Language
+        )
+    )
+}
+
+/// Longest name of a header that matters.
+const LONGEST_NAME: usize = 64;
+
+fn starts_with(name: &str, prefix: &str) -> bool {
+    name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Whether a top-level key of a record is such a header.
+pub(crate) fn is_interesting(key: &str) -> bool {
+    // Cheap: nearly every unknown key fails on its first letter.
+    if key.contains('.') {
+        return bare(key).len() < key.len() && named(key).is_some();
+    }
+    match key.as_bytes().first() {
+        Some(b'a' | b'A') => starts_with(key, "anthropic-"),
+        Some(b'x' | b'X') => starts_with(key, "x-"),
+        Some(b'r' | b'R') => starts_with(key, "retry-after") || starts_with(key, "ratelimit-"),
+        Some(b'o' | b'O') => starts_with(key, "openai-organization"),
+        _ => false,
+    }
+}
+
+impl<'a> Headers<'a> {
+    /// Takes in one header; unknown ones are ignored.
+    pub(crate) fn set(&mut self, name: &str, value: Scalar<'a>) {
+        if let Some(header) = named(name) {
+            self.set_known(header, value);
+        }
+    }
+
+    /// The same for a string, as the values of headers are.
+    #[inline]
+    pub(in crate::ingest) fn set_text(&mut self, header: Header, text: &'a str) {
+        let number = match header {
+            Header::Limit(LimitPart::Limit | LimitPart::Remaining, _) => scan::integer(text.as_bytes()),
+            _ => None,
+        };
+        match (header, number) {
+            (Header::Limit(part, kind), Some(_)) => self.set_limit(part, kind, number),
+            _ => self.set_known(header, Scalar::Text(Cow::Borrowed(text))),
+        }
+    }
+
+    pub(in crate::ingest) fn set_known(&mut self, header: Header, value: Scalar<'a>) {
+        if matches!(value, Scalar::Null | Scalar::Other) {
+            return;
+        }
+        match header {
+            Header::Limit(part @ (LimitPart::Reset | LimitPart::ResetOfRefusal), kind) => {
+                self.any_limit = true;
+                let reset = |text| Reset { text, of_refusal: part == LimitPart::ResetOfRefusal };
+                self.resets[kind as usize] = value.into_text().map(reset);
+            }
+            Header::Limit(part, kind) => self.set_limit(part, kind, value.integer()),
+            Header::RetryAfter => self.retry_after = Some(value),
+            Header::RetryAfterMs(source) => {
+                if self.retry_after_ms.is_none_or(|(_, known)| source < known) {
+                    self.retry_after_ms = Some((value.number().unwrap_or(f64::NAN), source));
+                }
+            }
+            Header::ShouldRetry => self.should_retry = value.truth(),
+            // A provider's own name for it wins over a proxy's.
+            Header::RequestId => self.set_request_id(value),
+            Header::ProxyRequestId if self.request_id.is_some() => {}
+            Header::ProxyRequestId => self.set_request_id(value),
+            Header::AwsRequestId => self.aws_request_id = true,
+            Header::SdkRetryCount => self.sdk_retry_count = value.integer(),
+            Header::UpstreamAttempts => self.upstream_attempts = value.integer(),
+            Header::GatewayRetries => self.gateway_retries = value.integer(),
+            Header::IdempotencyKey => self.idempotency_key = value.into_text(),
+            Header::UserAgent => self.user_agent = value.into_text(),
+            Header::PackageVersion => self.package_version = value.into_text(),
+            Header::Language => self.language = value.into_text(),
+            Header::Org => self.org = value.into_text(),
+            Header::ErrorType => self.error_type = value.into_text(),
+            Header::Date => self.date = value.into_text(),
+            Header::WindowStatus | Header::WindowReset | Header::Window => self.set_window(header, value),
+        }
+    }
+
+    #[inline]
+    fn set_limit(&mut self, part: LimitPart, kind: LimitKind, number: Option<i64>) {
+        self.any_limit = true;
+        let reading = &mut self.limits[kind as usize];
+        match part {
+            LimitPart::Limit => reading.limit = number,
+            LimitPart::Remaining => reading.remaining = number,
+            LimitPart::Reset | LimitPart::ResetOfRefusal | LimitPart::Other => {}
+        }
+    }
+
+    fn set_request_id(&mut self, value: Scalar<'a>) {
+        let named = value.into_text().filter(|id| !id.is_empty());
+        self.request_id = named.or(self.request_id.take());
+    }
+
+    /// Subscription windows: the status of the account, and the reset of the claim that decided it.
+    fn set_window(&mut self, header: Header, value: Scalar<'a>) {
+        self.any_limit = true;
+        match header {
+            Header::WindowStatus => {
+                self.window_rejected = value.into_text().is_some_and(|text| text.eq_ignore_ascii_case("rejected"));
+            }
+            Header::WindowReset => self.window_reset = value.into_text(),
+            _ => {}
+        }
+    }
+
+    /// Takes a value that stands in place of all headers.
+    pub(in crate::ingest) fn set_bare(&mut self, value: &Scalar<'a>) {
+        if let Scalar::Text(text) = value {
+            self.set_raw(text);
+        }
+    }
+
+    /// The same in place of the headers of a request.
+    pub(in crate::ingest) fn set_bare_of_request(&mut self, value: &Scalar<'a>) {
+        let mut all = Headers::default();
+        all.set_bare(value);
+        self.take_of_request(all);
+    }
+
+    /// Takes from a request's headers what says who sent it.
+    fn take_of_request(&mut self, all: Headers<'a>) {
+        let Headers { sdk_retry_count, idempotency_key, user_agent, package_version, language, .. } = all;
+        self.sdk_retry_count = sdk_retry_count.or(self.sdk_retry_count);
+        self.idempotency_key = idempotency_key.or(self.idempotency_key.take());
+        self.user_agent = user_agent.or(self.user_agent.take());
+        self.package_version = package_version.or(self.package_version.take());
+        self.language = language.or(self.language.take());
+    }
+
+    fn set_raw(&mut self, text: &str) {
+        for line in text.lines() {
+            if let Some((name, value)) = line.split_once(':') {
+                self.set(name.trim(), Scalar::Text(Cow::Owned(value.trim().to_owned())));
+            }
+        }
+    }
+}
+
+/// Reads headers into `headers`, whatever their shape.
+pub(crate) fn read<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
+    match reader.peek() {
+        Some(b'{') => reader.object(|reader, name| {
+            let Some(header) = named(&name) else { return reader.skip() };
+            match reader.plain_string() {
+                Some(text) => headers.set_text(header, text),
+                None => headers.set_known(header, reader.scalar()?),
+            }
+            Ok(())
+        }),
+        Some(b'[') => reader.list(|reader| read_pair(reader, headers)),
+        Some(b'"') => {
+            headers.set_raw(&reader.string()?);
+            Ok(())
+        }
+        _ => reader.skip(),
+    }
+}
+
+/// Reads the headers of a request, of which only those count that say who sent it.
+pub(in crate::ingest) fn read_of_request<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
+    if reader.peek() == Some(b'{') {
+        return reader.object(|reader, name| {
+            let Some(header) = named(&name).filter(|_| is_of_request(&name)) else { return reader.skip() };
+            headers.set_known(header, reader.scalar()?);
+            Ok(())
+        });
+    }
+    let mut all = Headers::default();
+    read(reader, &mut all)?;
+    headers.take_of_request(all);
+    Ok(())
+}
+
+/// One header as `[name, value]`, `{name, value}` or `name: value`.
+fn read_pair<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
+    let (mut name, mut value) = (None, None);
+    match reader.peek() {
+        Some(b'{') => reader.object(|reader, key| {
+            match key.to_ascii_lowercase().as_str() {
+                "name" | "key" => name = reader.scalar()?.into_text(),
+                "value" => value = Some(reader.scalar()?),
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })?,
+        Some(b'[') => {
+            let mut place = 0;
+            reader.list(|reader| {
+                place += 1;
+                match place {
+                    1 => name = reader.scalar()?.into_text(),
+                    2 => value = Some(reader.scalar()?),
+                    _ => reader.skip()?,
+                }
+                Ok(())
+            })?;
+        }
+        Some(b'"') => headers.set_raw(&reader.string()?),
+        _ => reader.skip()?,
+    }
+    if let (Some(name), Some(value)) = (name, value) {
+        headers.set(&name, value);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn read(json: &str) -> Headers<'_> {
+        let mut headers = Headers::default();
+        super::read(&mut Reader::new(json), &mut headers).unwrap();
+        headers
+    }
+
+    #[test]
+    fn every_shape_says_the_same() {
+        for json in [
+            r#"{"retry-after":"20"}"#,
+            r#"{"Retry-After":20}"#,
+            r#"{"RETRY-AFTER":["20"]}"#,
+            r#"[["retry-after","20"]]"#,
+            r#"[{"name":"retry-after","value":"20"}]"#,
+            r#""retry-after: 20\r\nx-request-id: r""#,
+        ] {
+            assert_eq!(read(json).retry_after.unwrap().number(), Some(20.0), "{json}");
+        }
+        assert_eq!(read("{}"), Headers::default());
+        assert_eq!(read("null"), Headers::default());
+    }
+
+    #[test]
+    fn limits_of_each_vocabulary() {
+        let json = r#"{"anthropic-ratelimit-input-tokens-remaining":"49000","anthropic-ratelimit-input-tokens-limit":"50000",
+            "x-ratelimit-remaining-requests":"3","x-ratelimit-limit-requests":60,"ratelimit-remaining":"9"}"#;
+        let headers = read(json);
+        assert_eq!(
+            headers.limits[LimitKind::InputTokens as usize],
+            LimitReading { limit: Some(50_000), remaining: Some(49_000) }
+        );
+        assert_eq!(headers.limits[LimitKind::Requests as usize].limit, Some(60));
+    }
+
+    #[test]
+    fn the_providers_request_id_wins() {
+        let headers = read(r#"{"request-id":"req_1","x-request-id":"proxy"}"#);
+        assert_eq!(headers.request_id.as_deref(), Some("req_1"));
+    }
+}

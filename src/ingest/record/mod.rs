@@ -1,0 +1,76 @@
+//! Records, whatever format they were written in, and the one builder that makes attempts of them.
+
+mod asked;
+mod attempt;
+mod client;
+pub(in crate::ingest) mod ending;
+pub(in crate::ingest) mod error_body;
+mod failures;
+pub(in crate::ingest) mod fields;
+mod glance;
+pub(in crate::ingest) mod headers;
+mod ids;
+pub(in crate::ingest) mod json;
+mod letters;
+mod made;
+pub(in crate::ingest) mod mapping;
+mod memory;
+pub(in crate::ingest) mod nested;
+pub(in crate::ingest) mod origins;
+pub(in crate::ingest) mod parts;
+mod said;
+pub(in crate::ingest) mod scalar;
+pub(in crate::ingest) mod scan;
+mod single;
+mod spelled;
+mod typed;
+mod unclear;
+mod words;
+
+pub(in crate::ingest) use attempt::{
+    FINGERPRINT, Place, Taken, body_hash, cap_of, count, fingerprint, keep_ids, kept_id, number_in_call, sdk_count,
+    sent_at, take, ttft_ms_plus_1,
+};
+pub(in crate::ingest) use fields::Field;
+pub use fields::names as field_names;
+pub(in crate::ingest) use glance::{Glance, glance};
+pub(crate) use ids::{IdField, id_field, ids_of};
+pub use mapping::Mapping;
+pub(in crate::ingest) use memory::Memory;
+#[cfg(test)]
+pub(in crate::ingest) use scalar::Scalar;
+pub use single::{Aside, Diagnosis, diagnose};
+pub(in crate::ingest) use spelled::spelled;
+pub(in crate::ingest) use typed::Record;
+
+use crate::ingest::dialect::Dialect;
+use crate::model::{Time, Zone};
+use json::{Fault, Reader};
+
+/// The one object a text is; `own` are keys beside those that are built in.
+pub(in crate::ingest) fn whole_record<'t>(text: &'t str, own: &Mapping) -> Result<Record<'t>, Fault> {
+    let mut record = Record::default();
+    fill(text, own, &mut record)?;
+    Ok(record)
+}
+
+/// The same into an empty record: it is large, and best not moved.
+pub(in crate::ingest) fn fill<'t>(text: &'t str, own: &Mapping, record: &mut Record<'t>) -> Result<(), Fault> {
+    let mut reader = Reader::new(text);
+    parts::read(&mut reader, own, record)?;
+    reader.end()
+}
+
+/// When the attempt of a line was sent, as far as one strict look can tell.
+pub(crate) fn time_of(line: &str, zone: Zone, dialect: &Dialect) -> Option<Time> {
+    let record = whole_record(line, &dialect.fields).ok()?;
+    sent_at(&record, &Place::anywhere(zone, dialect)).ok()?.map(|(sent, _)| sent)
+}
+
+#[cfg(test)]
+mod tests;
+
+/// The field that a key means, in any of its spellings.
+pub(in crate::ingest) fn field_of(key: &str) -> Option<Field> {
+    fields::lookup(key).map(|(field, _)| field)
+}

@@ -1,0 +1,171 @@
+//! Objects inside a record whose members are fields of the record: how common loggers group what they know.
+
+use super::fields::{Field, NESTED, lookup};
+use super::json::Reader;
+use super::letters::Letters;
+
+/// An object whose members are fields of the record around it.
+#[derive(Debug, PartialEq)]
+pub(in crate::ingest) struct Container {
+    /// Its keys, in letters alone.
+    names: &'static [&'static str],
+    /// Its members by their keys, in letters alone.
+    members: &'static [(&'static str, Field)],
+    /// Containers inside it.
+    inner: &'static [Container],
+    /// Members count as they would at top level, unless the list says otherwise.
+    pub(in crate::ingest) open: bool,
+    /// Its key is that of a field, too, which is read besides.
+    pub(in crate::ingest) itself: bool,
+}
+
+const CLOSED: Container = Container { names: &[], members: &[], inner: &[], open: false, itself: false };
+
+const RESPONSE: &[(&str, Field)] = &[
+    ("status", Field::StatusLike),
+    ("statuscode", Field::StatusLike),
+    ("headers", Field::Headers),
+    ("responsetime", Field::DurationMs),
+];
+
+const REQUEST: Container = Container {
+    names: &["request", "req", "httprequest"],
+    members: &[
+        ("headers", Field::RequestHeaders),
+        ("model", Field::Model),
+        ("maxtokens", Field::MaxTokens),
+        ("stream", Field::Stream),
+    ],
+    ..CLOSED
+};
+
+/// Containers at top level and in open ones.
+const CONTAINERS: &[Container] = &[
+    // pino-http: `res.statusCode`, `res.headers`.
+    Container {
+        names: &["res", "resp", "httpresponse"],
+        members: &[
+            ("status", Field::StatusLike),
+            ("statuscode", Field::StatusLike),
+            ("headers", Field::Headers),
+            ("body", Field::Body),
+            ("responsetime", Field::DurationMs),
+        ],
+        ..CLOSED
+    },
+    Container { names: &["response"], members: RESPONSE, itself: true, ..CLOSED },
+    REQUEST,
+    // OpenTelemetry and the Elastic Common Schema, nested: `http.response.status_code`.
+    Container {
+        names: &["http"],
+        members: &[("status", Field::StatusLike), ("statuscode", Field::StatusLike)],
+        inner: &[Container { names: &["response"], members: RESPONSE, ..CLOSED }, REQUEST],
+        ..CLOSED
+    },
+    // The Elastic Common Schema: `event.duration` in ns.
+    Container {
+        names: &["event"],
+        members: &[
+            ("duration", Field::DurationNs),
+            ("outcome", Field::Outcome),
+            ("start", Field::StartedAt),
+            ("end", Field::EndedAt),
+        ],
+        ..CLOSED
+    },
+    Container {
+        names: &["sdk"],
+        members: &[("lang", Field::SdkLanguage), ("language", Field::SdkLanguage), ("version", Field::SdkVersion)],
+        ..CLOSED
+    },
+    Container { names: &["useragent"], members: &[("original", Field::UserAgent)], ..CLOSED },
+    // OpenTelemetry's conventions for generative AI.
+    Container {
+        names: &["genai"],
+        members: &[("system", Field::Provider)],
+        inner: &[
+            REQUEST,
+            Container { names: &["provider"], members: &[("name", Field::Provider)], ..CLOSED },
+            Container {
+                names: &["usage"],
+                members: &[("inputtokens", Field::InputTokens), ("outputtokens", Field::OutputTokens)],
+                ..CLOSED
+            },
+        ],
+        ..CLOSED
+    },
+    Container {
+        names: &["attempt"],
+        members: &[("number", Field::Number), ("max", Field::MaxAttempts)],
+        open: true,
+        ..CLOSED
+    },
+    // What loggers put around the words of those who log.
+    Container {
+        names: &[
+            "attributes",
+            "attrs",
+            "fields",
+            "context",
+            "ctx",
+            "meta",
+            "metadata",
+            "extra",
+            "extras",
+            "extrafields",
+            "mdc",
+            "properties",
+            "labels",
+            "data",
+            "payload",
+            "jsonpayload",
+            "llm",
+            "llmcall",
+        ],
+        open: true,
+        ..CLOSED
+    },
+];
+
+/// The container of this key at top level.
+pub(in crate::ingest) fn container(key: &str) -> Option<&'static Container> {
+    named(CONTAINERS, Letters::of(key)?.as_str())
+}
+
+/// The same where `text` goes on with the object itself. A container that is a field besides, and holds nothing but
+/// what the field is read for, is that field alone.
+pub(in crate::ingest) fn container_of(key: &str, text: &str) -> Option<&'static Container> {
+    container(key).filter(|container| text.starts_with('{') && (!container.itself || container.is_told(text)))
+}
+
+fn named(list: &'static [Container], letters: &str) -> Option<&'static Container> {
+    list.iter().find(|container| container.names.contains(&letters))
+}
+
+impl Container {
+    /// The container of this key in here. None is open inside an open one, which bounds how deep they go.
+    pub(in crate::ingest) fn inner(&self, key: &str) -> Option<&'static Container> {
+        let letters = Letters::of(key)?;
+        let letters = letters.as_str();
+        let further = || named(CONTAINERS, letters).filter(|further| self.open && !further.open);
+        named(self.inner, letters).or_else(further)
+    }
+
+    /// Whether a member of the object that `text` begins with means something here.
+    fn is_told(&self, text: &str) -> bool {
+        let mut told = false;
+        let read = Reader::new(text).object(|reader, key| {
+            told |= self.field(&key).is_some() || self.inner(&key).is_some();
+            reader.skip()
+        });
+        told || read.is_err()
+    }
+
+    /// The field that a member is, and the rank of its spelling.
+    pub(in crate::ingest) fn field(&self, key: &str) -> Option<(Field, u8)> {
+        let letters = Letters::of(key)?;
+        let listed = self.members.iter().find(|(name, _)| *name == letters.as_str());
+        let listed = listed.map(|(_, field)| (*field, NESTED));
+        listed.or_else(|| lookup(key).filter(|_| self.open).map(|(field, rank)| (field, rank | NESTED)))
+    }
+}

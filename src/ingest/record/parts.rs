@@ -1,0 +1,268 @@
+//! One object becomes a record, member by member.
+
+use super::error_body::{self, ErrorBody};
+use super::fields::{FIELDS, Field, LOOSE, NESTED, OWN, lookup};
+use super::headers;
+use super::json::{Fault, Reader};
+use super::mapping::{Mapping, Own};
+use super::nested::{Container, container};
+use super::said::{kind_named, logged};
+use super::scalar::Scalar;
+use super::typed::Record;
+use std::borrow::Cow;
+
+/// Reads one object into an empty record. What stands after the object is left to the caller.
+pub(in crate::ingest) fn read<'a>(
+    reader: &mut Reader<'a>,
+    own: &Mapping,
+    record: &mut Record<'a>,
+) -> Result<(), Fault> {
+    let mut parts = Parts::of(record);
+    reader.object(|reader, key| {
+        if !own.is_empty()
+            && let Some(own) = own.get(&key)
+        {
+            return parts.read_own(reader, &key, own);
+        }
+        parts.read_known(reader, &key)
+    })?;
+    parts.finish();
+    Ok(())
+}
+
+/// A record that is being read.
+pub(in crate::ingest) struct Parts<'r, 'a> {
+    pub(in crate::ingest) record: &'r mut Record<'a>,
+    /// The body of the response.
+    pub(in crate::ingest) body: ErrorBody<'a>,
+    /// The rank of the spelling each field was set by; a worse one does not overwrite it.
+    ranks: [u8; FIELDS],
+}
+
+impl<'r, 'a> Parts<'r, 'a> {
+    /// Nothing of `record` was read so far.
+    pub(in crate::ingest) fn of(record: &'r mut Record<'a>) -> Parts<'r, 'a> {
+        Parts { record, body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] }
+    }
+
+    /// Sets `field`, unless a better spelling has.
+    pub(in crate::ingest) fn set(&mut self, field: Field, rank: u8, value: Scalar<'a>) {
+        if matches!(value, Scalar::Null) {
+            // That an answer has no stop reason says something of its end.
+            if field == Field::StopReason {
+                self.record.stop_reason.get_or_insert(false);
+            }
+        } else if self.outranks(field, rank) {
+            self.record.check(field, &value);
+            self.record.set(field, value);
+        }
+    }
+
+    /// The same for a string, which most fields keep as it is.
+    #[inline]
+    pub(in crate::ingest) fn set_text(&mut self, field: Field, rank: u8, text: &'a str) {
+        if self.outranks(field, rank) {
+            let text = Cow::Borrowed(text);
+            match self.record.words(field) {
+                Some(place) => *place = Some(text),
+                None => {
+                    let value = Scalar::Text(text);
+                    self.record.check(field, &value);
+                    self.record.set(field, value);
+                }
+            }
+        }
+    }
+
+    /// Notes that `field` was set by a spelling of this rank; whether it is the best so far.
+    #[inline]
+    pub(in crate::ingest) fn outranks(&mut self, field: Field, rank: u8) -> bool {
+        let known = &mut self.ranks[field as usize];
+        let better = rank <= *known;
+        if better {
+            *known = rank;
+        }
+        better
+    }
+
+    /// A response body is an error only when it is called one, or when the record says that the attempt failed: any
+    /// other is an answer, and answers are not looked at.
+    pub(in crate::ingest) fn finish(self) {
+        let own_outcome = OUTCOMES.iter().any(|field| self.ranks[*field as usize] < NESTED);
+        let (record, body) = (self.record, self.body);
+        record.outcome_is_nested = !own_outcome;
+        record.stamp_rank = self.ranks[Field::Ts as usize] % LOOSE;
+        if !body.present {
+            return;
+        }
+        record.error.stream_ended = body.stream_ended;
+        let refused = record.status.or(body.status).is_some_and(|status| status >= 400);
+        let failed = refused || record.success == Some(false) || record.error_type.is_some() || record.error.present;
+        // What failed for its answer has an answer for a body, and that has neither code nor message.
+        let told = || record.mid_stream || logged(record).1 || record.kind.as_deref().and_then(kind_named).is_some();
+        let failed = failed || ((body.code.is_some() || body.message.is_some()) && told());
+        if body.named || failed {
+            let error = std::mem::take(&mut record.error);
+            record.error = error_body::merged(body, error);
+        }
+    }
+
+    /// Reads the value of a key that is built in, and passes any other.
+    fn read_known(&mut self, reader: &mut Reader<'a>, key: &str) -> Result<(), Fault> {
+        if reader.peek() == Some(b'{')
+            && let Some(container) = container(key)
+        {
+            return self.read_container(reader, key, container);
+        }
+        match lookup(key) {
+            Some((field, rank)) => self.read(reader, key, field, rank),
+            None => reader.skip(),
+        }
+    }
+
+    fn read_container(&mut self, reader: &mut Reader<'a>, key: &str, container: &Container) -> Result<(), Fault> {
+        if container.itself {
+            self.read_members(&mut reader.clone(), container)?;
+            return match lookup(key) {
+                Some((field, rank)) => self.read(reader, key, field, rank),
+                None => reader.skip(),
+            };
+        }
+        self.read_members(reader, container)
+    }
+
+    fn read_members(&mut self, reader: &mut Reader<'a>, container: &Container) -> Result<(), Fault> {
+        reader.object(|reader, key| {
+            if reader.peek() == Some(b'{')
+                && let Some(inner) = container.inner(&key)
+            {
+                return self.read_container(reader, &key, inner);
+            }
+            match container.field(&key) {
+                Some((field, rank)) => self.read(reader, &key, field, rank),
+                None => reader.skip(),
+            }
+        })
+    }
+
+    /// Reads the value of `field`; `name` tells which header.
+    fn read(&mut self, reader: &mut Reader<'a>, name: &str, field: Field, rank: u8) -> Result<(), Fault> {
+        match field {
+            Field::Headers => return headers::read(reader, &mut self.record.headers),
+            Field::RequestHeaders => return headers::read_of_request(reader, &mut self.record.headers),
+            Field::Error => {
+                self.outranks(field, rank);
+                return error_body::read(reader, &mut self.record.error, error_body::INSIDE);
+            }
+            Field::Body => return error_body::read(reader, &mut self.body, 0),
+            Field::Usage => return self.read_usage(reader),
+            Field::Client => return self.read_client(reader),
+            Field::Host if reader.peek() == Some(b'{') => return self.read_host(reader),
+            Field::Header => {
+                let value = reader.scalar()?;
+                self.record.headers.set(name, value);
+            }
+            _ => match reader.plain_string() {
+                Some(text) => self.set_text(field, rank, text),
+                None => {
+                    let value = reader.scalar()?;
+                    self.set(field, rank, value);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Reads the value of a user's own key, and what it stands for by itself besides own keys inside it.
+    fn read_own(&mut self, reader: &mut Reader<'a>, key: &str, own: &Own) -> Result<(), Fault> {
+        if !own.below.is_empty() && reader.peek() == Some(b'{') {
+            reader.clone().object(|reader, key| match own.below.get(&key) {
+                Some(own) => self.read_own(reader, &key, own),
+                None => reader.skip(),
+            })?;
+        }
+        match &own.target {
+            Some(target) => self.read(reader, &target.name, target.field, OWN),
+            None => self.read_known(reader, key),
+        }
+    }
+
+    fn read_usage(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
+        if reader.peek() != Some(b'{') {
+            return reader.skip();
+        }
+        reader.object(|reader, key| match lookup(&key) {
+            Some((field, _)) if is_usage(field) => {
+                let value = reader.scalar()?;
+                self.record.set(field, value);
+                Ok(())
+            }
+            _ => reader.skip(),
+        })
+    }
+
+    /// `{name}`, as the Elastic Common Schema nests it.
+    fn read_host(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
+        reader.object(|reader, key| match &*key {
+            HOST_NAME => {
+                let name = reader.scalar()?;
+                self.set(Field::Host, OWN, name);
+                Ok(())
+            }
+            _ => reader.skip(),
+        })
+    }
+
+    /// `{name, version}`, or the words of a user agent.
+    fn read_client(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
+        match reader.peek() {
+            Some(b'{') => reader.object(|reader, key| {
+                match &*key {
+                    CLIENT_NAME => self.record.client = reader.scalar()?.into_text(),
+                    CLIENT_VERSION => self.record.client_version = reader.scalar()?.into_text(),
+                    _ => reader.skip()?,
+                }
+                Ok(())
+            }),
+            Some(b'"') => {
+                self.set_client(reader.scalar()?);
+                Ok(())
+            }
+            _ => reader.skip(),
+        }
+    }
+
+    /// A client in one word: of a string, the words of a user agent.
+    pub(in crate::ingest) fn set_client(&mut self, value: Scalar<'a>) {
+        if let Scalar::Text(text) = value {
+            self.record.user_agent = Some(text);
+        }
+    }
+}
+
+/// Fields that say how an attempt went.
+const OUTCOMES: [Field; 10] = [
+    Field::Status,
+    Field::StatusLike,
+    Field::Code,
+    Field::ErrorType,
+    Field::Error,
+    Field::Exception,
+    Field::Outcome,
+    Field::Success,
+    Field::Failure,
+    Field::Kind,
+];
+
+/// Keys of what a client says of itself.
+pub(in crate::ingest) const CLIENT_NAME: &str = "name";
+/// The same.
+pub(in crate::ingest) const CLIENT_VERSION: &str = "version";
+
+/// Key of a host's name.
+pub(in crate::ingest) const HOST_NAME: &str = "name";
+
+/// Whether a field may stand in `usage`.
+pub(in crate::ingest) fn is_usage(field: Field) -> bool {
+    matches!(field, Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite | Field::CostUsd)
+}

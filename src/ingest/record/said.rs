@@ -1,0 +1,228 @@
+//! What a record says, wherever it says it: one answer to each question, whatever the spelling.
+
+use super::attempt::Builder;
+use super::ending;
+use super::typed::Record;
+use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
+use crate::model::AnswerEnd;
+
+impl Builder<'_, '_> {
+    pub(in crate::ingest) fn status(&self) -> u16 {
+        let status = self.record.status.or(self.record.error.status).unwrap_or(0);
+        u16::try_from(status).unwrap_or(0)
+    }
+
+    pub(in crate::ingest) fn error_type(&self) -> Option<&str> {
+        self.record.error_type.as_deref().or(self.record.error.error_type.as_deref()).or(self
+            .record
+            .headers
+            .error_type
+            .as_deref())
+    }
+
+    pub(in crate::ingest) fn error_code(&self) -> Option<&str> {
+        let error = &self.record.error;
+        // A status in quotes tells less than the quota that refused the request.
+        let is_number = |code: &&str| code.bytes().all(|byte| byte.is_ascii_digit());
+        let code = error.code.as_deref().filter(|code| error.quota_id.is_none() || !is_number(code));
+        let google = || error.quota_id.as_deref().or(error.reason.as_deref());
+        self.record.error_code.as_deref().or(code).or_else(google)
+    }
+
+    pub(in crate::ingest) fn message(&self) -> Option<&str> {
+        let record = &self.record;
+        // An exception may be a class name or its whole text.
+        let text = record.exception.as_deref().filter(|text| text.contains(' '));
+        let of_error = || record.error.message.as_deref().or(record.error.title.as_deref());
+        record.error_message.as_deref().or_else(of_error).or(text)
+    }
+
+    pub(in crate::ingest) fn should_retry(&self) -> Option<bool> {
+        self.record.headers.should_retry.or(self.record.should_retry)
+    }
+
+    pub(in crate::ingest) fn verdict(&self, hint_us: Option<i64>) -> Option<Verdict> {
+        classify::classify(&self.failure(hint_us))
+    }
+
+    /// The attempt as far as it bears on the verdict.
+    pub(in crate::ingest) fn failure(&self, hint_us: Option<i64>) -> Failure<'_> {
+        let record = &self.record;
+        let (said_ok, said_error) = self.logged();
+        let kind = record.kind.as_deref().and_then(kind_named).or(record.outcome.as_deref().and_then(kind_named));
+        Failure {
+            status: match self.status() {
+                0 => None,
+                status => Some(status),
+            },
+            error_type: self.error_type(),
+            error_code: self.error_code(),
+            message: self.message(),
+            kind,
+            exception: record.exception.as_deref(),
+            transport: record.transport.as_deref(),
+            mid_stream: self.mid_stream(),
+            truncated: self.answer_end() == AnswerEnd::Truncated,
+            logged_as_error: said_error || (record.error.present && !said_ok),
+            logged_as_ok: said_ok,
+            hint: hint_us.map_or(AskedWait::None, AskedWait::of),
+            has_rate_limit_headers: record.headers.any_limit,
+            window_rejected: record.headers.window_rejected,
+            should_retry: self.should_retry(),
+            side_effect: record.side_effect,
+            provider: record.provider.as_deref(),
+            own: &self.place.dialect.failures,
+        }
+    }
+
+    /// An error beside a status of success came inside a stream.
+    pub(in crate::ingest) fn mid_stream(&self) -> bool {
+        self.record.mid_stream
+            || ((200..300).contains(&self.status()) && (self.record.error.present || self.record.error_type.is_some()))
+    }
+
+    /// What the logger called it: a success, a failure.
+    pub(in crate::ingest) fn logged(&self) -> (bool, bool) {
+        logged(self.record)
+    }
+
+    /// An error printed by another language: `None` as a word, a numeric code in quotes beside JSON in the message.
+    pub(in crate::ingest) fn foreign_envelope(&self) -> bool {
+        let numeric = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let wrapped = self.message().is_some_and(|text| text.trim_start().starts_with('{'));
+        self.record.error.says_none || (wrapped && self.error_code().is_some_and(numeric))
+    }
+
+    /// Retry, give up, or something else.
+    pub(in crate::ingest) fn decision(&self) -> (bool, bool, bool) {
+        let Some(word) = self.record.decision.as_deref() else {
+            return match self.record.will_retry {
+                Some(true) => (true, false, false),
+                Some(false) => (false, true, false),
+                None => (false, false, false),
+            };
+        };
+        let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
+        let retry = is(&["retry", "retrying", "resend", "backoff"]);
+        let fail = is(&["fail", "raise", "give_up", "giveup", "abort", "stop", "error", "none", "failed", "throw"]);
+        (retry, fail, !retry && !fail)
+    }
+
+    pub(in crate::ingest) fn request_id(&self) -> Option<&str> {
+        let record = &self.record;
+        let spellings = [&record.request_id, &record.headers.request_id, &record.error.request_id];
+        spellings.into_iter().filter_map(|id| id.as_deref()).find(|id| !id.is_empty())
+    }
+
+    /// Sends of a gateway beyond the first, by the header of whichever counts them.
+    pub(in crate::ingest) fn gateway_retries(&self) -> u16 {
+        let headers = &self.record.headers;
+        let upstream = headers.upstream_attempts.map_or(0, |sends| sends.saturating_sub(1));
+        few(upstream.max(headers.gateway_retries.unwrap_or(0)))
+    }
+
+    /// Whether something beneath the client says how often it sent, be it once.
+    pub(in crate::ingest) fn counts_beneath(&self) -> bool {
+        let headers = &self.record.headers;
+        headers.upstream_attempts.is_some() || headers.gateway_retries.is_some() || self.resends_told()
+    }
+
+    fn resends_told(&self) -> bool {
+        self.record.resends.is_some() || self.record.attempts_implied.is_some()
+    }
+
+    /// Resends behind the one record, as the instrumentation counts them.
+    pub(in crate::ingest) fn resends(&self) -> u16 {
+        let implied = self.record.attempts_implied.map_or(0, |attempts| attempts.saturating_sub(1));
+        few(self.record.resends.unwrap_or(0).max(implied))
+    }
+
+    pub(in crate::ingest) fn idempotency_key(&self) -> Option<&str> {
+        self.record.idempotency_key.as_deref().or(self.record.headers.idempotency_key.as_deref())
+    }
+
+    /// The name of the call; an idempotency key is one where nothing else is.
+    pub(in crate::ingest) fn call_id(&self) -> Option<&str> {
+        let given = || self.place.given?.call.as_deref();
+        self.record.call().or_else(|| self.idempotency_key()).filter(|id| !id.is_empty()).or_else(given)
+    }
+}
+
+/// What the logger called an attempt: a success, a failure.
+pub(in crate::ingest) fn logged(record: &Record<'_>) -> (bool, bool) {
+    let word = record.outcome.as_deref().and_then(words_of);
+    let ok = record.success == Some(true) || word == Some(true);
+    let truncated = record.outcome.as_deref().is_some_and(|word| ending::names_truncation(word.trim()));
+    let error = record.success == Some(false) || word == Some(false) || truncated;
+    (ok && !error, error)
+}
+
+/// Whether an outcome in words is a success or a failure; `None` where the words are neither.
+pub(in crate::ingest) fn words_of(text: &str) -> Option<bool> {
+    /// With the ends of streams: a stream that came to its end is one.
+    const SUCCESS: [&str; 19] = [
+        "ok",
+        "success",
+        "succeeded",
+        "successful",
+        "completed",
+        "complete",
+        "done",
+        "finished",
+        "stop",
+        "end_turn",
+        "passed",
+        "none",
+        "no_error",
+        "noerror",
+        "no error",
+        "fulfilled",
+        "true",
+        "status_code_ok",
+        "2xx",
+    ];
+    const FAILURE: [&str; 22] = [
+        "error",
+        "errored",
+        "failed",
+        "failure",
+        "fail",
+        "unsuccessful",
+        "timeout",
+        "timed_out",
+        "exception",
+        "cancelled",
+        "canceled",
+        "aborted",
+        "rejected",
+        "refused",
+        "throttled",
+        "rate_limited",
+        "overloaded",
+        "crashed",
+        "ko",
+        "nok",
+        "false",
+        "status_code_error",
+    ];
+    let word = text.trim();
+    let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
+    if is(&SUCCESS) {
+        return Some(true);
+    }
+    (is(&FAILURE) || kind_named(word).is_some()).then_some(false)
+}
+
+/// A count of sends; a number beyond 65,535 is none.
+fn few(count: i64) -> u16 {
+    u16::try_from(count).unwrap_or(0)
+}
+
+pub(in crate::ingest) fn kind_named(word: &str) -> Option<Kind> {
+    Kind::from_name(word).or(match word {
+        "timed_out" | "timeout_error" => Some(Kind::Timeout),
+        "connection" | "connection_reset" | "network_error" => Some(Kind::Connection),
+        "canceled" | "aborted" => Some(Kind::Cancelled),
+        _ => None,
+    })
+}

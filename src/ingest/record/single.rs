@@ -1,0 +1,180 @@
+//! One error on its own, outside any log: a body, a record, or whatever text was printed.
+
+use super::attempt::{Builder, Place, cut, sent_at};
+use super::error_body::{self, ErrorBody};
+use super::json::Reader;
+use super::mapping::Mapping;
+use super::said::kind_named;
+use super::scalar::Scalar;
+use super::typed::Record;
+use super::whole_record;
+use crate::classify::{Decider, Verdict};
+use crate::ingest::dialect::Dialect;
+use crate::ingest::hint::ServerHint;
+use crate::model::{Time, Zone};
+use crate::untrusted::mask_keys;
+use std::borrow::Cow;
+
+/// Longest piece of evidence kept, in bytes.
+const LONGEST_EVIDENCE: usize = 240;
+
+/// What is known of an error beside its text; it outranks what the text says.
+#[derive(Clone, Copy, Debug)]
+pub struct Aside<'e> {
+    /// HTTP status.
+    pub status: Option<u16>,
+    /// `retry-after`, as the server wrote it.
+    pub retry_after: Option<&'e str>,
+    /// The request can change something outside.
+    pub side_effect: bool,
+    /// Whom it was sent to.
+    pub provider: Option<&'e str>,
+    /// When it was met, unless the text says when.
+    pub now: Time,
+    /// What the user's own words mean.
+    pub dialect: &'e Dialect,
+}
+
+/// What one error is, and what follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// `None` for a success.
+    pub verdict: Option<Verdict>,
+    /// What stood in the field that decided.
+    pub evidence: Option<String>,
+    /// The wait the server asked for, in seconds.
+    pub wait_s: Option<f64>,
+    /// When access opens again, where that can be told.
+    pub reopens: Option<Time>,
+}
+
+/// Judges one error. JSON is read as a record reader would, with the bare body of an error allowed; what is no
+/// JSON is taken as a message.
+#[must_use]
+pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
+    let text = text.trim();
+    let mut record = from_json(text, &aside.dialect.fields).unwrap_or_else(|| from_prose(text));
+    apply(aside, &mut record);
+    let place = Place::anywhere(Zone::UTC, aside.dialect);
+    let sent = sent_at(&record, &place).ok().flatten().map_or(aside.now, |(sent, _)| sent);
+    let builder = Builder { record: &record, sent, duration_ms: None, place: &place };
+    let hint = builder.hint(sent);
+    let wait = hint.and_then(ServerHint::wait_us);
+    let verdict = builder.verdict(wait);
+    Diagnosis {
+        verdict,
+        evidence: verdict.and_then(|verdict| evidence(&builder, verdict.decided_by)),
+        wait_s: wait.map(|us| us as f64 / 1e6),
+        reopens: verdict.and_then(|verdict| builder.reopens(&verdict, hint)),
+    }
+}
+
+/// An attempt record, or the body of an error with nothing around it.
+fn from_json<'t>(text: &'t str, own: &Mapping) -> Option<Record<'t>> {
+    if text.starts_with('[') {
+        return Some(Record { error: body(text)?, ..Record::default() });
+    }
+    let mut record = whole_record(text, own).ok()?;
+    if record.error.present && record.error.wait.is_none() {
+        // `{"error": "...", "retry_after": 30}`
+        record.error.wait = body(text).and_then(|body| body.wait);
+    }
+    if may_be_a_body(&record)
+        && let Some(body) = body(text)
+        && (body.error_type.is_some() || body.code.is_some() || body.message.is_some())
+    {
+        // `type` and `message` at top level mean nothing in a record.
+        record.error = body;
+    }
+    Some(record)
+}
+
+fn may_be_a_body(record: &Record<'_>) -> bool {
+    let is_attempt =
+        record.ts.is_some() || record.started_at.is_some() || record.number.is_some() || record.outcome.is_some();
+    !is_attempt && record.success != Some(true) && !record.error.present && record.status.is_none_or(|it| it >= 400)
+}
+
+fn body(text: &str) -> Option<ErrorBody<'_>> {
+    let mut body = ErrorBody::default();
+    let mut reader = Reader::new(text);
+    error_body::read(&mut reader, &mut body, 0).ok()?;
+    Some(body)
+}
+
+/// A message: what was raised or logged, with or without a body printed into it.
+fn from_prose(text: &str) -> Record<'_> {
+    let mut record = Record { success: Some(false), ..Record::default() };
+    if text.is_empty() {
+        return record;
+    }
+    if kind_named(text).is_some() {
+        record.kind = Some(Cow::Borrowed(text));
+        return record;
+    }
+    record.exception = exception(text).map(Cow::Borrowed);
+    if let Some(error) = text.find('{').and_then(|start| body(&text[start..])) {
+        record.error = error;
+    }
+    record.error_message = Some(Cow::Borrowed(text));
+    record
+}
+
+/// The class of what was raised: the first word of the message, in a traceback of its last line.
+fn exception(text: &str) -> Option<&str> {
+    let is_name = |word: &&str| {
+        let errno = word.len() > 4 && word.starts_with('E') && word.bytes().all(|byte| byte.is_ascii_uppercase());
+        errno || ["Error", "Exception", "Timeout"].iter().any(|end| word.len() > end.len() && word.ends_with(end))
+    };
+    let first_word = |line: &'_ str| -> usize {
+        line.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')).count()
+    };
+    let lines = [text.lines().next(), text.lines().next_back()];
+    lines.into_iter().flatten().map(|line| &line.trim()[..first_word(line.trim())]).find(is_name)
+}
+
+fn apply<'r>(aside: &Aside<'r>, record: &mut Record<'r>) {
+    if let Some(status) = aside.status {
+        record.status = Some(i64::from(status));
+    }
+    if let Some(text) = aside.retry_after {
+        record.retry_after_ms = None;
+        record.headers.retry_after_ms = None;
+        record.retry_after = Some(Scalar::Text(Cow::Borrowed(text)));
+    }
+    if let Some(provider) = aside.provider {
+        record.provider = Some(Cow::Borrowed(provider));
+    }
+    record.side_effect |= aside.side_effect;
+}
+
+fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
+    let record = &builder.record;
+    let text = match by {
+        Decider::ErrorCode => builder.error_code(),
+        Decider::ErrorType => builder.error_type(),
+        Decider::Message | Decider::Amounts => builder.message(),
+        Decider::QuotaId => record.error.quota_id.as_deref().or(builder.message()),
+        Decider::Kind => record.kind.as_deref().or(record.outcome.as_deref()),
+        Decider::Exception => record.exception.as_deref().or(builder.error_type()),
+        Decider::Transport => record.transport.as_deref(),
+        Decider::Status => return status(builder),
+        Decider::Configuration => own_row(builder),
+        Decider::WindowHeader | Decider::ShouldRetryHeader | Decider::Nothing => None,
+    };
+    text.map(|text| mask_keys(cut(text, LONGEST_EVIDENCE)).into_owned())
+}
+
+/// The row of the user's own that decided.
+fn own_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
+    let failure = builder.failure(None);
+    builder.place.dialect.failures.iter().find(|row| row.fits(&failure)).map(|row| row.label.as_str())
+}
+
+fn status(builder: &Builder<'_, '_>) -> Option<String> {
+    match builder.status() {
+        // It stands in the message only.
+        0 => builder.message().map(|text| mask_keys(cut(text, LONGEST_EVIDENCE)).into_owned()),
+        status => Some(status.to_string()),
+    }
+}

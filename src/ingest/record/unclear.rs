@@ -1,0 +1,149 @@
+//! Records that look like attempts and do not say, in any key that is known, how they went.
+
+use super::fields::lookup;
+use super::letters::Letters;
+use super::said::words_of;
+use super::typed::Record;
+use serde_json::Value;
+
+/// Why such a record cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unclear {
+    pub(crate) reason: String,
+    /// The key that seems to say it, and the field it seems to stand for.
+    pub(crate) key: Option<(String, &'static str)>,
+}
+
+/// How deep such a key is looked for.
+const DEEPEST: usize = 3;
+/// The longest word that may be an outcome, in bytes.
+const LONGEST_WORD: usize = 24;
+
+/// What a record that tells no outcome lacks; `None` where it does not look like an attempt that has ended.
+pub(in crate::ingest) fn of(record: &Record<'_>, line: &str) -> Option<Unclear> {
+    let timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
+    let placed = record.number.is_some() || record.call_id.is_some() || record.sdk_retry_count.is_some();
+    if !timed || !(placed || record.model.is_some()) {
+        return None;
+    }
+    // What has only begun has taken no time and has no output.
+    let took = record.duration_ms.is_some() || record.bare_duration.is_some();
+    let ended = took || record.ended_at.is_some() || (placed && record.usage.is_some());
+    if let Some(word) = record.outcome.as_deref().filter(|word| ended && words_of(word).is_none() && is_word(word)) {
+        let reason = format!("looks like an attempt, and its outcome \"{word}\" is no word for success or failure");
+        return Some(Unclear { reason, key: None });
+    }
+    let mut found = None;
+    if let Ok(value) = serde_json::from_str(line) {
+        search(&value, "", 0, &mut found);
+    }
+    let reason = match &found {
+        Some((key, field)) => format!(
+            "looks like an attempt, and no known key says how it went; `{key}` may: under [fields], \"{key}\" = \
+             \"{field}\""
+        ),
+        None if ended => "looks like an attempt, and no known key says how it went".to_owned(),
+        None => return None,
+    };
+    Some(Unclear { reason, key: found })
+}
+
+fn is_word(text: &str) -> bool {
+    text.len() <= LONGEST_WORD && !text.trim().is_empty() && !text.trim().contains(' ')
+}
+
+/// The first key of a record that seems to say how an attempt went, with the path to it.
+fn search(value: &Value, path: &str, depth: usize, found: &mut Option<(String, &'static str)>) {
+    let Value::Object(members) = value else { return };
+    for (key, value) in members {
+        if found.is_some() {
+            return;
+        }
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        if value.is_object() && depth < DEEPEST {
+            search(value, &path, depth + 1, found);
+        } else if depth > 0 || lookup(key).is_none() {
+            *found = seems(key, value).map(|field| (path, field));
+        }
+    }
+}
+
+/// The field that a key and its value seem to be.
+fn seems(key: &str, value: &Value) -> Option<&'static str> {
+    const STATUS: [&str; 5] = ["status", "code", "http", "resp", "rc"];
+    const OUTCOME: [&str; 5] = ["status", "outcome", "result", "state", "verdict"];
+    const SUCCESS: [&str; 2] = ["success", "succeed"];
+    /// What has only begun, and the levels of loggers.
+    const OTHER: [&str; 18] = [
+        "started",
+        "start",
+        "begin",
+        "began",
+        "pending",
+        "running",
+        "queued",
+        "in_progress",
+        "created",
+        "info",
+        "debug",
+        "warn",
+        "warning",
+        "trace",
+        "notice",
+        "fatal",
+        "critical",
+        "unset",
+    ];
+    let letters = Letters::of(key)?;
+    let has = |list: &[&str]| list.iter().any(|part| letters.as_str().contains(part));
+    let status = value.as_i64().or_else(|| value.as_str()?.parse().ok());
+    match value {
+        _ if status.is_some_and(|status| (100..600).contains(&status)) => has(&STATUS).then_some("status"),
+        Value::Bool(_) => has(&SUCCESS).then_some("success"),
+        Value::String(word) if is_word(word) && !OTHER.iter().any(|other| other.eq_ignore_ascii_case(word)) => {
+            has(&OUTCOME).then_some("outcome")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::{Mapping, whole_record};
+    use super::*;
+
+    fn unclear(members: &str) -> Option<Unclear> {
+        let line = format!(r#"{{"ts":"2026-01-05T10:00:00Z",{members}}}"#);
+        of(&whole_record(&line, &Mapping::NONE).unwrap(), &line)
+    }
+
+    #[test]
+    fn ended_attempts_without_a_known_outcome_are_told_with_the_key_that_may_be_one() {
+        for (members, key) in [
+            (r#""call_id":"c","resp_rc":529"#, Some(("resp_rc", "status"))),
+            (r#""attempt":1,"llm_reply":{"meta":{"http":503}}"#, Some(("llm_reply.meta.http", "status"))),
+            (r#""model":"m","call_state":"delivered""#, Some(("call_state", "outcome"))),
+            (r#""call_id":"c","was_successful":true"#, Some(("was_successful", "success"))),
+            (r#""model":"m","duration_ms":8"#, None),
+            (r#""call_id":"c","outcome":"odd","duration_ms":8"#, None),
+        ] {
+            let found = unclear(members).unwrap();
+            assert_eq!(found.key, key.map(|(key, field)| (key.to_owned(), field)), "{members}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_attempt_or_has_not_ended_is_nothing() {
+        for members in [
+            r#""level":"info","msg":"started""#,
+            r#""call_id":"c","model":"m","event":"request""#,
+            r#""call_id":"c","state":"started""#,
+            r#""request_id":"r","duration_ms":5,"path":"/health""#,
+            r#""run_id":"r","duration_ms":5,"span":"db""#,
+            r#""call_id":"c","tokens":512,"severity":"warn""#,
+        ] {
+            assert_eq!(unclear(members), None, "{members}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Where decoders put what they read.
+
+use super::block::Position;
+use super::chunk::{Account, Reading};
+use super::dialect::Dialect;
+use super::record::{Memory, Place, Record, Taken, take};
+use crate::model::{AttemptTable, Zone};
+
+/// Takes what a decoder reads, and keeps account of it: every unit of a format is told once, as a record, as noise, as
+/// blank or as one that cannot be read.
+pub(crate) struct Sink<'c> {
+    pub(in crate::ingest) reading: &'c Reading<'c>,
+    pub(in crate::ingest) account: &'c mut Account,
+    pub(in crate::ingest) to: To<'c>,
+    /// How many lines of the block ended, where that was counted on the way.
+    pub(in crate::ingest) newlines: Option<u64>,
+}
+
+/// What records become.
+pub(in crate::ingest) enum To<'c> {
+    /// Rows of a table.
+    Rows { table: &'c mut AttemptTable, memory: &'c mut Memory },
+    /// Nothing: they are looked at.
+    Look(Look<'c>),
+}
+
+/// Looks at a record, its text, and where it stands.
+pub(in crate::ingest) type Look<'c> = &'c mut dyn FnMut(&Record<'_>, &str, &Place<'_>);
+
+impl<'c> Sink<'c> {
+    /// What the user's own words mean.
+    pub(crate) fn dialect(&self) -> &'c Dialect {
+        self.reading.dialect
+    }
+
+    /// Zone of times that name none.
+    pub(crate) fn zone(&self) -> Zone {
+        self.reading.zone
+    }
+
+    /// Takes one record, whose text is `raw` and which stands at `at`.
+    pub(crate) fn record(&mut self, record: &Record<'_>, raw: &str, at: Position<'_>) {
+        let place = self.reading.place(at);
+        let taken = match &mut self.to {
+            To::Rows { table, memory } => take(record, raw, &place, memory, table),
+            To::Look(look) => {
+                look(record, raw, &place);
+                Taken::NotAnAttempt
+            }
+        };
+        if matches!(taken, Taken::Attempt) {
+            record.misread.iter().for_each(|(field, text)| self.misread(field.name(), text, at));
+        }
+        self.account.taken(taken, raw, at, self.reading);
+    }
+
+    /// Counts a unit that holds no record of an attempt: words of a program, another kind of record.
+    pub(crate) fn noise(&mut self) {
+        self.account.skip();
+    }
+
+    /// Counts a unit in which nothing stands.
+    pub(crate) fn blank(&mut self) {
+        self.account.blank();
+    }
+
+    /// Counts a unit that should hold a record and cannot be read; `column` from 1, 0 where the whole is meant.
+    pub(crate) fn reject(&mut self, reason: &str, column: u64, raw: &str, at: Position<'_>) {
+        self.account.reject(at, column, reason.to_owned(), raw, self.reading);
+    }
+
+    /// Counts a value that means nothing to its field; the record is told besides.
+    pub(crate) fn misread(&mut self, field: &'static str, value: &str, at: Position<'_>) {
+        self.account.misread.count(field, value, at.line);
+    }
+}

@@ -1,0 +1,183 @@
+//! The whole lines of stretches of a plain file, read into one buffer after another: for who analyses and for who
+//! searches.
+
+use super::reader::GIVEN_UP;
+use std::fs::File;
+use std::io;
+
+/// Read beyond a stretch at once, for the rest of its last line: most lines are shorter.
+const BEYOND: usize = 8 << 10;
+/// Bytes kept for the next stretch; what a very long line took is given back.
+const KEPT: usize = 16 << 20;
+/// Where a buffer begins decides what a read costs: into one that begins just behind a page, as large allocations do,
+/// the system copies at a quarter of the speed.
+const PAGE: usize = 4096;
+
+/// A buffer for one stretch after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    buffer: Vec<u8>,
+    /// Where the first page of it begins.
+    from: usize,
+}
+
+/// The lines of a stretch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lines<'w> {
+    pub(crate) text: &'w [u8],
+    /// Bytes of the stretch that the file has by now.
+    pub(crate) bytes: u64,
+}
+
+impl Window {
+    /// The lines that begin in `start..end` of `file`, which has `length` bytes or, by now, others. A line that nobody
+    /// will keep is ended early.
+    pub(crate) fn read(&mut self, file: &File, start: u64, end: u64, length: u64) -> io::Result<Lines<'_>> {
+        if self.buffer.len() > KEPT {
+            self.buffer = Vec::new();
+        }
+        // The byte before tells whether a line begins at `start`.
+        let from = start.saturating_sub(1);
+        let wanted = (end - from) as usize;
+        let beyond = if end < length { BEYOND } else { 0 };
+        let mut known = self.fill(file, from, 0, wanted + beyond)?;
+        let bytes = (known.min(wanted) as u64).saturating_sub(start - from);
+        let buffer = &self.buffer[self.from..];
+        let within = &buffer[..known.min(wanted)];
+        let first = match start {
+            0 => 0,
+            // What stands before the first newline belongs to the stretch before.
+            _ => memchr::memchr(b'\n', within).map_or(wanted, |newline| newline + 1),
+        };
+        if first >= within.len() {
+            return Ok(Lines { text: &[], bytes });
+        }
+        let (mut searched, mut step) = (wanted - 1, 1 << 14);
+        while known > searched {
+            let buffer = &mut self.buffer[self.from..];
+            if let Some(newline) = memchr::memchr(b'\n', &buffer[searched..known]) {
+                known = searched + newline + 1;
+                break;
+            }
+            searched = known;
+            if known > GIVEN_UP {
+                buffer[known - 1] = b'\n';
+                break;
+            }
+            known = self.fill(file, from, known, known + step)?;
+            step = (step * 2).min(1 << 24);
+        }
+        Ok(Lines { text: &self.buffer[self.from..][first..known], bytes })
+    }
+
+    /// Fills the buffer, which holds the `known` bytes of `file` behind `from`, up to `most`; says how far the file goes.
+    fn fill(&mut self, file: &File, from: u64, mut known: usize, most: usize) -> io::Result<usize> {
+        self.make_room(known, most);
+        let buffer = &mut self.buffer[self.from..];
+        while known < most {
+            match read_at(file, &mut buffer[known..most], from + known as u64) {
+                Ok(0) => break,
+                Ok(n) => known += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(known)
+    }
+
+    /// Makes room for `most` bytes that begin on a page, of which `known` are there already.
+    fn make_room(&mut self, known: usize, most: usize) {
+        if self.buffer.len() >= self.from + most {
+            return;
+        }
+        let mut larger = vec![0; most + PAGE];
+        let at = larger.as_ptr().addr();
+        let from = at.next_multiple_of(PAGE) - at;
+        larger[from..from + known].copy_from_slice(&self.buffer[self.from..][..known]);
+        (self.buffer, self.from) = (larger, from);
+    }
+}
+
+/// The lines of `bytes`, each without its newline: what stands behind the last one too.
+pub(crate) fn each(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(bytes);
+    std::iter::from_fn(move || {
+        let all = rest?;
+        let end = memchr::memchr(b'\n', all);
+        rest = end.map(|end| &all[end + 1..]);
+        Some(end.map_or(all, |end| &all[..end]))
+    })
+}
+
+/// The same from the back.
+pub(crate) fn each_from_back(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(bytes);
+    std::iter::from_fn(move || {
+        let all = rest?;
+        let start = memchr::memrchr(b'\n', all);
+        rest = start.map(|start| &all[..start]);
+        Some(start.map_or(all, |start| &all[start + 1..]))
+    })
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn stretches_share_out_every_line_once() {
+        let long = "y".repeat(3 * BEYOND);
+        let text: String =
+            (0..200).map(|i| format!("{}\n", "x".repeat(i * 7 % 40))).collect::<String>() + &long + "\n\ntail";
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        for size in [1, 2, 3, 7, 64, 1000, 10_000, 100_000] {
+            let mut window = Window::default();
+            let mut joined = Vec::new();
+            for start in (0..text.len() as u64).step_by(size) {
+                let end = (start + size as u64).min(text.len() as u64);
+                let part = window.read(file.as_file(), start, end, text.len() as u64).unwrap();
+                assert_eq!(part.bytes, end - start);
+                let part = part.text;
+                assert!(part.is_empty() || part.ends_with(b"\n") || part.ends_with(b"tail"));
+                joined.extend_from_slice(part);
+            }
+            assert_eq!(String::from_utf8(joined).unwrap(), text, "stretches of {size}");
+        }
+    }
+
+    #[test]
+    fn a_buffer_begins_on_a_page() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[b'x'; 3 << 20]).unwrap();
+        let mut window = Window::default();
+        for end in [1 << 10, 1 << 20, 2 << 20] {
+            let text = window.read(file.as_file(), 0, end, 3 << 20).unwrap().text;
+            assert_eq!(text.as_ptr().addr() % PAGE, 0);
+            assert_eq!(text.len(), 3 << 20);
+        }
+        // A file that is shorter by now.
+        assert_eq!(window.read(file.as_file(), 1 << 20, 9 << 20, 9 << 20).unwrap().bytes, 2 << 20);
+    }
+
+    #[test]
+    fn lines_are_what_stands_between_newlines() {
+        for text in ["", "a", "a\n", "\n", "a\nbb\n\nc", "\n\n"] {
+            let split: Vec<&[u8]> = text.as_bytes().split(|byte| *byte == b'\n').collect();
+            assert!(each(text.as_bytes()).eq(split.iter().copied()), "{text:?}");
+            assert!(each_from_back(text.as_bytes()).eq(split.iter().rev().copied()), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! One scenario in every format and in every envelope: told without a flag, judged alike.
+
+use crate::common::{self, Ran, run_in};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn analyze(folder: &Path, arguments: &[&str]) -> Ran {
+    run_in(folder, &[&["analyze", "--no-config", "--complete"], arguments].concat())
+}
+
+/// Every fixture: the folder is named after its format.
+fn fixtures() -> Vec<(String, PathBuf)> {
+    let mut all = Vec::new();
+    for folder in std::fs::read_dir(common::repo("tests/formats")).unwrap() {
+        let folder = folder.unwrap().path();
+        let format = folder.file_name().unwrap().to_string_lossy().into_owned();
+        all.extend(std::fs::read_dir(&folder).unwrap().map(|file| (format.clone(), file.unwrap().path())));
+    }
+    all.sort();
+    all
+}
+
+/// The fixtures that hold the scenario: 27 attempts of 23 calls, of which one fails on a spend cap that is retried.
+fn scenarios() -> Vec<(String, PathBuf)> {
+    let known = ["native", "logfmt", "csv"];
+    fixtures().into_iter().filter(|(format, _)| known.contains(&format.as_str())).collect()
+}
+
+fn facts(report: &Value) -> ([u64; 3], bool) {
+    let totals = &report["totals"];
+    let attempts = totals.get("attempts").unwrap_or(&totals["sends"]);
+    let counts = [attempts, &totals["calls"], &totals["calls_failed"]].map(|count| count.as_u64().unwrap());
+    (counts, report["findings"].as_array().unwrap().iter().any(|finding| finding["rule"] == "RL101"))
+}
+
+#[test]
+fn one_scenario_reads_alike_in_every_format_and_envelope() {
+    for (format, path) in scenarios() {
+        let ran = analyze(path.parent().unwrap(), &[path.file_name().unwrap().to_str().unwrap(), "--format", "json"]);
+        let (report, name) = (ran.json(), path.display());
+        assert_eq!(report["inputs"][0]["format"], format.as_str(), "{name}");
+        assert_eq!(facts(&report), ([27, 23, 1], true), "{name}: {}", report["inputs"]);
+        let ledger = &report["ledger"];
+        let of = |what: &str| ledger[what].as_u64().unwrap();
+        let told = of("attempts") + of("duplicates") + of("filtered") + of("skipped") + of("rejected") + of("blank");
+        assert_eq!(of("lines"), told, "{name}: {ledger}");
+        assert_eq!(of("rejected"), 0, "{name}: {ledger}");
+    }
+}
+
+#[test]
+fn bounded_memory_packing_and_windows_change_nothing() {
+    for (_, path) in scenarios() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = std::fs::read(&path).unwrap();
+        let file = std::fs::File::create(folder.path().join("log.gz")).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        std::io::Write::write_all(&mut packed, &text).unwrap();
+        packed.finish().unwrap();
+        std::fs::write(folder.path().join("log"), &text).unwrap();
+        for arguments in [&["log", "--memory", "bounded"][..], &["log.gz"], &["log.gz", "--memory", "bounded"]] {
+            let ran = analyze(folder.path(), &[arguments, &["--format", "json"]].concat());
+            assert_eq!(facts(&ran.json()), ([27, 23, 1], true), "{} {arguments:?}", path.display());
+        }
+    }
+}
+
+#[test]
+fn lines_stay_those_of_the_file() {
+    for (name, line) in [("docker.log", 5), ("array_pretty.json", 50), ("cri.log", 5), ("syslog.log", 5)] {
+        let path = common::repo("tests/formats/native").join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let ran = analyze(path.parent().unwrap(), &[name, "--format", "json"]);
+        let report = ran.json();
+        let finding = report["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == "RL101");
+        let shown = finding.unwrap().to_string();
+        assert!(shown.contains(&format!("\"line\":{line}")), "{name}: {shown}");
+        let at = text.lines().nth(line - 1).unwrap();
+        assert!(at.contains("c3") || at.trim() == "{", "{name}: {at}");
+    }
+}
+
+#[test]
+fn a_time_that_only_the_envelope_has_is_the_end_of_the_attempt() {
+    let path = common::repo("tests/formats/native/syslog.log");
+    let ran = analyze(path.parent().unwrap(), &["syslog.log", "--format", "json"]);
+    let report = ran.json();
+    assert_eq!(report["inputs"][0]["envelope"], "syslog (RFC 5424)");
+    assert!(
+        report["period"].to_string().contains("2026-11-29T09:59:59.200Z")
+            || report.to_string().contains("09:59:59.200Z")
+    );
+}
+
+#[test]
+fn a_format_that_is_named_reads_every_input_or_says_where_it_does_not_fit() {
+    let folder = common::repo("tests/formats");
+    let named = analyze(&folder, &["logfmt/attempts.log", "--input-format", "logfmt", "--format", "json", "-v"]);
+    assert_eq!(facts(&named.json()), ([27, 23, 1], true));
+    assert!(named.stderr.contains("logfmt/attempts.log: plain; logfmt: named by --input-format"), "{}", named.stderr);
+    let misfit = analyze(&folder, &["native/array_pretty.json", "--input-format", "logfmt"]);
+    assert_eq!(misfit.code, 3, "{misfit:?}");
+    assert!(misfit.stderr.contains("--input-format logfmt: line 2 does not fit"), "{}", misfit.stderr);
+    let unknown = analyze(&folder, &["logfmt/attempts.log", "--input-format", "log"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("there are"), "{}", unknown.stderr);
+}
+
+#[test]
+fn what_is_read_is_listed() {
+    let ran = run_in(&common::repo(""), &["formats"]);
+    for name in ["native", "logfmt", "csv", "docker json-file", "CRI"] {
+        assert!(ran.stdout.contains(name), "{name}: {}", ran.stdout);
+    }
+    let json = run_in(&common::repo(""), &["formats", "--format", "json"]).json();
+    let mut folders: Vec<String> = fixtures().into_iter().map(|(format, _)| format).collect();
+    folders.dedup();
+    let formats = json["formats"].as_array().unwrap();
+    for format in formats {
+        let name = format["name"].as_str().unwrap();
+        assert!(folders.iter().any(|folder| folder == name), "{name} has no fixture under tests/formats");
+    }
+}
+
+#[test]
+fn an_id_is_found_in_every_format_and_envelope_on_the_line_of_the_file() {
+    for (_, path) in scenarios() {
+        let (folder, file) = (path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
+        let analysis = analyze(folder, &[file, "--format", "json"]).json();
+        let finding =
+            analysis["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == "RL101").cloned();
+        let analysed: Vec<Value> = finding.unwrap()["attempts"].as_array().unwrap().clone();
+        let folder_of_pack = tempfile::tempdir().unwrap();
+        let packed = zstd::encode_all(std::fs::File::open(&path).unwrap(), 1).unwrap();
+        std::fs::write(folder_of_pack.path().join(file), packed).unwrap();
+        for folder in [folder, folder_of_pack.path()] {
+            let ran = run_in(folder, &["trace", "req_0006abc", file, "--no-config", "--format", "json"]);
+            let trace = ran.json();
+            let sends = trace["traces"][0]["calls"][0]["sends"].as_array().unwrap();
+            let of =
+                |sighting: &Value| (sighting["request_id"].clone(), sighting["line"].clone(), sighting["ts"].clone());
+            let traced: Vec<_> = sends.iter().map(|send| of(&send["sighting"])).collect();
+            assert_eq!(traced, analysed.iter().map(of).collect::<Vec<_>>(), "{}", path.display());
+        }
+    }
+}
