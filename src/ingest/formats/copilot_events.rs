@@ -4,9 +4,10 @@ use super::claude_code::error;
 use super::draft::Draft;
 use super::json_lines::JsonLines;
 use super::tree::Json;
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 
 /// `events.jsonl` of a session.

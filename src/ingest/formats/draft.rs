@@ -1,7 +1,7 @@
 //! Attempts that are put together from several records, and told once it is known what they belong to.
 
 use super::json_lines::JsonLines;
-use crate::ingest::block::{Given, Position};
+use crate::ingest::position::{Given, Position};
 use std::borrow::Cow;
 
 /// An attempt in native words, and where it stands.

@@ -2,9 +2,9 @@
 
 use super::calls::{Entry, Stream, What};
 use super::error;
-use crate::ingest::block::Position;
 use crate::ingest::formats::draft::Draft;
 use crate::ingest::formats::tree::Json;
+use crate::ingest::position::Position;
 use crate::ingest::timestamp;
 use crate::model::Zone;
 

@@ -6,9 +6,10 @@ pub(super) mod line;
 
 use super::json_lines::JsonLines;
 use super::tree::Json;
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::json::Fault;
 use crate::ingest::sink::Sink;
 use calls::{Entry, What};

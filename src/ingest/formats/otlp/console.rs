@@ -3,10 +3,11 @@
 use super::attributes::Attributes;
 use super::span::{self, Surroundings};
 use super::{OtlpDecoder, inspected};
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Framing, Match, Order};
 use crate::ingest::formats::tree::Json;
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 
 /// An object over several lines, its keys bare and its strings in single quotes.

@@ -2,10 +2,10 @@
 
 use super::attributes::{Attributes, first_time, value};
 use super::span::Surroundings;
-use crate::ingest::block::Position;
 use crate::ingest::formats::draft::Draft;
 use crate::ingest::formats::events::{self, Event};
 use crate::ingest::formats::tree::Json;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Field, field_of};
 
 /// Before the names of events of Claude Code, and of its logger.

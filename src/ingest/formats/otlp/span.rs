@@ -1,10 +1,10 @@
 //! One span, and what it is.
 
 use super::attributes::{Attributes, first_time};
-use crate::ingest::block::Position;
 use crate::ingest::formats::claude_code::error;
 use crate::ingest::formats::draft::Draft;
 use crate::ingest::formats::tree::Json;
+use crate::ingest::position::Position;
 
 /// A span that may be an attempt.
 #[derive(Clone, Debug)]
