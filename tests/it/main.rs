@@ -25,6 +25,7 @@ mod github;
 mod grouping;
 mod honesty;
 mod hostile_values;
+mod imports;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;
