@@ -69,6 +69,9 @@ pub(crate) fn order_of(table: &AttemptTable, row: u32) -> impl Ord + use<> {
     ((row.sent, row.number, row.sdk_retry, ends), content, place)
 }
 
+/// How far clocks and rounding may put the start of an attempt before the end of the one it followed, µs.
+pub(crate) const CLOCK_SLACK_US: i64 = 50_000;
+
 /// How far an attempt may start before another ended and still not be beside it, µs: rounding of clocks; a second
 /// where both times are whole seconds.
 pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
@@ -77,7 +80,7 @@ pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
     if whole(before.sent) && whole(next.sent) && before.duration.as_us().is_some_and(|us| us % SECOND_US != 0) {
         SECOND_US
     } else {
-        50_000
+        CLOCK_SLACK_US
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a format of logs is: how it is told from others, how it is cut, and what reads it.
 
 use super::block::Block;
-use super::open::Head;
+use super::head::Head;
 use super::sink::Sink;
 
 /// A way in which attempts are written down. One file under `formats/`, one line in [`super::formats::FORMATS`].

@@ -160,6 +160,11 @@ impl Flags {
     /// The record of a failure says how much had been delivered, be it nothing.
     pub const DELIVERED_LOGGED: u32 = 1 << 25;
 
+    /// The response told of a subscription's usage windows: the attempt was paid for by one, not by an API key.
+    pub const SUBSCRIPTION: u32 = 1 << 26;
+    /// The number of the attempt was counted from 0.
+    pub const FROM_ZERO: u32 = 1 << 27;
+
     /// Where the two bits of how the answer ended stand.
     const END_SHIFT: u32 = 22;
     /// Where the two bits of the failure's bucket stand.

@@ -1,7 +1,7 @@
 //! Tables that fit: columns as wide as their content, the long ones cut, the least important ones left out.
 
-use super::blocks::text;
 use super::layout::{Fit, Text};
+use super::rich::text;
 use super::{bars, style};
 use crate::model::Bar;
 use crate::render::document::{self, Column, Content, Kind, Rich, short_histogram};

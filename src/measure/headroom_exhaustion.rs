@@ -4,9 +4,9 @@ use super::flow::{Flow, Flows};
 use super::refusals::{Refusal, Refusals};
 use crate::model::{Gauge, LimitKind, Time};
 
-/// Thresholds of [`drains`].
+/// Thresholds of [`exhaustions`].
 #[derive(Clone, Copy, Debug)]
-pub struct DrainTerms {
+pub struct ExhaustionTerms {
     /// Share of a limit under which it counts as running out.
     pub under: f64,
     /// Least ratio of the rate of sends after to the rate before.
@@ -15,11 +15,15 @@ pub struct DrainTerms {
     pub follow_us: i64,
     /// Readings that must show the limit running out where the log begins that way.
     pub readings: usize,
+    /// How long after a low reading an older one may still come in, µs.
+    pub stale_us: i64,
+    /// How long after the crossing the rate of attempts is looked at, µs.
+    pub look_us: i64,
 }
 
 /// One time a limit ran low, and sends went on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drain {
+pub struct HeadroomExhaustion {
     /// Which limit.
     pub kind: LimitKind,
     /// How much it allows.
@@ -107,7 +111,7 @@ impl Traffic {
 
     /// Sends a second before and after `crossed`, where they went on until `until` as they had before. A single
     /// send after the crossing was on its way, and a few more are chance.
-    fn went_on(&self, crossed: Time, until: Time, case: Case, terms: &DrainTerms) -> Option<(f64, f64)> {
+    fn went_on(&self, crossed: Time, until: Time, case: Case, terms: &ExhaustionTerms) -> Option<(f64, f64)> {
         let (first, at) = (self.bucket(self.flow.first()?.0), self.bucket(crossed));
         let span = self.bucket(until) - at;
         let (before, after) = if case.low_from_the_start {
@@ -128,9 +132,6 @@ impl Traffic {
     }
 }
 
-/// How long after a reading an older one may still come in: answers of some length take that long.
-const STALE_US: i64 = 15_000_000;
-
 /// 429s looked at before a moment: each stands for those of 66 ms or more, and a 429 takes no longer than
 /// a second or two.
 const MOST_UNDER_WAY: usize = 256;
@@ -147,17 +148,17 @@ struct Case {
 
 /// Every time a limit ran low and sends went on, in time order. `readings` come in stretches of `width` µs.
 #[must_use]
-pub fn drains(
+pub fn exhaustions(
     kind: LimitKind,
     (width, readings): &(i64, Vec<(Time, Gauge)>),
     traffic: &Traffic,
-    terms: &DrainTerms,
-) -> Vec<Drain> {
+    terms: &ExhaustionTerms,
+) -> Vec<HeadroomExhaustion> {
     let low = |gauge: &Gauge| gauge.min_ratio() < terms.under;
     let mut found = Vec::new();
     let mut start = 0;
     while let Some(begin) = (start..readings.len()).find(|&at| low(&readings[at].1)) {
-        let end = episode_end(readings, begin, low);
+        let end = episode_end(readings, begin, terms.stale_us, low);
         if begin > 0 || end >= terms.readings {
             let episode = Episode {
                 readings: &readings[begin..end],
@@ -174,12 +175,12 @@ pub fn drains(
 
 /// Where the limit had recovered that ran low at `begin`. Answers that were long under way tell of the time before:
 /// one of them between two that show little left is no recovery.
-fn episode_end(readings: &[(Time, Gauge)], begin: usize, low: impl Fn(&Gauge) -> bool) -> usize {
+fn episode_end(readings: &[(Time, Gauge)], begin: usize, stale_us: i64, low: impl Fn(&Gauge) -> bool) -> usize {
     let mut last = begin;
     for (at, (_, gauge)) in readings.iter().enumerate().skip(begin + 1) {
         if low(gauge) {
             last = at;
-        } else if gauge.first.0.us_since(readings[last].1.last.0) > STALE_US {
+        } else if gauge.first.0.us_since(readings[last].1.last.0) > stale_us {
             break;
         }
     }
@@ -196,7 +197,7 @@ struct Episode<'r> {
 }
 
 impl Episode<'_> {
-    fn judge(&self, kind: LimitKind, traffic: &Traffic, terms: &DrainTerms) -> Option<Drain> {
+    fn judge(&self, kind: LimitKind, traffic: &Traffic, terms: &ExhaustionTerms) -> Option<HeadroomExhaustion> {
         let (begin, last) = (&self.readings.first()?.1, &self.readings.last()?.1);
         let crossed = crossing(begin, terms.under);
         let until = last.last.0.max(last.min.2);
@@ -217,13 +218,13 @@ impl Episode<'_> {
         }
         let first = refusals.first().map(|refusal| (refusal.first.sent, refusal.first.row));
         // From a 429 on a client no longer chooses its rate.
-        let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(LONGEST_LOOK_US));
+        let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(terms.look_us));
         let case = Case { low_from_the_start: self.from_the_start, hit };
         // Where the headers show no more of it by then, what they do show counts: a 429 makes it no better.
         let rates = traffic
             .went_on(crossed, chosen.max(crossed), case, terms)
             .or_else(|| traffic.went_on(crossed, until.min(chosen).max(crossed), case, terms))?;
-        Some(Drain {
+        Some(HeadroomExhaustion {
             kind,
             limit: begin.min.1,
             crossed,
@@ -240,16 +241,13 @@ impl Episode<'_> {
 
     /// Whether the limit was low all the time, as far as the width of the stretches can tell: a stretch of a
     /// minute that ends full may have been low for a moment.
-    fn shows_the_course(&self, terms: &DrainTerms) -> bool {
+    fn shows_the_course(&self, terms: &ExhaustionTerms) -> bool {
         let low = |remaining: i64, limit: i64| (remaining as f64) < terms.under * limit as f64;
         let all_low = |gauge: &Gauge| low(gauge.first.1, gauge.min.1) && low(gauge.last.1, gauge.min.1);
         let inner = self.readings.get(1..self.readings.len() - 1).unwrap_or_default();
         !self.coarse || (!inner.is_empty() && inner.iter().all(|(_, gauge)| all_low(gauge)))
     }
 }
-
-/// How long after the crossing the rate of sends is looked at.
-const LONGEST_LOOK_US: i64 = 60_000_000;
 
 /// When the limit was first seen under the share; in long logs, the moment of the least reading at the latest.
 fn crossing(gauge: &Gauge, under: f64) -> Time {

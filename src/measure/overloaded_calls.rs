@@ -1,6 +1,6 @@
 //! Calls that met lack of capacity again and again, on one model throughout.
 
-use super::spot::Spot;
+use super::row_ref::RowRef;
 use super::tally::is_overload;
 use crate::calls::Call;
 use crate::model::{Flags, Time};
@@ -16,9 +16,9 @@ const EARLIEST: usize = 4;
 
 /// One such call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Starving {
+pub struct OverloadedCall {
     /// Its first attempt.
-    pub spot: Spot,
+    pub spot: RowRef,
     /// When its last attempt was answered.
     pub ended: Time,
 }
@@ -26,14 +26,14 @@ pub struct Starving {
 #[derive(Clone, Debug, Default)]
 struct Bar {
     calls: u64,
-    earliest: SmallVec<[Starving; EARLIEST]>,
+    earliest: SmallVec<[OverloadedCall; EARLIEST]>,
 }
 
 /// Such calls of one scope, by the number of their capacity failures.
 #[derive(Clone, Debug, Default)]
-pub struct Starved(BTreeMap<u8, Bar>);
+pub struct OverloadedCalls(BTreeMap<u8, Bar>);
 
-impl Starved {
+impl OverloadedCalls {
     /// Takes in a call all of whose attempts drew on the scope.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let failures = call.attempts().filter(|attempt| is_overload(attempt)).count();
@@ -41,13 +41,13 @@ impl Starved {
         if failures < LEAST || elsewhere {
             return;
         }
-        let spot = Spot::of(call.table(), call.rows()[0]);
+        let spot = RowRef::of(call.table(), call.rows()[0]);
         let bar = self.0.entry(failures.min(MOST) as u8).or_default();
         bar.calls += 1;
-        bar.note(Starving { spot, ended: call.ended() });
+        bar.note(OverloadedCall { spot, ended: call.ended() });
     }
 
-    pub(super) fn merge(&mut self, other: Starved) {
+    pub(super) fn merge(&mut self, other: OverloadedCalls) {
         for (failures, theirs) in other.0 {
             let mine = self.0.entry(failures).or_default();
             mine.calls += theirs.calls;
@@ -62,9 +62,9 @@ impl Starved {
 
     /// How many calls met at least `failures`, and the earliest of them in order.
     #[must_use]
-    pub fn at_least(&self, failures: u64) -> (u64, Vec<Starving>) {
+    pub fn at_least(&self, failures: u64) -> (u64, Vec<OverloadedCall>) {
         let bars = || self.0.iter().filter(|(count, _)| u64::from(**count) >= failures).map(|(_, bar)| bar);
-        let mut earliest: Vec<Starving> = bars().flat_map(|bar| bar.earliest.iter().copied()).collect();
+        let mut earliest: Vec<OverloadedCall> = bars().flat_map(|bar| bar.earliest.iter().copied()).collect();
         earliest.sort_unstable();
         earliest.truncate(EARLIEST);
         (bars().map(|bar| bar.calls).sum(), earliest)
@@ -72,7 +72,7 @@ impl Starved {
 }
 
 impl Bar {
-    fn note(&mut self, one: Starving) {
+    fn note(&mut self, one: OverloadedCall) {
         let place = self.earliest.partition_point(|known| *known < one);
         if place < EARLIEST {
             self.earliest.truncate(EARLIEST - 1);

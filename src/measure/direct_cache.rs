@@ -5,15 +5,15 @@ const PLACES: usize = 512;
 
 /// What was found lately under a key, by a small number of the key's. It takes the same room however many there are.
 #[derive(Debug)]
-pub(super) struct Lately<K, V>(Vec<Option<(K, V)>>);
+pub(super) struct DirectCache<K, V>(Vec<Option<(K, V)>>);
 
-impl<K, V> Default for Lately<K, V> {
+impl<K, V> Default for DirectCache<K, V> {
     fn default() -> Self {
-        Lately(Vec::new())
+        DirectCache(Vec::new())
     }
 }
 
-impl<K: Copy + PartialEq, V: Copy> Lately<K, V> {
+impl<K: Copy + PartialEq, V: Copy> DirectCache<K, V> {
     /// What is under `key`, whose number is `number`; `find` is asked where that was not looked up lately.
     #[inline]
     pub(super) fn get(&mut self, key: K, number: usize, find: impl FnOnce() -> V) -> V {
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn keys_that_share_a_place_are_told_apart() {
-        let mut lately = Lately::default();
+        let mut lately = DirectCache::default();
         let mut asked = 0;
         for number in [1, 1, 1 + PLACES, 1 + PLACES, 1] {
             let found = lately.get(number, number, || {

@@ -1,6 +1,6 @@
 //! Calls of one run that failed alike, for good, one after the other, with no success in between.
 
-use super::spot::Spot;
+use super::row_ref::RowRef;
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
 use crate::model::{Attempt, Flags, Symbol, Time};
@@ -30,7 +30,7 @@ pub enum Alike {
 /// An attempt that was refused for good.
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
-    spot: Spot,
+    spot: RowRef,
     /// When its call surely knew.
     over: Time,
     /// What is the same in refusals of one streak.
@@ -134,19 +134,24 @@ impl Refused {
 /// Several may be merged before anything is settled. Afterwards, only further ones may be merged into it of which
 /// nothing is settled.
 #[derive(Clone, Debug, Default)]
-pub struct Doomed {
+pub struct TerminalFailures {
     refusals: Vec<Refusal>,
     successes: Vec<Time>,
     /// Streaks that may go on, by what is the same in them.
     open: BTreeMap<u64, Refused>,
     /// The longest streak of each class that is over.
     worst: BTreeMap<Class, Refused>,
+    /// Calls refused for what the request says, of which no fingerprint of the request is logged.
+    unhashed: u64,
 }
 
-impl Doomed {
+impl TerminalFailures {
     /// Takes in the attempts of `call` that were sent at `since` or later. They are in the order of time, and some
     /// may be still to come.
     pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
+        if let Some(position) = first_unhashed(call) {
+            self.unhashed += u64::from(call.at(position).sent >= since);
+        }
         // Attempts that are counted, up to the last refusal.
         let mut counted = 0;
         for position in 0..call.len() {
@@ -179,12 +184,13 @@ impl Doomed {
 
     /// Whether anything waits to be judged.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.refusals.is_empty() || !self.successes.is_empty()
+        !self.refusals.is_empty() || !self.successes.is_empty() || self.unhashed > 0
     }
 
-    pub(super) fn merge(&mut self, other: Doomed) {
+    pub(super) fn merge(&mut self, other: TerminalFailures) {
         self.refusals.extend(other.refusals);
         self.successes.extend(other.successes);
+        self.unhashed += other.unhashed;
         self.open.extend(other.open);
         other.worst.into_values().for_each(|refused| self.end(refused));
     }
@@ -238,6 +244,12 @@ impl Doomed {
         end(&mut self.worst, refused);
     }
 
+    /// Calls refused for what the request says, of which no fingerprint of the request is logged.
+    #[must_use]
+    pub fn unhashed(&self) -> u64 {
+        self.unhashed
+    }
+
     /// Of each class the longest streak of at least `calls` calls that failed alike, one after the other.
     #[must_use]
     pub fn in_a_row(&self, calls: u64) -> Vec<&Refused> {
@@ -279,7 +291,7 @@ fn refusal(call: &Call<'_>, position: usize, key: u64, alike: Alike) -> Refusal 
     let attempt = call.at(position);
     let over = if attempt.duration.as_us().is_some() { attempt.ended() } else { attempt.sent.plus_us(APART_US) };
     Refusal {
-        spot: Spot::of(call.table(), call.rows()[position]),
+        spot: RowRef::of(call.table(), call.rows()[position]),
         over,
         key,
         class: attempt.class.unwrap_or(Class::Unknown),
@@ -289,6 +301,15 @@ fn refusal(call: &Call<'_>, position: usize, key: u64, alike: Alike) -> Refusal 
         guessed: call.grouping == Grouping::Inferred || is_guess(attempt, alike),
         reopens: call.detail(position).and_then(|detail| detail.reopens),
     }
+}
+
+/// The first attempt of the call that was refused for what it says, with no fingerprint of the request.
+fn first_unhashed(call: &Call<'_>) -> Option<usize> {
+    (0..call.len()).find(|&p| {
+        let attempt = call.at(p);
+        let about_it = attempt.class.and_then(Subject::of) == Some(Subject::Request);
+        attempt.terminal() && about_it && !attempt.flags.has(Flags::TOOL) && call.request_hash(p) == 0
+    })
 }
 
 /// Whether the refusals of a streak may be of different requests that were refused in the same words: too much is

@@ -3,8 +3,8 @@
 use super::distinct::Distinct;
 use super::flow::Flow;
 use super::peaks::{Most, Rate};
+use super::row_ref::RowRef;
 use super::service::Service;
-use super::spot::Spot;
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AttemptTable, Mergeable, Series, Time};
@@ -17,7 +17,7 @@ const EXAMPLES: usize = 3;
 
 /// Attempts that failed with one class in one stretch of time.
 #[derive(Clone, Debug)]
-pub(super) struct Flare {
+pub(super) struct FailureCount {
     /// Attempts.
     failed: u64,
     /// Calls whose first such failure is among them.
@@ -26,11 +26,11 @@ pub(super) struct Flare {
     /// When the first and the last of them was sent.
     seen: (Time, Time),
     /// The earliest of them, in order.
-    examples: SmallVec<[Spot; EXAMPLES]>,
+    examples: SmallVec<[RowRef; EXAMPLES]>,
 }
 
-impl Mergeable for Flare {
-    fn merge(&mut self, other: &Flare) {
+impl Mergeable for FailureCount {
+    fn merge(&mut self, other: &FailureCount) {
         self.failed += other.failed;
         self.calls += other.calls;
         self.runs.merge(&other.runs);
@@ -51,8 +51,8 @@ struct PerMinute {
 
 /// By service and class.
 #[derive(Debug, Default)]
-pub struct Outbreaks {
-    flares: HashMap<(Service, Class), Series<Flare>, RandomState>,
+pub struct FailureClusters {
+    flares: HashMap<(Service, Class), Series<FailureCount>, RandomState>,
     rates: HashMap<(Service, Class), PerMinute, RandomState>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn is_shared(class: Class) -> bool {
     )
 }
 
-impl Outbreaks {
+impl FailureClusters {
     /// Takes in the failures of one call.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let mut met: SmallVec<[(Service, Class); 4]> = SmallVec::new();
@@ -83,18 +83,18 @@ impl Outbreaks {
             if first {
                 met.push(key);
             }
-            let flare = Flare {
+            let flare = FailureCount {
                 failed: 1,
                 calls: u64::from(first),
                 runs: Distinct::one(call.table().names.text(attempt.run)),
                 seen: (attempt.sent, attempt.sent),
-                examples: SmallVec::from_slice(&[Spot::of(call.table(), call.rows()[position])]),
+                examples: SmallVec::from_slice(&[RowRef::of(call.table(), call.rows()[position])]),
             };
             self.flares.entry(key).or_default().add(attempt.sent, flare);
         }
     }
 
-    pub(super) fn merge(&mut self, other: Outbreaks) {
+    pub(super) fn merge(&mut self, other: FailureClusters) {
         for (key, series) in other.flares {
             self.flares.entry(key).or_default().merge(series);
         }
@@ -127,7 +127,7 @@ impl Outbreaks {
     /// Every service and class with its incidents, in time order, given the sends of each service.
     pub fn incidents(&self, sends: impl Fn(Service) -> Series<Flow>) -> Vec<(Service, Class, Vec<Incident>)> {
         let mut known: HashMap<(Service, i64), Flows, RandomState> = HashMap::default();
-        let mut found = |key: &(Service, Class), series: &Series<Flare>| {
+        let mut found = |key: &(Service, Class), series: &Series<FailureCount>| {
             let width = series.width_us().max(STRETCH_US);
             let flows = known.entry((key.0, width)).or_insert_with(|| sends(key.0).no_finer_than(width));
             let mut list = incidents(series, flows);
@@ -158,7 +158,7 @@ pub struct Incident {
     /// The first send afterwards that succeeded.
     pub recovered: bool,
     /// The earliest failing attempts.
-    pub examples: Vec<Spot>,
+    pub examples: Vec<RowRef>,
     hit: Distinct,
 }
 
@@ -176,7 +176,7 @@ const LEAST_CALLS: u64 = 3;
 /// Sends in stretches of so many µs.
 type Flows = (i64, Vec<(Time, Flow)>);
 
-fn incidents(failures: &Series<Flare>, (width, flow): &Flows) -> Vec<Incident> {
+fn incidents(failures: &Series<FailureCount>, (width, flow): &Flows) -> Vec<Incident> {
     let (width, failures) = failures.no_finer_than(*width);
     let sent = |from: Time, until: Time| -> u64 {
         let first = flow.partition_point(|(at, _)| *at < from);
@@ -205,7 +205,7 @@ fn incidents(failures: &Series<Flare>, (width, flow): &Flows) -> Vec<Incident> {
 }
 
 impl Incident {
-    fn of(flare: &Flare, sends: u64) -> Incident {
+    fn of(flare: &FailureCount, sends: u64) -> Incident {
         Incident {
             seen: flare.seen,
             failed: flare.failed,
@@ -219,7 +219,7 @@ impl Incident {
         }
     }
 
-    fn extend(&mut self, flare: &Flare, sends: u64) {
+    fn extend(&mut self, flare: &FailureCount, sends: u64) {
         self.seen.1 = self.seen.1.max(flare.seen.1);
         self.failed += flare.failed;
         self.sends += sends;

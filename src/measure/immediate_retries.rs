@@ -2,7 +2,7 @@
 
 use super::backoff::place;
 use super::loops::loops_of;
-use super::spot::Spot;
+use super::row_ref::RowRef;
 use crate::calls::{Call, Grouping, same_sender};
 use crate::classify::Class;
 use crate::measure::chance::tail;
@@ -10,7 +10,7 @@ use crate::model::{Attempt, Flags};
 use smallvec::SmallVec;
 
 /// Shorter than this a wait is none, µs.
-const NO_WAIT_US: i64 = 50_000;
+pub const NO_WAIT_US: i64 = 50_000;
 /// Shorter than this no timer was set, µs.
 const NO_TIMER_US: i64 = 5_000;
 /// The least first wait of a sound backoff, µs; it doubles. Official SDKs, _constants.py: 0.5 s.
@@ -23,16 +23,16 @@ const EXAMPLES: usize = 4;
 /// The waits of some calls after overloads and rate limits, where the server named none: those of the client's own
 /// retries, and those of a loop around them, each by itself.
 #[derive(Clone, Debug, Default)]
-pub struct Haste {
+pub struct ImmediateRetries {
     /// The client's own retries, or the only loop there is.
-    pub inner: LoopHaste,
+    pub inner: LoopImmediateRetries,
     /// The loop around them.
-    pub outer: LoopHaste,
+    pub outer: LoopImmediateRetries,
 }
 
 /// The waits of one loop.
 #[derive(Clone, Debug, Default)]
-pub struct LoopHaste {
+pub struct LoopImmediateRetries {
     /// Before the first retry of the loop in a call, the second, ...
     steps: [u64; STEPS],
     /// Waits shorter than [`NO_WAIT_US`], and than [`NO_TIMER_US`].
@@ -45,7 +45,7 @@ pub struct LoopHaste {
     /// Those in calls that two loops retried.
     layered: u64,
     /// The failures that were answered so, the earliest first.
-    examples: SmallVec<[Spot; EXAMPLES]>,
+    examples: SmallVec<[RowRef; EXAMPLES]>,
 }
 
 /// One wait of that kind.
@@ -87,13 +87,13 @@ fn lacks_room(attempt: &Attempt) -> bool {
     limited || capacity
 }
 
-impl Haste {
+impl ImmediateRetries {
     /// That of one call.
     #[must_use]
-    pub(crate) fn of(call: &Call<'_>) -> Haste {
-        let mut haste = Haste::default();
-        haste.absorb(call);
-        haste
+    pub(crate) fn of(call: &Call<'_>) -> ImmediateRetries {
+        let mut immediate_retries = ImmediateRetries::default();
+        immediate_retries.absorb(call);
+        immediate_retries
     }
 
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
@@ -109,12 +109,12 @@ impl Haste {
                 own.meant += u64::from(wait.meant);
                 own.refused_again += u64::from(call.at(position + 1).failed());
                 own.layered += u64::from(*layered.get_or_insert_with(|| loops_of(call).is_some()));
-                own.note(Spot::of(call.table(), call.rows()[position]));
+                own.note(RowRef::of(call.table(), call.rows()[position]));
             }
         }
     }
 
-    pub(super) fn merge(&mut self, other: Haste) {
+    pub(super) fn merge(&mut self, other: ImmediateRetries) {
         self.inner.merge(other.inner);
         self.outer.merge(other.outer);
     }
@@ -125,8 +125,8 @@ impl Haste {
     }
 }
 
-impl LoopHaste {
-    fn note(&mut self, failure: Spot) {
+impl LoopImmediateRetries {
+    fn note(&mut self, failure: RowRef) {
         let place = self.examples.partition_point(|known| *known < failure);
         if place < EXAMPLES {
             self.examples.truncate(EXAMPLES - 1);
@@ -134,7 +134,7 @@ impl LoopHaste {
         }
     }
 
-    fn merge(&mut self, other: LoopHaste) {
+    fn merge(&mut self, other: LoopImmediateRetries) {
         self.steps.iter_mut().zip(other.steps).for_each(|(mine, theirs)| *mine += theirs);
         self.short += other.short;
         self.timerless += other.timerless;
@@ -200,11 +200,11 @@ impl LoopHaste {
 
 #[cfg(test)]
 mod tests {
-    use super::LoopHaste;
+    use super::LoopImmediateRetries;
 
     /// Waits before so many first, second, ... retries, the first `short` of which were none.
     fn chance(steps: [u64; 4], short: u64, timerless: u64) -> f64 {
-        LoopHaste { steps, short, timerless, ..LoopHaste::default() }.by_chance()
+        LoopImmediateRetries { steps, short, timerless, ..LoopImmediateRetries::default() }.by_chance()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Windows that 429s had closed for everyone on a scope, and who ran into them.
 
 use super::burst::{self, Line};
-use super::gate::{Callers, Closing, Knock, bounds, stretch};
+use super::gate::{Callers, Closing, GateEvent, bounds, stretch};
 use crate::model::Time;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -69,7 +69,7 @@ struct Window {
 
 /// The windows of one scope, found while time goes by.
 #[derive(Clone, Debug)]
-pub(super) struct Shuts {
+pub(super) struct ClosedWindows {
     /// Those that may still be run into, in time order: at most two touch any moment.
     open: VecDeque<Window>,
     /// Knocks before this stretch are heard.
@@ -77,25 +77,31 @@ pub(super) struct Shuts {
     ignored: Option<Ignored>,
 }
 
-impl Default for Shuts {
+impl Default for ClosedWindows {
     fn default() -> Self {
-        Shuts { open: VecDeque::new(), heard: i64::MIN, ignored: None }
+        ClosedWindows { open: VecDeque::new(), heard: i64::MIN, ignored: None }
     }
 }
 
-impl Shuts {
+impl ClosedWindows {
     /// Judges what is over when nothing can happen before `until` any more.
-    pub(super) fn settle(&mut self, knocks: &[(i64, Knock)], starts: &Line<'_>, until: Time, terms: &GateTerms) {
-        let place = |key: i64| knocks.partition_point(|(other, _)| *other < key);
+    pub(super) fn settle(
+        &mut self,
+        gate_events: &[(i64, GateEvent)],
+        starts: &Line<'_>,
+        until: Time,
+        terms: &GateTerms,
+    ) {
+        let place = |key: i64| gate_events.partition_point(|(other, _)| *other < key);
         let due = stretch(until).max(self.heard);
-        for (key, knock) in &knocks[place(self.heard)..place(due)] {
+        for (key, gate_event) in &gate_events[place(self.heard)..place(due)] {
             let (start, end) = bounds(*key);
             self.close(end, starts, terms);
             if let Some(window) = self.open.front_mut().filter(|window| window.from <= start) {
-                window.take(knock);
+                window.take(gate_event);
             }
-            if let Some(closing) = knock.closes {
-                self.open(end.plus_us(terms.grace_us), &closing, knock.callers, terms);
+            if let Some(closing) = gate_event.closes {
+                self.open(end.plus_us(terms.grace_us), &closing, gate_event.callers, terms);
             }
         }
         self.heard = due;
@@ -182,12 +188,12 @@ impl Shuts {
 
 impl Window {
     /// A send was refused in it.
-    fn take(&mut self, knock: &Knock) {
-        self.fresh += knock.fresh;
-        self.hurried += knock.hurried;
-        self.callers = self.callers.and(knock.callers);
+    fn take(&mut self, gate_event: &GateEvent) {
+        self.fresh += gate_event.fresh;
+        self.hurried += gate_event.hurried;
+        self.callers = self.callers.and(gate_event.callers);
         if self.examples.len() < EXAMPLES {
-            self.examples.extend(knock.example);
+            self.examples.extend(gate_event.example);
         }
     }
 
