@@ -1,16 +1,43 @@
 //! Every format that attempts are read from: one file or folder each.
 
+mod access_logs;
+mod aimock;
+mod aws;
+mod cloudflare;
 mod csv;
+mod exchanges;
 mod json_lines;
+mod json_objects;
+mod langfuse;
+mod litellm;
+mod llmock;
 mod logfmt;
+mod model_api;
 pub(in crate::ingest) mod native;
+mod ocr_report;
+mod undated;
 
 use super::envelope::ENVELOPES;
 use super::format::Format;
 
 /// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
 /// before what many write.
-pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[&native::Native, &logfmt::Logfmt, &csv::Csv];
+pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
+    &litellm::LiteLlm,
+    &exchanges::Har,
+    &exchanges::ApiLog,
+    &access_logs::Envoy,
+    &access_logs::Nginx,
+    &langfuse::Langfuse,
+    &llmock::LlMock,
+    &aimock::AiMock,
+    &ocr_report::OcrReport,
+    &aws::Aws,
+    &cloudflare::Cloudflare,
+    &native::Native,
+    &logfmt::Logfmt,
+    &csv::Csv,
+];
 
 /// A format that the user names.
 #[derive(Clone, Copy)]
