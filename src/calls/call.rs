@@ -298,6 +298,10 @@ impl<'a> Call<'a> {
         if !before.failed() {
             return None;
         }
+        if this.flags.has(Flags::ORDER_ONLY) {
+            // Without a clock, only what the client states is known.
+            return self.detail(position - 1)?.planned_us.map(|us| Wait { us, end_to_start: true });
+        }
         let us = this.sent.us_since(before.ended());
         let end_to_start = before.duration.as_us().is_some();
         (us >= -clock_slack_us(before, this)).then_some(Wait { us: us.max(0), end_to_start })

@@ -160,6 +160,9 @@ impl Flags {
     /// The record of a failure says how much had been delivered, be it nothing.
     pub const DELIVERED_LOGGED: u32 = 1 << 25;
 
+    /// The log has no times: [`Attempt::sent`] says in which order attempts stand, and nothing else.
+    pub const ORDER_ONLY: u32 = 1 << 26;
+
     /// Where the two bits of how the answer ended stand.
     const END_SHIFT: u32 = 22;
     /// Where the two bits of the failure's bucket stand.

@@ -242,6 +242,7 @@ impl Builder<'_, '_> {
             (Flags::COUNTS_BENEATH, self.counts_beneath()),
             (Flags::COST, record.usage.is_some_and(|usage| usage.cost_usd.is_some())),
             (Flags::CHUNK_GAP, record.chunk_gap_ms.is_some()),
+            (Flags::ORDER_ONLY, record.order_only),
         ] {
             flags.set(mask, on);
         }
