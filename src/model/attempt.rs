@@ -163,6 +163,9 @@ impl Flags {
     /// The log has no times: [`Attempt::sent`] says in which order attempts stand, and nothing else.
     pub const ORDER_ONLY: u32 = 1 << 26;
 
+    /// The log's clock shows whole seconds, whatever [`Attempt::sent`] says.
+    pub const WHOLE_SECONDS: u32 = 1 << 27;
+
     /// Where the two bits of how the answer ended stand.
     const END_SHIFT: u32 = 22;
     /// Where the two bits of the failure's bucket stand.

@@ -1,6 +1,6 @@
 //! A cap that stopped one call stops every later one, and the run went on all the same.
 
-use super::{Check, Hit, Rule, Scope, Setting, Settings};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::classify::Class;
 use crate::measure::{CapKey, CapTally, Capped, Fleet, Holder};
 use crate::model::{Confidence, Evidence, Flags, Remedy, Severity, Time};
@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Wait,
     source: "Anthropic API documentation, Errors: retrying fails until 00:00 UTC on the first of the next month \
              or until the limit is raised; a limit of your own names its date in the message",
-    needs: &[],
+    needs: &[Field::Time],
     settings: &[GRACE, CALLS],
     check: Check::Fleet(check),
     firing: &[

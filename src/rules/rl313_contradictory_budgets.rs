@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Builders' Library, Timeouts, retries and backoff with jitter; gRPC documentation, Deadlines: the \
              deadline covers all attempts of a call",
-    needs: &[Field::CallId, Field::DeclaredCap],
+    needs: &[Field::Time, Field::CallId, Field::DeclaredCap],
     settings: &[],
     check: Check::Call(check),
     firing: &[

@@ -79,7 +79,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: a sharp increase in usage may meet acceleration limits; ramp \
              up traffic gradually",
-    needs: &[Field::Headroom],
+    needs: &[Field::Time, Field::Headroom],
     settings: &[RISE, STARTS, REFUSALS, HEADROOM],
     check: Check::Fleet(check),
     firing: &[

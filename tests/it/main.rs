@@ -21,6 +21,7 @@ mod failed_io;
 mod first_screen;
 mod form_schemas;
 mod formats;
+mod formats_text;
 mod github;
 mod grouping;
 mod honesty;

@@ -6,6 +6,7 @@ mod logfmt;
 pub(in crate::ingest) mod native;
 mod node_sdk;
 mod python_sdk;
+mod retry_lines;
 mod text;
 
 use super::envelope::ENVELOPES;
@@ -13,8 +14,14 @@ use super::format::Format;
 
 /// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
 /// before what many write.
-pub(in crate::ingest) const FORMATS: &[&'static dyn Format] =
-    &[&python_sdk::PythonSdk, &node_sdk::NodeSdk, &native::Native, &logfmt::Logfmt, &csv::Csv];
+pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
+    &python_sdk::PythonSdk,
+    &node_sdk::NodeSdk,
+    &native::Native,
+    &logfmt::Logfmt,
+    &csv::Csv,
+    &retry_lines::RetryLines,
+];
 
 /// A format that the user names.
 #[derive(Clone, Copy)]

@@ -243,6 +243,7 @@ impl Builder<'_, '_> {
             (Flags::COST, record.usage.is_some_and(|usage| usage.cost_usd.is_some())),
             (Flags::CHUNK_GAP, record.chunk_gap_ms.is_some()),
             (Flags::ORDER_ONLY, record.order_only),
+            (Flags::WHOLE_SECONDS, record.whole_seconds),
         ] {
             flags.set(mask, on);
         }

@@ -1,15 +1,18 @@
 //! The calls that lines of a Python SDK tell of, while they go on.
 
 use super::Spot;
+use super::habits::{LAST_RUNG, is_model_path, is_retried, rung_of};
 use super::message::Source;
+use super::options::Options;
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::literal::to_json;
-use crate::ingest::record::json::Reader;
 use crate::ingest::sink::Sink;
 use crate::model::Time;
 
 /// Calls that are kept at once; of more, the oldest are given.
 const MOST_CALLS: usize = 4096;
+/// So many of the latest calls that failed wait for the line on their retry.
+const MOST_WAITING: usize = 256;
 /// What a clock may be off, µs.
 const SLACK_US: i64 = 50_000;
 /// Between an answer and the line on its retry the SDK reads the error's body, µs.
@@ -18,11 +21,10 @@ const LONGEST_READ_US: i64 = 2_000_000;
 const CONNECTION_SENT: u8 = 8;
 
 /// The calls that go on, the oldest first.
-#[derive(Default)]
 pub(super) struct Calls {
     calls: Vec<Call>,
     /// What the SDK says of the request that comes next.
-    options: Options,
+    pub(super) options: Options,
     pub(super) next_count: Option<i64>,
     /// The input has lines on answers.
     has_answers: bool,
@@ -30,16 +32,22 @@ pub(super) struct Calls {
     has_sdk_lines: bool,
     /// Number of the next call that needs a name.
     named: usize,
+    /// The latest moment at which an attempt was due that was made.
+    pub(super) reached: Time,
 }
 
-/// What the SDK logs of a request before it is sent.
-#[derive(Default)]
-struct Options {
-    key: Option<String>,
-    model: Option<String>,
-    max_tokens: Option<i64>,
-    timeout_ms: Option<f64>,
-    is_stream: bool,
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls {
+            calls: Vec::new(),
+            options: Options::default(),
+            next_count: None,
+            has_answers: false,
+            has_sdk_lines: false,
+            named: 0,
+            reached: Time(i64::MIN),
+        }
+    }
 }
 
 /// An answer that a line tells of.
@@ -55,30 +63,6 @@ impl Calls {
     /// Gives what is left.
     pub(super) fn give_all(&mut self, sink: &mut Sink<'_>) {
         std::mem::take(&mut self.calls).into_iter().for_each(|call| give(call, sink));
-    }
-
-    /// Reads the options of a request, as JSON.
-    pub(super) fn options(&mut self, json: &str) {
-        let mut options = Options::default();
-        // What breaks off tells what stands before.
-        let _ = Reader::new(json).object(|reader, key| {
-            match &*key {
-                "idempotency_key" => options.key = reader.scalar()?.into_text().map(Into::into),
-                "timeout" => options.timeout_ms = reader.scalar()?.number().map(|seconds| seconds * 1e3),
-                "json_data" if reader.peek() == Some(b'{') => reader.object(|reader, key| {
-                    match &*key {
-                        "model" => options.model = reader.scalar()?.into_text().map(Into::into),
-                        "max_tokens" | "max_completion_tokens" => options.max_tokens = reader.scalar()?.integer(),
-                        "stream" => options.is_stream = reader.scalar()?.truth() == Some(true),
-                        _ => reader.skip()?,
-                    }
-                    Ok(())
-                })?,
-                _ => reader.skip()?,
-            }
-            Ok(())
-        });
-        self.options = options;
     }
 
     /// A request goes out; whether that is a new attempt.
@@ -186,18 +170,29 @@ impl Calls {
             let since = |ended| spot.moment.at.us_since(ended);
             attempt.ended.is_none_or(|ended| since(ended.at) <= LONGEST_READ_US.max(ended.slack_us * 2))
         };
-        let fits = |attempt: &Attempt| {
-            attempt.planned_ms.is_none()
-                && (attempt.url.is_empty() || path.is_empty() || attempt.url.contains(path))
-                && (!attempt.is_over() || (attempt.failed() && is_recent(attempt)))
-                && is_retried(attempt)
+        let is_same = |attempt: &Attempt| {
+            let is_to = attempt.url.is_empty() || path.is_empty() || attempt.url.contains(path);
+            attempt.planned_ms.is_none() && is_to
         };
-        let is_new = self.latest(fits).is_none();
+        let failed = |attempt: &Attempt| is_same(attempt) && attempt.failed() && is_recent(attempt);
+        // A server may ask for a retry of anything.
+        let place = self
+            .latest_place(|attempt| failed(attempt) && is_retried(attempt))
+            .or_else(|| self.latest_place(|attempt| is_same(attempt) && !attempt.is_over()))
+            .or_else(|| self.latest_place(failed));
         let has_client_lines = self.last_attempts().any(|attempt| attempt.told & Source::Client as u8 > 0);
-        self.next_count = count.map(|(retry, _)| retry - 1).filter(|_| is_new).or(self.next_count);
-        let attempt = match self.latest(fits) {
-            Some(attempt) => attempt,
-            None => self.begin(sink, path, spot),
+        if let Some(place) = place {
+            self.touch(place);
+        } else {
+            self.next_count = count.map(|(retry, _)| retry - 1).or(self.next_count);
+            self.begin(sink, path, spot);
+        }
+        if let Some(rung) = rung_of(wait_ms).filter(|_| count.is_none()) {
+            self.settle_count(sink, rung, spot);
+        }
+        let is_new = place.is_none();
+        let Some(attempt) = self.calls.last_mut().and_then(|call| call.attempts.last_mut()) else {
+            return (false, spot.moment.at);
         };
         if !attempt.is_over() {
             attempt.ended = Some(spot.moment);
@@ -214,6 +209,25 @@ impl Calls {
         (is_new, due)
     }
 
+    /// How long the SDK waits tells how often it sent before: where the latest attempt stands in another place of its
+    /// call, it is of another call.
+    fn settle_count(&mut self, sink: &mut Sink<'_>, rung: usize, spot: &Spot<'_>) {
+        let Some(call) = self.calls.last_mut().filter(|call| call.key.is_none()) else { return };
+        let count = call.counted_from as usize + call.attempts.len() - 1;
+        if count.min(LAST_RUNG) == rung {
+            return;
+        }
+        if call.attempts.len() == 1 {
+            call.counted_from = rung as i64;
+            return;
+        }
+        let Some(attempt) = call.attempts.pop() else { return };
+        let place = self.due(&Options::default(), Some(rung as i64), &attempt.url, spot);
+        let place = place.unwrap_or_else(|| self.open(sink, &Options::default(), Some(rung as i64), spot));
+        self.calls[place].attempts.push(attempt);
+        self.touch(place);
+    }
+
     /// The latest attempt was the one before this retry.
     fn count_from(&mut self, retry: i64) {
         if let Some(call) = self.calls.last_mut()
@@ -228,6 +242,8 @@ impl Calls {
         let options = std::mem::take(&mut self.options);
         let count = self.next_count.take();
         let place = self.due(&options, count, url, spot).unwrap_or_else(|| self.open(sink, &options, count, spot));
+        let due = self.calls[place].last().and_then(Attempt::due).filter(|_| !spot.moment.is_made_up);
+        self.reached = due.map_or(self.reached, |due| due.min(spot.moment.at.plus_us(spot.moment.slack_us)));
         self.touch(place);
         let place = self.calls.len() - 1;
         let call = &mut self.calls[place];
@@ -264,9 +280,12 @@ impl Calls {
     /// Opens a call. Those that nothing more is said of are given.
     fn open(&mut self, sink: &mut Sink<'_>, options: &Options, count: Option<i64>, spot: &Spot<'_>) -> usize {
         let has_sdk_lines = self.has_sdk_lines;
+        let mut waiting = self.calls.len();
         let is_over = |call: &mut Call| {
+            waiting -= 1;
             let is_told = !has_sdk_lines || call.last().is_none_or(|last| last.told & Source::Sdk as u8 > 0);
-            !call.is_active() && is_told
+            let may_go_on = waiting < MOST_WAITING && call.last().is_some_and(|last| last.failed() && is_retried(last));
+            !call.is_active() && is_told && !may_go_on
         };
         self.calls.extract_if(.., is_over).for_each(|call| give(call, sink));
         if self.calls.len() >= MOST_CALLS {
@@ -311,18 +330,17 @@ impl Calls {
         self.calls.iter().position(|call| call.last().is_some_and(&fits))
     }
 
+    /// The latest call whose last attempt `fits`.
+    fn latest_place(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
+        self.calls.iter().rposition(|call| call.last().is_some_and(&fits))
+    }
+
     /// The latest attempt that `fits`; its call is the latest from now on.
     fn latest(&mut self, fits: impl Fn(&Attempt) -> bool) -> Option<&mut Attempt> {
-        let place = self.calls.iter().rposition(|call| call.last().is_some_and(&fits))?;
+        let place = self.latest_place(fits)?;
         self.touch(place);
         self.calls.last_mut()?.attempts.last_mut()
     }
-}
-
-/// Statuses after which the SDKs send again.
-fn is_retried(attempt: &Attempt) -> bool {
-    let by_status = |status| matches!(status, 408 | 409 | 429) || status >= 500;
-    attempt.should_retry == Some(true) || attempt.status.is_none_or(by_status)
 }
 
 /// Gives what is known of a call, but for requests that went elsewhere.
@@ -340,25 +358,4 @@ fn give(mut call: Call, sink: &mut Sink<'_>) {
     }
     let given = call.give(sink);
     (given..all).for_each(|_| sink.noise());
-}
-
-/// Whether requests to this URL ask a model.
-pub(super) fn is_model_path(url: &str) -> bool {
-    const PATHS: [&str; 14] = [
-        "/messages",
-        "/completions",
-        "/responses",
-        "/embeddings",
-        "enerateContent",
-        "/converse",
-        "/invoke",
-        "/rerank",
-        "/moderations",
-        "/images/",
-        "/audio/",
-        "/generate",
-        "/chat",
-        ":predict",
-    ];
-    PATHS.iter().any(|path| url.contains(path))
 }

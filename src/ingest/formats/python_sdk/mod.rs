@@ -1,7 +1,9 @@
 //! What the Python SDKs of Anthropic and OpenAI log, with the lines of the HTTP client beneath them.
 
 mod calls;
+mod habits;
 mod message;
+mod options;
 
 use super::text::clock::{Clock, Moment};
 use super::text::literal::to_json;
@@ -9,8 +11,10 @@ use crate::ingest::block::{Block, Position};
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::open::Head;
 use crate::ingest::sink::Sink;
-use calls::{Answer, Calls, is_model_path};
+use calls::{Answer, Calls};
+use habits::is_model_path;
 use message::{Message, Source};
+use options::Options;
 
 /// Lines of `httpx`, `anthropic._base_client` and `openai._base_client`, whatever stands before the messages.
 pub(in crate::ingest) struct PythonSdk;
@@ -88,6 +92,7 @@ impl PythonDecoder {
         let moment = self.clock.read(line, &at, sink.zone());
         let spot = Spot { line, at, moment, provider: provider_in(&line[..start]) };
         let opened = self.take(sink, message, &spot);
+        self.clock.reach(self.calls.reached);
         // The line on which an attempt begins is counted when the attempt is over.
         if !opened {
             sink.noise();
@@ -98,7 +103,7 @@ impl PythonDecoder {
     fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, spot: &Spot<'_>) -> bool {
         let calls = &mut self.calls;
         match message {
-            Message::Options(literal) => calls.options(&to_json(literal).0),
+            Message::Options(literal) => calls.options = Options::of(&to_json(literal).0),
             Message::Count(count) => calls.next_count = Some(count),
             Message::Sent { url } => return calls.sent(sink, url, spot),
             Message::Answer { source, url, status, headers } => {

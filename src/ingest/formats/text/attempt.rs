@@ -127,7 +127,9 @@ impl Call {
             record.put(Field::SdkRetryCount, self.is_counted.then_some(count));
             record.put(Field::StartedAt, span.sent.0);
             record.put(Field::EndedAt, span.ended.map(|time| time.0));
-            record.order_only = attempt.ended.or(attempt.begun).is_some_and(|moment| moment.is_made_up);
+            let moment = attempt.ended.or(attempt.begun);
+            record.order_only = moment.is_some_and(|moment| moment.is_made_up);
+            record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
             let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
             sink.record(&record, &attempt.raw, at);
             given += 1;
@@ -184,7 +186,8 @@ fn schedule(attempts: &[Attempt]) -> Vec<Span> {
         let end = over.map_or(sent, |over| over.max(sent));
         // Both in one second of a clock that shows no less: it is not known how long that took.
         let is_told = attempt.begun.is_none() || attempt.begun.is_some_and(|begun| begun.slack_us == 0);
-        let is_known = end > sent || (is_told && begun.is_some());
+        let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up);
+        let is_known = !is_made_up && (end > sent || (is_told && begun.is_some()));
         spans.push(Span { sent, ended: (is_known && attempt.duration_ms.is_none()).then_some(end) });
         let end = end.max(sent.plus_us(us_of(attempt.duration_ms)));
         due = attempt.planned_ms.map(|_| end.plus_us(us_of(attempt.planned_ms)));
@@ -223,7 +226,7 @@ mod tests {
     use super::*;
 
     fn moment(ms: i64) -> Option<Moment> {
-        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, is_made_up: false })
+        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, is_made_up: false, is_coarse: true })
     }
 
     fn failed(begun: Option<i64>, ended: i64, planned_ms: Option<f64>) -> Attempt {

@@ -12,6 +12,8 @@ pub(in crate::ingest::formats) struct Moment {
     pub(in crate::ingest::formats) slack_us: i64,
     /// No clock was read: it only stands in order.
     pub(in crate::ingest::formats) is_made_up: bool,
+    /// The clock shows whole seconds.
+    pub(in crate::ingest::formats) is_coarse: bool,
 }
 
 /// A time with whole seconds may have been nearly a second later.
@@ -27,12 +29,14 @@ const PREFIX: usize = 96;
 #[derive(Debug)]
 pub(in crate::ingest::formats) struct Clock {
     last: Option<Moment>,
+    /// No line that comes was written before.
+    floor: Time,
     made_up: Time,
 }
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock { last: None, made_up: NO_TIME }
+        Clock { last: None, floor: Time(i64::MIN), made_up: NO_TIME }
     }
 }
 
@@ -42,16 +46,24 @@ impl Clock {
         let own =
             time_in_front(line, zone).map(|(time, is_whole, _)| (time, if is_whole { WHOLE_SECOND_US } else { 0 }));
         let told = own.or_else(|| Some((at.given?.time?, 0)));
-        if let Some((at, slack_us)) = told {
-            let moment = Moment { at, slack_us, is_made_up: false };
-            self.last = Some(moment);
+        if let Some((stamp, slack_us)) = told {
+            // Of lines of one second, the later was written later.
+            let at = stamp.max(self.floor.min(stamp.plus_us(slack_us)));
+            let moment =
+                Moment { at, slack_us: slack_us - at.us_since(stamp), is_made_up: false, is_coarse: slack_us > 0 };
+            (self.floor, self.last) = (at, Some(moment));
             return moment;
         }
         // A line without a time among lines with one was written when they were.
         self.last.unwrap_or_else(|| {
             self.made_up = self.made_up.plus_us(STEP_US);
-            Moment { at: self.made_up, slack_us: 0, is_made_up: true }
+            Moment { at: self.made_up, slack_us: 0, is_made_up: true, is_coarse: false }
         })
+    }
+
+    /// Lines that come were written at `time` or later.
+    pub(in crate::ingest::formats) fn reach(&mut self, time: Time) {
+        self.floor = self.floor.max(time);
     }
 
     /// Where nothing tells the time: it is `time` at least by now.
