@@ -164,6 +164,11 @@ impl Flags {
     pub const SUBSCRIPTION: u32 = 1 << 26;
     /// The number of the attempt was counted from 0.
     pub const FROM_ZERO: u32 = 1 << 27;
+    /// The log has no times: [`Attempt::sent`] says in which order attempts stand, and nothing else.
+    pub const ORDER_ONLY: u32 = 1 << 28;
+
+    /// The log's clock shows whole seconds, whatever [`Attempt::sent`] says.
+    pub const WHOLE_SECONDS: u32 = 1 << 29;
 
     /// Where the two bits of how the answer ended stand.
     const END_SHIFT: u32 = 22;

@@ -22,6 +22,7 @@ mod first_screen;
 mod form_schemas;
 mod formats;
 mod formats_gateways;
+mod formats_text;
 mod github;
 mod grouping;
 mod honesty;

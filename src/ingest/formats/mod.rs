@@ -14,7 +14,11 @@ mod llmock;
 mod logfmt;
 mod model_api;
 pub(in crate::ingest) mod native;
+mod node_sdk;
 mod ocr_report;
+mod python_sdk;
+mod retry_lines;
+mod text;
 mod undated;
 
 use super::envelope::ENVELOPES;
@@ -34,9 +38,12 @@ pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
     &ocr_report::OcrReport,
     &aws::Aws,
     &cloudflare::Cloudflare,
+    &python_sdk::PythonSdk,
+    &node_sdk::NodeSdk,
     &native::Native,
     &logfmt::Logfmt,
     &csv::Csv,
+    &retry_lines::RetryLines,
 ];
 
 /// A format that the user names.

@@ -191,6 +191,8 @@ impl Builder<'_, '_> {
             (Flags::CHUNK_GAP, record.chunk_gap_ms.is_some()),
             (Flags::SUBSCRIPTION, record.headers.any_window),
             (Flags::FROM_ZERO, record.number_from_zero),
+            (Flags::ORDER_ONLY, record.order_only),
+            (Flags::WHOLE_SECONDS, record.whole_seconds),
         ] {
             flags.set(mask, on);
         }
