@@ -18,6 +18,12 @@ pub(crate) trait Format: Sync {
     /// Whether an input that begins with `head` is of this format.
     fn detect(&self, head: &Head<'_>) -> Match;
 
+    /// What is to be said of an input that begins with `head`, in sentences.
+    fn notes(&self, head: &Head<'_>) -> Vec<String> {
+        let _ = head;
+        Vec::new()
+    }
+
     /// How inputs are cut.
     fn framing(&self) -> Framing {
         Framing::Lines

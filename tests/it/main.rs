@@ -21,6 +21,7 @@ mod failed_io;
 mod first_screen;
 mod form_schemas;
 mod formats;
+mod formats_agents;
 mod formats_gateways;
 mod formats_text;
 mod github;
