@@ -17,7 +17,8 @@ fn attempts(read: &Ingested) -> Vec<String> {
         let wait = read.table.detail(row).and_then(|detail| detail.planned_us);
         let wait = wait.map_or(String::new(), |us| format!(" wait {}", us / 1000));
         let count = row.sdk_count().map_or(String::new(), |count| format!(" retry {count}"));
-        let number = if row.number > 0 { format!(" attempt {}/{}", row.number, row.max_attempts) } else { String::new() };
+        let number =
+            if row.number > 0 { format!(" attempt {}/{}", row.number, row.max_attempts) } else { String::new() };
         let class = row.class.map_or(String::new(), |class| format!(" {}", class.name()));
         format!("{}{count}{number}{wait}{class}", row.status)
     };
@@ -61,11 +62,7 @@ fn python_info_lines_with_whole_seconds() {
 #[test]
 fn python_debug_lines_carry_headers_options_and_exceptions() {
     let read = read("python-sdk/debug.log");
-    let expected = [
-        "429 retry 0 wait 460 rate_limited",
-        "0 retry 1 wait 900 connection",
-        "429 retry 2 rate_limited",
-    ];
+    let expected = ["429 retry 0 wait 460 rate_limited", "0 retry 1 wait 900 connection", "429 retry 2 rate_limited"];
     assert_eq!(attempts(&read), expected);
     let (table, rows) = (&read.table, &read.table.rows);
     let detail = |row: usize| table.detail(&rows[row]).unwrap();
@@ -75,6 +72,7 @@ fn python_debug_lines_carry_headers_options_and_exceptions() {
     assert_eq!(rows[0].duration.as_us(), Some(240_000));
     assert_eq!(detail(0).max_tokens, 64);
     assert_eq!(table.names.get(table.origin(&rows[0]).model), Some("model-a"));
+    assert_eq!(table.names.get(table.origin(&rows[0]).client), Some("my-agent"));
     assert_eq!(table.names.get(detail(1).exception), Some("ReadError"));
     assert_eq!(table.names.get(detail(2).message), Some("You're over the limit"));
     assert!(is_accounted_for("python-sdk/debug.log", &read));
@@ -111,12 +109,8 @@ fn no_rule_that_needs_a_clock_speaks_of_a_log_without_times() {
 fn calls_side_by_side_are_told_apart() {
     let read = read("python-sdk/two_threads.log");
     assert_eq!(read.table.rows.len(), 4);
-    let of_second: Vec<&Attempt> = read
-        .table
-        .rows
-        .iter()
-        .filter(|row| read.table.call_id(row) == Some("stainless-python-retry-two"))
-        .collect();
+    let of_second: Vec<&Attempt> =
+        read.table.rows.iter().filter(|row| read.table.call_id(row) == Some("stainless-python-retry-two")).collect();
     assert_eq!(of_second.iter().map(|row| row.status).collect::<Vec<_>>(), [500, 200]);
 }
 
@@ -140,8 +134,7 @@ fn headers_are_read_from_the_connection_beneath() {
 #[test]
 fn typescript_lines_name_what_they_retry() {
     let read = read("node-sdk/info.log");
-    let expected =
-        ["529 retry 0 overloaded", "0 retry 1 connection", "200 retry 2", "400 retry 0 invalid_request"];
+    let expected = ["529 retry 0 overloaded", "0 retry 1 connection", "200 retry 2", "400 retry 0 invalid_request"];
     assert_eq!(attempts(&read), expected);
     assert!(is_ordered_only(&read) && is_accounted_for("node-sdk/info.log", &read));
     assert_eq!(read.table.rows[0].duration.as_us(), Some(31_000));
