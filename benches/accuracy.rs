@@ -3,7 +3,8 @@
 //! ```text
 //! cargo bench --bench accuracy > docs/properties.md
 //! ```
-#![allow(dead_code, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::unwrap_used)] // shared with tests
+// Shared with tests, of which nothing is compiled here.
+#![allow(dead_code, unused_imports, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::unwrap_used)]
 
 #[path = "../tests/it/common/mod.rs"]
 mod common;

@@ -55,6 +55,8 @@ pub struct Past {
     pub problems_hidden: u64,
     #[serde(default)]
     coverage: Vec<PastCoverage>,
+    #[serde(default)]
+    undecided: Vec<PastUndecided>,
 }
 
 /// The figures of a former report that nights are compared by.
@@ -124,6 +126,12 @@ struct PastCoverage {
     rules: Vec<String>,
 }
 
+/// A rule that lacked a field of some calls.
+#[derive(Clone, Debug, Deserialize)]
+struct PastUndecided {
+    rule: String,
+}
+
 /// What a file must say of itself before the rest is read.
 #[derive(Deserialize)]
 struct Label {
@@ -183,10 +191,11 @@ impl Past {
         value.is_some_and(|rest| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
     }
 
-    /// Whether the log lacked what this rule needs to judge.
+    /// Whether the log lacked what this rule needs to judge, of all calls or of some.
     #[must_use]
     pub fn cannot_judge(&self, rule: &str) -> bool {
-        self.coverage.iter().any(|gap| gap.rules.iter().any(|code| code == rule))
+        let lacks_all = self.coverage.iter().any(|gap| gap.rules.iter().any(|code| code == rule));
+        lacks_all || self.undecided.iter().any(|gap| gap.rule == rule)
     }
 }
 

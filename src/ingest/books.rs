@@ -1,9 +1,12 @@
 //! What is read from many inputs, put together in order.
 
-use super::chunk::{self, Chunk, Stretch};
+use super::account;
+use super::chunk::{Chunk, Stretch};
+use super::error::IngestError;
+use super::ingested::Ingested;
 use super::misread::Misread;
 use super::open::Plan;
-use super::{IngestError, Ingested, Source};
+use super::source::Source;
 use crate::model::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,7 +140,7 @@ impl Books {
         self.lines[index] += newlines;
         let input = &mut self.out.inputs[index];
         input.bytes += bytes;
-        chunk::add(&mut input.ledger, &account.ledger);
+        account::add(&mut input.ledger, &account.ledger);
         self.misread.merge(account.misread, file);
         for (key, count) in account.unclear {
             *self.unclear.entry(key).or_default() += count;

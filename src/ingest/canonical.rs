@@ -1,6 +1,7 @@
 //! Any input as lines of native records: for who searches lines by their bytes.
 
-use super::chunk::{Account, Part, Reading};
+use super::account::{Account, Reading};
+use super::chunk::Part;
 use super::feed::Feed;
 use super::open::{Habits, Plan};
 use super::record::{Place, Record, spelled};

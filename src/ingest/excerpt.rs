@@ -1,7 +1,7 @@
 //! Single lines of one input, read apart from the rest.
 
+use super::account::{Account, Reading};
 use super::block::Block;
-use super::chunk::{Account, Reading};
 use super::filter::Filter;
 use super::format::Decoder;
 use super::open::{Habits, Plan};

@@ -101,3 +101,69 @@ impl Feed {
         std::mem::replace(&mut self.held, held)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::ingest::format::{Format, Match};
+    use crate::ingest::formats::native::NativeDecoder;
+    use crate::ingest::head::Head;
+    use std::io::Cursor;
+
+    struct Framed(Framing);
+
+    impl Format for Framed {
+        fn name(&self) -> &'static str {
+            "framed"
+        }
+
+        fn description(&self) -> &'static str {
+            ""
+        }
+
+        fn told_by(&self) -> &'static str {
+            ""
+        }
+
+        fn detect(&self, _: &Head<'_>) -> Match {
+            Match::No
+        }
+
+        fn framing(&self) -> Framing {
+            self.0
+        }
+
+        fn decoder(&self) -> Box<dyn Decoder> {
+            Box::new(NativeDecoder::default())
+        }
+    }
+
+    fn blocks(format: &'static dyn Format, text: &str, size: usize) -> Vec<(String, Vec<u32>)> {
+        let plan = Arc::new(Plan { format, ..Plan::plain() });
+        let input = Box::new(Cursor::new(text.as_bytes().to_vec()));
+        let mut feed = Feed::new(input, size, &plan, "s", Zone::UTC);
+        let mut all = Vec::new();
+        while let Some(fed) = feed.next().unwrap() {
+            if !fed.lines.bytes.is_empty() {
+                let lines = fed.lines.spots.iter().map(|spot| spot.line).collect();
+                all.push((String::from_utf8(fed.lines.bytes).unwrap(), lines));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn blocks_are_cut_as_the_format_wants_them() {
+        static STANZAS: Framed = Framed(Framing::Stanzas(|line| line.starts_with('#')));
+        static DOCUMENTS: Framed = Framed(Framing::Documents);
+        let text = "before\n# a\n more\n# b\n# c\n more\n more";
+        for size in 1..text.len() + 2 {
+            let all = blocks(&STANZAS, text, size);
+            assert!(all.iter().skip(1).all(|(block, _)| block.starts_with('#')), "{size}: {all:?}");
+            assert_eq!(all.iter().map(|(block, _)| block.as_str()).collect::<String>(), format!("{text}\n"));
+            assert!(all.iter().flat_map(|(_, lines)| lines).copied().eq(1..=7), "{size}: {all:?}");
+            assert_eq!(blocks(&DOCUMENTS, text, size), [(format!("{text}\n"), (1..=7).collect())], "{size}");
+        }
+    }
+}

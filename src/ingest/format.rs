@@ -1,7 +1,7 @@
 //! What a format of logs is: how it is told from others, how it is cut, and what reads it.
 
 use super::block::Block;
-use super::open::Head;
+use super::head::Head;
 use super::sink::Sink;
 
 /// A way in which attempts are written down. One file under `formats/`, one line in [`super::formats::FORMATS`].
@@ -17,6 +17,12 @@ pub(crate) trait Format: Sync {
 
     /// Whether an input that begins with `head` is of this format.
     fn detect(&self, head: &Head<'_>) -> Match;
+
+    /// What is to be said of an input that begins with `head`, in sentences.
+    fn notes(&self, head: &Head<'_>) -> Vec<String> {
+        let _ = head;
+        Vec::new()
+    }
 
     /// How inputs are cut.
     fn framing(&self) -> Framing {

@@ -1,11 +1,16 @@
 //! Inputs read one after the other, their pieces side by side; every attempt is kept.
 
 use super::books::Merger;
+use super::error::IngestError;
 use super::feed::Feed;
-use super::open::{FRONT, Plan};
+use super::ingested::Ingested;
+use super::limits::BATCH;
+use super::limits::FRONT;
+use super::open::Plan;
+use super::options::{Options, Progress};
 use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
-use super::{BATCH, IngestError, Ingested, Options, Progress, Source, bytes_of};
+use super::source::{Source, bytes_of};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;

@@ -2,8 +2,8 @@
 //!
 //! Every record is handed on as one line: between the strings of JSON, a newline is but space.
 
-use super::block::Spot;
-use super::chunk::LONGEST_LINE;
+use super::limits::LONGEST_LINE;
+use super::position::Spot;
 use super::record::json::Reader;
 use std::borrow::Cow;
 
@@ -95,7 +95,7 @@ impl Documents {
 
     /// Hands on every record that is whole.
     fn cut(&mut self, take: Take<'_>) {
-        let text = std::mem::take(&mut self.rest);
+        let mut text = std::mem::take(&mut self.rest);
         let bytes = text.as_bytes();
         let (mut start, mut at) = (0, self.seen);
         while let Some(byte) = bytes.get(at).copied() {
@@ -148,7 +148,9 @@ impl Documents {
             self.line = self.seen_line;
         }
         self.seen = at - start;
-        text[start..].clone_into(&mut self.rest);
+        // A record that goes on stays where it is.
+        text.drain(..start);
+        self.rest = text;
     }
 
     fn hand_on(&mut self, value: &str, take: Take<'_>) {

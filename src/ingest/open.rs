@@ -1,57 +1,21 @@
 //! Decides once, from the first bytes of an input, how it is read: what is wrapped around its lines, in which format
 //! they are, and what their times mean.
 
-use super::chunk::{Account, Reading};
+use super::account::{Account, Reading};
 use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::envelope::{ENVELOPES, Envelope, Inner};
 use super::format::{Decoder, Format, Framing, Match, Order, Share};
 use super::formats::{self, FORMATS};
+use super::head::Head;
 use super::json_documents::Mode;
+use super::limits::FRONT;
 use super::look;
 use super::record::json::Reader;
 use super::record::{Glance, Place, Record, glance, whole_record};
 use super::sink::{Sink, To};
 use super::unwrap::{Unwrapped, Unwrapper, Wrapping};
 use crate::model::Zone;
-use std::borrow::Cow;
-
-/// Bytes at the front of an input, unpacked, that are looked at.
-pub(crate) const FRONT: usize = 1 << 16;
-
-/// The front of an input, as detection sees it.
-pub(crate) struct Head<'h> {
-    text: Cow<'h, str>,
-    /// It is the whole input.
-    pub(crate) is_whole: bool,
-    /// What the user's own words mean.
-    pub(crate) dialect: &'h Dialect,
-}
-
-impl<'h> Head<'h> {
-    /// Of the first [`FRONT`] bytes of an input, or all of it. A line that breaks off is left out.
-    pub(crate) fn new(front: &'h [u8], dialect: &'h Dialect) -> Head<'h> {
-        let is_whole = front.len() < FRONT;
-        let end = if is_whole { front.len() } else { memchr::memrchr(b'\n', front).map_or(0, |newline| newline + 1) };
-        // Of one line that is longer than all of it, the front is what there is to see.
-        Head::new_of(if end == 0 { front } else { &front[..end] }, is_whole, dialect)
-    }
-
-    /// Of whole lines.
-    fn new_of(lines: &'h [u8], is_whole: bool, dialect: &'h Dialect) -> Head<'h> {
-        Head { text: String::from_utf8_lossy(lines), is_whole, dialect }
-    }
-
-    /// All of it.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Lines that hold something, without space around them.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
-        self.text.lines().map(|line| line.trim_start_matches('\u{feff}').trim()).filter(|line| !line.is_empty())
-    }
-}
 
 /// What all inputs of an analysis are read by.
 #[derive(Clone, Copy)]
@@ -118,6 +82,7 @@ impl Plan {
         };
         let look = look::look(&front.glances(&wrapping, format));
         notes.extend(look.notes);
+        notes.extend(front.notes(format, &wrapping));
         Plan { wrapping, format, conventions: look.conventions, why, notes }
     }
 
@@ -211,6 +176,12 @@ impl Front<'_> {
         unwrapper.give()
     }
 
+    /// What the format says of it.
+    fn notes(&self, format: &dyn Format, wrapping: &Wrapping) -> Vec<String> {
+        let unwrapped = self.unwrapped(wrapping);
+        format.notes(&Head::new_of(&unwrapped.bytes, self.front.len() < FRONT, self.habits.dialect))
+    }
+
     /// The attempts of it at a glance.
     fn glances(&self, wrapping: &Wrapping, format: &dyn Format) -> Vec<Glance> {
         let reading = Reading {
@@ -236,24 +207,17 @@ impl Front<'_> {
 
     /// The first line that does not fit the format the user names, and what the input looks like.
     fn misfit(&self, format: &dyn Format, wrapping: &Wrapping) -> Option<String> {
-        const SHOWN: usize = 60;
         let unwrapped = self.unwrapped(wrapping);
-        let is_misfit =
-            |line: &&str| format.detect(&Head::new_of(line.as_bytes(), true, self.habits.dialect)) == Match::No;
+        let fits = |line: &str| format.detect(&Head::new_of(line.as_bytes(), true, self.habits.dialect)) != Match::No;
         let text = String::from_utf8_lossy(&unwrapped.bytes);
-        let (nth, line) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty() && is_misfit(line))?;
+        let nth = text.lines().position(|line| !line.trim().is_empty() && !fits(line))?;
         let number = unwrapped.spots.get(nth).map_or(1, |spot| spot.line);
-        let looks = match detect(&Head::new(self.front, self.habits.dialect)) {
-            (_, Match::No) => String::new(),
-            (other, _) => format!("; it looks like {}", other.name()),
+        let told = Front { front: self.front, habits: &Habits { format: None, ..*self.habits } }.understand();
+        let looks = match told.fit {
+            Match::No => "it looks like no format that is known".to_owned(),
+            _ => format!("it looks like {}", told.format.name()),
         };
-        let shown = &line[..line.floor_char_boundary(SHOWN)];
-        let rest = if shown.len() < line.len() { "..." } else { "" };
-        Some(format!(
-            "{MISFIT}{}: line {number} does not fit: `{}{rest}`{looks}",
-            format.name(),
-            crate::untrusted::mask_keys(shown)
-        ))
+        Some(format!("{MISFIT}{}: line {number} does not fit; {looks}", format.name()))
     }
 }
 

@@ -1,15 +1,18 @@
 //! Pieces of work: what one worker reads in one go, and how it does.
 
+use super::account::Reading;
 use super::books::Streams;
-use super::chunk::{Chunk, Part, Reading};
+use super::chunk::{Chunk, Part};
 use super::feed::Feed;
 use super::format::Decoder;
-use super::open::{FRONT, Plan};
+use super::limits::FRONT;
+use super::open::Plan;
+use super::options::{Options, Progress};
 use super::reader::{self, Blocks, Bytes};
 use super::record::Memory;
+use super::source::Source;
 use super::unwrap::Unwrapper;
 use super::windows::{Lines, Window};
-use super::{Options, Progress, Source};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};

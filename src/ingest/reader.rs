@@ -1,8 +1,8 @@
 //! Bytes of an input in stretches of whole lines: windows of a plain file read side by side, blocks of a
 //! stream read one after the other.
 
-use super::WINDOW;
-use super::chunk::LONGEST_LINE;
+use super::limits::LONGEST_LINE;
+use super::limits::WINDOW;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;

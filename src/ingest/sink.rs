@@ -1,8 +1,8 @@
 //! Where decoders put what they read.
 
-use super::block::Position;
-use super::chunk::{Account, Reading};
+use super::account::{Account, Reading};
 use super::dialect::Dialect;
+use super::position::Position;
 use super::record::{Memory, Place, Record, Taken, take};
 use crate::model::{AttemptTable, Zone};
 

@@ -1,6 +1,7 @@
 //! Inputs as the user names them: files, patterns, directories, standard input.
 
-use super::{IngestError, reader};
+use super::error::IngestError;
+use super::reader;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -123,6 +124,13 @@ fn pattern(text: &str) -> Result<Vec<Source>, IngestError> {
     let paths = glob::glob(text).map_err(|error| bad(error.to_string()))?;
     let found: Vec<Source> = paths.filter_map(Result::ok).filter(|path| path.is_file()).map(Source::File).collect();
     if found.is_empty() { Err(bad("no file matches it".to_owned())) } else { Ok(found) }
+}
+
+pub(super) fn bytes_of(source: &Source) -> std::io::Result<reader::Bytes> {
+    match source {
+        Source::Stdin => reader::stream(Box::new(std::io::stdin())),
+        Source::File(path) => reader::open(path),
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! Lines taken out of what shippers and loggers wrapped around them.
 
-use super::block::{Block, Given, Spot};
+use super::block::Block;
 use super::envelope::{Envelope, Inner};
 use super::json_documents::{Documents, Mode};
+use super::position::{Given, Spot};
 use crate::model::Zone;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A line that arrives in parts is joined up to this length, in bytes.
-const LONGEST_JOINED: usize = super::chunk::LONGEST_LINE;
+const LONGEST_JOINED: usize = super::limits::LONGEST_LINE;
 /// Sources whose parts are waited for at once.
 const MOST_OPEN: usize = 1024;
 

@@ -34,7 +34,7 @@ impl Window {
     /// will keep is ended early.
     pub(crate) fn read(&mut self, file: &File, start: u64, end: u64, length: u64) -> io::Result<Lines<'_>> {
         if self.buffer.len() > KEPT {
-            self.buffer = Vec::new();
+            *self = Window::default();
         }
         // The byte before tells whether a line begins at `start`.
         let from = start.saturating_sub(1);

@@ -128,7 +128,7 @@ fn judging_rules(options: &Options) -> impl Iterator<Item = JudgingRule> {
 
 /// The rules that judge one call at a time.
 pub(crate) fn call_rules(options: &Options) -> Vec<JudgingRule> {
-    judging_rules(options).filter(|(rule, _)| !matches!(rule.check, Check::Fleet(_))).collect()
+    judging_rules(options).filter(|(rule, _)| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfTold(..))).collect()
 }
 
 /// A judgement apart from its table, while that changes.
@@ -261,7 +261,7 @@ impl<'a> Judgement<'a> {
                 }
                 None
             }),
-            Check::Fleet(_) => None,
+            Check::Fleet(_) | Check::FleetIfTold(..) => None,
         }
     }
 
@@ -270,8 +270,16 @@ impl<'a> Judgement<'a> {
         self.fleet.settle(&rules::terms(&options.settings));
         self.tell_of_all();
         for (rule, is_reported) in judging_rules(options) {
-            if let Check::Fleet(check) | Check::CallAndFleet(_, check) = rule.check {
-                for hit in check(&self.fleet, &options.settings) {
+            if let Check::Fleet(check) | Check::CallAndFleet(_, check) | Check::FleetIfTold(check, _) = rule.check {
+                let hits = check(&self.fleet, &options.settings);
+                if let Check::FleetIfTold(_, lacks) = rule.check
+                    && is_reported
+                    && hits.is_empty()
+                    && let Some((field, calls)) = lacks(&self.fleet, &options.settings)
+                {
+                    *self.undecided.entry((rule.code, field)).or_default() += calls;
+                }
+                for hit in hits {
                     let run = hit.run.unwrap_or(Symbol::NONE);
                     self.note_waste(run, hit.wasted.len() as u64 + hit.wasted_more);
                     self.fleet.sums.note_wasted(self.fleet.table, run, &hit.wasted);
@@ -330,9 +338,7 @@ impl<'a> Judgement<'a> {
         if let Some(tally) = self.fleet.runs.get_mut(&run) {
             tally.findings[severity as usize] += 1;
         }
-        if call.is_some()
-            && let Some(row) = hit.rows.first()
-        {
+        if let Some(row) = hit.rows.first() {
             let origin = table.rows[*row as usize].origin;
             self.fleet.senders.entry(origin).or_default().findings[severity as usize] += 1;
         }

@@ -1,7 +1,7 @@
 //! How many sends the calls of some minutes became, and whether their retries backed off.
 
 use super::flow::{Flow, Flows};
-use super::spot::{Spot, earlier};
+use super::row_ref::{RowRef, earlier};
 use crate::calls::{Call, Grouping};
 use crate::model::Time;
 
@@ -19,7 +19,7 @@ pub struct Amplified {
     /// Of those, the sends of calls that two loops retried.
     pub layered: u64,
     /// The earliest send.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
 }
 
 impl Amplified {
@@ -81,6 +81,7 @@ pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<A
 #[must_use]
 pub fn spans_over(flows: &Flows, span_us: i64, least_calls: u64, ratio: f64) -> u64 {
     let (_, flow) = flows.by_time();
+    let span_us = span_us.max(1);
     let mut over = 0;
     let (mut calls, mut sends, mut begin) = (0, 0, 0);
     for (place, (at, arrived)) in flow.iter().enumerate() {
@@ -118,7 +119,7 @@ pub struct Spacing {
     /// Sum of ln(last / first), in thousandths, and of its square.
     growth: (i64, u64),
     /// The earliest last retry of them.
-    pub example: Option<Spot>,
+    pub example: Option<RowRef>,
 }
 
 /// A longer wait counts as one of a minute: one night's sleep says nothing about the others.
@@ -146,10 +147,11 @@ impl Spacing {
         self.last_us += last_us.unsigned_abs();
         self.growth.0 += growth;
         self.growth.1 += growth.unsigned_abs().pow(2);
-        self.example = earlier(self.example, Some(Spot::of(call.table(), call.rows()[last])));
+        self.example = earlier(self.example, Some(RowRef::of(call.table(), call.rows()[last])));
     }
 
-    pub(super) fn merge(&mut self, other: Spacing) {
+    /// Takes in those of other calls.
+    pub(crate) fn merge(&mut self, other: Spacing) {
         self.calls += other.calls;
         self.first_us += other.first_us;
         self.last_us += other.last_us;

@@ -1,6 +1,6 @@
 //! How answers end: which clients log a stop reason, and which of their answers have none.
 
-use super::spot::Spot;
+use super::row_ref::RowRef;
 use crate::calls::Call;
 use crate::model::{AnswerEnd, Attempt, AttemptTable, Flags, Origin, Symbol};
 use foldhash::fast::RandomState;
@@ -39,7 +39,7 @@ pub struct Endless {
     /// How many.
     pub count: u64,
     /// The earliest of them, in order.
-    pub earliest: Vec<Spot>,
+    pub earliest: Vec<RowRef>,
 }
 
 /// By client.
@@ -75,7 +75,7 @@ pub(super) fn absorb(all: &mut AnswersBy, call: &Call<'_>) {
     let answered = !last.failed() || last.flags.end() == AnswerEnd::Truncated;
     if answered && !asked_again && counts(last) {
         let asker = Asker::of(call.origin(position), last.flags.has(Flags::STREAM));
-        all.entry(asker).or_default().note(last, Spot::of(call.table(), call.rows()[position]));
+        all.entry(asker).or_default().note(last, RowRef::of(call.table(), call.rows()[position]));
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn merge(all: &mut AnswersBy, other: AnswersBy) {
 }
 
 impl Answers {
-    pub(super) fn note(&mut self, attempt: &Attempt, spot: Spot) {
+    pub(super) fn note(&mut self, attempt: &Attempt, spot: RowRef) {
         match attempt.flags.end() {
             AnswerEnd::Complete => self.complete += 1,
             AnswerEnd::Truncated => self.truncated += 1,
@@ -112,12 +112,12 @@ impl Answers {
 }
 
 impl Endless {
-    fn note(&mut self, spot: Spot) {
+    fn note(&mut self, spot: RowRef) {
         self.count += 1;
         self.keep(spot);
     }
 
-    fn keep(&mut self, spot: Spot) {
+    fn keep(&mut self, spot: RowRef) {
         if self.earliest.len() == EARLIEST && self.earliest.last().is_some_and(|last| *last < spot) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Calls that start together.
 
 use super::moments::{Moment, Moments};
-use super::spot::earlier_row;
+use super::row_ref::earlier_row;
 use super::tally::{is_overload, is_rate_limit};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, Symbol, Time};

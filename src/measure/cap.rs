@@ -1,6 +1,6 @@
 //! Spent caps, and the calls that ran into them.
 
-use super::spot::Spot;
+use super::row_ref::RowRef;
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AttemptTable, Mergeable, Scope, Series, Symbol, Time};
@@ -31,9 +31,9 @@ pub struct CapTally {
     /// By the time they were opened.
     opened: Series<Capped>,
     /// The first row that met the cap.
-    pub first: Spot,
+    pub first: RowRef,
     /// The last.
-    pub last: Spot,
+    pub last: RowRef,
 }
 
 /// Calls, and their sends.
@@ -62,7 +62,7 @@ impl CapTally {
         if first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0) {
             opened.add(first.sent, Capped { calls: 1, sends: call.len() as u64 });
         }
-        let spot = Spot::of(call.table(), call.rows()[position]);
+        let spot = RowRef::of(call.table(), call.rows()[position]);
         CapTally { opened, first: spot, last: spot }
     }
 

@@ -4,18 +4,18 @@ use super::answers::{self, AnswersBy, Asker};
 use super::backoff::Backoffs;
 use super::burst::RunMark;
 use super::cap::{CapKey, CapTally, Holder};
+use super::direct_cache::DirectCache;
+use super::failure_clusters::FailureClusters;
 use super::flow::Flow;
 use super::instants::{Span, Terms};
-use super::lately::Lately;
 use super::layers::{self, Layers};
-use super::outbreak::Outbreaks;
 use super::recovery::{self, Recoveries, Recovery};
+use super::row_ref::RowRef;
 use super::run::RunTally;
 use super::scope::ScopeTally;
 use super::sender::SenderTally;
 use super::service::Service;
 use super::spent::Spent;
-use super::spot::Spot;
 use super::tally::{Alike, ClassTally, Tally};
 use super::under_way::UnderWay;
 use crate::calls::Call;
@@ -58,7 +58,7 @@ pub struct Sums {
     /// What became of retries.
     pub recoveries: Recoveries,
     /// Failures over time.
-    pub outbreaks: Outbreaks,
+    pub failure_clusters: FailureClusters,
     /// Loops around loops.
     pub layers: Layers,
     /// Calls under way, where a pool is declared.
@@ -70,11 +70,11 @@ pub struct Sums {
     /// What is known of each service, once somebody asks.
     by_service: OnceLock<HashMap<Service, OfService, RandomState>>,
     /// Where runs stand, and their marks.
-    known_runs: Lately<Symbol, (usize, RunMark)>,
+    known_runs: DirectCache<Symbol, (usize, RunMark)>,
     /// Where the scopes of origins, and the origins themselves, stand.
-    known_origins: Lately<OriginId, (usize, usize)>,
+    known_origins: DirectCache<OriginId, (usize, usize)>,
     /// Where the answers stand of what asks from origins, apart for streams.
-    known_askers: Lately<(OriginId, bool), usize>,
+    known_askers: DirectCache<(OriginId, bool), usize>,
 }
 
 /// One service, whatever the account.
@@ -108,9 +108,9 @@ impl Sums {
         self.scopes.values_mut().for_each(|scope| scope.each_row(visit));
         self.caps.values_mut().for_each(|cap| cap.each_row(visit));
         self.backoffs.each_row(visit);
-        self.recoveries.values_mut().for_each(|recovery| Spot::each_row(&mut recovery.first, visit));
-        self.outbreaks.each_row(visit);
-        self.layers.values_mut().for_each(|tally| Spot::each_row(&mut tally.first, visit));
+        self.recoveries.values_mut().for_each(|recovery| RowRef::each_row(&mut recovery.first, visit));
+        self.failure_clusters.each_row(visit);
+        self.layers.values_mut().for_each(|tally| RowRef::each_row(&mut tally.first, visit));
         self.answers.values_mut().for_each(|answers| answers.each_row(visit));
     }
 
@@ -122,7 +122,7 @@ impl Sums {
         self.absorb_senders(call, run);
         let layered = layers::absorb(&mut self.layers, call);
         let sent = call.as_sent();
-        self.runs[run].doomed.follow(&sent, since);
+        self.runs[run].terminal_failures.follow(&sent, since);
         for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
             let (place, _) = self.places_of(call.table(), origin);
             if call.is_untimed() {
@@ -150,14 +150,14 @@ impl Sums {
     pub fn absorb_plain(&mut self, table: &AttemptTable, rows: impl Iterator<Item = u32>, since: Time) {
         let mut alike = Alike::default();
         for row in rows {
-            let (attempt, spot) = (&table.rows[row as usize], Spot::of(table, row));
+            let (attempt, spot) = (&table.rows[row as usize], RowRef::of(table, row));
             self.tally.absorb_plain(table, attempt, spot, &mut alike);
             self.absorb_success(table, attempt, spot, since);
         }
         self.tally.finish(alike);
     }
 
-    fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot, since: Time) {
+    fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef, since: Time) {
         let (run, mark) = self.run_of(table, attempt.run);
         let (scope, sender) = self.places_of(table, attempt.origin);
         let spent = Spent::of(table, attempt, spot.row);
@@ -165,12 +165,12 @@ impl Sums {
         let tally = &mut self.runs[run];
         tally.absorb_plain(table, attempt, spot);
         tally.spent.add(spent);
-        tally.doomed.succeed(attempt.sent, since);
+        tally.terminal_failures.succeed(attempt.sent, since);
         if answers::counts(attempt) {
             let asker = self.asker_of(table, attempt);
             self.answers[asker].note(attempt, spot);
         }
-        if attempt.flags.has(Flags::ORDER_ONLY) {
+        if attempt.is_untimed() {
             return;
         }
         let tally = &mut self.scopes[scope];
@@ -226,7 +226,7 @@ impl Sums {
     pub fn follow(&mut self, call: &Call<'_>, since: Time) {
         let sent = call.as_sent();
         let (run, mark) = self.run_of(call.table(), call.first().run);
-        self.runs[run].doomed.follow(&sent, since);
+        self.runs[run].terminal_failures.follow(&sent, since);
         for (scope, origin) in scopes_of(call).into_iter().filter(|_| !call.is_untimed()) {
             let (place, _) = self.places_of(call.table(), origin);
             self.scopes[place].instants.follow(&sent, mark, scope, since);
@@ -251,9 +251,9 @@ impl Sums {
             let instants = std::mem::take(&mut tally.instants);
             self.scopes.entry(*scope).or_default().instants.merge(table, instants);
         }
-        for (run, tally) in other.runs.iter_mut().filter(|(_, tally)| tally.doomed.is_waiting()) {
-            let doomed = std::mem::take(&mut tally.doomed);
-            self.runs.entry(*run).or_default().doomed.merge(doomed);
+        for (run, tally) in other.runs.iter_mut().filter(|(_, tally)| tally.terminal_failures.is_waiting()) {
+            let terminal_failures = std::mem::take(&mut tally.terminal_failures);
+            self.runs.entry(*run).or_default().terminal_failures.merge(terminal_failures);
         }
         self.backoffs.take_waiting(table, &mut other.backoffs);
         self.under_way.take_waiting(&mut other.under_way);
@@ -276,18 +276,18 @@ impl Sums {
         let end = last.filter(|_| until == Time(i64::MAX)).unwrap_or(Time(i64::MAX));
         for (scope, tally) in &mut self.scopes {
             tally.instants.settle(table, until, Span { begin, end }, terms);
-            self.outbreaks.follow(Service::of(scope), tally.instants.take_failures());
+            self.failure_clusters.follow(Service::of(scope), tally.instants.take_failures());
         }
-        self.outbreaks.settle(until);
+        self.failure_clusters.settle(until);
         self.under_way.settle(until);
-        self.runs.values_mut().for_each(|run| run.doomed.settle(until));
+        self.runs.values_mut().for_each(|run| run.terminal_failures.settle(until));
         self.backoffs.settle(table, until);
     }
 
     fn absorb_failures(&mut self, call: &Call<'_>) {
         recovery::absorb(&mut self.recoveries, call);
         if !call.is_untimed() {
-            self.outbreaks.absorb(call);
+            self.failure_clusters.absorb(call);
         }
         let mut seen: SmallVec<[Class; 4]> = SmallVec::new();
         for (position, attempt) in call.attempts().enumerate() {
@@ -345,7 +345,7 @@ impl Sums {
         }
         self.backoffs.merge(table, other.backoffs);
         recovery::merge(&mut self.recoveries, other.recoveries);
-        self.outbreaks.merge(other.outbreaks);
+        self.failure_clusters.merge(other.failure_clusters);
         layers::merge(&mut self.layers, other.layers);
         self.under_way.merge(other.under_way);
         answers::merge(&mut self.answers, other.answers);

@@ -1,6 +1,6 @@
 //! What a rate-limit scope was sent, and what it refused, over time.
 
-use super::spot::{Spot, earlier, note};
+use super::row_ref::{RowRef, earlier, note};
 use crate::model::{Mergeable, Series, Time};
 
 /// Sends of one stretch of time.
@@ -23,14 +23,14 @@ pub struct Flow {
     /// When the last of those that succeeded was sent.
     pub last_ok: Option<Time>,
     /// The earliest of the attempts.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
     /// When the last of them was sent.
     pub last: Option<Time>,
 }
 
 impl Flow {
     /// One more call, whose only send succeeded.
-    pub(super) fn add_plain(&mut self, spot: Spot) {
+    pub(super) fn add_plain(&mut self, spot: RowRef) {
         self.sends += 1;
         self.ok += 1;
         self.calls += 1;
@@ -61,6 +61,6 @@ pub type Flows = Series<Flow>;
 
 impl Flows {
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        self.each_mut().for_each(|flow| Spot::each_row(&mut flow.first, visit));
+        self.each_mut().for_each(|flow| RowRef::each_row(&mut flow.first, visit));
     }
 }

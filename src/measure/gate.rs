@@ -1,7 +1,7 @@
 //! What 429s said on one scope, and who was sent there nevertheless.
 
 use super::moments::{Moment, Moments};
-use super::spot::{Spot, earlier_row};
+use super::row_ref::{RowRef, earlier_row};
 use super::tally::is_rate_limit;
 use crate::calls::Call;
 use crate::classify::Class;
@@ -23,16 +23,16 @@ pub(super) fn bounds(stretch: i64) -> (Time, Time) {
     (Time(stretch << SHIFT), Time((stretch + 1) << SHIFT))
 }
 
-/// How far before its hint's end a retry may come without having ignored it: 2%, and 50 ms for clocks.
-/// The same tolerance as rule RL301.
+/// How far before its hint's end a retry may come without having ignored it: 2%, or 50 ms for clocks. The default
+/// tolerance of rule RL301; what is told is kept before any threshold is known.
 fn tolerated(hint_us: i64) -> i64 {
-    hint_us / 50 + 50_000
+    (hint_us / 50).max(50_000)
 }
 
 /// The 429s of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
-    moments: Moments<Knock>,
+    moments: Moments<GateEvent>,
 }
 
 /// How a refused send stood to what its own call had been told.
@@ -57,7 +57,7 @@ pub(super) struct Closing {
 
 /// What happened at the gate in one stretch.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Knock {
+pub(super) struct GateEvent {
     /// The latest end of a window opened in it.
     pub(super) closes: Option<Closing>,
     /// All refused sends, and the first of them.
@@ -92,9 +92,9 @@ impl Callers {
     }
 }
 
-impl Moment for Knock {
-    fn merge(&mut self, table: &AttemptTable, other: &Knock) {
-        let rank = |closing: &Closing| (closing.until, Reverse(Spot::of(table, closing.row)));
+impl Moment for GateEvent {
+    fn merge(&mut self, table: &AttemptTable, other: &GateEvent) {
+        let rank = |closing: &Closing| (closing.until, Reverse(RowRef::of(table, closing.row)));
         if let Some(theirs) = other.closes
             && self.closes.is_none_or(|mine| rank(&mine) < rank(&theirs))
         {
@@ -140,24 +140,27 @@ impl Gate {
 
     /// A 429 answered at `answered` asks everyone to stay away until `until`.
     fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32, caller: u64) {
-        let knock =
-            Knock { closes: Some(Closing { until, answered, row }), callers: Callers::one(caller), ..Knock::default() };
-        self.moments.add(table, stretch(answered), knock);
+        let gate_event = GateEvent {
+            closes: Some(Closing { until, answered, row }),
+            callers: Callers::one(caller),
+            ..GateEvent::default()
+        };
+        self.moments.add(table, stretch(answered), gate_event);
     }
 
     /// A send was refused.
     fn refuse(&mut self, table: &AttemptTable, row: u32, standing: Standing, caller: u64) {
         let (fresh, hurried) = (standing == Standing::Fresh, standing == Standing::Hurried);
-        let knock = Knock {
+        let gate_event = GateEvent {
             refused: 1,
             first: Some(row),
             fresh: u64::from(fresh),
             hurried: u64::from(hurried),
             example: (fresh || hurried).then_some(row),
             callers: if hurried { Callers::one(caller) } else { Callers::default() },
-            ..Knock::default()
+            ..GateEvent::default()
         };
-        self.moments.add(table, stretch(table.rows[row as usize].sent), knock);
+        self.moments.add(table, stretch(table.rows[row as usize].sent), gate_event);
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Gate) {
@@ -170,14 +173,14 @@ impl Gate {
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        for knock in self.moments.each_mut() {
-            knock.closes.iter_mut().for_each(|closing| visit(&mut closing.row));
-            knock.first.iter_mut().chain(&mut knock.example).for_each(&mut *visit);
+        for gate_event in self.moments.each_mut() {
+            gate_event.closes.iter_mut().for_each(|closing| visit(&mut closing.row));
+            gate_event.first.iter_mut().chain(&mut gate_event.example).for_each(&mut *visit);
         }
     }
 
     /// What happened, in time order.
-    pub(super) fn knocks(&mut self, table: &AttemptTable) -> &[(i64, Knock)] {
+    pub(super) fn gate_events(&mut self, table: &AttemptTable) -> &[(i64, GateEvent)] {
         self.moments.in_order(table)
     }
 

@@ -1,6 +1,6 @@
 //! What the calls of a run did with a failure that heals: another try, or none.
 
-use super::spot::{Spot, earlier};
+use super::row_ref::{RowRef, earlier};
 use crate::calls::{Call, Grouping, is_unsafe_to_repeat};
 use crate::classify::Class;
 use crate::model::{Attempt, Flags, Outcome};
@@ -18,10 +18,12 @@ pub struct Handling {
     pub given_up: u64,
     /// Of them, calls whose failure came inside a stream.
     pub given_up_mid_stream: u64,
+    /// Calls of which nothing but likeness tells whether they sent again.
+    pub guessed: u64,
     /// The first attempt of the earliest call that sent again.
-    pub first_retried: Option<Spot>,
+    pub first_retried: Option<RowRef>,
     /// The earliest attempt that was given up.
-    pub first_given_up: Option<Spot>,
+    pub first_given_up: Option<RowRef>,
 }
 
 /// By class.
@@ -33,7 +35,7 @@ impl Handlings {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let first = call.first();
         let Some(class) = first.class.filter(|class| *class != Class::Timeout && !first.terminal()) else { return };
-        let spot = Some(Spot::of(call.table(), call.rows()[0]));
+        let spot = Some(RowRef::of(call.table(), call.rows()[0]));
         if retried(call) {
             let handling = self.0.entry(class).or_default();
             handling.retried += 1;
@@ -43,6 +45,8 @@ impl Handlings {
             handling.given_up += 1;
             handling.given_up_mid_stream += u64::from(first.flags.has(Flags::MID_STREAM));
             handling.first_given_up = earlier(handling.first_given_up, spot);
+        } else if call.grouping == Grouping::Inferred && (call.len() > 1 || ended_at_once(call)) {
+            self.0.entry(class).or_default().guessed += 1;
         }
     }
 
@@ -53,6 +57,7 @@ impl Handlings {
             mine.retried += theirs.retried;
             mine.given_up += theirs.given_up;
             mine.given_up_mid_stream += theirs.given_up_mid_stream;
+            mine.guessed += theirs.guessed;
             mine.first_retried = earlier(mine.first_retried, theirs.first_retried);
             mine.first_given_up = earlier(mine.first_given_up, theirs.first_given_up);
         }
@@ -60,8 +65,8 @@ impl Handlings {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         for handling in self.0.values_mut() {
-            Spot::each_row(&mut handling.first_retried, visit);
-            Spot::each_row(&mut handling.first_given_up, visit);
+            RowRef::each_row(&mut handling.first_retried, visit);
+            RowRef::each_row(&mut handling.first_given_up, visit);
         }
     }
 
@@ -78,11 +83,16 @@ fn retried(call: &Call<'_>) -> bool {
 
 /// Whether the call ended with its first attempt for no reason that the log gives.
 fn given_up(call: &Call<'_>) -> bool {
+    let known = call.grouping != Grouping::Inferred || call.first().flags.has(Flags::DECIDED_FAIL);
+    known && ended_at_once(call)
+}
+
+/// The same, as far as its attempts are known to be all.
+fn ended_at_once(call: &Call<'_>) -> bool {
     let first = call.first();
     let alone = call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0);
-    let known = call.grouping != Grouping::Inferred || first.flags.has(Flags::DECIDED_FAIL);
     let long = call.hint_us(0).is_some_and(|hint| hint > WORTH_US);
-    alone && known && !long && call.outcome == Outcome::Failed && first.max_attempts != 1 && !excused(first)
+    alone && !long && call.outcome == Outcome::Failed && first.max_attempts != 1 && !excused(first)
 }
 
 /// Reasons to stop, or to go on elsewhere, that are no mistake.

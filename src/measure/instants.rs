@@ -2,12 +2,12 @@
 //! it costs the same however long the log is.
 
 use super::burst::{RunMark, Starts};
+use super::closed_windows::{ClosedWindows, GateTerms, Ignored};
+use super::failure_clusters;
 use super::fanout::{Fanout, FanoutTerms, Fanouts};
 use super::gate::Gate;
-use super::outbreak;
 use super::peaks::Peaks;
 use super::ramp::{Ramp, RampTerms, Ramps};
-use super::shut::{GateTerms, Ignored, Shuts};
 use super::tally::is_rate_limit;
 use super::waves::{Train, WaveTerms, Waves};
 use crate::calls::Call;
@@ -48,7 +48,7 @@ pub struct Instants {
     gate: Gate,
     waves: Waves,
     fanouts: Fanouts,
-    shuts: Shuts,
+    closed_windows: ClosedWindows,
     ramps: Ramps,
     peaks: Peaks,
     /// Failures that say something about more than their request: when they were sent, and why.
@@ -65,7 +65,8 @@ impl Instants {
         self.waves.follow(call, scope, since);
         self.peaks.follow(call, scope, since);
         for (position, attempt) in call.attempts().enumerate() {
-            if let Some(class) = attempt.class.filter(|class| attempt.sent >= since && outbreak::is_shared(*class))
+            if let Some(class) =
+                attempt.class.filter(|class| attempt.sent >= since && failure_clusters::is_shared(*class))
                 && call.origin(position).scope() == scope
             {
                 self.failures.push((attempt.sent, class));
@@ -97,10 +98,10 @@ impl Instants {
 
     /// Judges what is known of in full when nothing can be sent before `until` any more.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, log: Span, terms: &Terms) {
-        let (starts, knocks) = (self.starts.line(table), self.gate.knocks(table));
+        let (starts, gate_events) = (self.starts.line(table), self.gate.gate_events(table));
         self.fanouts.settle(&starts, until, log.end, &terms.fanout);
-        self.shuts.settle(knocks, &starts, until, &terms.gate);
-        self.ramps.settle(table, (knocks, &starts), (log.begin, until), &terms.ramp);
+        self.closed_windows.settle(gate_events, &starts, until, &terms.gate);
+        self.ramps.settle(table, (gate_events, &starts), (log.begin, until), &terms.ramp);
         self.waves.settle(table, until, &terms.wave);
         self.peaks.settle(until);
         self.starts.forget(until.plus_us(-KEPT_US));
@@ -112,7 +113,7 @@ impl Instants {
         self.gate.each_row(visit);
         self.waves.each_row(visit);
         self.fanouts.each_row(visit);
-        self.shuts.each_row(visit);
+        self.closed_windows.each_row(visit);
         self.ramps.each_row(visit);
     }
 
@@ -136,7 +137,7 @@ impl Instants {
     /// The windows that a 429 had closed for everyone and that enough sends ignored.
     #[must_use]
     pub fn ignored(&self) -> Option<&Ignored> {
-        self.shuts.ignored()
+        self.closed_windows.ignored()
     }
 
     /// Every rise in the rate of starts that 429s followed, in time order.

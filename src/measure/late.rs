@@ -1,6 +1,6 @@
 //! Calls of a run that a rate limit let through late.
 
-use super::spot::{Spot, earlier};
+use super::row_ref::{RowRef, earlier};
 use super::tally::is_rate_limit;
 use crate::calls::{Call, Grouping};
 use crate::model::{Outcome, Time};
@@ -18,7 +18,7 @@ pub struct Late {
     /// Time they waited between attempts, µs.
     pub waited_us: u64,
     /// The first attempt of the earliest of them.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
     /// When the latest of them began.
     pub last: Option<Time>,
 }
@@ -31,7 +31,7 @@ impl Late {
             self.calls += 1;
             self.refused += last as u64;
             self.waited_us += call.waited_us().max(0).unsigned_abs();
-            self.first = earlier(self.first, Some(Spot::of(call.table(), call.rows()[0])));
+            self.first = earlier(self.first, Some(RowRef::of(call.table(), call.rows()[0])));
             self.last = self.last.max(Some(call.first().sent));
         }
     }

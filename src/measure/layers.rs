@@ -1,7 +1,7 @@
 //! Which retry loop stands around which, by how a call's sends factor: m rounds of n.
 
 use super::loops::{Loops, Sign, loops_of};
-use super::spot::{Spot, earlier};
+use super::row_ref::{RowRef, earlier};
 use crate::calls::{Call, Grouping};
 use crate::model::{AttemptTable, Interner, Symbol};
 use crate::untrusted::cut;
@@ -36,7 +36,7 @@ pub struct LayerTally {
     /// Their sends, as far as the two loops made them.
     pub sends: u64,
     /// The first attempt of the earliest.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
 }
 
 /// By pair of loops and factorisation.
@@ -114,7 +114,7 @@ pub(super) fn absorb(layers: &mut Layers, call: &Call<'_>) -> bool {
         return false;
     }
     let tally = layers.entry(Layering::of(call, &loops)).or_default();
-    let first = loops.positions.first().map(|&position| Spot::of(call.table(), call.rows()[position]));
+    let first = loops.positions.first().map(|&position| RowRef::of(call.table(), call.rows()[position]));
     add(tally, LayerTally { calls: 1, sends: u64::from(loops.sends()), first });
     true
 }

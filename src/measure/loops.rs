@@ -1,6 +1,6 @@
 //! Two retry loops in one call: what shows them, and who runs which.
 
-use crate::calls::{Call, Grouping, same_scope, shows_retry, streaks};
+use crate::calls::{CLOCK_SLACK_US, Call, Grouping, same_scope, shows_retry, streaks};
 use crate::model::{Attempt, Flags};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -211,8 +211,7 @@ fn same_loop(call: &Call<'_>, a: usize, b: usize) -> bool {
 
 /// Whether the later attempt waited for the earlier one to end: hedged requests do not.
 fn in_turn(call: &Call<'_>, earlier: usize, later: usize) -> bool {
-    const SLACK_US: i64 = 50_000;
-    call.at(later).sent.us_since(call.at(earlier).ended()) >= -SLACK_US
+    call.at(later).sent.us_since(call.at(earlier).ended()) >= -CLOCK_SLACK_US
 }
 
 fn distinct_requests(a: &Attempt, b: &Attempt) -> bool {

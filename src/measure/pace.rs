@@ -1,6 +1,6 @@
 //! How fast a run's successes were, quarter by quarter.
 
-use super::spot::{Spot, earlier, note};
+use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usage};
 use foldhash::fast::FixedState;
@@ -23,6 +23,8 @@ pub enum Kind {
     FirstToken,
     /// Microseconds for each output token.
     PerToken,
+    /// Microseconds for a whole answer.
+    Whole,
 }
 
 /// Successes of one stretch of time.
@@ -35,6 +37,9 @@ struct Successes {
     /// Tokens of the prompts, where known, and of how many.
     prompt_tokens: u64,
     prompts: u64,
+    /// Tokens of the answers, where known, and of how many.
+    output_tokens: u64,
+    outputs: u64,
 }
 
 impl Mergeable for Successes {
@@ -44,6 +49,8 @@ impl Mergeable for Successes {
         self.squares += other.squares;
         self.prompt_tokens += other.prompt_tokens;
         self.prompts += other.prompts;
+        self.output_tokens += other.output_tokens;
+        self.outputs += other.outputs;
     }
 }
 
@@ -58,6 +65,8 @@ pub struct Quarter {
     pub error: f64,
     /// Tokens of a prompt on average, where nearly all are known.
     pub prompt_tokens: Option<f64>,
+    /// Tokens of an answer on average, where nearly all are known.
+    pub output_tokens: Option<f64>,
 }
 
 /// The speed of one model in one run.
@@ -68,9 +77,9 @@ pub struct Pace {
     /// What is measured.
     pub kind: Kind,
     /// The first success.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
     /// The last.
-    pub last: Option<Spot>,
+    pub last: Option<RowRef>,
     series: Series<Successes, STRETCHES>,
 }
 
@@ -103,9 +112,14 @@ fn quarter(sum: Successes) -> Quarter {
         count: sum.count,
         mean: (mean / PARTS).exp(),
         error: (variance / n).sqrt() / PARTS,
-        prompt_tokens: (sum.prompts * 10 >= sum.count * 9)
-            .then(|| sum.prompt_tokens as f64 / sum.prompts.max(1) as f64),
+        prompt_tokens: average(sum.prompt_tokens, sum.prompts, sum.count),
+        output_tokens: average(sum.output_tokens, sum.outputs, sum.count),
     }
+}
+
+/// The average over the `known` of `all`, where those are nearly all.
+fn average(sum: u64, known: u64, all: u64) -> Option<f64> {
+    (known * 10 >= all * 9).then(|| sum as f64 / known.max(1) as f64)
 }
 
 /// The speed of each model in one run.
@@ -116,11 +130,11 @@ impl Paces {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let Some(position) = (0..call.len()).find(|&p| !call.at(p).failed()) else { return };
         let (table, row) = (call.table(), call.rows()[position]);
-        self.absorb_success(table, call.at(position), Spot::of(table, row));
+        self.absorb_success(table, call.at(position), RowRef::of(table, row));
     }
 
     /// Takes in the attempt with which a call succeeded.
-    pub(super) fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+    pub(super) fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         let usage = table.usage(spot.row as usize);
         let Some((kind, value)) = speed(usage, attempt.duration.as_us()).filter(|_| !attempt.flags.has(Flags::TOOL))
         else {
@@ -135,6 +149,8 @@ impl Paces {
             squares: logarithm * logarithm,
             prompt_tokens: prompt,
             prompts: u64::from(prompt > 0),
+            output_tokens: usage.output_tokens.into(),
+            outputs: u64::from(usage.output_tokens > 0),
         };
         let model = table.origin(attempt).model;
         if let Some(known) = self.0.values_mut().find(|pace| pace.model == model && pace.kind == kind) {
@@ -166,8 +182,8 @@ impl Paces {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         for pace in self.0.values_mut() {
-            Spot::each_row(&mut pace.first, visit);
-            Spot::each_row(&mut pace.last, visit);
+            RowRef::each_row(&mut pace.first, visit);
+            RowRef::each_row(&mut pace.last, visit);
         }
     }
 
@@ -177,11 +193,14 @@ impl Paces {
     }
 }
 
-/// The time to the first token, or else for each token of a long answer.
+/// The time to the first token, or else for each token of a long answer, or else for the whole answer.
 fn speed(usage: Usage, duration_us: Option<i64>) -> Option<(Kind, f64)> {
     if usage.ttft_ms_plus_1 > 0 {
         return Some((Kind::FirstToken, f64::from(usage.ttft_ms_plus_1)));
     }
-    let us = duration_us.filter(|us| *us > 0 && usage.output_tokens >= LONG_ANSWER)?;
-    Some((Kind::PerToken, us as f64 / f64::from(usage.output_tokens)))
+    let us = duration_us.filter(|us| *us > 0)?;
+    if usage.output_tokens >= LONG_ANSWER {
+        return Some((Kind::PerToken, us as f64 / f64::from(usage.output_tokens)));
+    }
+    Some((Kind::Whole, us as f64))
 }

@@ -4,6 +4,7 @@
 //! counts are the same however the log is cut, and memory follows what is under way, not the length of the log.
 
 use super::tally::is_rate_limit;
+use super::waiting::Waiting;
 use crate::calls::Call;
 use crate::model::{Attempt, Mergeable, Scope, Series, Time};
 use std::collections::BTreeMap;
@@ -29,27 +30,6 @@ impl Peak {
 
     fn higher(a: Option<Peak>, b: Option<Peak>) -> Option<Peak> {
         [a, b].into_iter().flatten().max_by_key(|peak| (peak.count, std::cmp::Reverse(peak.at)))
-    }
-}
-
-/// Times that are still to be looked at, µs.
-#[derive(Clone, Debug, Default)]
-struct Waiting(Vec<i64>);
-
-impl Waiting {
-    fn merge(&mut self, mut other: Waiting) {
-        if self.0.is_empty() {
-            std::mem::swap(&mut self.0, &mut other.0);
-        }
-        self.0.append(&mut other.0);
-    }
-
-    /// Hands out what lies before `until`, in order.
-    fn take(&mut self, until: i64) -> Vec<i64> {
-        sort_times(&mut self.0);
-        let due = self.0.partition_point(|at| *at < until);
-        let later = self.0.split_off(due);
-        std::mem::replace(&mut self.0, later)
     }
 }
 
@@ -161,55 +141,6 @@ impl Rate {
         self.most
     }
 }
-
-/// Sorts times. They are spread rather evenly over a stretch of the log: first each goes to its place but for a few.
-fn sort_times(list: &mut Vec<i64>) {
-    if list.len() < SHORT {
-        return list.sort_unstable();
-    }
-    if list.is_sorted() {
-        return;
-    }
-    let (first, last) = list.iter().fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(*at), last.max(*at)));
-    let most = list.len() / TOGETHER;
-    let shift = u64::BITS - (last.abs_diff(first) / most as u64).leading_zeros();
-    let part = |at: &i64| (at.abs_diff(first) >> shift) as usize;
-    // Where each part begins; as its times are put there, where it ends.
-    let mut bounds = vec![0; part(&last) + 1];
-    list.iter().for_each(|at| bounds[part(at)] += 1);
-    let mut sum = 0;
-    bounds.iter_mut().for_each(|bound| sum += std::mem::replace(bound, sum));
-    let mut sorted = vec![0; list.len()];
-    for at in &*list {
-        let bound = &mut bounds[part(at)];
-        sorted[*bound] = *at;
-        *bound += 1;
-    }
-    let mut begin = 0;
-    for end in bounds {
-        if end - begin > MANY {
-            sorted[begin..end].sort_unstable();
-        }
-        begin = end;
-    }
-    // What is left moves by a few places.
-    for place in 1..sorted.len() {
-        let (at, mut free) = (sorted[place], place);
-        while free > 0 && sorted[free - 1] > at {
-            sorted[free] = sorted[free - 1];
-            free -= 1;
-        }
-        sorted[free] = at;
-    }
-    *list = sorted;
-}
-
-/// So few times are sorted by comparing them.
-const SHORT: usize = 64;
-/// Times of a part, about.
-const TOGETHER: usize = 4;
-/// Parts of more are sorted by themselves.
-const MANY: usize = 16;
 
 /// The highest level in a stretch of time, and the level it ended with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Stretches of time in which a rate-limit scope was asked for more than it gave.
 
 use super::flow::{Flow, Flows};
-use super::spot::Spot;
+use super::row_ref::RowRef;
 use crate::model::Time;
 
 /// Minutes in a row, and what was sent in them.
@@ -16,7 +16,7 @@ pub struct Pressed {
     /// Of them, those that a rate limit refused.
     pub rejected: u64,
     /// The first of them.
-    pub example: Spot,
+    pub example: RowRef,
     /// The end of the last minute.
     end: Time,
 }

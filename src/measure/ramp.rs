@@ -1,7 +1,7 @@
 //! Calls that began to start much faster than before, and met 429s for it.
 
 use super::burst::Line;
-use super::gate::{Knock, stretch};
+use super::gate::{GateEvent, stretch};
 use crate::model::{AttemptTable, Time};
 
 /// Thresholds of [`Ramps`].
@@ -13,6 +13,10 @@ pub struct RampTerms {
     pub starts: u64,
     /// Least 429s within a minute from the first on.
     pub refusals: u64,
+    /// Least starts in the minute before.
+    pub before: u64,
+    /// Standard deviations by which the rate must have risen.
+    pub deviations: f64,
 }
 
 /// A rise in the rate of starts that 429s followed.
@@ -34,10 +38,6 @@ const RISEN_US: i64 = 10_000_000;
 const BEFORE_US: i64 = 60_000_000;
 /// Of which the log must hold at least so much.
 const LEAST_BEFORE_US: i64 = 30_000_000;
-/// And so many starts: from nothing, any rate is a rise.
-const LEAST_STARTS_BEFORE: u64 = 5;
-/// So many standard deviations above the rate before, no chance puts it there.
-const BY_CHANCE: f64 = 8.0;
 
 /// The rises of one scope that 429s followed, found while time goes by.
 #[derive(Clone, Debug)]
@@ -61,15 +61,15 @@ impl Ramps {
     pub(super) fn settle(
         &mut self,
         table: &AttemptTable,
-        (knocks, starts): (&[(i64, Knock)], &Line<'_>),
+        (gate_events, starts): (&[(i64, GateEvent)], &Line<'_>),
         (begin, until): (Time, Time),
         terms: &RampTerms,
     ) {
-        let place = |key: i64| knocks.partition_point(|(other, _)| *other < key);
+        let place = |key: i64| gate_events.partition_point(|(other, _)| *other < key);
         let due = stretch(until.plus_us(-BEFORE_US)).max(self.looked);
         for at in place(self.looked)..place(due) {
-            if let Some(row) = knocks[at].1.first {
-                self.look(table, (row, &knocks[at..]), starts, begin, terms);
+            if let Some(row) = gate_events[at].1.first {
+                self.look(table, (row, &gate_events[at..]), starts, begin, terms);
             }
         }
         self.looked = due;
@@ -87,7 +87,7 @@ impl Ramps {
     fn look(
         &mut self,
         table: &AttemptTable,
-        (row, knocks): (u32, &[(i64, Knock)]),
+        (row, gate_events): (u32, &[(i64, GateEvent)]),
         starts: &Line<'_>,
         begin: Time,
         terms: &RampTerms,
@@ -103,11 +103,12 @@ impl Ramps {
         let before = starts.between(at.plus_us(-RISEN_US - covered), at.plus_us(-RISEN_US));
         let risen = starts.between(at.plus_us(-RISEN_US), at);
         let usual = before as f64 * RISEN_US as f64 / covered as f64;
-        let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + BY_CHANCE * usual.sqrt();
+        let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + terms.deviations * usual.sqrt();
         let end = at.plus_us(BEFORE_US);
-        let refusals = knocks.iter().filter_map(|(_, knock)| Some((sent(knock.first?), knock.refused)));
+        let refusals =
+            gate_events.iter().filter_map(|(_, gate_event)| Some((sent(gate_event.first?), gate_event.refused)));
         let followed: u64 = refusals.take_while(|(at, _)| *at < end).map(|(_, refused)| refused).sum();
-        if rose && before >= LEAST_STARTS_BEFORE && risen >= terms.starts && followed >= terms.refusals {
+        if rose && before >= terms.before && risen >= terms.starts && followed >= terms.refusals {
             let per_s = |count: f64| count * 1e6 / RISEN_US as f64;
             self.found.push(Ramp { at, row, rates: (per_s(usual), per_s(risen as f64)), refusals: followed });
         }

@@ -1,7 +1,7 @@
 //! Whether retries help: what became of each retry after a first attempt that failed.
 
+use super::row_ref::{RowRef, earlier};
 use super::service::Service;
-use super::spot::{Spot, earlier};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
 use foldhash::fast::RandomState;
@@ -28,7 +28,7 @@ pub struct Recovery {
     /// How often the retry with this number, from 0, was made, and how often it succeeded.
     pub steps: [(u64, u64); MOST_RETRIES],
     /// The first attempt of the earliest call that sent again.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
 }
 
 /// By service and class.
@@ -63,7 +63,7 @@ pub(super) fn absorb(recoveries: &mut Recoveries, call: &Call<'_>) {
         recovery.retried += 1;
         let spent = call.at(last).ended().us_since(call.first().ended());
         recovery.spent_us += spent.max(0).unsigned_abs();
-        recovery.first = earlier(recovery.first, Some(Spot::of(call.table(), call.rows()[0])));
+        recovery.first = earlier(recovery.first, Some(RowRef::of(call.table(), call.rows()[0])));
     }
 }
 

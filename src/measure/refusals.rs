@@ -1,6 +1,6 @@
 //! Sends that a rate limit refused, over time.
 
-use super::spot::Spot;
+use super::row_ref::RowRef;
 
 use crate::model::{Attempt, Mergeable, Series, Time};
 
@@ -10,7 +10,7 @@ pub struct Refusal {
     /// How many.
     pub sends: u64,
     /// The first of them.
-    pub first: Spot,
+    pub first: RowRef,
     /// When the last of them was sent.
     pub last: Time,
     /// When the last of them was answered.
@@ -19,7 +19,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// Of one send.
-    pub(super) fn of(attempt: &Attempt, spot: Spot) -> Refusal {
+    pub(super) fn of(attempt: &Attempt, spot: RowRef) -> Refusal {
         Refusal { sends: 1, first: spot, last: attempt.sent, answered: attempt.ended() }
     }
 }

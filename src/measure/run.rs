@@ -1,14 +1,14 @@
 //! What is known of one run.
 
-use super::doomed::Doomed;
 use super::handling::Handlings;
-use super::haste::Haste;
+use super::immediate_retries::ImmediateRetries;
 use super::late::Late;
 use super::pace::Paces;
+use super::row_ref::{RowRef, earlier};
 use super::spent::Spent;
-use super::spot::{Spot, earlier};
+use super::terminal_failures::TerminalFailures;
 use crate::calls::{Call, Grouping};
-use crate::model::{Attempt, AttemptTable, Bar, Flags, Outcome, Symbol, Time};
+use crate::model::{Attempt, AttemptTable, Bar, Outcome, Symbol, Time};
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub struct RunTally {
     /// Those of them whose attempts were brought together by their likeness alone.
     pub guessed_calls: u64,
     /// The first attempt of the earliest of them.
-    pub retried: Option<Spot>,
+    pub retried: Option<RowRef>,
     /// Models used, in no order.
     pub models: IndexSet<Symbol, RandomState>,
     /// The one used last: nearly always the next one, too.
@@ -58,13 +58,13 @@ pub struct RunTally {
     /// What its calls did with failures that heal.
     pub handlings: Handlings,
     /// Its calls that failed for good.
-    pub doomed: Doomed,
+    pub terminal_failures: TerminalFailures,
     /// How fast its successes were.
     pub paces: Paces,
     /// Calls that a rate limit let through late.
     pub late: Late,
     /// Its retries that came at once.
-    pub haste: Haste,
+    pub immediate_retries: ImmediateRetries,
     /// Findings by severity: infos, warnings, errors.
     pub findings: [u64; 3],
 }
@@ -91,10 +91,10 @@ impl Default for RunTally {
             models: IndexSet::default(),
             model: Symbol::NONE,
             handlings: Handlings::default(),
-            doomed: Doomed::default(),
+            terminal_failures: TerminalFailures::default(),
             paces: Paces::default(),
             late: Late::default(),
-            haste: Haste::default(),
+            immediate_retries: ImmediateRetries::default(),
             findings: [0; 3],
         }
     }
@@ -110,12 +110,12 @@ impl RunTally {
         if call.len() > 1 {
             self.retried_calls += 1;
             self.guessed_calls += u64::from(call.grouping == Grouping::Inferred);
-            self.retried = earlier(self.retried, Some(Spot::of(call.table(), call.rows()[0])));
+            self.retried = earlier(self.retried, Some(RowRef::of(call.table(), call.rows()[0])));
         }
         self.handlings.absorb(call);
         self.paces.absorb(call);
         self.late.absorb(call);
-        self.haste.absorb(call);
+        self.immediate_retries.absorb(call);
         self.sends += call.len() as u64;
         self.retries += call.retried().count() as u64;
         self.waited_us += call.waited_us();
@@ -143,14 +143,14 @@ impl RunTally {
     }
 
     /// Takes in a call of one attempt that succeeded and has no detail.
-    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         self.at_once += 1;
         self.last_success = self.last_success.max(Some(attempt.sent));
         self.paces.absorb_success(table, attempt, spot);
         self.sends += 1;
         self.first = self.first.min(attempt.sent);
         self.last = self.last.max(attempt.ended());
-        self.is_untimed |= attempt.flags.has(Flags::ORDER_ONLY);
+        self.is_untimed |= attempt.is_untimed();
         self.note_model(table.origin(attempt).model);
     }
 
@@ -177,10 +177,10 @@ impl RunTally {
             *self.success_by_attempt.entry(attempt).or_default() += calls;
         }
         self.handlings.merge(other.handlings);
-        self.doomed.merge(other.doomed);
+        self.terminal_failures.merge(other.terminal_failures);
         self.paces.merge(other.paces);
         self.late.merge(other.late);
-        self.haste.merge(other.haste);
+        self.immediate_retries.merge(other.immediate_retries);
         self.guessed_calls += other.guessed_calls;
         self.sends += other.sends;
         self.retries += other.retries;
@@ -201,12 +201,12 @@ impl RunTally {
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        Spot::each_row(&mut self.retried, visit);
+        RowRef::each_row(&mut self.retried, visit);
         self.handlings.each_row(visit);
-        self.doomed.each_row(visit);
+        self.terminal_failures.each_row(visit);
         self.paces.each_row(visit);
-        Spot::each_row(&mut self.late.first, visit);
-        self.haste.each_row(visit);
+        RowRef::each_row(&mut self.late.first, visit);
+        self.immediate_retries.each_row(visit);
     }
 
     /// Calls by number of attempts and how they ended.

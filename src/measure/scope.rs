@@ -1,13 +1,13 @@
 //! What is known of one rate-limit scope: an account and a model of one provider.
 
 use super::amplification::Spacing;
-use super::drain::Traffic;
 use super::flow::{Flow, Flows};
+use super::headroom_exhaustion::Traffic;
 use super::instants::Instants;
 use super::load::Load;
+use super::overloaded_calls::OverloadedCalls;
 use super::refusals::{Refusal, Refusals};
-use super::spot::Spot;
-use super::starved::Starved;
+use super::row_ref::RowRef;
 use super::tally::{is_overload, is_rate_limit};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, Scope, Time};
@@ -22,7 +22,7 @@ pub struct ScopeTally {
     /// What happened within seconds.
     pub instants: Instants,
     /// Calls that met lack of capacity again and again.
-    pub starved: Starved,
+    pub overloaded_calls: OverloadedCalls,
     /// Arrivals, and how many were under way.
     pub load: Load,
     /// The waits its callers chose.
@@ -43,7 +43,7 @@ impl ScopeTally {
             self.last_success = self.last_success.max(Some(call.first().sent));
         }
         if (1..call.len()).all(|position| call.origin(position).scope() == scope) {
-            self.starved.absorb(call);
+            self.overloaded_calls.absorb(call);
         }
     }
 
@@ -64,7 +64,7 @@ impl ScopeTally {
     }
 
     /// Takes in a call of one attempt that succeeded and has no detail.
-    pub(super) fn absorb_plain(&mut self, attempt: &Attempt, spot: Spot) {
+    pub(super) fn absorb_plain(&mut self, attempt: &Attempt, spot: RowRef) {
         self.flow.update(attempt.sent, |flow| flow.add_plain(spot));
         self.load.absorb_plain(attempt);
         self.last_success = self.last_success.max(Some(attempt.sent));
@@ -78,13 +78,13 @@ impl ScopeTally {
             rejected: u64::from(is_rate_limit(attempt)),
             overloaded: u64::from(is_overload(attempt)),
             last_ok: (!attempt.failed()).then_some(attempt.sent),
-            first: Some(Spot::of(call.table(), call.rows()[position])),
+            first: Some(RowRef::of(call.table(), call.rows()[position])),
             last: Some(attempt.sent),
             ..with
         };
         self.flow.add(attempt.sent, flow);
         if is_rate_limit(attempt) {
-            let spot = Spot::of(call.table(), call.rows()[position]);
+            let spot = RowRef::of(call.table(), call.rows()[position]);
             self.refusals.add(attempt.sent, Refusal::of(attempt, spot));
         }
     }
@@ -94,7 +94,7 @@ impl ScopeTally {
         self.flow.merge(other.flow);
         self.refusals.merge(other.refusals);
         self.instants.merge(table, other.instants);
-        self.starved.merge(other.starved);
+        self.overloaded_calls.merge(other.overloaded_calls);
         self.load.merge(&other.load);
         self.spacing.merge(other.spacing);
         self.last_success = self.last_success.max(other.last_success);
@@ -104,8 +104,8 @@ impl ScopeTally {
         self.flow.each_row(visit);
         self.refusals.each_row(visit);
         self.instants.each_row(visit);
-        self.starved.each_row(visit);
-        Spot::each_row(&mut self.spacing.example, visit);
+        self.overloaded_calls.each_row(visit);
+        RowRef::each_row(&mut self.spacing.example, visit);
     }
 
     /// Whether a request sent between `from` and `until` succeeded.

@@ -1,6 +1,6 @@
 //! Plain counts over all attempts and calls.
 
-use super::spot::{Spot, earlier, note};
+use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
 use crate::classify::{Bucket, Class};
 use crate::model::{AnswerEnd, Attempt, AttemptTable, Detail, Flags, Outcome};
@@ -75,6 +75,12 @@ pub struct Tally {
     pub with_key: u64,
     /// Attempts that name a tool.
     pub with_tool: u64,
+    /// Failures with an error code or message.
+    pub with_error_text: u64,
+    /// Failures with an error type.
+    pub with_error_type: u64,
+    /// Attempts that are told from a second delivery of the same record.
+    pub identified: u64,
     /// Failures with a hash of the request.
     pub with_hash: u64,
     /// Failures that say how much had been delivered.
@@ -86,13 +92,13 @@ pub struct Tally {
     /// Failures.
     pub failures: u64,
     /// The first attempt of all.
-    pub first: Option<Spot>,
+    pub first: Option<RowRef>,
     /// The first response without a request id.
-    pub first_without_id: Option<Spot>,
+    pub first_without_id: Option<RowRef>,
     /// The first response with the platform's id alone.
-    pub first_with_one_id: Option<Spot>,
+    pub first_with_one_id: Option<RowRef>,
     /// The first attempt of the first call with a further delivery.
-    pub first_duplicate: Option<Spot>,
+    pub first_duplicate: Option<RowRef>,
 }
 
 impl Tally {
@@ -102,7 +108,7 @@ impl Tally {
         self.sends += call.len() as u64;
         self.duplicates += u64::from(call.duplicates);
         self.waited_us += call.waited_us();
-        let spot = |position: usize| Spot::of(call.table(), call.rows()[position]);
+        let spot = |position: usize| RowRef::of(call.table(), call.rows()[position]);
         note(&mut self.first, spot(0));
         if call.duplicates > 0 {
             note(&mut self.first_duplicate, spot(0));
@@ -126,6 +132,8 @@ impl Tally {
             self.may_hint += 1;
             self.with_hint += has(|detail| detail.hint_us.is_some());
         }
+        self.with_error_text += has(|detail| detail.error_code.is_some() || detail.message.is_some());
+        self.with_error_type += has(|detail| detail.error_type.is_some());
         self.with_hash += has(|detail| detail.request_hash != 0);
         self.with_delivered += u64::from(attempt.flags.has(Flags::DELIVERED_LOGGED));
         if attempt.class == Some(Class::Timeout) && attempt.status == 0 {
@@ -137,7 +145,7 @@ impl Tally {
     /// Takes in a call of one attempt that succeeded and has no detail. What its record says is counted with others
     /// that say the same, the ones before in `alike`.
     #[inline]
-    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot, alike: &mut Alike) {
+    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef, alike: &mut Alike) {
         self.calls[Outcome::Ok as usize] += 1;
         self.sends += 1;
         note(&mut self.first, spot);
@@ -157,7 +165,7 @@ impl Tally {
     }
 
     /// A response without a request id, or with another id beside it.
-    fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+    fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         if !attempt.flags.has(Flags::REQUEST_ID) {
             note(&mut self.first_without_id, spot);
         }
@@ -167,7 +175,7 @@ impl Tally {
     }
 
     /// A response that came through the AWS platform, where each has two ids; Bedrock gives only one.
-    fn absorb_aws(&mut self, table: &AttemptTable, attempt: &Attempt, spot: Spot) {
+    fn absorb_aws(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         if attempt.flags.has(Flags::REQUEST_ID) {
             self.with_both_ids += 1;
             return;
@@ -192,12 +200,14 @@ impl Tally {
         self.with_counter += count(says.has(Says::COUNTER));
         self.with_call_identity += count(says.has(Says::COUNTER) || !says.flag(Flags::NO_CALL_ID));
         self.with_call_id += count(!says.flag(Flags::NO_CALL_ID));
+        let placed = says.has(Says::COUNTER) && !says.flag(Flags::NO_CALL_ID);
+        self.identified += count(says.flag(Flags::REQUEST_ID) || placed);
         self.with_cap += count(says.has(Says::CAP));
         self.with_server_word += count(says.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
         self.with_sends_beneath += count(says.flag(Flags::COUNTS_BENEATH));
         self.with_outcome += count(says.flag(Flags::LOGGED_OK | Flags::LOGGED_ERROR));
         self.with_answer_end += count(says.end() != AnswerEnd::NotLogged);
-        self.untimed += count(says.flag(Flags::ORDER_ONLY));
+        self.untimed += count(says.has(Says::UNTIMED));
         self.with_chunk_gap += count(says.flag(Flags::CHUNK_GAP));
         self.with_side_effect += count(says.flag(Flags::SIDE_EFFECT | Flags::NO_SIDE_EFFECT));
         self.side_effects += count(says.flag(Flags::SIDE_EFFECT));
@@ -237,6 +247,9 @@ impl Tally {
             (&mut self.side_effects, other.side_effects),
             (&mut self.with_key, other.with_key),
             (&mut self.with_tool, other.with_tool),
+            (&mut self.with_error_text, other.with_error_text),
+            (&mut self.with_error_type, other.with_error_type),
+            (&mut self.identified, other.identified),
             (&mut self.with_hash, other.with_hash),
             (&mut self.with_delivered, other.with_delivered),
             (&mut self.timeouts, other.timeouts),
@@ -256,7 +269,7 @@ impl Tally {
         for spot in
             [&mut self.first, &mut self.first_without_id, &mut self.first_with_one_id, &mut self.first_duplicate]
         {
-            Spot::each_row(spot, visit);
+            RowRef::each_row(spot, visit);
         }
     }
 
@@ -285,6 +298,7 @@ impl Says {
     const DURATION: u64 = 1 << 34;
     const COUNTER: u64 = 1 << 35;
     const CAP: u64 = 1 << 36;
+    const UNTIMED: u64 = 1 << 37;
 
     #[inline]
     fn of(attempt: &Attempt) -> Says {
@@ -295,7 +309,8 @@ impl Says {
                 | fact(Says::REJECTED, attempt.status == 429)
                 | fact(Says::DURATION, attempt.duration.as_us().is_some())
                 | fact(Says::COUNTER, attempt.number > 0 || attempt.sdk_count().is_some())
-                | fact(Says::CAP, attempt.max_attempts > 0),
+                | fact(Says::CAP, attempt.max_attempts > 0)
+                | fact(Says::UNTIMED, attempt.is_untimed()),
         )
     }
 

@@ -1,7 +1,8 @@
 //! Summaries merge: any cut and any order of the calls comes to the same.
 
 use super::{
-    DrainTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms, drains,
+    ExhaustionTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms,
+    exhaustions,
 };
 use crate::calls::{Call, Endurance, Horizon, group};
 use crate::ingest::read_str;
@@ -80,8 +81,12 @@ const WAVES: WaveTerms = WaveTerms { calls: 2, share: 0.01, waves: 2 };
 
 const GATE: GateTerms = GateTerms { grace_us: 100_000, sends: 1, share: 0.0 };
 
-const ALL: Terms =
-    Terms { fanout: TERMS, gate: GATE, ramp: RampTerms { rise: 2.0, starts: 5, refusals: 1 }, wave: WAVES };
+const ALL: Terms = Terms {
+    fanout: TERMS,
+    gate: GATE,
+    ramp: RampTerms { rise: 2.0, starts: 5, refusals: 1, before: 5, deviations: 8.0 },
+    wave: WAVES,
+};
 
 fn wave<R: std::fmt::Debug>(mut train: Train, row: impl Fn(u32) -> R) -> String {
     let examples: Vec<R> = std::mem::take(&mut train.examples).into_iter().map(row).collect();
@@ -104,7 +109,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
         let _ = writeln!(out, "{:?}", spot.map(|spot| row(spot.row)));
     }
     for (name, _, run) in fleet.sorted_runs() {
-        for refused in run.doomed.in_a_row(2) {
+        for refused in run.terminal_failures.in_a_row(2) {
             let rows: Vec<_> = refused.rows().map(row).collect();
             let _ = writeln!(out, "Refused {:?} {} {rows:?}", refused.class, refused.calls);
         }
@@ -126,9 +131,9 @@ fn told(fleet: &mut Fleet<'_>) -> String {
         let _ = writeln!(out, "{trains:?} {ramps:?}");
         let peaks = scoped.instants.peaks();
         let _ = writeln!(out, "{:?} {:?} {:?}", peaks.in_flight(), peaks.per_minute(), peaks.points(0));
-        let (starved, earliest) = scoped.starved.at_least(4);
+        let (overloaded_calls, earliest) = scoped.overloaded_calls.at_least(4);
         let earliest: Vec<_> = earliest.iter().map(|one| (row(one.spot.row), one.ended)).collect();
-        let _ = writeln!(out, "{starved} starved {earliest:?}");
+        let _ = writeln!(out, "{overloaded_calls} overloaded {earliest:?}");
         let fanout = scoped.instants.worst_fanout().map(|mut fanout| {
             let examples: Vec<_> = std::mem::take(&mut fanout.examples).into_iter().map(row).collect();
             format!("{fanout:?} {examples:?}")
@@ -154,7 +159,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
         let _ = writeln!(out, "{:?} {:?} {:?} {opened:?}", key.class, row(cap.first.row), row(cap.last.row));
     }
     let mut incidents: Vec<String> = Vec::new();
-    for (_, class, mut found) in fleet.outbreaks.incidents(|service| fleet.sends_of(service)) {
+    for (_, class, mut found) in fleet.failure_clusters.incidents(|service| fleet.sends_of(service)) {
         found.sort_by_key(|incident| incident.seen);
         let peaks: Vec<_> = found.iter().map(|incident| (incident.seen, incident.peak_per_min)).collect();
         incidents.push(format!("{class:?} {peaks:?}"));
@@ -181,7 +186,7 @@ fn halves_merge_into_the_whole_in_either_order() {
     assert!(whole.contains("Train"), "the log holds no waves");
     assert!(whole.contains("Refused Authentication 40"), "the log holds no refused run");
     assert!(whole.contains("count: 10"), "the log holds no run of four quarters");
-    assert!(whole.contains("30 starved"), "the log holds no starved calls");
+    assert!(whole.contains("30 overloaded"), "the log holds no overloaded calls");
 }
 
 #[test]
@@ -360,12 +365,19 @@ fn minutes(count: u64, step: u8, more: impl Fn(u64, i64) -> bool) -> AttemptTabl
 
 /// Drains of the only limit, and how many of them were hit.
 fn drained(table: &AttemptTable) -> (usize, usize) {
-    let terms = DrainTerms { under: 0.1, rate_kept: 0.5, follow_us: 60_000_000, readings: 5 };
+    let terms = ExhaustionTerms {
+        under: 0.1,
+        rate_kept: 0.5,
+        follow_us: 60_000_000,
+        readings: 5,
+        stale_us: 15_000_000,
+        look_us: 60_000_000,
+    };
     let fleet = summary(table, |_| true);
     let (_, scope) = fleet.sorted_scopes()[0];
     let traffic = scope.traffic();
     let Some((_, _, track)) = table.gauges.iter().next() else { return (0, 0) };
-    let found = drains(LimitKind::Requests, &track.series.clone().sorted(), &traffic, &terms);
+    let found = exhaustions(LimitKind::Requests, &track.series.clone().sorted(), &traffic, &terms);
     (found.len(), found.iter().filter(|drain| drain.hit).count())
 }
 

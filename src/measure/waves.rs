@@ -2,7 +2,7 @@
 
 use super::backoff;
 use super::moments::{Moment, Moments};
-use super::spot::earlier_row;
+use super::row_ref::earlier_row;
 use super::tally::{is_overload, is_rate_limit};
 use crate::calls::{Call, Grouping};
 use crate::model::{AttemptTable, Scope, Time};

@@ -94,6 +94,11 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::Provider => (drawn_on(fleet, |scope| scope.provider.is_some()), tally.sends),
         Field::Model => (drawn_on(fleet, |scope| scope.model.is_some()), tally.sends),
         Field::SendsBeneath => (tally.with_sends_beneath, tally.sends),
+        Field::ErrorText => (tally.with_error_text, tally.failures),
+        Field::ErrorType => (tally.with_error_type, tally.failures),
+        Field::Identity => (tally.identified, tally.sends),
+        // Named of single calls only.
+        Field::Organisation | Field::Layer | Field::Timeout => (0, 0),
     };
     Share { count, of }
 }

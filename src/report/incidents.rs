@@ -56,7 +56,7 @@ pub enum Ending {
 pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
     let data_end = fleet.covered().map_or(Time(0), |covered| covered.last);
     let mut rows: Vec<IncidentRow> = Vec::new();
-    for (service, class, found) in fleet.outbreaks.incidents(|service| fleet.sends_of(service)) {
+    for (service, class, found) in fleet.failure_clusters.incidents(|service| fleet.sends_of(service)) {
         let (provider, model) = service.names(fleet.table);
         rows.extend(found.iter().map(|incident| IncidentRow {
             class: class.name(),

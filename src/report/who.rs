@@ -29,7 +29,7 @@ pub struct WhoRow {
     pub retries: u64,
     /// Attempts that could not have helped, as far as they are known one by one.
     pub wasted_sends: u64,
-    /// Findings about its calls, by severity: errors, warnings, infos.
+    /// Findings whose evidence begins with an attempt of it, by severity: errors, warnings, infos.
     pub findings: [u64; 3],
     /// Input and output tokens; `None` where the log gives none.
     pub tokens: Option<u64>,

@@ -23,7 +23,7 @@ pub struct Hit {
     pub wasted: SmallVec<[u32; 8]>,
     /// Those in excess of what one sound retry loop makes. They may have helped, and none of them is wasted as well.
     pub excess: SmallVec<[u32; 8]>,
-    /// Wasted sends beyond the rows, for rules that see only counts.
+    /// Wasted attempts beyond the rows, for rules that see only counts.
     pub wasted_more: u64,
     /// Further ones that it cost, and that other rules count, too.
     pub shared_waste: u64,
@@ -112,7 +112,7 @@ impl Hit {
         self
     }
 
-    /// Counts the attempts of `call` after `position` as sends that could not have helped, and their waits.
+    /// Counts the attempts of `call` after `position` as attempts that could not have helped, and their waits.
     #[must_use]
     pub fn wasted_after(mut self, call: &Call<'_>, position: usize) -> Hit {
         self.wasted.extend_from_slice(&call.rows()[position + 1..]);

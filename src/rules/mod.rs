@@ -6,7 +6,6 @@
 mod backoffs;
 mod catalogue;
 mod example;
-mod exceptions;
 mod hit;
 mod instants;
 mod model;
@@ -92,6 +91,8 @@ pub(crate) mod shared;
 mod storm;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_settings;
 
 pub use catalogue::{CATALOGUE, find};
 pub use example::Example;

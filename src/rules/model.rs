@@ -76,6 +76,18 @@ pub enum Field {
     /// The counter of whatever sends again beneath the client: `x-envoy-attempt-count`,
     /// `x-litellm-attempted-retries`, `http.request.resend_count`.
     SendsBeneath,
+    /// `error_code` or `error_message` on failures.
+    ErrorText,
+    /// `error_type` on failures.
+    ErrorType,
+    /// `org`, where accounts are only known by their keys.
+    Organisation,
+    /// `layer`, where several retry.
+    Layer,
+    /// `timeout_s`.
+    Timeout,
+    /// `request_id`, or a call and a place in it: what tells a repeated record from another attempt.
+    Identity,
 }
 
 impl Field {
@@ -108,6 +120,12 @@ impl Field {
             Field::Provider => "provider",
             Field::Model => "model",
             Field::SendsBeneath => "gateway retry counters",
+            Field::ErrorText => "error_code or error_message",
+            Field::ErrorType => "error_type",
+            Field::Organisation => "org",
+            Field::Layer => "layer",
+            Field::Timeout => "timeout_s",
+            Field::Identity => "request_id",
         }
     }
 }
@@ -139,6 +157,9 @@ pub enum Check {
     CallAndFleet(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
     /// The merged summaries of everything.
     Fleet(fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
+    /// As [`Check::Fleet`], for rules that may lack evidence: where the first function finds nothing, the second
+    /// names the field that would have told, and the number of calls it is missing on.
+    FleetIfTold(fn(&Fleet<'_>, &Settings) -> Vec<Hit>, fn(&Fleet<'_>, &Settings) -> Option<(Field, u64)>),
 }
 
 /// One entry of the catalogue.
@@ -166,6 +187,8 @@ pub struct Rule {
     pub needs: &'static [Field],
     /// Thresholds.
     pub settings: &'static [Setting],
+    /// What keeps the check silent beside the thresholds, and what it tolerates; lists of sentences.
+    pub exceptions: &'static [&'static [&'static str]],
     /// The judgement.
     pub check: Check,
     /// Logs, as native JSONL, in which it fires; see [`super::Example`].
@@ -175,9 +198,9 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// What keeps its check silent beside its thresholds, and what that tolerates; a sentence each.
+    /// Its exceptions and tolerances, a sentence each.
     pub fn exceptions(&self) -> impl Iterator<Item = &'static str> {
-        super::exceptions::of(self.code)
+        self.exceptions.iter().flat_map(|list| list.iter().copied())
     }
 
     /// Whether `prefix` is its code or the beginning of it, whatever its case.

@@ -1,6 +1,6 @@
 //! Attempts that repeat a request which the server had refused for good.
 
-use super::{Hit, shared};
+use super::{Field, Hit, shared};
 use crate::calls::{Call, shows_retry};
 use crate::classify::Class;
 use crate::model::{Confidence, Evidence, Flags, Severity, Symbol, Time};
@@ -9,6 +9,16 @@ use smallvec::SmallVec;
 /// Refusals that later attempts are compared with: the last of each origin and body. A call that goes through more
 /// keys than that comes back to none of them soon.
 const MOST_KEPT: usize = 16;
+
+/// What keeps every rule silent that looks for such attempts.
+pub(super) const EXCEPTIONS: [&str; 4] = [
+    "A retry that the server invited with x-should-retry: true is not blamed, except where money or a usage window \
+     is spent.",
+    "A retry sent after the time at which access reopens is not blamed.",
+    "Without a call id, number or counter only a retry that failed with the same words counts.",
+    "Where a later attempt of the call succeeds it is info, or a warning where the failure may heal, and where one \
+     of the retries does, none of them counts as needless.",
+];
 
 /// The attempts of a call that repeated what had been refused for good.
 pub(super) struct Retried<'c, 'a> {
@@ -89,6 +99,27 @@ pub(super) fn same_cap(call: &Call<'_>, a: usize, b: usize) -> bool {
     let one_workspace = !differ(left.workspace, right.workspace);
     let whole_org = call.at(a).class == Some(Class::SpendCap);
     (one_org && (one_workspace || whole_org)) || shared::same_account(call, a, b)
+}
+
+/// As [`retried`], for limits on money, quota and windows: `repeats` also gets whether two attempts draw on one of
+/// them. Where keys or workspaces differ and no organisation is logged, that is not known.
+pub(super) fn retried_cap<'c, 'a>(
+    call: &'c Call<'a>,
+    wanted: impl Fn(usize) -> bool,
+    repeats: impl Fn(usize, usize) -> bool,
+) -> Result<Option<Retried<'c, 'a>>, Field> {
+    if let Some(found) = retried(call, &wanted, |p, q| same_cap(call, p, q) && repeats(p, q)) {
+        return Ok(Some(found));
+    }
+    let org_unknown = |p: usize, q: usize| {
+        let (left, right) = (call.origin(p), call.origin(q));
+        let unknown = !left.org.is_some() || !right.org.is_some();
+        unknown && (left.provider == right.provider || !left.provider.is_some() || !right.provider.is_some())
+    };
+    match retried(call, wanted, |p, q| org_unknown(p, q) && repeats(p, q)) {
+        Some(_) => Err(Field::Organisation),
+        None => Ok(None),
+    }
 }
 
 impl Retried<'_, '_> {

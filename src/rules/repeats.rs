@@ -1,6 +1,6 @@
-//! Whether a failed send may have taken effect all the same, and whether the next one repeats it.
+//! Whether a failed attempt may have taken effect all the same, and whether the next one repeats it.
 
-use crate::calls::{Call, Grouping};
+use crate::calls::{CLOCK_SLACK_US, Call, Grouping};
 use crate::classify::Class;
 use crate::model::{Attempt, Flags};
 
@@ -72,11 +72,10 @@ pub(super) fn key(call: &Call<'_>, position: usize) -> u64 {
 
 /// Whether the later attempt left after the earlier one had ended: a hedged request does not.
 pub(super) fn in_turn(call: &Call<'_>, earlier: usize, later: usize) -> bool {
-    const SLACK_US: i64 = 50_000;
-    call.at(later).sent.us_since(call.at(earlier).ended()) >= -SLACK_US
+    call.at(later).sent.us_since(call.at(earlier).ended()) >= -CLOCK_SLACK_US
 }
 
-/// Whether the call is one send, the first of its layer, as far as the log shows.
+/// Whether the call is one attempt, the first of its layer, as far as the log shows.
 pub(super) fn sent_once(call: &Call<'_>) -> bool {
     let first = call.first();
     call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0)

@@ -11,9 +11,9 @@ pub(super) const RULE: Rule = Rule {
     name: "spend-cap-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "The organisation's monthly spend cap was reached, and the call sent the request again.",
+    summary: "A call was retried after the organisation's monthly spend cap was reached.",
     why: "The cap holds until 00:00 UTC on the first of the next month or until it is raised; until then \
-          every further send is refused, and the client waits for nothing. The cap is the organisation's: \
+          every further attempt is refused, and the client waits for nothing. The cap is the organisation's: \
           another key or workspace of it does not help. Where an attempt of the call succeeded after all, the cap \
           had been raised, and this is for information only.",
     fix: "Read error.details.error_code before the status: stop at enforced_spend_limit_reached, alert \
@@ -21,9 +21,14 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Wait,
     source: "Anthropic API documentation, Errors: a 429 with error_code enforced_spend_limit_reached carries \
              no retry-after, and retrying fails until the cap reopens",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
-    check: Check::Call(check),
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &["Another key or workspace of the organisation draws on the same cap; where keys or workspaces differ and \
+             no organisation is logged, that is not known."],
+    ],
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
@@ -45,9 +50,11 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let capped = |p: usize| call.at(p).class == Some(Class::SpendCap);
-    let retried = refused::retried(call, capped, |p, q| refused::same_cap(call, p, q))?;
-    let message = format!("a spent monthly cap was sent again {}", retried.times());
-    Some(retried.hit(&message, "no send can succeed before it reopens"))
+    let retried = refused::retried_cap(call, capped, |_, _| true)?;
+    Ok(retried.map(|retried| {
+        let message = format!("retried {} although the monthly spend cap was reached", retried.times());
+        retried.hit(&message, "no attempt can succeed before it reopens")
+    }))
 }

@@ -3,7 +3,7 @@
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::classify::Class;
 use crate::measure::{CapKey, CapTally, Capped, Fleet, Holder};
-use crate::model::{Confidence, Evidence, Flags, Remedy, Severity, Time};
+use crate::model::{Confidence, Evidence, Flags, Remedy, Severity, Symbol, Time};
 
 const GRACE: Setting = Setting {
     name: "grace_s",
@@ -26,15 +26,21 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Run,
     summary: "Money or quota was used up, and the run or the account opened further calls, which failed alike.",
     why: "A spent cap holds for the whole account until it reopens or is raised. Each further call is refused \
-          too, so a run that goes on burns sends and hours and ends with nothing.",
+          too, so a run that goes on spends attempts and hours and ends with nothing.",
     fix: "Treat spend_cap, spend_limit and quota_exhausted as the end of the run, not of the call: stop all \
           workers on the account, alert whoever owns the budget, and resume when the cap reopens.",
     remedy: Remedy::Wait,
     source: "Anthropic API documentation, Errors: retrying fails until 00:00 UTC on the first of the next month \
              or until the limit is raised; a limit of your own names its date in the message",
-    needs: &[Field::Time],
+    needs: &[Field::Time, Field::ErrorText],
     settings: &[GRACE, CALLS],
-    check: Check::Fleet(check),
+    exceptions: &[&[
+        "A call whose first attempt is not in the log was opened at an unknown time and does not count.",
+        "It says nothing once something of the same account succeeds before the cap reopens; of a run any later \
+         success counts.",
+        "Calls that start within the grace time after the first refusal may not have known of it.",
+    ]],
+    check: Check::FleetIfTold(check, lacks),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
@@ -58,7 +64,7 @@ pub(super) const RULE: Rule = Rule {
         // The log names no account: nothing says that the second run shares the first one's.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"s","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
-        // A call that was under way before; the log has lost its first send.
+        // A call that was under way before; the log has lost its first attempt.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:20Z","run_id":"r","attempt":3,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
         // One call, however often it was sent: that is RL101.
@@ -78,6 +84,19 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         burnt.then(|| hit(fleet, key, cap, further))
     })
     .collect()
+}
+
+/// Calls of several runs that ran into a cap of the same kind, where no account is logged that they may share.
+fn lacks(fleet: &Fleet<'_>, _: &Settings) -> Option<(Field, u64)> {
+    let of_runs: Vec<(Symbol, Class, u64)> = (fleet.caps.iter())
+        .filter_map(|(key, cap)| match key.holder {
+            Holder::Run(run) => Some((run, key.class, cap.opened_since(Time(i64::MIN)).calls)),
+            Holder::Account(_) => None,
+        })
+        .collect();
+    let shared = |&&(run, class, _): &&(Symbol, Class, u64)| of_runs.iter().any(|o| o.0 != run && o.1 == class);
+    let calls: u64 = of_runs.iter().filter(shared).map(|(.., calls)| calls).sum();
+    (calls > 0).then_some((Field::Organisation, calls))
 }
 
 /// Whether something of the same holder succeeded after all, before the cap was due to reopen. Of a run only
@@ -125,7 +144,7 @@ fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: Capped) -> Hit 
     }
     hit.until = key.reopens;
     hit.rows.extend([cap.first.row, cap.last.row]);
-    // Sends beyond the first of each call are what the rules about calls count.
+    // Attempts beyond the first of each call are what the rules about calls count.
     hit.wasted_more = further.calls;
     match key.holder {
         Holder::Account(account) => hit.scope = Some(account),
@@ -138,5 +157,5 @@ fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: Capped) -> Hit 
 }
 
 fn sends(n: u64) -> String {
-    if n == 1 { "1 send".to_owned() } else { format!("{n} sends") }
+    if n == 1 { "1 attempt".to_owned() } else { format!("{n} attempts") }
 }

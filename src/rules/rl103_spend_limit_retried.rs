@@ -11,9 +11,9 @@ pub(super) const RULE: Rule = Rule {
     name: "spend-limit-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "A spend limit set by the account's owner was reached, and the call sent the request again.",
+    summary: "A call was retried after a spend limit set by the account's owner was reached.",
     why: "The limit holds until the date its message names or until someone raises it; until then every \
-          further send is refused, with another key of the same organisation or workspace as well. The status is \
+          further attempt is refused, with another key of the same organisation or workspace as well. The status is \
           400, yet nothing is wrong with the request. Where an attempt of the call succeeded after all, this is for \
           information only.",
     fix: "Recognise the message \"You have reached your specified API usage limits\" before the status 400 is \
@@ -21,9 +21,14 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Wait,
     source: "Anthropic API documentation, Errors: a limit you set yourself is a 400 invalid_request_error whose \
              message begins \"You have reached your specified API usage limits\"",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
-    check: Check::Call(check),
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &["Another key of the organisation and workspace draws on the same limit; where keys differ and no \
+             organisation is logged, that is not known."],
+    ],
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}"#,
@@ -43,9 +48,11 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let limited = |p: usize| call.at(p).class == Some(Class::SpendLimit);
-    let retried = refused::retried(call, limited, |p, q| refused::same_cap(call, p, q))?;
-    let message = format!("a spent limit of the account's own was sent again {}", retried.times());
-    Some(retried.hit(&message, "no send can succeed before it reopens or is raised"))
+    let retried = refused::retried_cap(call, limited, |_, _| true)?;
+    Ok(retried.map(|retried| {
+        let message = format!("retried {} although the account's own spend limit was reached", retried.times());
+        retried.hit(&message, "no attempt can succeed before it reopens or is raised")
+    }))
 }

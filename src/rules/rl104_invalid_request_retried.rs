@@ -1,10 +1,17 @@
 //! The same wrong request again.
 
 use super::refused::Retried;
-use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::model::{Remedy, Severity};
+use crate::model::{Flags, Remedy, Severity};
+
+const CHANGES: Setting = Setting {
+    name: "changes",
+    default: 2.0,
+    unit: "",
+    meaning: "changed requests refused with the same words, from which on the change is in vain",
+};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -12,8 +19,8 @@ pub(super) const RULE: Rule = Rule {
     name: "invalid-request-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "A request that the server refused for what it says was sent again unchanged.",
-    why: "A malformed or too large request fails the same way every time: the sends cost rate limit and time, \
+    summary: "A request rejected as invalid was sent again unchanged.",
+    why: "A malformed or too large request fails the same way every time: the attempts cost rate limit and time, \
           and the error that would tell what to change arrives late. The same holds for a request that is changed \
           and refused with the same words twice more: the change did not touch what is wrong. Another key or account \
           does not excuse a body that is refused again alike. Where an attempt of the call succeeded after all, this \
@@ -24,8 +31,16 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Errors: invalid_request_error 400 and request_too_large 413 are about \
              the request; the official SDKs do not retry them",
     needs: &[Field::CallIdentity],
-    settings: &[],
-    check: Check::Call(check),
+    settings: &[CHANGES],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Another key or account does not excuse a body that is refused alike.",
+            "A body that changes counts where it is refused with the same words twice more.",
+            "An attempt with another request_hash or another model is a changed request: RL105.",
+        ],
+    ],
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"max_tokens: field required"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"max_tokens: field required"}"#,
@@ -61,14 +76,34 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let retried = retried(call)?;
-    let what = if changed_in_vain(call, &retried) {
+fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
+    match (retried(call, settings), lacks(call, settings)) {
+        (Some(retried), _) => Ok(Some(hit(call, &retried))),
+        (None, Some(field)) => Err(field),
+        (None, None) => Ok(None),
+    }
+}
+
+/// What would tell whether a request that is refused again and again, or again after attempts that the log has under
+/// no call, was refused alike.
+fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
+    let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
+    let first = call.first();
+    if refused(0) && first.number > 1 && first.flags.has(Flags::NO_CALL_ID) {
+        return Some(Field::CallId);
+    }
+    let wordless = |p: usize| refused(p) && call.detail(p).is_none_or(|detail| !detail.message.is_some());
+    let changed = call.retried().filter(|&p| wordless(p) && wordless(p + 1) && call.body_changed(p, p + 1)).count();
+    (changed as f64 >= settings.get(RULE.code, &CHANGES)).then_some(Field::ErrorText)
+}
+
+fn hit(call: &Call<'_>, retried: &Retried<'_, '_>) -> Hit {
+    let what = if changed_in_vain(call, retried) {
         "the request was changed and sent again"
     } else {
         "the same request was sent again"
     };
-    let message = format!("{what} {} after the server had refused what it says", retried.times());
+    let message = format!("{what} {} after it was rejected as invalid", retried.times());
     let mut hit = retried.hit(&message, "");
     if hit.class != Some(Class::InvalidRequest) {
         hit.remedy = Some(Remedy::Shrink);
@@ -78,22 +113,19 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
                 .into(),
         );
     }
-    Some(hit)
+    hit
 }
 
 /// The attempts that repeated what is wrong with the request. A body that changes is a repeat only where it is
 /// refused alike again and again.
-pub(super) fn retried<'c, 'a>(call: &'c Call<'a>) -> Option<Retried<'c, 'a>> {
+pub(super) fn retried<'c, 'a>(call: &'c Call<'a>, settings: &Settings) -> Option<Retried<'c, 'a>> {
     let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
     let unchanged = refused::retried(call, refused, |p, q| same_request(call, p, q) && !call.body_changed(p, q));
     unchanged.or_else(|| {
         let alike = refused::retried(call, refused, |p, q| same_request(call, p, q) && refused_alike(call, p, q))?;
-        (alike.again.len() >= LEAST_CHANGES && !alike.recovered).then_some(alike)
+        (alike.again.len() as f64 >= settings.get(RULE.code, &CHANGES) && !alike.recovered).then_some(alike)
     })
 }
-
-/// Changed requests that were refused with the same words, from which on the change is in vain.
-const LEAST_CHANGES: usize = 2;
 
 /// Whether the body of a repeat is known to differ from that of the first refusal.
 fn changed_in_vain(call: &Call<'_>, retried: &Retried<'_, '_>) -> bool {

@@ -23,6 +23,10 @@ pub(super) const RULE: Rule = Rule {
              it changes, and what to leave out is the application's choice",
     needs: &[Field::CallId, Field::Counters, Field::RequestHash],
     settings: &[],
+    exceptions: &[&[
+        "A change that is refused with the same words again and again is RL104.",
+        "An attempt that the server invited with x-should-retry: true counts as an ordinary retry.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 215000 tokens > 200000 maximum","request_hash":"a"}
@@ -43,11 +47,11 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let position = call.retried().find(|&p| {
         call.at(p).class.is_some_and(depends_on_the_request) && call.at(p).terminal() && call.body_changed(p, p + 1)
     })?;
-    if rl104::retried(call).is_some() {
+    if rl104::retried(call, settings).is_some() {
         return None;
     }
     let wait = call.wait_before(position + 1).map_or(0.0, |wait| wait.s());

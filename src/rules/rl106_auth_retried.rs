@@ -11,8 +11,8 @@ pub(super) const RULE: Rule = Rule {
     name: "auth-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "The server refused the key, the right, the payment or the name, and the call sent the request again.",
-    why: "None of them changes between two sends: every retry is refused alike, and repeated bad keys can lock \
+    summary: "A call was retried after an authentication, permission, billing or not-found error.",
+    why: "None of them changes between two attempts: every retry is refused alike, and repeated bad keys can lock \
           an account. A 401 is held against the retry only where the key was refused again, since a client \
           may refresh its token unlogged; a payment only where the request stayed the same. Where an attempt of the \
           call succeeded after all, this is for information only.",
@@ -23,6 +23,15 @@ pub(super) const RULE: Rule = Rule {
              403, not_found_error 404; the official SDKs do not retry them",
     needs: &[Field::CallIdentity],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Attempts under another provider, account or key are not the same request again; a payment is the \
+             organisation's.",
+            "After a 401 only another 401 counts: a client that refreshes its token logs no key.",
+            "After a 403 or 404 an attempt on another model is a way out.",
+        ],
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
@@ -36,10 +45,10 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":401,"error_type":"authentication_error"}"#,
     ],
     near_misses: &[
-        // The second send carried another key.
+        // The second attempt carried another key.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error","api_key_id":"old"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":401,"error_type":"authentication_error","api_key_id":"new"}"#,
-        // The token was refreshed, though the log names no key: the second send was let in.
+        // The token was refreshed, though the log names no key: the second attempt was let in.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
         // What the request may cost was lowered, and it was let in.
@@ -59,10 +68,10 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let refused = |p: usize| call.at(p).class.is_some_and(is_refusal);
     let retried = refused::retried(call, refused, |p, q| repeats(call, p, q))?;
     let what = match retried.class() {
-        Some(Class::Authentication) => "a request with a refused key",
-        Some(Class::Billing) => "a request refused for a payment that is due",
-        Some(Class::Permission) => "a request the key has no right to",
-        _ => "a request for something that does not exist",
+        Some(Class::Authentication) => "a request with a rejected key",
+        Some(Class::Billing) => "a request rejected for a billing problem",
+        Some(Class::Permission) => "a request the key has no permission for",
+        _ => "a request for something that was not found",
     };
     Some(retried.hit(&format!("{what} was sent again {}", retried.times()), ""))
 }
@@ -71,7 +80,7 @@ fn is_refusal(class: Class) -> bool {
     matches!(class, Class::Authentication | Class::Billing | Class::Permission | Class::NotFound)
 }
 
-/// Whether the send at `q` had nothing that could have changed the answer.
+/// Whether the attempt at `q` had nothing that could have changed the answer.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
     let alike = call.at(p).class == call.at(q).class;
     match call.at(p).class {

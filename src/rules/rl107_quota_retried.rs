@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     name: "quota-retried",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "Credit or quota was used up, and the call sent the request again.",
+    summary: "A call was retried after its credit or quota was used up.",
     why: "Only money or the next day refills it. The status is that of an ordinary rate limit, so clients that \
           go by the status wait and retry for nothing. Another key of the same organisation does not help, nor does \
           another model that is refused alike. Where an attempt of the call succeeded after all, this is for \
@@ -21,9 +21,17 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Stop,
     source: "OpenAI documentation, Error codes: a 429 with insufficient_quota is about plan and billing; Gemini \
              API documentation, Rate limits: a quota id with PerDay refills at midnight Pacific time",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::ErrorText],
     settings: &[],
-    check: Check::Call(check),
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Another key of the organisation draws on the same quota; where keys differ and no organisation is \
+             logged, that is not known.",
+            "An attempt on another model that is let in is a way out.",
+        ],
+    ],
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}"#,
@@ -34,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
         // A rate limit that heals by waiting.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1,"error_type":"requests","error_code":"rate_limit_exceeded"}
 {"ts":"2026-05-20T10:00:01.1Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // The second send went to an account that has credit.
+        // The second attempt went to an account that has credit.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","api_key_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
         // A smaller request was let in: the rest of the credit covers it.
@@ -45,15 +53,17 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let spent = |p: usize| call.at(p).class == Some(Class::QuotaExhausted);
-    let retried = refused::retried(call, spent, |p, q| repeats(call, p, q))?;
-    let message = format!("a used-up quota was tried again {}", retried.times());
-    Some(retried.hit(&message, "waiting does not refill it"))
+    let retried = refused::retried_cap(call, spent, |p, q| repeats(call, p, q))?;
+    Ok(retried.map(|retried| {
+        let message = format!("retried {} although the quota was used up", retried.times());
+        retried.hit(&message, "waiting does not refill it")
+    }))
 }
 
 /// Quotas are counted per account or per model, and some are asked in advance for what a request may cost: another
 /// model or a smaller request is a way out if it was let in.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
-    refused::same_cap(call, p, q) && (!call.body_changed(p, q) || call.at(p).class == call.at(q).class)
+    !call.body_changed(p, q) || call.at(p).class == call.at(q).class
 }

@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     name: "unknown-failure-retried",
     severity: Severity::Warning,
     scope: Scope::Call,
-    summary: "A failure of no known kind was answered by sending the request again.",
+    summary: "A call was retried after a failure of no known kind.",
     why: "A loop that retries what it does not know retries everything, the failures that cost money or repeat \
           an action among them. Where a retry succeeded after all, this is for information only.",
     fix: "Retry only what is known to heal: rate limits, overloads, 5xx, timeouts, lost connections. Log what is \
@@ -21,6 +21,15 @@ pub(super) const RULE: Rule = Rule {
              to be transient",
     needs: &[Field::CallIdentity],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Attempts under another provider, account, key or model are not the same request again.",
+            "A failure of which the log keeps neither status, type, code, message nor exception is not held against its \
+         retry.",
+            "A changed body or another model is another request.",
+        ],
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":418}
@@ -46,5 +55,5 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let unknown = |p: usize| call.at(p).class == Some(Class::Unknown) && !shared::says_nothing(call, p);
     let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
     let retried = refused::retried(call, unknown, repeats)?;
-    Some(retried.hit(&format!("a failure of no known kind was sent again {}", retried.times()), ""))
+    Some(retried.hit(&format!("retried {} after a failure of no known kind", retried.times()), ""))
 }

@@ -1,4 +1,4 @@
-//! `x-should-retry: false`, and a further send.
+//! `x-should-retry: false`, and a further attempt.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
 use crate::calls::Call;
@@ -11,8 +11,8 @@ pub(super) const RULE: Rule = Rule {
     name: "server-said-no",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "The server said not to retry (x-should-retry: false), and the call sent the request again.",
-    why: "The server knows more of the failure than its status tells, and it asks for one send less. Clients \
+    summary: "A call was retried although the server said not to (x-should-retry: false).",
+    why: "The server knows more of the failure than its status tells, and it asks for one attempt less. Clients \
           that go by the status alone overrule it, and add load where it is short. Where a retry succeeded after all, this is a warning.",
     fix: "Read x-should-retry before the status: false ends the call, whatever the status.",
     remedy: Remedy::Stop,
@@ -20,6 +20,14 @@ pub(super) const RULE: Rule = Rule {
              looked at",
     needs: &[Field::CallIdentity, Field::ShouldRetry],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Attempts under another provider, account, key or model are not the same request again.",
+            "Where the class is final by itself, the rule for that class speaks.",
+            "A changed body or another model is another request.",
+        ],
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false}
@@ -45,6 +53,6 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let denied = |p: usize| call.at(p).flags.has(Flags::SERVER_SAYS_NO) && !final_class(p);
     let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
     let retried = refused::retried(call, denied, repeats)?;
-    let message = format!("the request was sent again {} after the server had said not to retry it", retried.times());
+    let message = format!("retried {} after the server had said not to", retried.times());
     Some(retried.hit(&message, ""))
 }

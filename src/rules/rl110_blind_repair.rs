@@ -21,6 +21,13 @@ pub(super) const RULE: Rule = Rule {
              Tool use: return the error as a tool result so that the model can correct itself",
     needs: &[Field::CallIdentity, Field::RequestHash],
     settings: &[],
+    exceptions: &[
+        &refused::EXCEPTIONS,
+        &[
+            "Attempts under another provider, account or key are not the same request again.",
+            "After an answer that missed its schema only a known and equal request_hash counts as the same request.",
+        ],
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"schema_error","request_hash":"a"}

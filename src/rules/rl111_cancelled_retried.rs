@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     name: "cancelled-retried",
     severity: Severity::Warning,
     scope: Scope::Call,
-    summary: "The caller cancelled the call, and the retry layer sent the request again.",
+    summary: "A call was retried after its caller had cancelled it.",
     why: "The answer has no reader, yet it takes a slot and is billed; a layer that takes its own cancellation for \
           a lost connection also keeps a program from stopping.",
     fix: "Let a cancellation pass through the retry loop untouched, and check for it before every wait and every \
@@ -21,6 +21,11 @@ pub(super) const RULE: Rule = Rule {
              documentation, Retry: a call the client cancelled is not retried",
     needs: &[Field::CallIdentity, Field::Repeats],
     settings: &[],
+    exceptions: &[&[
+        "The retry must be shown by number, counter, body or key, and be sent after the cancelled attempt ended.",
+        "A changed body is another request.",
+        "The confidence is medium: some clients call a deadline of their own a cancellation.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}
@@ -31,7 +36,7 @@ pub(super) const RULE: Rule = Rule {
     near_misses: &[
         // It ended there.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}"#,
-        // The slower of two hedged sends was cancelled when the other had answered.
+        // The slower of two hedged attempts was cancelled when the other had answered.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":6000}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":2900}"#,
         // The turn began anew with another question.
@@ -51,7 +56,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let again = call.len() - position - 1;
     let wait = call.wait_before(position + 1).map_or(0.0, |wait| wait.s());
     let mut hit = Hit::new(format!(
-        "sent again {} after the caller had cancelled, the first time after {}",
+        "retried {} after the caller had cancelled, the first time after {}",
         shared::times(again),
         shared::seconds(wait),
     ))

@@ -1,6 +1,6 @@
 //! A loop across turns: each call is short, and each repeats what was refused for good.
 
-use super::{Check, Hit, Rule, Scope, Setting, Settings, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
 use crate::measure::{Alike, Fleet, Refused};
 use crate::model::{Confidence, Evidence, Remedy, Severity, Symbol};
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     name: "doomed-call-repeated",
     severity: Severity::Error,
     scope: Scope::Run,
-    summary: "Calls of a run failed one after the other with the same lasting failure, and none succeeded in between.",
+    summary: "Consecutive calls of a run failed with the same terminal error, and none succeeded in between.",
     why: "Each call gives up as it should, so no call looks wrong; the loop above opens the next one with what was \
           refused, and can go on like that for hours.",
     fix: "Let the layer that opens calls count failures of the same class and message, and stop or change the request \
@@ -30,7 +30,15 @@ pub(super) const RULE: Rule = Rule {
              reported of agents whose failed compaction is sent again each turn",
     needs: &[],
     settings: &[CALLS],
-    check: Check::Fleet(check),
+    exceptions: &[&[
+        "Refusals are alike by the fingerprint of the request, without one by the server's words; those of keys, \
+         rights, names and usage windows by account and model.",
+        "Only calls that began when the one before was over count: calls side by side could not know of each other.",
+        "A success of the run ends the streak.",
+        "Spent caps are RL102; tools, cancelled calls, policy refusals and unknown failures do not count.",
+        "Where size was refused in the same words, or attempts were grouped by likeness, it is a warning.",
+    ]],
+    check: Check::FleetIfTold(check, lacks),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
@@ -94,10 +102,18 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(name, run, tally)| {
-        let loops = tally.doomed.in_a_row(least).into_iter();
+        let loops = tally.terminal_failures.in_a_row(least).into_iter();
         loops.map(move |refused| hit(name, run, refused))
     })
     .collect()
+}
+
+/// Calls refused for what the request says, where nothing tells whether it was the same request.
+fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
+    let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
+    let unhashed: u64 =
+        fleet.runs.values().map(|run| run.terminal_failures.unhashed()).filter(|calls| *calls >= least).sum();
+    (unhashed > 0).then_some((Field::RequestHash, unhashed))
 }
 
 fn hit(name: &str, run: Symbol, refused: &Refused) -> Hit {

@@ -23,8 +23,17 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Official Anthropic and OpenAI SDKs, _base_client.py: connection errors, 408, 409, 429 and 5xx are \
              retried twice by default",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::CallIdentity, Field::IdempotencyKey],
     settings: &[],
+    exceptions: &[&[
+        "A side effect without a key may rightly end the call, unless it was refused before it could act.",
+        "A hint that is long enough to end the call, a server that says no, and a decision to retry or to fall back \
+         excuse giving up.",
+        "Errors inside a stream are RL202, hints that a cap does not allow RL206, relabelled overloads RL704; tools \
+         are not judged.",
+        "An attempt with a number above 1 has predecessors that the log has lost.",
+        "In a log without ids or counters it is info, unless the client decided to fail.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
@@ -35,6 +44,10 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","side_effect":true,"decision":"fail"}"#,
     ],
     near_misses: &[
+        // A tool has a layer of its own that knows whether it may run twice.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"fetch","kind":"timeout","decision":"fail"}"#,
+        // An error inside a stream: that is RL202.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","decision":"fail"}"#,
         // Something in between gave the overload a status that no client retries: that is RL704.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error","error_message":"Overloaded","decision":"fail"}"#,
         // The server said no.
@@ -47,6 +60,8 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"retry","delay_ms":500}"#,
         // The third attempt: the first two are missing from the log.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":3,"max_attempts":3,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
+        // What the log has one record of was sent three times.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","http.request.resend_count":2,"decision":"fail"}"#,
         // An hour is no wait for a call in progress: ending it so that it can resume is right.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":3600,"error_type":"rate_limit_error","decision":"fail"}"#,
     ],
@@ -56,7 +71,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let attempt = call.first();
     let bucket = attempt.bucket()?;
     // A record with a higher number has predecessors that the log has lost.
-    let alone = call.len() == 1 && attempt.number <= 1 && attempt.sdk_count().is_none_or(|count| count == 0);
+    let alone = call.len() == 1
+        && attempt.number <= 1
+        && attempt.sdk_count().is_none_or(|count| count == 0)
+        && !call.was_resent_beneath();
     let missed = alone && call.outcome == Outcome::Failed && bucket != Bucket::Terminal && !call.fell_back;
     if !missed || excused(attempt) || rl206::too_long(call, 0, settings) {
         return None;
@@ -74,7 +92,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         _ => String::new(),
     };
     let what = shared::class_words(attempt.class);
-    let mut hit = Hit::new(format!("gave up after one send on {what}{status}{asked}"))
+    let mut hit = Hit::new(format!("gave up after one attempt on {what}{status}{asked}"))
         .on_call(call)
         .about(attempt.class)
         .count("attempts", 1);
@@ -82,7 +100,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         hit = hit.count("max_attempts", u64::from(attempt.max_attempts));
     }
     hit.confidence = confidence(attempt);
-    // Without ids or counters, the send that followed may have been taken for another call's.
+    // Without ids or counters, the attempt that followed may have been taken for another call's.
     if call.grouping == Grouping::Inferred && !attempt.flags.has(Flags::DECIDED_FAIL) {
         hit.severity = Some(Severity::Info);
     }

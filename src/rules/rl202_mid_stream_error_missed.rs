@@ -22,6 +22,14 @@ pub(super) const RULE: Rule = Rule {
              overloaded_error; official SDKs, measured: such an error surfaces with status 200 and is not retried",
     needs: &[Field::CallIdentity],
     settings: &[],
+    exceptions: &[&[
+        "It says nothing where the declared attempts are spent, where the client retried such an event earlier in the \
+         call, or decided to retry.",
+        "An attempt with a side effect and no idempotency key may rightly end the call.",
+        "An event that is final, such as a refused request, is no missed retry.",
+        "A stream that broke off and was used as an answer is RL207.",
+        "Where part of the answer had been delivered it is a warning.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}"#,
@@ -70,7 +78,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         format!("{what} arrived inside a stream that had begun with status 200, and {end}")
     };
     if delivered {
-        message.push_str("; part of the answer had been delivered, so that a blind re-send would repeat it");
+        message.push_str("; part of the answer had been delivered, so that a blind retry would repeat it");
     }
     let mut hit = Hit::new(message).on(call, call.len() - 1).about(last.class).count("attempts", call.len() as u64);
     if let Some(chunks) = call.detail(call.len() - 1).map(|detail| detail.delivered).filter(|&chunks| chunks > 0) {
@@ -89,7 +97,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         hit.confidence = Confidence::Medium;
     }
     if call.grouping != Grouping::Explicit && !as_success && !last.flags.has(Flags::DECIDED_FAIL) {
-        // The send that followed may have been taken for another call's.
+        // The attempt that followed may have been taken for another call's.
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }

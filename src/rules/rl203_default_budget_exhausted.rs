@@ -7,7 +7,7 @@ use super::sdk::{self, Ladder, OFFICIAL};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
-use crate::measure::{Haste, loops_of};
+use crate::measure::{ImmediateRetries, loops_of};
 use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 use std::borrow::Cow;
 
@@ -43,6 +43,14 @@ pub(super) const RULE: Rule = Rule {
              Builders' Library, Timeouts, retries and backoff with jitter",
     needs: &[Field::CallIdentity],
     settings: &[WAITED, ATTEMPTS],
+    exceptions: &[&[
+        "Every attempt must have met a rate limit or a lack of capacity.",
+        "A cap in the policy, or a logged one that is not the client's default, is the caller's choice.",
+        "A call with attempts left, or with a decision to retry or to go elsewhere, was ended by something else.",
+        "Waits that came early (RL301), immediate retries (RL304), hints a cap does not allow (RL206) and two loops \
+         (RL401) are those rules'.",
+        "As many retries as are advised, and attempts grouped by likeness, make it info.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
@@ -200,8 +208,9 @@ fn stopped_short(last: &Attempt) -> bool {
 
 /// Whether the shape of the waits, not their number, is what was wrong.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
-    let haste = Haste::of(call);
-    let immediate = rl304::is_sure(&haste.inner) || rl304::is_sure(&haste.outer);
+    let immediate_retries = ImmediateRetries::of(call);
+    let immediate =
+        rl304::is_sure(&immediate_retries.inner, settings) || rl304::is_sure(&immediate_retries.outer, settings);
     immediate
         || call.retried().any(|position| rl301::early(call, position, settings).is_some())
         || rl206::gave_up(call, settings).is_some()

@@ -28,7 +28,12 @@ pub(super) const RULE: Rule = Rule {
              an event after a 200; official SDKs, _base_client.py: only the former is retried",
     needs: &[Field::CallIdentity],
     settings: &[CALLS],
-    check: Check::Fleet(check),
+    exceptions: &[&[
+        "Timeouts, a declared cap of one attempt, hints over 5 min, tool executions, delivered answers, side effects \
+         without a key and decided fallbacks do not count as giving up.",
+        "Calls of no named run are not compared.",
+    ]],
+    check: Check::FleetIfTold(check, lacks),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
@@ -77,6 +82,18 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         hits.extend(torn.map(|(class, handling)| hit(run, class, handling)));
     }
     hits
+}
+
+/// Calls of which only their ids would tell whether they sent again, where they may decide it.
+fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
+    let least = settings.get(RULE.code, &CALLS).max(1.0);
+    let named = fleet.runs.iter().filter(|(run, _)| run.is_some()).flat_map(|(_, tally)| tally.handlings.iter());
+    let open = named.filter(|(_, handling)| {
+        let all = handling.retried + handling.given_up + handling.guessed;
+        handling.guessed > 0 && all as f64 >= 2.0 * least
+    });
+    let guessed: u64 = open.map(|(_, handling)| handling.guessed).sum();
+    (guessed > 0).then_some((Field::CallId, guessed))
 }
 
 fn hit(run: Symbol, class: Class, handling: &Handling) -> Hit {

@@ -21,6 +21,11 @@ pub(super) const RULE: Rule = Rule {
              the status",
     needs: &[Field::CallIdentity, Field::ShouldRetry],
     settings: &[],
+    exceptions: &[&[
+        "Money and usage windows outrank the header.",
+        "A hint that is long enough to end the call, a side effect without a key, a tool execution, a decided retry \
+         or fallback excuse giving up.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","should_retry":true,"decision":"fail"}"#,
@@ -48,11 +53,11 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };
     let mut hit =
-        Hit::new(format!("gave up after one send{status} although the server had set x-should-retry to true"))
+        Hit::new(format!("gave up after one attempt{status} although the server had set x-should-retry to true"))
             .on_call(call)
             .about(attempt.class)
             .count("attempts", 1);
-    // Without ids or counters, the send that followed may have been taken for another call's.
+    // Without ids or counters, the attempt that followed may have been taken for another call's.
     if repeats::guessed(call) && !attempt.flags.has(Flags::DECIDED_FAIL) {
         hit.severity = Some(Severity::Info);
     }

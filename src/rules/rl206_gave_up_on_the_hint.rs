@@ -32,6 +32,11 @@ pub(super) const RULE: Rule = Rule {
              length; RFC 9110, section 10.2.3, Retry-After: seconds without sign, or a date",
     needs: &[Field::CallIdentity, Field::RetryAfter],
     settings: &[CAP, BUFFER, WORTH],
+    exceptions: &[&[
+        "A call whose declared attempts are spent ended for that reason.",
+        "A call that followed such a hint earlier can follow it.",
+        "Hints beyond the length that is worth waiting for rightly end a call.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":5,"status":429,"retry_after":60,"error_type":"rate_limit_error","decision":"fail"}"#,
@@ -119,6 +124,11 @@ pub(super) fn gave_up(call: &Call<'_>, settings: &Settings) -> Option<Obstacle> 
 /// Whether the hint at `position` is a reason to end the call so that it can resume.
 pub(super) fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> bool {
     call.hint_us(position).is_some_and(|hint| hint > shared::micros(settings.get(RULE.code, &WORTH)))
+}
+
+/// The longest single wait clients commonly allow, µs.
+pub(super) fn cap_us(settings: &Settings) -> i64 {
+    shared::micros(settings.get(RULE.code, &CAP))
 }
 
 fn obstacle(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Obstacle> {

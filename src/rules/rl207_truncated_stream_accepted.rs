@@ -3,7 +3,7 @@
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::measure::{Answers, Asker, EARLIEST, Endless, Fleet, Spot};
+use crate::measure::{Answers, Asker, EARLIEST, Endless, Fleet, RowRef};
 use crate::model::{AnswerEnd, Attempt, Confidence, Flags, Outcome, Remedy, Severity, Symbol};
 
 const MOST_EMPTY: Setting = Setting {
@@ -41,6 +41,16 @@ pub(super) const RULE: Rule = Rule {
              the last event; OpenAI API reference: the last chunk has a finish_reason and data: [DONE] follows",
     needs: &[Field::StopReason],
     settings: &[MOST_EMPTY, MOST_ABSENT],
+    exceptions: &[&[
+        "It says nothing where the call was sent again, was logged as failed, or was cancelled by its caller.",
+        "Empty stop reasons count only beside answers of the same client and model that have one, or from a \
+         provider's own API where they are no habit.",
+        "Streams without the field count only where most streams of the same client have it; the finding is then a \
+         warning.",
+        "A kept body that the logger cut inside an event shows nothing.",
+        "A stop reason outweighs a field that calls the answer incomplete.",
+        "A connection that closed before or after the answer, or was closed by the client, does not count.",
+    ]],
     check: Check::CallAndFleet(check, check_all),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","provider":"anthropic","stream":true,"status":200,"outcome":"ok","completed":false,"delivered":7}"#,
@@ -147,7 +157,7 @@ fn each<'f>(
     let noun = if asker.stream { "stream" } else { "answer" };
     let provider = asker.names(fleet.table)[0];
     let more = endless.count.saturating_sub(EARLIEST as u64);
-    endless.earliest.iter().map(move |spot: &Spot| {
+    endless.earliest.iter().map(move |spot: &RowRef| {
         let attempt: &Attempt = &fleet.table.rows[spot.row as usize];
         let mut message =
             format!("a {noun} with status 200 {what} and was used as an answer ({} of {of}", endless.count);

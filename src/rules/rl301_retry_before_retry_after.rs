@@ -26,8 +26,8 @@ pub(super) const RULE: Rule = Rule {
     name: "retry-before-retry-after",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "The request was sent again before the time the server had named was over.",
-    why: "The limit is still in force, so the send is refused with everything else the account sends in that \
+    summary: "A call was retried before the wait that the server had asked for was over.",
+    why: "The limit is still in force, so the attempt is refused with everything else the account sends in that \
           time, and the few attempts of the call are spent before any of them could succeed. A wait may fall short \
           by 2% or 50 ms; attempts of another model or account, and hints beside a spent quota or window, do not \
           count.",
@@ -38,6 +38,13 @@ pub(super) const RULE: Rule = Rule {
              _base_client.py: several versions discard a retry-after over 60 s",
     needs: &[Field::CallIdentity, Field::RetryAfter],
     settings: &[SHARE, FIXED],
+    exceptions: &[&[
+        "The second that a clock of whole seconds hides is tolerated; without ids such a log is not judged.",
+        "An estimate, and the time until a limit is whole again, count only where the next attempt failed alike.",
+        "A hint beside a spent quota or window is no promise; attempts on another model or account do not count.",
+        "A bare number over four days may count milliseconds: it must be early in either unit.",
+        "A hint of zero asks for no wait.",
+    ]],
     check: Check::Call(check),
     firing: &[
         // In the words of the error.
@@ -57,6 +64,9 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
     ],
     near_misses: &[
+        // 345,601 may count milliseconds, and then 346 s are long enough.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":345601,"error_type":"rate_limit_error","duration_ms":10}
+{"ts":"2026-05-20T10:05:46Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
         // Just within the tolerance of 2%.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":10,"error_type":"rate_limit_error","duration_ms":0}
 {"ts":"2026-05-20T10:00:09.800Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
@@ -105,9 +115,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let all: SmallVec<[Early; 4]> = call.retried().filter_map(|p| early(call, p, settings)).collect();
     let worst = *all.iter().min_by_key(|early| (early.wait.us, early.position))?;
     let mut message =
-        format!("sent again after {} although the server asked for {}", wait_words(worst), asked_words(worst));
+        format!("retried after {} although the server asked for {}", wait_words(worst), asked_words(worst));
     if all.len() > 1 {
-        message.push_str(&format!("; {} sends of this call came early", all.len()));
+        message.push_str(&format!("; {} retries of this call came early", all.len()));
     }
     let mut hit = Hit::new(message)
         .about(call.at(worst.position).class)
@@ -169,9 +179,14 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
     // Where the unit is in doubt, only what is early in either is early.
     let doubtful = hint_us > DOUBTFUL_US && !detail.hint_unit_known;
     let least = if doubtful { hint_us / 1000 } else { hint_us };
-    let share = shared::scaled(least, settings.get(RULE.code, &SHARE));
-    let tolerance = share.max(shared::micros(settings.get(RULE.code, &FIXED) / 1e3)) + clock_step;
+    let tolerance = tolerance_us(least, settings) + clock_step;
     (wait.us < least - tolerance).then_some(Early { position, wait, hint_us, source, doubtful })
+}
+
+/// How far a wait may fall short of a hint, both in µs.
+pub(super) fn tolerance_us(hint: i64, settings: &Settings) -> i64 {
+    let share = shared::scaled(hint, settings.get(RULE.code, &SHARE));
+    share.max(shared::micros(settings.get(RULE.code, &FIXED) / 1e3))
 }
 
 fn wait_words(early: Early) -> String {
@@ -211,7 +226,7 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     }
     if sent_by_outer_loop(call, early.position) {
         return Some((
-            "no SDK sent it again, as its counter of 0 shows: the loop around it did not read the hint".to_owned(),
+            "no SDK retried it, as its counter of 0 shows: the loop around it did not read the hint".to_owned(),
             "Have the loop that catches the error read retry-after from the response in it, and wait at least that \
              long; or set its retries to 0 and leave them to the SDK.",
         ));
@@ -233,7 +248,7 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
 /// For a client that cuts the server's hint to a cap of its own.
 const CAPPED_FIX: &str = "Let the cap apply to the client's own backoff only, not to the server's hint: obey the \
                           hint in full, or end the call.";
-/// Waits that were cut to a minute, with some jitter, µs.
+/// Waits that were cut to a minute, with some jitter, µs. They word the cause and decide nothing.
 const CUT_US: RangeInclusive<i64> = 58_000_000..=66_000_000;
 /// Waits of the official SDKs' own ladder, µs: 75% of half a second to 8 s, and what timers add.
 const LADDER_US: RangeInclusive<i64> = 300_000..=8_500_000;

@@ -2,7 +2,7 @@
 
 use super::scripted::{attempts, retried};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
-use crate::measure::{Fleet, LoopKey, LoopTally, Step, Waits};
+use crate::measure::{Fleet, LoopKey, LoopTally, NO_WAIT_US, Step, Waits};
 use crate::model::{Remedy, Severity};
 
 const WAITS: Setting = Setting {
@@ -17,8 +17,6 @@ const SPREAD: Setting = Setting {
     unit: "",
     meaning: "the middle nine tenths of the waits of a step lie closer together than this share of their median",
 };
-/// Shorter waits are none, which is what RL304 is about.
-const NO_WAIT_S: f64 = 0.05;
 
 /// A call of the examples with the wait as the client logged it, and no durations.
 macro_rules! planned {
@@ -74,7 +72,7 @@ pub(super) const RULE: Rule = Rule {
     name: "no-jitter",
     severity: Severity::Warning,
     scope: Scope::Fleet,
-    summary: "The waits of a retry loop are all alike, so calls that failed together are sent again together.",
+    summary: "The waits of a retry loop have no jitter, so calls that failed together retry together.",
     why: "A fleet that met one overload without jitter returns as one crowd, is refused as one, and returns again: \
           the server never sees the load spread out, and each retry has the odds of the first. Waits that the server \
           asked for do not count, nor does the time before a request that was changed after a refusal.",
@@ -85,6 +83,11 @@ pub(super) const RULE: Rule = Rule {
              contending, and full jitter needs the fewest of them",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[WAITS, SPREAD],
+    exceptions: &[&[
+        "Waits that the server asked for, and the time before a changed request, do not count.",
+        "Waits that are none are RL304.",
+        "Whole seconds, of the log's clock or of the client's plan, may be rounded and show nothing.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(
@@ -145,7 +148,9 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 
 fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64, spread: f64) -> Option<Hit> {
     let alike = |step: &Step| {
-        step.waits.count() >= least && step.waits.quantile_s(0.5) >= NO_WAIT_S && step.waits.alike(spread)
+        step.waits.count() >= least
+            && shared::micros(step.waits.quantile_s(0.5)) >= NO_WAIT_US
+            && step.waits.alike(spread)
     };
     let steps: Vec<(u8, &Step)> =
         tally.steps.iter().map(|(number, step)| (*number, step)).filter(|(_, step)| alike(step)).collect();

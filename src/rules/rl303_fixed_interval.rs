@@ -2,7 +2,7 @@
 
 use super::scripted::attempts;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
-use crate::measure::{Fleet, LoopKey, LoopTally, Shape};
+use crate::measure::{Fleet, LoopKey, LoopTally, NO_WAIT_US, Shape};
 use crate::model::{Confidence, Remedy, Severity};
 
 const LONG: Setting = Setting {
@@ -11,8 +11,6 @@ const LONG: Setting = Setting {
     unit: "s",
     meaning: "waits as long as this need not grow: most caps of a backoff are no longer",
 };
-/// Shorter waits are none, which is what RL304 is about, µs.
-const NO_WAIT_US: i64 = 50_000;
 /// The steps that must be alike.
 const STEPS: [u8; 3] = [1, 2, 3];
 
@@ -47,6 +45,12 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: 0.5 s doubling to 8 s",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[LONG],
+    exceptions: &[&[
+        "Waits that the server asked for, and the time before a changed request, do not count.",
+        "Waits that are none are RL304.",
+        "A call whose first retries are not in the log may be at its cap.",
+        "One call shows it by three or more waits within 5% of one another; where jitter explains that, it is info.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(

@@ -2,8 +2,22 @@
 
 use super::scripted::retried;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Fleet, LoopHaste, LoopKey, Shape};
+use crate::measure::{Fleet, LoopImmediateRetries, LoopKey, Shape};
 use crate::model::{Confidence, Remedy, Severity, Symbol};
+
+const OUTER: Setting = Setting {
+    name: "layered_chance",
+    default: 1e-2,
+    unit: "",
+    meaning: "the same for a loop around another that never waits: a warning",
+};
+
+const CHANCE: Setting = Setting {
+    name: "chance",
+    default: 3e-5,
+    unit: "",
+    meaning: "the waits are no chance where full jitter makes so many of them this short less often",
+};
 
 const SHARE: Setting = Setting {
     name: "share",
@@ -18,8 +32,8 @@ pub(super) const RULE: Rule = Rule {
     name: "immediate-retry",
     severity: Severity::Error,
     scope: Scope::Run,
-    summary: "Requests were sent again at once after overloads or rate limits.",
-    why: "Nothing can have changed in a few milliseconds: the send is refused again, and a fleet that does so \
+    summary: "Calls were retried at once after overloads or rate limits.",
+    why: "Nothing can have changed in a few milliseconds: the retry is refused as well, and a fleet that does so \
           doubles the load at the very moment there is no room. A wait under 50 ms is none; the waits of the client's \
           own retries and those of a loop around them are judged apart. Full jitter makes some waits that short: where \
           it may explain their number, this is for information, and a warning where a loop around another never waits.",
@@ -29,7 +43,13 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: the first wait \
              is 0.5 s",
     needs: &[Field::CallIdentity, Field::Duration],
-    settings: &[SHARE],
+    settings: &[SHARE, CHANCE, OUTER],
+    exceptions: &[&[
+        "A hint of zero, and another client, model or account, do not count; nor do lost connections.",
+        "A clock of whole seconds shows nothing, unless the client says that it planned no wait.",
+        "Short waits in a number that full jitter from half a second on explains are info from the share on, and \
+         nothing below it.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
@@ -70,7 +90,7 @@ pub(super) const RULE: Rule = Rule {
         // A lost connection says nothing of capacity: one try at once is common.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"kind":"connection_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.103Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":100}"#,
-        // Two sends in one second of a clock that has only seconds.
+        // Two attempts in one second of a clock that has only seconds.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
         // Another model is asked at once: a fallback.
@@ -79,32 +99,35 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// So unlikely, it is no chance.
-const SURE: f64 = 3e-5;
-/// So unlikely, chance is a poor excuse for a loop around another loop, which is a fault by itself (RL401).
-const LIKELY: f64 = 1e-2;
-
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let share = settings.get(RULE.code, &SHARE);
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(_, run, tally)| {
-        let loops = [(&tally.haste.inner, false), (&tally.haste.outer, true)];
-        loops.into_iter().filter_map(move |(haste, outer)| hit(fleet, run, haste, outer, share))
+        let loops = [(&tally.immediate_retries.inner, false), (&tally.immediate_retries.outer, true)];
+        loops
+            .into_iter()
+            .filter_map(move |(immediate_retries, outer)| hit(fleet, run, immediate_retries, outer, settings))
     })
     .collect()
 }
 
 /// Whether chance does not explain so many waits that were none.
-pub(super) fn is_sure(haste: &LoopHaste) -> bool {
-    haste.short() > 0 && (haste.is_meant() || haste.by_chance() < SURE)
+pub(super) fn is_sure(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> bool {
+    immediate_retries.short() > 0
+        && (immediate_retries.is_meant() || immediate_retries.by_chance() < settings.get(RULE.code, &CHANCE))
 }
 
-fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, share: f64) -> Option<Hit> {
-    let (short, waits) = (haste.short(), haste.waits());
-    let sure = is_sure(haste);
-    let likely = haste.is_all_layered() && haste.by_chance() < LIKELY;
+fn hit(
+    fleet: &Fleet<'_>,
+    run: Symbol,
+    immediate_retries: &LoopImmediateRetries,
+    outer: bool,
+    settings: &Settings,
+) -> Option<Hit> {
+    let (short, waits) = (immediate_retries.short(), immediate_retries.waits());
+    let sure = is_sure(immediate_retries, settings);
+    let likely = immediate_retries.is_all_layered() && immediate_retries.by_chance() < settings.get(RULE.code, &OUTER);
     // A short wait among many is what jitter is for.
-    if short == 0 || (!sure && !likely && (short as f64) < share * waits as f64) {
+    if short == 0 || (!sure && !likely && (short as f64) < settings.get(RULE.code, &SHARE) * waits as f64) {
         return None;
     }
     let by = if outer { " by the loop around the client's own" } else { "" };
@@ -112,7 +135,7 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, share: f6
     if waits == 1 {
         message = format!("a retry{by} after an overload or a rate limit came at once");
     }
-    if let Some(length) = usual_s(fleet, haste, outer) {
+    if let Some(length) = usual_s(fleet, immediate_retries, outer) {
         message.push_str(&format!(" ({})", super::shared::seconds(length)));
     }
     message.push_str(match (sure, likely) {
@@ -121,8 +144,8 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, share: f6
         (false, false) => "; jitter may have made so few waits this short",
     });
     let mut hit = Hit::new(message).count("immediate_sends", short).count("waits", waits);
-    hit.rows.extend(haste.rows());
-    hit.wasted_more = if sure { haste.refused_again() } else { 0 };
+    hit.rows.extend(immediate_retries.rows());
+    hit.wasted_more = if sure { immediate_retries.refused_again() } else { 0 };
     hit.run = run.is_some().then_some(run);
     if likely && !sure {
         hit.severity = Some(Severity::Warning);
@@ -136,8 +159,8 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, haste: &LoopHaste, outer: bool, share: f6
 
 /// How long the loop usually waits, in seconds, where its schedule is to wait for nothing: the figure that is shown
 /// of its backoff.
-fn usual_s(fleet: &Fleet<'_>, haste: &LoopHaste, outer: bool) -> Option<f64> {
-    let origin = fleet.table.origin(&fleet.table.rows[haste.rows().next()? as usize]);
+fn usual_s(fleet: &Fleet<'_>, immediate_retries: &LoopImmediateRetries, outer: bool) -> Option<f64> {
+    let origin = fleet.table.origin(&fleet.table.rows[immediate_retries.rows().next()? as usize]);
     let key = LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer };
     let schedule = fleet.backoffs.of(&key)?.schedule();
     schedule.first_s.filter(|first| schedule.shape == Shape::Immediate && *first >= 0.001)

@@ -32,6 +32,10 @@ pub(super) const RULE: Rule = Rule {
              Backoff And Jitter",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[WORKERS],
+    exceptions: &[&[
+        "Waits of fewer calls than the threshold at the same time are one worker's.",
+        "Where the waits do not grow either, RL303 speaks alone.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(

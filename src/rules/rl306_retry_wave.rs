@@ -4,6 +4,13 @@ use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared}
 use crate::measure::{Fleet, Jitter, LoopKey, Train, WaveTerms};
 use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
+const LASTING: Setting = Setting {
+    name: "lasting",
+    default: 3.0,
+    unit: "",
+    meaning: "waves that no jitter worth the name lets happen, so that nothing need be known of the waits",
+};
+
 const CALLS: Setting =
     Setting { name: "calls", default: 10.0, unit: "", meaning: "retries of so many calls within 250 ms make a wave" };
 const SHARE: Setting = Setting {
@@ -18,8 +25,6 @@ const WAVES: Setting = Setting {
     unit: "",
     meaning: "least waves of a train: two or more, each of calls that were in the one before",
 };
-/// Waves that no jitter worth the name lets happen: each one draws its calls further apart.
-const LASTING: u64 = 3;
 
 /// One attempt of a call of the examples, at second `$at` of the minute.
 macro_rules! sent {
@@ -83,7 +88,12 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Architecture Blog, Exponential Backoff And Jitter: without jitter, clusters of calls stay together",
     needs: &[Field::Time, Field::CallId],
-    settings: &[CALLS, SHARE, WAVES],
+    settings: &[CALLS, SHARE, WAVES, LASTING],
+    exceptions: &[&[
+        "A loop with full or equal jitter made no wave: what came together did so by chance.",
+        "Attempts of a clock of whole seconds are not judged.",
+        "Narrow jitter is info, and so are waits the log does not show, unless there are three waves.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         // Refused within 6 ms, and fewer each time.
@@ -111,6 +121,37 @@ pub(super) const RULE: Rule = Rule {
             hinted!("g", "00.025", "05.047", "10.069"), hinted!("h", "00.030", "05.052", "10.074"),
             hinted!("i", "00.035", "05.057", "10.079"), hinted!("j", "00.040", "05.062", "10.084"),
         ),
+        // No durations: how the calls waited is not known, and this is an info.
+        r#"{"ts":"2026-03-10T09:00:00.031Z","model":"m","call_id":"a","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.037Z","model":"m","call_id":"b","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.040Z","model":"m","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.047Z","model":"m","call_id":"d","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.037Z","model":"m","call_id":"e","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.046Z","model":"m","call_id":"f","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.001Z","model":"m","call_id":"g","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.023Z","model":"m","call_id":"h","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.047Z","model":"m","call_id":"i","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:00.032Z","model":"m","call_id":"j","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.216Z","model":"m","call_id":"a","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.027Z","model":"m","call_id":"b","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.113Z","model":"m","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.059Z","model":"m","call_id":"d","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.131Z","model":"m","call_id":"e","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.138Z","model":"m","call_id":"f","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.003Z","model":"m","call_id":"g","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.052Z","model":"m","call_id":"h","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.067Z","model":"m","call_id":"i","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:02.220Z","model":"m","call_id":"j","attempt":2,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.184Z","model":"m","call_id":"a","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.038Z","model":"m","call_id":"b","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.191Z","model":"m","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.033Z","model":"m","call_id":"d","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.148Z","model":"m","call_id":"e","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.030Z","model":"m","call_id":"f","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.000Z","model":"m","call_id":"g","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.209Z","model":"m","call_id":"h","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.050Z","model":"m","call_id":"i","attempt":3,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-03-10T09:00:06.052Z","model":"m","call_id":"j","attempt":3,"status":529,"error_type":"overloaded_error"}"#,
     ],
     near_misses: &[
         // As many, each after a wait of its own.
@@ -153,7 +194,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let mut hits = Vec::new();
     for (scope, tally) in fleet.sorted_scopes() {
         let trains = tally.instants.trains(&terms);
-        hits.extend(trains.iter().filter_map(|train| judge(fleet, scope, train)));
+        hits.extend(trains.iter().filter_map(|train| judge(fleet, scope, train, settings)));
     }
     hits
 }
@@ -170,7 +211,7 @@ enum Cause {
     Unknown,
 }
 
-fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train) -> Option<Hit> {
+fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train, settings: &Settings) -> Option<Hit> {
     let cause = if train.dictated * 2 > train.sends { Cause::Hint } else { own(fleet, train)? };
     let (words, severity) = match cause {
         Cause::Hint => ("each wait was what the server had asked for, with nothing on top", None),
@@ -178,11 +219,13 @@ fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train) -> Option<Hit> {
         Cause::NarrowJitter => {
             ("the waits have narrow jitter, which draws the calls apart slowly", Some(Severity::Info))
         }
-        Cause::Unknown if train.waves >= LASTING => ("the log does not show how the calls waited", None),
+        Cause::Unknown if train.waves as f64 >= settings.get(RULE.code, &LASTING) => {
+            ("the log does not show how the calls waited", None)
+        }
         Cause::Unknown => ("the log does not show how the calls waited", Some(Severity::Info)),
     };
     let mut hit = Hit::new(format!(
-        "retries on {} came in {} waves, {} apart, of up to {} calls within 250 ms; {} of their {} sends were refused; {words}",
+        "retries on {} came in {} waves, {} apart, of up to {} calls within 250 ms; {} of their {} attempts were refused; {words}",
         fleet.scope_label(&scope),
         train.waves,
         periods(train.periods_s),

@@ -4,6 +4,13 @@ use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::model::{Confidence, Flags, Remedy, Severity};
 
+const STEP: Setting = Setting {
+    name: "step_share",
+    default: 0.375,
+    unit: "",
+    meaning: "least share of a wait that the one before it has on a schedule that doubles and jitters over a quarter",
+};
+
 const CAP: Setting =
     Setting { name: "cap_s", default: 60.0, unit: "s", meaning: "the longest wait a client should choose of itself" };
 const SHARE: Setting =
@@ -26,7 +33,13 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter: min(cap, base * 2 ** attempt); official SDKs, \
              _constants.py: MAX_RETRY_DELAY of 8 s",
     needs: &[Field::CallId, Field::Duration],
-    settings: &[CAP, SHARE],
+    settings: &[CAP, SHARE, STEP],
+    exceptions: &[&[
+        "A wait that the server asked for, or after a rate limit with headers, is not the client's own.",
+        "Failures that are final, tools, decisions to go elsewhere, other accounts and other models do not count.",
+        "A wait of which the client planned less was made longer by a queue.",
+        "Without a plan or a schedule that leads up to it, it is info: a shared gate looks the same.",
+    ]],
     check: Check::CallIfTold(check),
     firing: &[
         // 64 s, then 128: it doubles.
@@ -167,18 +180,15 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
     let known = wait.end_to_start || planned.is_some();
     let reason = match planned {
         Some(planned) => Some(Reason::Planned(planned as f64 / 1e6)),
-        None => leads_up(call, position, measured).then_some(Reason::Schedule),
+        None => leads_up(call, position, shared::scaled(measured, settings.get(RULE.code, &STEP)))
+            .then_some(Reason::Schedule),
     };
     Some(Long { s: wait.s(), known, reason })
 }
 
-/// Least share of a wait that the one before it has on a schedule that doubles and jitters over a quarter.
-const STEP: f64 = 0.375;
-
-/// Whether the wait before the attempt at `position`, the client's own as well, was of the same order as the one
-/// of `wait_us` after it.
-fn leads_up(call: &Call<'_>, position: usize, wait_us: i64) -> bool {
+/// Whether the wait before the attempt at `position`, the client's own as well, was `least_us` or longer.
+fn leads_up(call: &Call<'_>, position: usize, least_us: i64) -> bool {
     let Some(before) = position.checked_sub(1) else { return false };
     let own = call.at(before).failed() && call.hint_us(before).is_none();
-    own && call.wait_before(position).is_some_and(|wait| wait.end_to_start && wait.us >= shared::scaled(wait_us, STEP))
+    own && call.wait_before(position).is_some_and(|wait| wait.end_to_start && wait.us >= least_us)
 }

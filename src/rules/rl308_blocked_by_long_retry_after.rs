@@ -12,6 +12,13 @@ const LONG: Setting = Setting {
     meaning: "a hint longer than this is a reason to end the call so that it can resume",
 };
 
+const SHORT: Setting = Setting {
+    name: "short_share",
+    default: 0.1,
+    unit: "",
+    meaning: "share of the hint by which a wait may fall short and still have followed it",
+};
+
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
     code: "RL308",
@@ -28,7 +35,11 @@ pub(super) const RULE: Rule = Rule {
     source: "RFC 9110, section 10.2.3, Retry-After; AWS Builders' Library, Timeouts, retries and backoff with \
              jitter: waiting clients hold resources",
     needs: &[Field::CallIdentity, Field::RetryAfter],
-    settings: &[LONG],
+    settings: &[LONG, SHORT],
+    exceptions: &[&[
+        "A wait a tenth shorter than the hint still followed it; a shorter one is RL301.",
+        "A wait that passes the factor of RL315 is that rule's.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","duration_ms":20}
@@ -40,6 +51,12 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:13:20Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
     ],
     near_misses: &[
+        // A tenth short of the hint and more: that is RL301.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":400,"error_type":"rate_limit_error","duration_ms":100}
+{"ts":"2026-05-20T10:05:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
+        // Four times as long as asked: that is RL315.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":400,"error_type":"rate_limit_error","duration_ms":100}
+{"ts":"2026-05-20T10:27:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         // A minute and a half is worth waiting for.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":90,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:01:31Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
@@ -75,6 +92,7 @@ pub(super) fn slept_us(call: &Call<'_>, position: usize, settings: &Settings) ->
     let hint = call.hint_us(position)?;
     let wait = call.wait_before(position + 1)?.us;
     // A client that came early did not sleep; of one that came long after, RL315 speaks.
-    let dictated = wait >= hint - hint / 10 && wait <= rl315::most_us(hint, settings);
+    let dictated =
+        wait >= hint - shared::scaled(hint, settings.get(RULE.code, &SHORT)) && wait <= rl315::most_us(hint, settings);
     (hint > long && dictated && shared::shows_retry(call, position)).then_some((wait, hint))
 }

@@ -23,6 +23,11 @@ pub(super) const RULE: Rule = Rule {
              option; writes at 1.25 times the input price",
     needs: &[Field::CallId, Field::Duration],
     settings: &[TTL],
+    exceptions: &[&[
+        "The next attempt must have succeeded, on the same account and model.",
+        "Usage that shows no more tokens written than read denies it.",
+        "A wait that is not known from the end of the attempt does not count.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":320,"error_type":"rate_limit_error","duration_ms":20}
@@ -32,6 +37,9 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:06:00Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"elapsed_s":3}"#,
     ],
     near_misses: &[
+        // Half an hour between the beginnings of two attempts, the first of which has no known end.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1800,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:30:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"cache_creation_input_tokens":90000}"#,
         // Other calls had kept it warm.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":320,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:05:21Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900,"usage":{"input_tokens":100,"output_tokens":50,"cache_read_input_tokens":80000}}"#,

@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     name: "budget-overrun",
     severity: Severity::Warning,
     scope: Scope::Call,
-    summary: "A call was still sending after its budget of wall-clock time was over.",
+    summary: "A call was still retrying after its budget of wall-clock time was over.",
     why: "Whoever waits for the answer has long given up, or should have: what comes now is late, and the worker was \
           busy all that time. Where nobody declared a budget, in the policy or as a setting of this rule, the default \
           of 15 minutes is a guess, and this is for information. One long wait that the server asked for is RL308 \
@@ -26,6 +26,11 @@ pub(super) const RULE: Rule = Rule {
              Deadlines: a call without a deadline may wait forever",
     needs: &[Field::Time, Field::CallId],
     settings: &[BUDGET],
+    exceptions: &[&[
+        "One long wait that the server asked for is RL308.",
+        "Attempts that nothing shows to repeat one another, and attempts grouped by likeness, do not count.",
+        "Where nobody declared a budget it is info.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
@@ -46,6 +51,10 @@ budget_s = 10
 {"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}"#,
     ],
     near_misses: &[
+        // Attempts that nothing shows to be one request: numbered from one each time.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:08:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:16:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}"#,
         // One long answer is no retrying.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1200000}"#,
@@ -82,7 +91,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let late = streak.clone().filter(|&p| span(streak.start, p) > budget_us).count();
     let lasted = span(streak.start, streak.end - 1) as f64 / 1e6;
     let mut hit = Hit::new(format!(
-        "still sending {} after its first attempt, past {} of {} ({} attempts, {late} of them late)",
+        "still retrying {} after its first attempt, past {} of {} ({} attempts, {late} of them late)",
         shared::seconds(lasted),
         if default { "the default budget" } else { "the declared budget" },
         shared::seconds(budget),

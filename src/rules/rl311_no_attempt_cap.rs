@@ -35,6 +35,11 @@ pub(super) const RULE: Rule = Rule {
              Engineering, Handling overload: three attempts per request, then the failure goes up",
     needs: &[Field::Time, Field::CallIdentity],
     settings: &[ATTEMPTS, BUDGET],
+    exceptions: &[&[
+        "A logged max_attempts is a cap, whatever it says; two loops are RL401.",
+        "Attempts grouped by likeness are not counted together.",
+        "A call that ended within the budget may have had one, and is info.",
+    ]],
     check: Check::Call(check),
     firing: &[
         // Twelve attempts, the last of which succeeded.
@@ -64,6 +69,19 @@ pub(super) const RULE: Rule = Rule {
 {"time":1779271280,"run":"r","call":"c","try":11,"status":500}"#,
     ],
     near_misses: &[
+        // Two loops, either of which is short: that is RL401.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":1,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":2,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:09Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":0,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:12Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":1,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:15Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":2,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:18Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":0,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:21Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":1,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:24Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":2,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:27Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":0,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":1,"status":529,"duration_ms":50}
+{"ts":"2026-05-20T10:00:33Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":2,"status":529,"duration_ms":50}"#,
         // Five attempts.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529}

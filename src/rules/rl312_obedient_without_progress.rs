@@ -1,5 +1,6 @@
 //! Waiting as told, for a hint that is not true.
 
+use super::rl301_retry_before_retry_after as rl301;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
 use crate::model::{Remedy, Severity};
@@ -12,6 +13,15 @@ const CHANGE: Setting = Setting {
     unit: "",
     meaning: "share by which hints may differ and still count as the same",
 };
+
+const LATE_SHARE: Setting = Setting {
+    name: "late_share",
+    default: 0.5,
+    unit: "",
+    meaning: "share of the hint by which a wait may pass it and still have followed it",
+};
+const LATE: Setting =
+    Setting { name: "late_s", default: 2.0, unit: "s", meaning: "time by which it may pass it on top of that" };
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -29,7 +39,12 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls: a budget for the whole \
              call; RFC 9110, section 10.2.3, Retry-After",
     needs: &[Field::CallIdentity, Field::RetryAfter],
-    settings: &[WAITS, CHANGE],
+    settings: &[WAITS, CHANGE, LATE_SHARE, LATE],
+    exceptions: &[&[
+        "A success, or a failure that is final, ends the matter.",
+        "Hints that change by more than the share count down or grow: they may be true.",
+        "A wait that falls short by less than RL301 tolerates, and passes the hint by less than the thresholds, followed it.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"retry-after":"59"}}
@@ -46,6 +61,22 @@ pub(super) const RULE: Rule = Rule {
 {"time":1779271252.7,"run":"r","call":"c","attempt":6,"status":503,"retry_after":10}"#,
     ],
     near_misses: &[
+        // Each wait lasts twice as long as the hint.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":10,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:20Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":10,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:40Z","run_id":"r","call_id":"c","attempt":3,"status":429,"retry_after":10,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","attempt":4,"status":429,"retry_after":10,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:01:20Z","run_id":"r","call_id":"c","attempt":5,"status":429,"retry_after":10,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:01:40Z","run_id":"r","call_id":"c","attempt":6,"status":429,"retry_after":10,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:02:00Z","run_id":"r","call_id":"c","attempt":7,"status":429,"retry_after":10,"duration_ms":0,"error_type":"rate_limit_error"}"#,
+        // Each wait ends a tenth too early: that is RL301.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:27Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:54Z","run_id":"r","call_id":"c","attempt":3,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:01:21Z","run_id":"r","call_id":"c","attempt":4,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:01:48Z","run_id":"r","call_id":"c","attempt":5,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:02:15Z","run_id":"r","call_id":"c","attempt":6,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:02:42Z","run_id":"r","call_id":"c","attempt":7,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}"#,
         // The hint counts down: the window is real.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":20}
 {"ts":"2026-05-20T10:00:20.2Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":16}
@@ -76,7 +107,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let (&shortest, &longest) = (hints.iter().min()?, hints.iter().max()?);
     let change = settings.get(RULE.code, &CHANGE);
     let same = shortest > 0 && longest - shortest <= shared::scaled(shortest, change);
-    let obedient: SmallVec<[i64; 8]> = call.retried().filter_map(|position| obeyed(call, position)).collect();
+    let obedient: SmallVec<[i64; 8]> = call.retried().filter_map(|position| obeyed(call, position, settings)).collect();
     if !same || (obedient.len() as f64) < least {
         return None;
     }
@@ -98,8 +129,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 }
 
 /// The wait after the attempt at `position`, in µs, where it was what the server had asked for and little more.
-fn obeyed(call: &Call<'_>, position: usize) -> Option<i64> {
+fn obeyed(call: &Call<'_>, position: usize, settings: &Settings) -> Option<i64> {
     let (hint, wait) = (call.hint_us(position)?, call.wait_before(position + 1)?);
-    let early = (hint / 50).max(50_000) + shared::clock_step_us(call);
-    (hint - early..=hint + hint / 2 + 2_000_000).contains(&wait.us).then_some(wait.us)
+    let early = rl301::tolerance_us(hint, settings) + shared::clock_step_us(call);
+    let [share, late] = [&LATE_SHARE, &LATE].map(|setting| settings.get(RULE.code, setting));
+    let latest = hint + shared::scaled(hint, share) + shared::micros(late);
+    (hint - early..=latest).contains(&wait.us).then_some(wait.us)
 }

@@ -1,5 +1,6 @@
 //! Two budgets for one call, and the outer one makes the inner one a promise nobody keeps.
 
+use super::rl206_gave_up_on_the_hint as rl206;
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
@@ -19,9 +20,14 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Builders' Library, Timeouts, retries and backoff with jitter; gRPC documentation, Deadlines: the \
              deadline covers all attempts of a call",
-    needs: &[Field::Time, Field::CallId, Field::DeclaredCap],
+    needs: &[Field::Time, Field::CallId, Field::Counters, Field::DeclaredCap],
     settings: &[],
-    check: Check::Call(check),
+    exceptions: &[&[
+        "Attempts of the inner loop after the deadline, a success, and attempts that were spent show no contradiction.",
+        "A hint over the cap of RL206 is that rule's.",
+        "A logged timeout may be that of one attempt: the confidence is then medium.",
+    ]],
+    check: Check::CallIfTold(check),
     firing: &[
         // The harness hangs up after 20 s, the SDK within it is at its second attempt of five.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
@@ -31,6 +37,8 @@ pub(super) const RULE: Rule = Rule {
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"max_attempts":4,"timeout_s":20,"status_code":429,"headers":{"retry-after":"30"},"elapsed_s":0.2,"decision":"fail"}"#,
     ],
     near_misses: &[
+        // Over a minute it is the cap on one wait that ends the call: RL206.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":4,"timeout_s":20,"status":429,"retry_after":90,"duration_ms":200,"decision":"fail"}"#,
         // The inner loop had used up its attempts.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":2,"status":529,"duration_ms":9000}
@@ -44,11 +52,39 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     if call.outcome != Outcome::Failed || call.disordered {
-        return None;
+        return Ok(None);
     }
-    outer_deadline(call).or_else(|| hint_over_deadline(call))
+    match outer_deadline(call).or_else(|| hint_over_deadline(call, settings)) {
+        Some(hit) => Ok(Some(hit)),
+        None => lacks(call, settings).map_or(Ok(None), Err),
+    }
+}
+
+/// What would tell whether a deadline ended the call.
+fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
+    let layer = |p: usize| call.origin(p).layer;
+    // The first is enough: a call of thousands of attempts is not compared with itself.
+    let by_layer = (0..call.len()).find(|&p| gave_up(call.at(p))).and_then(|outer| {
+        let around = call.at(outer);
+        let inside = |p: &usize| call.at(*p).failed() && has_left(call.at(*p)) && call.at(*p).sent >= around.sent;
+        let mut inner = (0..call.len()).filter(|p| *p != outer && inside(p));
+        match (layer(outer).is_some(), around.duration.as_us()) {
+            (false, Some(_)) => inner.any(|p| call.at(p).sent <= around.ended()).then_some(Field::Layer),
+            (true, None) => inner.any(|p| layer(p).is_some() && layer(p) != layer(outer)).then_some(Field::Duration),
+            _ => None,
+        }
+    });
+    let (last, detail) = (call.last(), call.detail(call.len() - 1)?);
+    let asked = detail.hint_us.is_some_and(|hint| hint > 0 && hint <= rl206::cap_us(settings));
+    let untimed = asked && detail.timeout.as_us().is_none() && last.flags.has(Flags::DECIDED_FAIL) && has_next(last);
+    by_layer.or(untimed.then_some(Field::Timeout))
+}
+
+/// Whether the attempt ended by a deadline of its own layer, or was cancelled.
+fn gave_up(attempt: &Attempt) -> bool {
+    matches!(attempt.class, Some(Class::Timeout | Class::Cancelled)) && attempt.status == 0
 }
 
 /// An attempt of an outer layer timed out around an inner loop that had attempts left.
@@ -56,8 +92,7 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
     let layer = |p: usize| call.origin(p).layer;
     (0..call.len()).find_map(|outer| {
         let around = call.at(outer);
-        let gave_up = matches!(around.class, Some(Class::Timeout | Class::Cancelled)) && around.status == 0;
-        if !gave_up || !layer(outer).is_some() {
+        if !gave_up(around) || !layer(outer).is_some() {
             return None;
         }
         let inside = |p: &usize| {
@@ -98,19 +133,21 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
 
 /// Whether a layer has attempts left that could have helped.
 fn has_left(attempt: &Attempt) -> bool {
-    let left = attempt.number > 0 && attempt.max_attempts > attempt.number;
-    left && !attempt.terminal() && !attempt.flags.has(Flags::DECIDED_FAIL)
+    has_next(attempt) && !attempt.flags.has(Flags::DECIDED_FAIL)
+}
+
+/// Whether its layer declares a further attempt, and one may help.
+fn has_next(attempt: &Attempt) -> bool {
+    attempt.number > 0 && attempt.max_attempts > attempt.number && !attempt.terminal()
 }
 
 /// The call gave up on a hint that is longer than its own deadline.
-fn hint_over_deadline(call: &Call<'_>) -> Option<Hit> {
+fn hint_over_deadline(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let (last, position) = (call.last(), call.len() - 1);
     let detail = call.detail(position)?;
     let deadline = detail.timeout.as_us().filter(|&us| us > 0)?;
     let hint = detail.hint_us.filter(|&hint| hint > deadline)?;
-    let left = last.number > 0 && last.max_attempts > last.number && !last.terminal();
-    // Over a minute it is the cap on a wait that RL206 speaks of.
-    if !left || hint > 60_000_000 || last.flags.has(Flags::DECIDED_RETRY) {
+    if !has_next(last) || hint > rl206::cap_us(settings) || last.flags.has(Flags::DECIDED_RETRY) {
         return None;
     }
     let (asked, had) = (hint as f64 / 1e6, deadline as f64 / 1e6);

@@ -1,4 +1,4 @@
-//! Many sends of one request in a few seconds.
+//! Many attempts of one request in a few seconds.
 
 use super::scripted::attempts;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     name: "retry-storm",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "One call sent its request more than ten times at more than one a second.",
+    summary: "One call made more than ten attempts at more than one a second.",
     why: "Such a loop has neither backoff nor a cap that counts: it holds a rate limit shut, and a fleet of them \
           keeps an overloaded service down. The rate is that of the intervals between the attempts: eleven attempts \
           in ten seconds are one a second, which is no storm. Two loops around one another are RL401 instead. \
@@ -35,6 +35,11 @@ pub(super) const RULE: Rule = Rule {
              Control and limit retry calls",
     needs: &[Field::Time, Field::CallIdentity],
     settings: &[ATTEMPTS, RATE],
+    exceptions: &[&[
+        "Two loops are RL401.",
+        "Attempts without ids, counters, keys or equal bodies are not counted together, and a success ends the count.",
+        "The second that a clock of whole seconds hides is added to the span.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":0}
@@ -130,7 +135,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     let rate = intervals as f64 * 1e6 / long_us as f64;
     let mut hit = Hit::new(format!(
-        "one request was sent {} times in {}, {rate:.1} times a second",
+        "{} attempts of one call in {}, {rate:.1} a second",
         storm.len(),
         shared::seconds(span_us as f64 / 1e6)
     ))
@@ -146,7 +151,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// The parts of a streak in which each send is shown to repeat the one before: without ids or counters, many
+/// The parts of a streak in which each attempt is shown to repeat the one before: without ids or counters, many
 /// small calls that fail look like one.
 fn shown(call: &Call<'_>, streak: Range<usize>) -> SmallVec<[Range<usize>; 2]> {
     let mut parts: SmallVec<[Range<usize>; 2]> = SmallVec::new();

@@ -23,11 +23,16 @@ pub(super) const RULE: Rule = Rule {
     why: "The limit was open again long before: the time adds to every call that meets it, and nothing is gained. A wait counts that is over three times the \
           hint and over 10 s longer; exactly three times is in order.",
     fix: "Where there is a hint, wait for it plus a little jitter, instead of the greater of hint and a grown backoff; \
-          look whether a queue in front of the send made the rest.",
+          look whether a queue in front of the client made the rest.",
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: retry-after is the number of seconds to wait",
     needs: &[Field::CallIdentity, Field::RetryAfter, Field::Duration],
     settings: &[FACTOR, MORE],
+    exceptions: &[&[
+        "A wait that is not known from the end of the attempt is not judged.",
+        "The second that a clock of whole seconds hides is tolerated.",
+        "Failures that are final, other accounts and other models do not count.",
+    ]],
     check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error","duration_ms":20}

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     severity: Severity::Error,
     scope: Scope::Call,
     summary: "One call was retried by two loops, one inside the other, or by a layer that is declared not to retry.",
-    why: "The attempts multiply: with r retries in each of d layers one call becomes (r+1)^d sends. The outer \
+    why: "The attempts multiply: with r retries in each of d layers one call becomes (r+1)^d attempts. The outer \
           loop believes it made a few attempts; the service sees many, in bursts, and the waits of neither loop \
           mean what they say. Its cost is the failed attempts beyond those that the larger of the two loops makes \
           alone.",
@@ -27,6 +27,13 @@ pub(super) const RULE: Rule = Rule {
              official SDKs count their own attempts in the header x-stainless-retry-count",
     needs: &[Field::CallIdentity, Field::Counters],
     settings: &[],
+    exceptions: &[&[
+        "A counter that begins anew with another model or account is a fallback's, after a success another request's.",
+        "Requests under way at the same time are two calls' or hedged ones.",
+        "One attempt that two layers logged under one request id counts once.",
+        "Attempts that only their likeness brings together are info, and two rounds of them must each have more than \
+         one attempt.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529}
@@ -76,7 +83,7 @@ layer = "harness"
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":200}
 {"ts":"2026-05-20T10:00:09.0Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:09.5Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":200}"#,
-        // One loop, each of whose sends two layers logged.
+        // One loop, each of whose attempts two layers logged.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"request_id":"a","status":529,"duration_ms":400}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","sdk_retry_count":0,"request_id":"a","status":529,"duration_ms":200}
 {"ts":"2026-05-20T10:00:01.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":2,"request_id":"b","status":529,"duration_ms":400}
@@ -111,12 +118,12 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
     let (inner, outer) = layering.names(&call.table().names);
     let (rounds, sends) = (loops.rounds.len() as u64, u64::from(loops.sends()));
     let shape = if loops.are_even() {
-        format!("{rounds} x {} sends", loops.inner())
+        format!("{rounds} x {} attempts", loops.inner())
     } else {
         let each: Vec<String> = loops.rounds.iter().map(u32::to_string).collect();
-        format!("{rounds} rounds of {} sends", each.join(" + "))
+        format!("{rounds} rounds of {} attempts", each.join(" + "))
     };
-    let mut hit = Hit::new(format!("one call became {sends} sends, {shape}: {outer} around {inner}"))
+    let mut hit = Hit::new(format!("one call became {sends} attempts, {shape}: {outer} around {inner}"))
         .about(call.at(*loops.positions.first()?).class)
         .count("sends", sends)
         .count("rounds", rounds)
@@ -149,7 +156,7 @@ fn by_policy(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let (position, layer) = strange.first()?;
     let owner = settings.policy(call, *position)?.layer.as_deref()?;
     let mut hit = Hit::new(format!(
-        "{layer} sent again {}, and the policy leaves retries to {}",
+        "{layer} retried {}, and the policy leaves retries to {}",
         shared::times(strange.len()),
         shared::cut(owner, 40),
     ))

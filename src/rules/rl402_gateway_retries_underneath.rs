@@ -10,9 +10,9 @@ pub(super) const RULE: Rule = Rule {
     name: "gateway-retries-underneath",
     severity: Severity::Warning,
     scope: Scope::Call,
-    summary: "A gateway or an HTTP client beneath this one retried the request, which the log shows as one send.",
+    summary: "A gateway or an HTTP client beneath this one retried the request, which the log shows as one attempt.",
     why: "Its retries multiply with those of the client, and with a gateway's timeout between them the client waits \
-          for sends it cannot see. What is counted as one attempt is several for the provider and its rate limits.",
+          for attempts it cannot see. What is counted as one attempt is several for the provider and its rate limits.",
     fix: "Let one layer own retries: set num_retries or the route's retry policy in the gateway to zero, or the \
           client's max_retries; log the gateway's own counter, so that sends are counted where they leave.",
     remedy: Remedy::Fix,
@@ -21,7 +21,12 @@ pub(super) const RULE: Rule = Rule {
              REL05-BP03",
     needs: &[Field::Time, Field::SendsBeneath],
     settings: &[],
-    check: Check::Call(check),
+    exceptions: &[&[
+        "Attempts of the layer beneath that are in the log themselves are not hidden.",
+        "Resends that the client itself counts, or that have records of their own, are its own.",
+        "Where only http.request.resend_count shows it, the confidence is medium.",
+    ]],
+    check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"2"}}"#,
@@ -30,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"client","attempt":1,"status":200,"duration_ms":900,"request_id":"z","headers":{"x-litellm-attempted-retries":"1"}}
 {"ts":"2026-05-20T10:00:00.2Z","run_id":"r","call_id":"c","layer":"proxy","attempt":1,"status":503,"duration_ms":10,"request_id":"a"}
 {"ts":"2026-05-20T10:00:00.6Z","run_id":"r","call_id":"c","layer":"proxy","attempt":2,"status":200,"duration_ms":200,"request_id":"b"}"#,
-        // The span says that it is the third send, and the client counts it as its first.
+        // The span says that it is the third attempt, and the client counts it as its first.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"http.request.resend_count":2}"#,
     ],
     near_misses: &[
@@ -46,7 +51,17 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
+fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
+    let uncounted = |p: usize| call.detail(p).is_some_and(|detail| detail.resends > 0) && own_count(call, p).is_none();
+    match found(call) {
+        Some(hit) => Ok(Some(hit)),
+        // The client's own retries and those beneath it are counted as one.
+        None if (0..call.len()).any(uncounted) => Err(Field::Counters),
+        None => Ok(None),
+    }
+}
+
+fn found(call: &Call<'_>) -> Option<Hit> {
     let beneath = |position: usize| by_gateway(call, position).max(by_instrumentation(call, position));
     let first = (0..call.len()).find(|&position| beneath(position) > 0)?;
     let again: u64 = (0..call.len()).map(beneath).sum();
@@ -62,7 +77,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         format!("the log shows {attempts}, the provider saw {}", shown + hidden)
     };
     let again = shared::times(again as usize);
-    let mut hit = Hit::new(format!("{who} beneath the client sent the request again {again}: {seen}"))
+    let mut hit = Hit::new(format!("{who} beneath the client retried the request {again}: {seen}"))
         .about((0..call.len()).find_map(|position| call.at(position).class))
         .count("sends_shown", shown)
         .count("sends_hidden", hidden)
@@ -96,12 +111,13 @@ fn by_gateway(call: &Call<'_>, position: usize) -> u64 {
 /// Resends beyond those the client itself counts, where it counts any.
 fn by_instrumentation(call: &Call<'_>, position: usize) -> u64 {
     let resends = call.detail(position).map_or(0, |detail| u64::from(detail.resends));
+    let placed = (call.grouping == Grouping::Explicit).then_some(position as u64);
+    own_count(call, position).map_or(0, |own| resends.saturating_sub(own.max(placed.unwrap_or(0))))
+}
+
+/// Retries before the attempt at `position` that the client itself counts.
+fn own_count(call: &Call<'_>, position: usize) -> Option<u64> {
     let attempt = call.at(position);
     let numbered = (attempt.number > 0).then(|| u64::from(attempt.number) - 1);
-    let counted = attempt.sdk_count().map(u64::from);
-    let placed = (call.grouping == Grouping::Explicit).then_some(position as u64);
-    match numbered.max(counted) {
-        Some(own) => resends.saturating_sub(own.max(placed.unwrap_or(0))),
-        None => 0,
-    }
+    numbered.max(attempt.sdk_count().map(u64::from))
 }

@@ -1,20 +1,35 @@
-//! Calls of a few minutes became a multiple of sends.
+//! Calls of a few minutes became a multiple of attempts.
 
-use super::storm::storm;
+use super::storm::{Sent, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified};
-use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
+use crate::measure::{Amplified, Fleet, most_amplified};
+use crate::model::{Confidence, Evidence, Remedy, Severity};
 
 const RATIO: Setting =
-    Setting { name: "ratio", default: 1.5, unit: "", meaning: "sends a call, from which on it is a finding" };
+    Setting { name: "ratio", default: 1.5, unit: "", meaning: "attempts a call, from which on it is a finding" };
 const ERROR: Setting =
-    Setting { name: "error_ratio", default: 3.0, unit: "", meaning: "sends a call, from which on it is an error" };
+    Setting { name: "error_ratio", default: 3.0, unit: "", meaning: "attempts a call, from which on it is an error" };
 const WINDOW: Setting =
     Setting { name: "window_s", default: 300.0, unit: "s", meaning: "length of the stretch looked at" };
+const GROWTH: Setting = Setting {
+    name: "growth",
+    default: 1.3,
+    unit: "",
+    meaning: "waits that grow by less from the first to the last of a call show no backoff: the gentlest in use \
+              multiply by 1.5 a step; RL405 follows",
+};
+const SPACED: Setting =
+    Setting { name: "growth_calls", default: 20.0, unit: "", meaning: "calls that must show it; RL405 follows" };
+const GENTLE: Setting = Setting {
+    name: "gentle_s",
+    default: 5.0,
+    unit: "s",
+    meaning: "waits as long as this need not grow; RL405 follows",
+};
 const CALLS: Setting =
     Setting { name: "min_calls", default: 20.0, unit: "", meaning: "calls that must have started in the stretch" };
 
-/// A call of the examples that fails three times and then succeeds: seconds of its sends, and its name.
+/// A call of the examples that fails three times and then succeeds: seconds of its attempts, and its name.
 macro_rules! retried {
     ($call:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
         concat!(
@@ -26,27 +41,37 @@ macro_rules! retried {
     };
 }
 macro_rules! sent {
-    ($call:literal, $second:literal, $rest:literal) => {
+    ($call:literal, $second:literal, $($rest:literal),+) => {
         concat!(
             r#"{"ts":"2026-03-10T09:00:"#,
             $second,
             r#"Z","run_id":"r","model":"m","duration_ms":50,"call_id":""#,
             $call,
             "\",",
-            $rest,
+            $($rest,)+
             "}\n"
         )
     };
 }
-/// As `retried`, half a second between any two sends.
+/// As `retried`, half a second between any two attempts.
 macro_rules! hurried {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.10", "01.65")),*) };
+}
+/// Calls of one key that are sent three times, half a second apart.
+macro_rules! keyed {
+    ($key:literal: $($call:literal),*) => {
+        concat!($(
+            sent!($call, "00.00", "\"status\":529,\"api_key_id\":\"", $key, "\""),
+            sent!($call, "00.55", "\"status\":529,\"api_key_id\":\"", $key, "\""),
+            sent!($call, "01.10", "\"status\":200,\"api_key_id\":\"", $key, "\"")
+        ),*)
+    };
 }
 /// As `retried`, with waits that double.
 macro_rules! backed_off {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.60", "03.65")),*) };
 }
-/// A loop of two rounds around the SDK's own of two sends.
+/// A loop of two rounds around the SDK's own of two attempts.
 macro_rules! layered {
     ($($call:literal),*) => {
         concat!($(
@@ -61,7 +86,7 @@ macro_rules! layered {
 /// See the catalogue.
 ///
 /// The catalogue's threshold alone would blame every capped client for an outage: four attempts a call are four
-/// sends a call while nothing answers. So the ratio alone is worth knowing, and more than that only where the log
+/// attempts a call while nothing answers. So the ratio alone is worth knowing, and more than that only where the log
 /// shows that the clients make it worse (see [`super::storm`]).
 // The examples read better in rows.
 #[rustfmt::skip]
@@ -70,7 +95,7 @@ pub(super) const RULE: Rule = Rule {
     name: "retry-amplification",
     severity: Severity::Warning,
     scope: Scope::Fleet,
-    summary: "The calls of some minutes became a multiple of sends, by retries that do not back off or multiply.",
+    summary: "The calls of some minutes became a multiple of attempts, by retries that do not back off or that multiply.",
     why: "A service that is short of capacity gets the load of every call several times over, just then: retries \
           keep it down that were to wait for it to come back. Info where the waits do grow: then it is the outage.",
     fix: "Let waits grow exponentially with full jitter, leave retries to one layer, and give the process a retry \
@@ -79,15 +104,106 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls; AWS Architecture Blog, \
              Exponential Backoff And Jitter; Google, Site Reliability Engineering, Addressing Cascading Failures",
     needs: &[Field::CallIdentity],
-    settings: &[RATIO, ERROR, WINDOW, CALLS],
+    settings: &[RATIO, ERROR, WINDOW, CALLS, GROWTH, SPACED, GENTLE],
+    exceptions: &[&[
+        "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
+        "Long waits need not grow.",
+        "All accounts of a model count together: it is the service that gets the load.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         layered!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         // Info: an outage that healthy clients meet.
         backed_off!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        // Two keys of ten calls each: the service gets the load of both.
+        concat!(
+            keyed!("k1": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
+            keyed!("k2": "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        ),
     ],
     near_misses: &[
+        // Ten calls, and ten more six minutes later.
+        r#"{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"a","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"a","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"a","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"a","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"b","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"b","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"b","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"b","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"c","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"c","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"c","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"c","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"d","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"d","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"d","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"d","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"e","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"e","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"e","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"e","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"f","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"f","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"f","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"f","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"g","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"g","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"g","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"g","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"h","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"h","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"h","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"h","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"i","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"i","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"i","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"i","status":200}
+{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"j","status":529}
+{"ts":"2026-03-10T09:00:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"j","status":529}
+{"ts":"2026-03-10T09:00:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"j","status":529}
+{"ts":"2026-03-10T09:00:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"j","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"k","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"k","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"k","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"k","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"l","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"l","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"l","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"l","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"m","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"m","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"m","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"m","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"n","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"n","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"n","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"n","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"o","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"o","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"o","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"o","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"p","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"p","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"p","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"p","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"q","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"q","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"q","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"q","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"r","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"r","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"r","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"r","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"s","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"s","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"s","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"s","status":200}
+{"ts":"2026-03-10T09:06:00.00Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
+{"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
+{"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
+{"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":200}"#,
         // Too few calls to say.
         hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
         // Three of 23 calls are retried.
@@ -104,26 +220,32 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
+/// Least growth of waits, calls that must show it, and waits that need not grow, in seconds.
+pub(super) fn storm_terms(settings: &Settings) -> [f64; 3] {
+    [&GROWTH, &SPACED, &GENTLE].map(|setting| settings.get(RULE.code, setting))
+}
+
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let span_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
     let least = settings.get(RULE.code, &CALLS) as u64;
-    let (ratio, error) = (settings.get(RULE.code, &RATIO), settings.get(RULE.code, &ERROR));
-    let scopes = fleet.sorted_scopes().into_iter();
-    scopes
-        .filter_map(|(scope, tally)| {
-            let worst = most_amplified(&tally.flow, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
-            Some(hit(fleet, scope, tally, &worst, error))
+    let ratio = settings.get(RULE.code, &RATIO);
+    let services = by_service(fleet);
+    services
+        .iter()
+        .filter_map(|sent| {
+            let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
+            Some(hit(fleet, sent, &worst, settings))
         })
         .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, error: f64) -> Hit {
-    let storm = storm(tally, worst);
+fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -> Hit {
+    let storm = storm(&sent.spacing, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
-        "{} calls on {} within {} became {} sends, {:.1} a call{why}",
+        "{} calls on {} within {} became {} attempts, {:.1} a call{why}",
         worst.calls,
-        fleet.scope_label(&scope),
+        sent.service.label(fleet.table),
         super::shared::seconds(worst.until.s_since(worst.from)),
         worst.sends,
         worst.ratio(),
@@ -135,7 +257,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, 
     .figure("until", Evidence::At(worst.until));
     hit.severity = match &storm {
         None => Some(Severity::Info),
-        Some(_) if worst.ratio() >= error => Some(Severity::Error),
+        Some(_) if worst.ratio() >= settings.get(RULE.code, &ERROR) => Some(Severity::Error),
         Some(_) => None,
     };
     match storm {
@@ -143,7 +265,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, 
         None => hit.confidence = Confidence::Medium,
     }
     hit.rows.extend(worst.first.map(|spot| spot.row));
-    hit.rows.extend(tally.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|spot| spot.row));
-    hit.scope = Some(scope);
+    hit.rows.extend(sent.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|spot| spot.row));
+    hit.scope = Some(sent.service.scope());
     hit
 }

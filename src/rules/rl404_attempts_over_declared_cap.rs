@@ -3,7 +3,7 @@
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::measure::loops_of;
-use crate::model::{Remedy, Severity, Symbol};
+use crate::model::{Flags, Remedy, Severity, Symbol};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -23,6 +23,11 @@ pub(super) const RULE: Rule = Rule {
              and its limit holds",
     needs: &[Field::CallIdentity, Field::DeclaredCap],
     settings: &[],
+    exceptions: &[&[
+        "A loop that counts from zero, or whose first attempt has no number, may count retries in its cap.",
+        "Each layer and model has a cap of its own.",
+        "Records beyond the cap that a second loop explains are RL401; grouped by likeness they are not counted.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":500}
@@ -39,6 +44,8 @@ max_attempts = 2
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":500}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":500}"#,
+        // Seven of them.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","retry_attempt":7,"max_attempts":6,"status":529}"#,
     ],
     near_misses: &[
         // As many as declared.
@@ -53,6 +60,8 @@ max_attempts = 2
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":0,"max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":200}"#,
+        // Six retries in a field that counts from zero, and a cap of six.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","retry_attempt":6,"max_attempts":6,"status":529}"#,
         // A loop that names its third attempt of two retries so.
         r#"{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":"2/2","status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":"3/2","status":200}"#,
@@ -104,7 +113,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if let Some(layer) = layer {
         hit = hit.text("layer", shared::cut(layer, 40));
     }
-    let over = |p: &usize| u64::from(call.at(*p).number) > cap && call.origin(*p).layer == call.origin(position).layer;
+    let over = |p: &usize| caps.is_over(*p, cap) && call.origin(*p).layer == call.origin(position).layer;
     Some(hit.in_excess(call, (0..call.len()).filter(over)))
 }
 
@@ -129,12 +138,19 @@ impl Caps<'_, '_> {
         let caps = [logged.map(|cap| (cap, By::Log)), policy.map(|cap| (u64::from(cap), By::Policy))];
         caps.into_iter().flatten().min()
     }
+
+    /// Whether the number of the attempt at `position` is past `cap`. A counter from 0 counts retries, and so may its
+    /// cap.
+    fn is_over(&self, position: usize, cap: u64) -> bool {
+        let attempt = self.call.at(position);
+        u64::from(attempt.number) > cap + u64::from(attempt.flags.has(Flags::FROM_ZERO))
+    }
 }
 
 /// The layer's own counter is past its cap.
 fn by_number(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
     let number = |p: usize| u64::from(caps.call.at(p).number);
-    let over = |p: &usize| caps.at(*p).is_some_and(|(cap, _)| number(*p) > cap);
+    let over = |p: &usize| caps.at(*p).is_some_and(|(cap, _)| caps.is_over(*p, cap));
     let position = (0..caps.call.len()).filter(over).max_by_key(|&p| number(p))?;
     Some((position, number(position)))
 }
@@ -149,9 +165,11 @@ fn by_count(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
     loops_of(caps.call).is_none().then_some(found)
 }
 
-/// Whether the first attempt alone has no number, and those after it have 1, 2 and so on.
+/// Whether the attempts are counted from 0: in a field of retries, or the first alone has no number, and those after
+/// it have 1, 2 and so on.
 fn counts_retries(call: &Call<'_>) -> bool {
-    call.len() > 1 && call.attempts().zip(0..).all(|(attempt, place)| attempt.number == place)
+    let from_zero = || call.attempts().any(|attempt| attempt.flags.has(Flags::FROM_ZERO));
+    call.len() > 1 && (from_zero() || call.attempts().zip(0..).all(|(attempt, place)| attempt.number == place))
 }
 
 fn over_in(caps: &Caps<'_, '_>, streak: Range<usize>) -> Option<(usize, u64)> {

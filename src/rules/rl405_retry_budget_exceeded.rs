@@ -1,9 +1,10 @@
 //! More retries than a retry budget would have allowed.
 
-use super::storm::storm;
+use super::rl403_retry_amplification::storm_terms;
+use super::storm::{Sent, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Amplified, Fleet, ScopeTally, most_amplified, spans_over};
-use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity, units};
+use crate::measure::{Amplified, Fleet, most_amplified, spans_over};
+use crate::model::{Confidence, Evidence, Remedy, Severity, units};
 
 const RATIO: Setting =
     Setting { name: "ratio", default: 0.2, unit: "", meaning: "retries for each first attempt that a budget allows" };
@@ -73,6 +74,11 @@ pub(super) const RULE: Rule = Rule {
     source: "Finagle, RetryBudget: 20% of requests and 10 a second; Linkerd, retry_ratio 0.2; Envoy, retry budgets",
     needs: &[Field::Time, Field::CallIdentity, Field::Duration],
     settings: &[RATIO, WINDOW, CALLS, SPANS],
+    exceptions: &[&[
+        "One stretch over the budget is an outage, unless the waits do not grow or a second loop sent.",
+        "Where it rests on several stretches alone, it is info.",
+        "All accounts of a model count together: it is the service that gets the load.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         hurried!("00": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
@@ -104,26 +110,28 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &CALLS) as u64;
     let ratio = settings.get(RULE.code, &RATIO);
     let least_spans = settings.get(RULE.code, &SPANS) as u64;
-    let scopes = fleet.sorted_scopes().into_iter();
-    scopes
-        .filter_map(|(scope, tally)| {
-            let worst = most_amplified(&tally.flow, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
-            let spans = spans_over(&tally.flow, span_us, least, ratio);
-            let (hit, blamed) = hit(fleet, scope, tally, &worst, ratio);
+    let services = by_service(fleet);
+    services
+        .iter()
+        .filter_map(|sent| {
+            let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
+            let spans = spans_over(&sent.flows, span_us, least, ratio);
+            let (hit, blamed) = hit(fleet, sent, &worst, settings);
             (blamed || spans >= least_spans).then(|| hit.count("stretches_over_budget", spans))
         })
         .collect()
 }
 
 /// The finding, and whether it is the clients' doing.
-fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, ratio: f64) -> (Hit, bool) {
-    let storm = storm(tally, worst);
+fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -> (Hit, bool) {
+    let ratio = settings.get(RULE.code, &RATIO);
+    let storm = storm(&sent.spacing, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
     let mut hit = Hit::new(format!(
         "{retries} retries for {} first attempts on {} within {}, where a budget of {} allows {allowed}{why}",
         worst.calls,
-        fleet.scope_label(&scope),
+        sent.service.label(fleet.table),
         super::shared::seconds(worst.until.s_since(worst.from)),
         units::percent(ratio),
     ))
@@ -141,6 +149,6 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, tally: &ScopeTally, worst: &Amplified, 
         }
     }
     hit.rows.extend(worst.first.map(|spot| spot.row));
-    hit.scope = Some(scope);
+    hit.scope = Some(sent.service.scope());
     (hit, blamed)
 }

@@ -15,7 +15,7 @@ const FIXED: Setting = Setting {
     name: "tolerance_ms",
     default: 250.0,
     unit: "ms",
-    meaning: "time by which a wait may lie outside the schedule, whatever the share: clocks round, sends take time",
+    meaning: "time by which a wait may lie outside the schedule, whatever the share: clocks round, sending takes time",
 };
 
 /// See the catalogue.
@@ -32,6 +32,12 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter: min(cap, base * 2 ** attempt) and its jitters",
     needs: &[Field::CallIdentity],
     settings: &[SHARE, FIXED],
+    exceptions: &[&[
+        "A wait that the server asked for, or after a rate limit with headers, is on no schedule.",
+        "Waits of other layers than the declared one, around a hole in the numbers, and of two loops are not judged.",
+        "A wait that is too long is judged only where an end or a plan of it is logged.",
+        "The second that a clock of whole seconds hides is tolerated.",
+    ]],
     check: Check::CallIfTold(check),
     firing: &[
         r#"[policy]
@@ -95,9 +101,10 @@ jitter = "none"
 /// One wait against the schedule.
 struct Compared {
     position: usize,
-    wait_s: f64,
-    least_s: f64,
-    most_s: f64,
+    /// The wait, and the least and the most that the schedule has; µs.
+    wait_us: i64,
+    least_us: i64,
+    most_us: i64,
     /// It lies outside by more than the tolerance.
     is_off: bool,
     /// The client says itself that it chose this wait.
@@ -105,9 +112,9 @@ struct Compared {
 }
 
 impl Compared {
-    /// How far the wait lies outside the schedule, in seconds.
-    fn off_s(&self) -> f64 {
-        (self.least_s - self.wait_s).max(self.wait_s - self.most_s).max(0.0)
+    /// How far the wait lies outside the schedule, µs.
+    fn off_us(&self) -> i64 {
+        (self.least_us - self.wait_us).max(self.wait_us - self.most_us).max(0)
     }
 }
 
@@ -132,7 +139,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
             }
         }
     }
-    let worst = off.iter().max_by(|a, b| a.off_s().total_cmp(&b.off_s()).then(b.position.cmp(&a.position)));
+    let worst = off.iter().max_by_key(|one| (one.off_us(), std::cmp::Reverse(one.position)));
     match (worst, untold) {
         (Some(worst), _) => Ok(Some(hit(call, worst, off.len(), judged))),
         (None, Some(field)) => Err(field),
@@ -142,30 +149,31 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
 
 fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
     let position = worst.position;
-    let band = if worst.least_s > 0.0 && worst.least_s < worst.most_s {
-        format!("{} to {}", shared::seconds(worst.least_s), shared::seconds(worst.most_s))
-    } else if worst.least_s > 0.0 {
-        shared::seconds(worst.least_s)
+    let [wait_s, least_s, most_s] = [worst.wait_us, worst.least_us, worst.most_us].map(|us| us as f64 / 1e6);
+    let band = if least_s > 0.0 && least_s < most_s {
+        format!("{} to {}", shared::seconds(least_s), shared::seconds(most_s))
+    } else if least_s > 0.0 {
+        shared::seconds(least_s)
     } else {
-        format!("at most {}", shared::seconds(worst.most_s))
+        format!("at most {}", shared::seconds(most_s))
     };
     let all = if judged > 1 { format!("; {off} of {judged} waits are off the schedule") } else { String::new() };
     let mut hit = Hit::new(format!(
         "waited {} after {}, where the declared schedule has {band}{all}",
-        shared::seconds(worst.wait_s),
+        shared::seconds(wait_s),
         shared::class_words(call.at(position).class),
     ))
     .on(call, position)
     .on(call, position + 1)
     .about(call.at(position).class)
-    .number("wait_s", worst.wait_s)
-    .number("least_s", worst.least_s)
-    .number("most_s", worst.most_s)
+    .number("wait_s", wait_s)
+    .number("least_s", least_s)
+    .number("most_s", most_s)
     .count("waits_off", off as u64)
     .count("waits_judged", judged as u64);
-    hit.wait_s = (worst.wait_s - worst.most_s).max(0.0);
+    hit.wait_s = (wait_s - most_s).max(0.0);
     if !worst.planned {
-        // A queue in front of the send, or a machine asleep, looks the same.
+        // A queue in front of the attempt, or a machine asleep, looks the same.
         hit.confidence = Confidence::Medium;
     }
     hit
@@ -173,38 +181,48 @@ fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
 
 /// The wait after the attempt at `position`, the `nth` of its request, where the schedule governs it.
 fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> Result<Option<Compared>, Field> {
-    let governed = || Some((schedule(call, position, settings)?, call.wait_before(position + 1)?));
-    let Some((schedule, wait)) = governed() else { return Ok(None) };
+    let (Some(schedule), Some(wait)) = (schedule(call, position, settings)?, call.wait_before(position + 1)) else {
+        return Ok(None);
+    };
     let number = call.at(position).number;
     let band = schedule.band_s(if number > 0 { u32::from(number) } else { nth });
-    let (least_s, most_s) = (*band.start(), *band.end());
-    let fixed = settings.get(RULE.code, &FIXED) / 1e3 + shared::clock_step_us(call) as f64 / 1e6;
-    let slack = |s: f64| (s * settings.get(RULE.code, &SHARE)).max(fixed);
-    let planned = call.detail(position).and_then(|detail| detail.planned_us).map(|us| us as f64 / 1e6);
+    let (least_us, most_us) = (shared::micros(*band.start()), shared::micros(*band.end()));
+    let fixed_us = shared::micros(settings.get(RULE.code, &FIXED) / 1e3) + shared::clock_step_us(call);
+    let slack = |us: i64| shared::scaled(us, settings.get(RULE.code, &SHARE)).max(fixed_us);
+    let planned = call.detail(position).and_then(|detail| detail.planned_us);
     // What the client chose is what counts; what was measured may hold a queue as well.
-    let wait_s = planned.map_or(wait.s(), |planned| planned.min(wait.s()));
-    let (short, long) = (wait_s < least_s - slack(least_s), wait_s > most_s + slack(most_s));
+    let wait_us = planned.map_or(wait.us, |planned| planned.min(wait.us));
+    let (short, long) = (wait_us < least_us - slack(least_us), wait_us > most_us + slack(most_us));
     // Longer than declared, unless the attempt itself took the time.
     if long && !wait.end_to_start && planned.is_none() {
         return Err(Field::Duration);
     }
     let is_off = short || long;
-    Ok(Some(Compared { position, wait_s, least_s, most_s, is_off, planned: planned.is_some() }))
+    Ok(Some(Compared { position, wait_us, least_us, most_us, is_off, planned: planned.is_some() }))
 }
 
 /// The schedule of the wait after the attempt at `position`, unless the server or another layer dictated it.
-fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Option<&'s Schedule> {
+fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Result<Option<&'s Schedule>, Field> {
     let (attempt, next) = (call.at(position), call.at(position + 1));
-    let policy =
-        settings.layer_policy(call, position).filter(|_| settings.layer_policy(call, position + 1).is_some())?;
-    let detail = call.detail(position)?;
+    let declared = |p: usize| settings.layer_policy(call, p);
+    let (Some(policy), Some(_), Some(detail)) = (declared(position), declared(position + 1), call.detail(position))
+    else {
+        return Ok(None);
+    };
     let dictated = detail.hint_us.is_some()
         || detail.reopens.is_some()
         || (repeats::is_rate_limit(attempt) && attempt.flags.has(Flags::HEADROOM));
     let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
     // A hole in the numbers hides waits.
     let in_turn = attempt.number == 0 || next.number == attempt.number + 1;
-    let repeat = repeats::says_repeat(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
-    let governed = !dictated && !other && in_turn && repeat && shared::same_scope(call, position, position + 1);
-    policy.schedule.as_ref().filter(|_| governed)
+    let schedule = policy.schedule.as_ref();
+    if dictated || other || !in_turn || schedule.is_none() || !shared::same_scope(call, position, position + 1) {
+        return Ok(None);
+    }
+    let decided = attempt.flags.has(Flags::DECIDED_RETRY);
+    if decided || repeats::says_repeat(call, position, position + 1) {
+        return Ok(schedule);
+    }
+    let unnumbered = attempt.number == 0 && next.number == 0;
+    if unnumbered && repeats::follows(call, position, position + 1) { Err(Field::Repeats) } else { Ok(None) }
 }

@@ -27,6 +27,10 @@ pub(super) const RULE: Rule = Rule {
              answer",
     needs: &[Field::Duration],
     settings: &[SHARE],
+    exceptions: &[&[
+        "A stream has its deadline between two events; tools have deadlines of their own.",
+        "A call of one attempt that succeeded is not judged.",
+    ]],
     check: Check::CallIfTold(check),
     firing: &[
         r#"[policy]
@@ -41,6 +45,11 @@ timeout_s = 30
 {"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"model":"claude-x","status_code":504,"elapsed_s":95}"#,
     ],
     near_misses: &[
+        // A tool has a deadline of its own.
+        r#"[policy]
+timeout_s = 60
+---
+{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"build","kind":"timeout","duration_ms":180000}"#,
         // Cut off at the deadline.
         r#"[policy]
 timeout_s = 60
@@ -58,20 +67,27 @@ timeout_s = 60
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     let most = 1.0 + settings.get(RULE.code, &SHARE);
-    let mut over: Option<(usize, f64, f64)> = None;
+    let mut over: Option<(usize, i64, f64)> = None;
     let mut untold = false;
     for (position, deadline) in (0..call.len()).filter_map(|p| Some((p, deadline_s(call, p, settings)?))) {
-        match call.at(position).duration.as_ms().map(|ms| ms / 1e3) {
-            Some(lasted) if lasted > deadline * most && over.is_none_or(|(_, longest, _)| lasted > longest) => {
+        match call.at(position).duration.as_us() {
+            Some(lasted)
+                if lasted > shared::scaled(shared::micros(deadline), most)
+                    && over.is_none_or(|(_, longest, _)| lasted > longest) =>
+            {
                 over = Some((position, lasted, deadline));
             }
             Some(_) => {}
             None => untold = true,
         }
     }
+    // A deadline of some models, and no model.
+    let bound = settings.policies.iter().any(|policy| policy.timeout_s.is_some() && policy.model.is_some());
+    let nameless = |p: usize| !call.origin(p).model.is_some() && settings.policy(call, p).is_none();
     match over {
-        Some((position, lasted, deadline)) => Ok(Some(hit(call, position, lasted, deadline))),
+        Some((position, lasted, deadline)) => Ok(Some(hit(call, position, lasted as f64 / 1e6, deadline))),
         None if untold => Err(Field::Duration),
+        None if bound && (0..call.len()).any(nameless) => Err(Field::Model),
         None => Ok(None),
     }
 }

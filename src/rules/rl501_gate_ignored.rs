@@ -8,19 +8,19 @@ const SENDS: Setting = Setting {
     name: "min_sends",
     default: 2.0,
     unit: "",
-    meaning: "refused sends inside one closed window, from which on it is a finding",
+    meaning: "refused attempts inside one closed window, from which on it is a finding",
 };
 const GRACE: Setting = Setting {
     name: "grace_s",
     default: 0.1,
     unit: "s",
-    meaning: "a send that left this soon after the 429 was on its way already",
+    meaning: "an attempt sent this soon after the 429 was on its way already",
 };
 const SHARE: Setting = Setting {
     name: "min_refused_share",
     default: 0.5,
     unit: "",
-    meaning: "share of the sends inside a window that must have been refused: where most get through, the 429 \
+    meaning: "share of the attempts inside a window that must have been refused: where most get through, the 429 \
               was not about the scope",
 };
 /// See the catalogue.
@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Fleet,
     summary: "A 429 had closed the limit for everyone, and other workers kept sending into it.",
     why: "A 429 with retry-after holds for the whole organisation and model: until it has passed, every other \
-          send is refused as well, and each refusal may prolong the wait.",
+          attempt is refused as well, and each refusal may prolong the wait.",
     fix: "Share one gate per account and model: the first 429 closes it until its retry-after has passed, \
           everyone waits before it, and they leave it spread out, not all at once.",
     remedy: Remedy::Fix,
@@ -39,6 +39,11 @@ pub(super) const RULE: Rule = Rule {
              retry-after says when to come back",
     needs: &[Field::Time, Field::RetryAfter],
     settings: &[SENDS, GRACE, SHARE],
+    exceptions: &[&[
+        "An attempt that left within the grace time was on its way.",
+        "A retry that waited as its own hint asked, but for 2% and 50 ms, is not counted.",
+        "Where most attempts inside the window get through, the 429 was not about the scope.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","model":"m","duration_ms":50,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
@@ -110,7 +115,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &Ignored) -> Hit {
         n => format!("{n} windows"),
     };
     let mut hit = Hit::new(format!(
-        "{refused} sends on {} left after a 429 had asked everyone to stay away, and were refused too ({windows}, \
+        "{refused} attempts on {} were sent after a 429 had asked everyone to wait, and were refused too ({windows}, \
          {} in all)",
         fleet.scope_label(&scope),
         super::shared::seconds(closed),

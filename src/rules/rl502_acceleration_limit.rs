@@ -1,11 +1,30 @@
 //! Refused with quota left, right after the rate had jumped.
 
-use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Ramp, RampTerms};
 use crate::model::{Confidence, Evidence, LimitKind, Remedy, Scope as Limits, Severity, Time};
 
+const NEAR: Setting = Setting {
+    name: "near_s",
+    default: 60.0,
+    unit: "s",
+    meaning: "how far from the first 429 headers may lie that show what was left",
+};
+
 const RISE: Setting =
     Setting { name: "rise", default: 5.0, unit: "", meaning: "times the rate of starts in the minute before" };
+const BEFORE: Setting = Setting {
+    name: "min_starts_before",
+    default: 5.0,
+    unit: "",
+    meaning: "starts in the minute before: from nothing, any rate is a rise",
+};
+const DEVIATIONS: Setting = Setting {
+    name: "deviations",
+    default: 8.0,
+    unit: "",
+    meaning: "standard deviations by which the rate must have risen: no chance puts it there",
+};
 const STARTS: Setting =
     Setting { name: "min_starts", default: 20.0, unit: "", meaning: "starts in the ten seconds before the first 429" };
 const REFUSALS: Setting =
@@ -80,7 +99,12 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: a sharp increase in usage may meet acceleration limits; ramp \
              up traffic gradually",
     needs: &[Field::Time, Field::Headroom],
-    settings: &[RISE, STARTS, REFUSALS, HEADROOM],
+    settings: &[RISE, STARTS, REFUSALS, HEADROOM, NEAR, BEFORE, DEVIATIONS],
+    exceptions: &[&[
+        "Without headers that show what is left, nothing is said.",
+        "Only headers near the first 429 are looked at.",
+        "Overloads do not count.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         ramp!(r#""status":200,"x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3900"#,
@@ -106,6 +130,8 @@ pub(super) fn terms(settings: &Settings) -> RampTerms {
         rise: settings.get(RULE.code, &RISE),
         starts: settings.get(RULE.code, &STARTS) as u64,
         refusals: settings.get(RULE.code, &REFUSALS) as u64,
+        before: settings.get(RULE.code, &BEFORE) as u64,
+        deviations: settings.get(RULE.code, &DEVIATIONS),
     }
 }
 
@@ -114,9 +140,10 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let scopes = fleet.sorted_scopes().into_iter();
     scopes
         .filter_map(|(scope, tally)| {
+            let near_us = shared::micros(settings.get(RULE.code, &NEAR));
             let ramps = tally.instants.ramps().iter().copied();
             let with_room = ramps.filter_map(|ramp| {
-                let least = least_headroom(fleet, scope, ramp.at).filter(|(left, _)| *left > share)?;
+                let least = least_headroom(fleet, scope, ramp.at, near_us).filter(|(left, _)| *left > share)?;
                 Some((ramp, least))
             });
             let found: Vec<(Ramp, (f64, LimitKind))> = with_room.collect();
@@ -126,14 +153,13 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .collect()
 }
 
-/// The least share of any known limit that was left within a minute of `at`.
-fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time) -> Option<(f64, LimitKind)> {
-    const NEAR_US: i64 = 60_000_000;
+/// The least share of any known limit that was left near `at`.
+fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time, near_us: i64) -> Option<(f64, LimitKind)> {
     let tracks = LimitKind::ALL.into_iter().filter_map(|kind| Some((kind, fleet.table.gauges.get(scope, kind)?)));
     let near = tracks.flat_map(|(kind, track)| {
         let readings = track.series.sorted().1.into_iter();
         let near = readings
-            .filter(move |(_, gauge)| gauge.last.0 >= at.plus_us(-NEAR_US) && gauge.first.0 <= at.plus_us(NEAR_US));
+            .filter(move |(_, gauge)| gauge.last.0 >= at.plus_us(-near_us) && gauge.first.0 <= at.plus_us(near_us));
         near.map(move |(_, gauge)| (gauge.min_ratio(), kind))
     });
     near.min_by(|a, b| a.0.total_cmp(&b.0).then((a.1 as u8).cmp(&(b.1 as u8))))

@@ -1,7 +1,7 @@
 //! The server said how little was left, and nobody slowed down.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Drain, DrainTerms, Fleet, drains};
+use crate::measure::{ExhaustionTerms, Fleet, HeadroomExhaustion, exhaustions};
 use crate::model::{Evidence, Gauge, LimitKind, Remedy, Scope as Limits, Severity, Time, Track, units};
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ const KEPT: Setting = Setting {
     name: "rate_kept",
     default: 0.5,
     unit: "",
-    meaning: "sends go on when their rate afterwards is at least this share of the rate before",
+    meaning: "traffic goes on when its rate afterwards is at least this share of the rate before",
 };
 const FOLLOW: Setting = Setting {
     name: "follow_s",
@@ -19,10 +19,30 @@ const FOLLOW: Setting = Setting {
     unit: "s",
     meaning: "how long after a limit was used up a 429 is still due to it",
 };
-const SENDS: Setting =
-    Setting { name: "min_sends", default: 10.0, unit: "", meaning: "sends on the scope, from which on it is judged" };
-/// Readings that must show the limit running out where the log begins that way.
-const READINGS: usize = 5;
+const SENDS: Setting = Setting {
+    name: "min_sends",
+    default: 10.0,
+    unit: "",
+    meaning: "attempts on the scope, from which on it is judged",
+};
+const READINGS: Setting = Setting {
+    name: "min_readings",
+    default: 5.0,
+    unit: "",
+    meaning: "readings that must show the limit running out where the log begins that way",
+};
+const STALE: Setting = Setting {
+    name: "stale_s",
+    default: 15.0,
+    unit: "s",
+    meaning: "how long after a low reading an older one may still come in: answers of some length take that long",
+};
+const LOOK: Setting = Setting {
+    name: "look_s",
+    default: 60.0,
+    unit: "s",
+    meaning: "how long after a limit ran low the rate is looked at",
+};
 
 /// A call of the examples: second, call, what is left of 50 requests.
 macro_rules! ok {
@@ -76,16 +96,22 @@ pub(super) const RULE: Rule = Rule {
     name: "headroom-drained",
     severity: Severity::Warning,
     scope: Scope::Fleet,
-    summary: "A rate limit was nearly used up, as the headers said, and sends went on at the same rate.",
+    summary: "A rate limit was nearly used up, as the headers said, while traffic stayed at the same rate.",
     why: "Every response tells what is left of each limit. Between the last tenth and the first 429 there is \
           time to slow down; without it the limit is hit at full speed, and everyone on it waits.",
-    fix: "Read the remaining-capacity headers, and slow new sends down as a limit falls under a tenth: a queue at \
+    fix: "Read the remaining-capacity headers, and slow new requests down as a limit falls under a tenth: a queue at \
           the limit's rate, or a pause until its reset, for the limit that binds first.",
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: the anthropic-ratelimit headers give limit, remaining and \
              reset of each limit with every response",
     needs: &[Field::Time, Field::Headroom],
-    settings: &[UNDER, KEPT, FOLLOW, SENDS],
+    settings: &[UNDER, KEPT, FOLLOW, SENDS, READINGS, STALE, LOOK],
+    exceptions: &[&[
+        "One attempt after the first low reading was on its way.",
+        "A 429 that was under way at that moment left no time to slow down.",
+        "A full reading soon after a low one, with low ones behind it, is no recovery.",
+        "A log that begins low is judged from some low readings on.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(
@@ -106,15 +132,21 @@ pub(super) const RULE: Rule = Rule {
             ok!("04", "e", "3"), ok!("05", "f", "2"), ok!("06", "g", "2"), ok!("07", "h", "2"),
             ok!("08", "i", "1"), ok!("09", "j", "1"), ok!("10", "k", "1"), ok!("11", "l", "1"),
         ),
+        // An answer that was long under way tells of the time before: that is no recovery.
+        concat!(
+            ok!("00", "a", "40"), ok!("01", "b", "32"), ok!("02", "c", "24"), ok!("03", "d", "18"),
+            ok!("04", "e", "12"), ok!("05", "f", "4"), ok!("06", "g", "4"), ok!("07", "h", "30"),
+            ok!("08", "i", "3"), ok!("09", "j", "2"), ok!("10", "k", "2"), ok!("11", "l", "1"),
+        ),
     ],
     near_misses: &[
-        // Sends slow down to a third of their rate when little is left.
+        // Attempts slow down to a third of their rate when little is left.
         concat!(
             ok!("00", "a", "40"), ok!("01", "b", "32"), ok!("02", "c", "24"), ok!("03", "d", "18"),
             ok!("04", "e", "12"), ok!("05", "f", "8"), ok!("06", "g", "4"), ok!("10", "h", "4"),
             ok!("14", "i", "4"), ok!("18", "j", "4"), ok!("22", "k", "4"), ok!("26", "l", "4"),
         ),
-        // The one send after the first low reading was on its way.
+        // The one attempt after the first low reading was on its way.
         concat!(
             ok!("00", "a", "46"), ok!("01", "b", "44"), ok!("02", "c", "40"), ok!("03", "d", "32"),
             ok!("04", "e", "24"), ok!("05", "f", "18"), ok!("06", "g", "12"), ok!("07", "h", "4"),
@@ -140,11 +172,13 @@ pub(super) const RULE: Rule = Rule {
 type Tracks<'a> = HashMap<(Limits, LimitKind), &'a Track>;
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let terms = DrainTerms {
+    let terms = ExhaustionTerms {
         under: settings.get(RULE.code, &UNDER),
         rate_kept: settings.get(RULE.code, &KEPT),
         follow_us: (settings.get(RULE.code, &FOLLOW) * 1e6) as i64,
-        readings: READINGS,
+        readings: settings.get(RULE.code, &READINGS) as usize,
+        stale_us: (settings.get(RULE.code, &STALE) * 1e6) as i64,
+        look_us: (settings.get(RULE.code, &LOOK) * 1e6) as i64,
     };
     let least_sends = settings.get(RULE.code, &SENDS) as u64;
     let tracks: Tracks<'_> = fleet.table.gauges.iter().map(|(scope, kind, track)| ((scope, kind), track)).collect();
@@ -161,8 +195,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
             if traffic.sends() < least_sends {
                 return None;
             }
-            let found = readings.iter().flat_map(|(kind, list)| drains(*kind, list, &traffic, &terms));
-            hit(fleet, scope, &found.collect::<Vec<Drain>>(), &readings, &terms)
+            let found = readings.iter().flat_map(|(kind, list)| exhaustions(*kind, list, &traffic, &terms));
+            hit(fleet, scope, &found.collect::<Vec<HeadroomExhaustion>>(), &readings, &terms)
         })
         .collect()
 }
@@ -179,13 +213,13 @@ fn readings_of(tracks: &Tracks<'_>, scope: Limits) -> Vec<(LimitKind, Readings)>
 fn hit(
     fleet: &Fleet<'_>,
     scope: Limits,
-    found: &[Drain],
+    found: &[HeadroomExhaustion],
     readings: &[(LimitKind, Readings)],
-    terms: &DrainTerms,
+    terms: &ExhaustionTerms,
 ) -> Option<Hit> {
-    let share = |drain: &Drain| drain.least as f64 / drain.limit as f64;
+    let share = |drain: &HeadroomExhaustion| drain.least as f64 / drain.limit as f64;
     let worst = found.iter().min_by(|a, b| {
-        let rank = |drain: &Drain| (!drain.hit, drain.crossed);
+        let rank = |drain: &HeadroomExhaustion| (!drain.hit, drain.crossed);
         rank(a).cmp(&rank(b)).then(share(a).total_cmp(&share(b)))
     })?;
     let mut hit = Hit::new(words(fleet, scope, worst, terms))
@@ -211,19 +245,21 @@ fn hit(
     Some(hit)
 }
 
-fn words(fleet: &Fleet<'_>, scope: Limits, drain: &Drain, terms: &DrainTerms) -> String {
+fn words(fleet: &Fleet<'_>, scope: Limits, drain: &HeadroomExhaustion, terms: &ExhaustionTerms) -> String {
     let lead = |at: Time| super::shared::seconds(at.s_since(drain.crossed).max(0.0));
     let end = match (drain.used_up, drain.refused) {
-        (Some(_), Some((at, _))) if drain.refusals == 1 => format!("none was left, and a 429 came {} later", lead(at)),
-        (Some(_), Some((at, _))) => {
-            format!("none was left, and {} 429s came, the first {} later", drain.refusals, lead(at))
+        (Some(_), Some((at, _))) if drain.refusals == 1 => {
+            format!("the limit ran out and a 429 followed after {}", lead(at))
         }
-        (Some(at), None) => format!("none was left {} later", lead(at)),
-        (None, Some((at, _))) => format!("{} were left at least; a 429 came {} later", drain.least, lead(at)),
-        (None, None) => format!("{} were left at least", drain.least),
+        (Some(_), Some((at, _))) => {
+            format!("the limit ran out and {} 429s followed, the first after {}", drain.refusals, lead(at))
+        }
+        (Some(at), None) => format!("the limit ran out after {}", lead(at)),
+        (None, Some((at, _))) => format!("at least {} were left, and a 429 followed after {}", drain.least, lead(at)),
+        (None, None) => format!("at least {} were left", drain.least),
     };
     format!(
-        "{} on {} fell under {} of {}, and sends went on at {} ({} before): {end}",
+        "{} remaining on {} fell below {} of {} while traffic stayed at {} ({} before); {end}",
         drain.kind.label(),
         fleet.scope_label(&scope),
         units::percent(terms.under),
@@ -234,11 +270,11 @@ fn words(fleet: &Fleet<'_>, scope: Limits, drain: &Drain, terms: &DrainTerms) ->
 }
 
 fn rate(per_s: f64) -> String {
-    if per_s >= 1.0 { format!("{per_s:.1} a second") } else { format!("{:.1} a minute", per_s * 60.0) }
+    if per_s >= 1.0 { format!("{per_s:.1}/s") } else { format!("{:.1}/min", per_s * 60.0) }
 }
 
 /// How the limits that did not bind stood meanwhile.
-fn others(worst: &Drain, readings: &[(LimitKind, Readings)]) -> String {
+fn others(worst: &HeadroomExhaustion, readings: &[(LimitKind, Readings)]) -> String {
     let others = readings.iter().filter(|(kind, _)| *kind != worst.kind);
     let words = others.filter_map(|(kind, (_, list))| {
         let meanwhile = list.iter().filter(|(_, gauge)| gauge.last.0 >= worst.crossed && gauge.first.0 <= worst.until);

@@ -60,6 +60,10 @@ pub(super) const RULE: Rule = Rule {
              succeeds on attempt 3 runs at a limit nobody has noticed",
     needs: &[Field::Time, Field::CallIdentity],
     settings: &[SHARE, CALLS, SPREAD, WAITING],
+    exceptions: &[&[
+        "Overloads do not count: they are everyone's.",
+        "Late calls within a short part of the run are an incident.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         late!(r#""status":429,"error_type":"rate_limit_error","retry_after":10"#:

@@ -1,13 +1,13 @@
-//! Minute after minute a good part of the sends is refused: the limit, not a transient.
+//! Minute after minute a good part of the attempts is refused: the limit, not a transient.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Pressed, most_pressed};
 use crate::model::{Evidence, LimitKind, Remedy, Scope as Limits, Severity};
 
 const SHARE: Setting =
-    Setting { name: "refused_share", default: 0.2, unit: "", meaning: "share of the sends refused in each minute" };
+    Setting { name: "refused_share", default: 0.2, unit: "", meaning: "share of the attempts refused in each minute" };
 const SPAN: Setting = Setting { name: "min_s", default: 300.0, unit: "s", meaning: "how long it must last" };
-const SENDS: Setting = Setting { name: "min_sends", default: 100.0, unit: "", meaning: "sends in that time" };
+const SENDS: Setting = Setting { name: "min_sends", default: 100.0, unit: "", meaning: "attempts in that time" };
 
 /// Ten calls of the examples in the same minute, the last three of which are refused.
 macro_rules! minute {
@@ -45,9 +45,9 @@ pub(super) const RULE: Rule = Rule {
     name: "load-over-limit",
     severity: Severity::Error,
     scope: Scope::Fleet,
-    summary: "For five minutes or more, over a fifth of the sends of every minute was refused with 429.",
+    summary: "For five minutes or more, over a fifth of the attempts of every minute were refused with 429.",
     why: "This is no blip that a retry heals: more is offered than the limit allows, and every retry is offered on \
-          top of it. Calls wait longer and longer, and the refused sends do nothing.",
+          top of it. Calls wait longer and longer, and the refused attempts achieve nothing.",
     fix: "Put a queue in front of the calls that releases them at the limit's rate, for all workers of the account \
           together; shed or postpone what does not fit, use a batch API, or ask for a higher limit.",
     remedy: Remedy::Fix,
@@ -55,6 +55,10 @@ pub(super) const RULE: Rule = Rule {
              queues without bound",
     needs: &[Field::Time],
     settings: &[SHARE, SPAN, SENDS],
+    exceptions: &[&[
+        "Overloads do not count.",
+        "Minutes with fewer refusals end the stretch; how long it lasted is measured between the refusals themselves.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         minute!(r#""status":429,"error_type":"rate_limit_error","retry_after":5"#:

@@ -68,6 +68,12 @@ pub(super) const RULE: Rule = Rule {
              sharp ramps meet acceleration limits; AWS Architecture Blog, Exponential Backoff And Jitter",
     needs: &[Field::Time, Field::CallIdentity],
     settings: &[STARTS, MET, NORMAL],
+    exceptions: &[&[
+        "A rate of starts that is usual before or after makes no burst.",
+        "Spent money and usage windows do not count.",
+        "An overload that lets nobody through, or that several runs meet together, is info.",
+        "Failures as common before and after are an outage.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(

@@ -4,6 +4,41 @@ use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Kind, Pace, Quarter, RunTally};
 use crate::model::{Confidence, Outcome, Remedy, Severity, Symbol};
 
+const ANSWERS: Setting = Setting {
+    name: "answer_growth",
+    default: 1.25,
+    unit: "",
+    meaning: "answers whose length grows more than this take longer for that reason",
+};
+
+const PROMPTS: Setting = Setting {
+    name: "prompt_growth",
+    default: 1.5,
+    unit: "",
+    meaning: "prompts that grow more than this take longer for that reason",
+};
+
+const ON: Setting = Setting {
+    name: "going_on",
+    default: 1.25,
+    unit: "",
+    meaning: "least growth from the second quarter to the last: without it, it was one step and no creep",
+};
+
+const SLACK: Setting = Setting {
+    name: "slack",
+    default: 1.1,
+    unit: "",
+    meaning: "what a quarter may fall behind the one before and still count as going on",
+};
+
+const ERRORS: Setting = Setting {
+    name: "errors",
+    default: 5.0,
+    unit: "",
+    meaning: "standard errors between the first quarter and the last: no chance puts them there, in any number of runs",
+};
+
 const TIMES: Setting = Setting {
     name: "times",
     default: 2.0,
@@ -22,14 +57,6 @@ const SLOW: Setting = Setting {
     unit: "ms",
     meaning: "a first token that comes sooner waited in no queue worth naming",
 };
-/// The quarters lie so many standard errors apart that no chance puts them there, in any number of runs.
-const BY_CHANCE: f64 = 5.0;
-/// What a quarter may fall behind the one before and still count as going on.
-const SLACK: f64 = 1.1;
-/// Least growth from the second quarter to the last: without it, it was one step and no creep.
-const ON: f64 = 1.25;
-/// Prompts that grow more than this take longer for that reason.
-const PROMPT_GROWTH: f64 = 1.5;
 
 /// A success of the examples at second `$at` of the minute `$minute`, with its time to the first token.
 macro_rules! ok {
@@ -72,6 +99,37 @@ macro_rules! run {
     };
 }
 
+/// Eight answers within a minute of which only the durations are known, in ms.
+macro_rules! timed {
+    ($minute:literal $tokens:literal [$($at:literal $ms:literal),+]) => {
+        concat!($(
+            r#"{"ts":"2026-03-10T09:"#,
+            $minute,
+            ":",
+            $at,
+            r#"Z","run_id":"r","call_id":""#,
+            $minute,
+            $at,
+            r#"","model":"m","status":200,"output_tokens":"#,
+            $tokens,
+            r#","duration_ms":"#,
+            $ms,
+            "}\n"
+        ),+)
+    };
+}
+/// A run of four such minutes, with the tokens of an answer in each.
+macro_rules! durations {
+    ($a:literal, $b:literal, $c:literal, $d:literal) => {
+        concat!(
+            timed!("00" $a ["00" 800, "07" 820, "15" 810, "22" 850, "30" 830, "37" 840, "45" 860, "52" 850]),
+            timed!("01" $b ["00" 1200, "07" 1220, "15" 1210, "22" 1250, "30" 1300, "37" 1290, "45" 1320, "52" 1340]),
+            timed!("02" $c ["00" 1800, "07" 1820, "15" 1850, "22" 1840, "30" 1890, "37" 1910, "45" 1930, "52" 1950]),
+            timed!("03" $d ["00" 2600, "07" 2650, "15" 2640, "22" 2700, "30" 2720, "37" 2800, "45" 2780, "52" 2850]),
+        )
+    };
+}
+
 /// See the catalogue.
 // The quarters of the examples read better in rows.
 #[rustfmt::skip]
@@ -88,7 +146,15 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "vLLM documentation, engine arguments: without max_num_queued_reqs the queue has no bound; Little's law",
     needs: &[Field::Time, Field::FirstToken],
-    settings: &[TIMES, CALLS, SLOW],
+    settings: &[TIMES, CALLS, SLOW, ERRORS, SLACK, ON, PROMPTS, ANSWERS],
+    exceptions: &[&[
+        "A run with a failed attempt is not judged.",
+        "One step, ups and downs, and differences that chance explains are no creep.",
+        "Prompts that grow take longer for that reason.",
+        "Whole durations are compared where neither the first token nor the length of long answers is logged; answers \
+         that grow take longer for that reason.",
+        "Where the length of the prompts is not logged, or of answers whose whole durations are compared, it is info.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         run!(
@@ -104,8 +170,14 @@ pub(super) const RULE: Rule = Rule {
             [800 820 850 840 890 910 930 950; "null"]
             [1200 1250 1240 1300 1320 1400 1380 1450; "null"]
         ),
+        // Durations alone, of answers as short as before: an info, since the prompts are not known.
+        durations!("20", "21", "20", "22"),
+        // Nothing is known but durations.
+        durations!("null", "null", "null", "null"),
     ],
     near_misses: &[
+        // The answers grew as well.
+        durations!("10", "20", "30", "40"),
         // Up and down.
         run!(
             [400 920 410 450 830 440 460 450; 900]
@@ -138,46 +210,41 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let terms = Terms {
-        times: settings.get(RULE.code, &TIMES).max(1.0),
-        calls: settings.get(RULE.code, &CALLS).max(2.0) as u64,
-        slow_ms: settings.get(RULE.code, &SLOW),
-    };
     let runs = fleet.sorted_runs().into_iter().filter(|(_, _, tally)| is_green(tally));
     runs.flat_map(|(_, run, tally)| {
-        let creeping = tally.paces.iter().filter_map(|pace| Some((pace, creep(pace, &terms)?)));
+        let creeping = tally.paces.iter().filter_map(|pace| Some((pace, creep(pace, settings)?)));
         creeping.map(|(pace, quarters)| hit(fleet, run, pace, &quarters)).collect::<Vec<Hit>>()
     })
     .collect()
 }
 
-struct Terms {
-    times: f64,
-    calls: u64,
-    slow_ms: f64,
-}
-
-/// Every send succeeded.
+/// Every attempt succeeded.
 fn is_green(tally: &RunTally) -> bool {
     tally.sends == tally.ended(Outcome::Ok)
 }
 
 /// The quarters of a model's successes, where they came slower and slower.
-fn creep(pace: &Pace, terms: &Terms) -> Option<[Quarter; 4]> {
+fn creep(pace: &Pace, settings: &Settings) -> Option<[Quarter; 4]> {
+    let get = |setting: &Setting| settings.get(RULE.code, setting);
+    let (least, slow_ms, slack) = (get(&CALLS).max(2.0), get(&SLOW), get(&SLACK));
     let quarters = pace.quarters()?;
     let [first, second, third, last] = &quarters;
-    let enough = first.count >= terms.calls && last.count >= terms.calls;
-    let slow = pace.kind != Kind::FirstToken || last.mean >= terms.slow_ms;
+    let enough = first.count as f64 >= least && last.count as f64 >= least;
+    let slow = match pace.kind {
+        Kind::FirstToken => last.mean >= slow_ms,
+        Kind::PerToken => true,
+        Kind::Whole => last.mean >= slow_ms * 1e3,
+    };
     let growth = last.mean / first.mean;
-    let sure = growth.ln() >= BY_CHANCE * first.error.hypot(last.error);
+    let sure = growth.ln() >= get(&ERRORS) * first.error.hypot(last.error);
     let on = second.mean > first.mean
-        && third.mean * SLACK >= second.mean
-        && last.mean * SLACK >= third.mean
-        && last.mean >= ON * second.mean;
-    let prompts = matches!(
-        (first.prompt_tokens, last.prompt_tokens), (Some(before), Some(after)) if after > PROMPT_GROWTH * before
-    );
-    (enough && slow && growth >= terms.times && sure && on && !prompts).then_some(quarters)
+        && third.mean * slack >= second.mean
+        && last.mean * slack >= third.mean
+        && last.mean >= get(&ON) * second.mean;
+    let grew = |tokens: fn(&Quarter) -> Option<f64>, most: f64| matches!((tokens(first), tokens(last)), (Some(before), Some(after)) if after > most * before);
+    let longer = grew(|quarter| quarter.prompt_tokens, get(&PROMPTS))
+        || (pace.kind == Kind::Whole && grew(|quarter| quarter.output_tokens, get(&ANSWERS)));
+    (enough && slow && growth >= get(&TIMES).max(1.0) && sure && on && !longer).then_some(quarters)
 }
 
 fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> Hit {
@@ -185,21 +252,29 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> 
     let (what, unit_s) = match pace.kind {
         Kind::FirstToken => ("the first token", 1e-3),
         Kind::PerToken => ("each output token", 1e-6),
+        Kind::Whole => ("an answer", 1e-6),
+    };
+    let measure = match pace.kind {
+        Kind::FirstToken => "time to first token",
+        Kind::PerToken => "duration per output token",
+        Kind::Whole => "duration",
     };
     let model =
         fleet.table.names.get(pace.model).map(|name| format!(" of {}", shared::cut(name, 60))).unwrap_or_default();
     let mut hit = Hit::new(format!(
-        "{what}{model} took {} in the first quarter of the run and {} in the last, {:.1} times as long, and no send failed",
+        "{what}{model} took {} in the first quarter of the run and {} in the last, {:.1} times as long, and no attempt failed",
         shared::seconds(first.mean * unit_s),
         shared::seconds(last.mean * unit_s),
         last.mean / first.mean,
     ))
-    .text("measure", if pace.kind == Kind::FirstToken { "time to first token" } else { "duration per output token" })
+    .text("measure", measure)
     .number("first_quarter_s", first.mean * unit_s)
     .number("last_quarter_s", last.mean * unit_s)
     .count("successes", quarters.iter().map(|quarter| quarter.count).sum());
-    if first.prompt_tokens.is_none() || last.prompt_tokens.is_none() {
-        // Prompts of an agent grow, and longer prompts take longer.
+    let unknown = |tokens: fn(&Quarter) -> Option<f64>| tokens(first).is_none() || tokens(last).is_none();
+    let outputs_unknown = pace.kind == Kind::Whole && unknown(|quarter| quarter.output_tokens);
+    if outputs_unknown || unknown(|quarter| quarter.prompt_tokens) {
+        // Prompts of an agent grow, and longer prompts and answers take longer.
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }

@@ -4,6 +4,13 @@ use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Peak};
 use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
+const TIMED: Setting = Setting {
+    name: "timed_share",
+    default: 0.9,
+    unit: "",
+    meaning: "share of the attempts whose duration must be known",
+};
+
 const POOL: Setting = Setting {
     name: "pool",
     default: 0.0,
@@ -11,8 +18,6 @@ const POOL: Setting = Setting {
     meaning: "calls that may be under way at once, over all workers; 0 for the pool of the declared policy, which is \
               one client's: it is held against a log of one run",
 };
-/// Share of the attempts whose duration must be known.
-const TIMED: f64 = 0.9;
 
 /// A log under a declared pool of two.
 macro_rules! pooled {
@@ -45,7 +50,13 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Little's law, L = lambda x W: 20 calls a second that take 12 s are 240 at once, which 50 slots do not hold",
     needs: &[Field::Time, Field::Duration],
-    settings: &[POOL],
+    settings: &[POOL, TIMED],
+    exceptions: &[&[
+        "Waits of over five minutes do not count as under way.",
+        "Overlaps of less than 50 ms, or a second by a clock of whole seconds, alone are no finding.",
+        "Where the durations of too many attempts are missing, nothing is said.",
+        "The pool of a policy is held against a log of one run only.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         pooled!(calls!("300000": "a", "b", "c")),
@@ -92,7 +103,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let Some(pool) = pool(fleet, settings) else { return Vec::new() };
     let loads = || fleet.scopes.values().map(|tally| &tally.load);
     let timed: u64 = loads().map(|load| load.timed).sum();
-    if (timed as f64) < TIMED * fleet.tally.sends as f64 {
+    if (timed as f64) < settings.get(RULE.code, &TIMED) * fleet.tally.sends as f64 {
         return Vec::new();
     }
     fleet.under_way.more_than(pool).map(|most| hit(fleet, pool, most)).into_iter().collect()

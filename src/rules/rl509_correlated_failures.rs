@@ -1,9 +1,16 @@
-//! Where one send fails, the next one does too: a retry is no new throw of the dice.
+//! Where one attempt fails, the next one does too: a retry is no new throw of the dice.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::{Bucket, Class};
 use crate::measure::{Fleet, Recovery, Service};
 use crate::model::{Confidence, Remedy, Severity, units};
+
+const GUESSED: Setting = Setting {
+    name: "max_guessed_share",
+    default: 0.1,
+    unit: "",
+    meaning: "share of calls brought together by likeness beyond which nothing is said",
+};
 
 const TIMES: Setting = Setting {
     name: "times",
@@ -13,10 +20,14 @@ const TIMES: Setting = Setting {
 };
 const CALLS: Setting =
     Setting { name: "min_calls", default: 100.0, unit: "", meaning: "first attempts at the service" };
+const ERRORS: Setting = Setting {
+    name: "errors",
+    default: 3.0,
+    unit: "",
+    meaning: "standard errors that are taken off the share of failed retries: what chance may explain",
+};
 const RETRIES: Setting =
     Setting { name: "min_retries", default: 20.0, unit: "", meaning: "retries after a failure of the class" };
-/// Calls brought together by guessing, of all: beyond this share nothing is said.
-const GUESSED: f64 = 0.1;
 
 macro_rules! sent {
     ($minute:literal, $second:literal, $call:literal, $rest:literal) => {
@@ -82,15 +93,20 @@ pub(super) const RULE: Rule = Rule {
     severity: Severity::Info,
     scope: Scope::Fleet,
     summary: "After a failure the next attempt failed far more often than a first attempt does: failures come together.",
-    why: "How many retries are worth it is often worked out as if each were a new throw, 1-(1-p)^k. In an outage it \
-          is not: the first retries fail with the send before them, and only time helps.",
+    why: "How many retries are worth it is often worked out as if each were an independent trial, 1-(1-p)^k. In an outage it \
+          is not: the first retries fail with the attempt before them, and only time helps.",
     fix: "Spread the same number of attempts over a longer time, and put a circuit breaker beside the retries: after \
           several failures of a service it lets one probe through instead of everyone's retries.",
     remedy: Remedy::Fix,
     source: "P(success within k retries) = 1-(1-p)^k holds for independent attempts only; Microsoft Azure \
              Architecture Center, Circuit Breaker pattern",
     needs: &[Field::Time, Field::CallIdentity],
-    settings: &[TIMES, CALLS, RETRIES],
+    settings: &[TIMES, CALLS, RETRIES, ERRORS, GUESSED],
+    exceptions: &[&[
+        "Rate limits do not count: they hold until they are refilled.",
+        "The share of failed retries counts less what chance may explain.",
+        "Where too many calls were brought together by likeness, nothing is said.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(
@@ -126,18 +142,19 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .filter_map(|(service, class, recovery)| {
             let heals = matches!(class.default_bucket(), Bucket::Capacity | Bucket::Transient);
             let calls = fleet.calls_of(service);
-            let guessed = recovery.inferred as f64 > GUESSED * recovery.calls as f64;
+            let guessed = recovery.inferred as f64 > get(&GUESSED) * recovery.calls as f64;
             if !heals || guessed || (calls as f64) < least_calls || (recovery.retries as f64) < least_retries {
                 return None;
             }
             let first = Rate { failed: fleet.failed_first(service), of: calls };
             let again = Rate { failed: recovery.retries - recovery.recovered, of: recovery.retries };
-            (again.at_least() >= times * first.share()).then(|| hit(fleet, service, class, recovery, first, again))
+            (again.at_least(get(&ERRORS)) >= times * first.share())
+                .then(|| hit(fleet, service, class, recovery, first, again))
         })
         .collect()
 }
 
-/// Failures of so many sends.
+/// Failures of so many attempts.
 #[derive(Clone, Copy)]
 struct Rate {
     failed: u64,
@@ -149,10 +166,10 @@ impl Rate {
         self.failed as f64 / self.of as f64
     }
 
-    /// The share less three standard errors: what chance does not explain.
-    fn at_least(self) -> f64 {
+    /// The share less so many standard errors: what chance does not explain.
+    fn at_least(self, errors: f64) -> f64 {
         let share = self.share();
-        share - 3.0 * (share * (1.0 - share) / self.of as f64).sqrt()
+        share - errors * (share * (1.0 - share) / self.of as f64).sqrt()
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     name: "ambiguous-side-effect-resent",
     severity: Severity::Error,
     scope: Scope::Call,
-    summary: "A send that changes something ended without an answer and was sent again without an idempotency key.",
+    summary: "An attempt with a side effect ended without an answer and was retried without an idempotency key.",
     why: "The first one may have done its work before the connection went: without a key the receiver cannot tell \
           the second from a new order, and does the work twice.",
     fix: "Make one idempotency key per logical action and send it with every attempt; where the receiver knows no \
@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              should not repeat a non-idempotent request automatically",
     needs: &[Field::CallIdentity, Field::SideEffect],
     settings: &[],
+    exceptions: &[&[
+        "An attempt that was refused or never connected has done nothing.",
+        "A key on both attempts, a changed body, and a decision other than to retry excuse it.",
+        "Tools are RL608.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","duration_ms":30000}
@@ -52,7 +57,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let first = *again.first()?;
     let what = shared::class_words(call.at(first).class);
     let message = format!(
-        "a send that changes something ended in {what} and was sent again {} with no idempotency key: it may have \
+        "an attempt with a side effect ended in {what} and was retried {} with no idempotency key: it may have \
          happened {}",
         shared::times(again.len()),
         shared::times(again.len() + 1),

@@ -20,6 +20,11 @@ pub(super) const RULE: Rule = Rule {
              its retries; AWS Builders' Library, Making retries safe with idempotent APIs",
     needs: &[Field::CallId, Field::SideEffect, Field::IdempotencyKey],
     settings: &[],
+    exceptions: &[&[
+        "Attempts that change nothing, failures that are final, and changed bodies do not count.",
+        "Attempts grouped by likeness are not compared.",
+        "Where the first attempt was refused it is a warning.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k1"}
@@ -29,6 +34,9 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"tool":"pay","status_code":200,"headers":{"Idempotency-Key":"b"}}"#,
     ],
     near_misses: &[
+        // An attempt that is final is followed by another action.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"status":400,"error_type":"invalid_request_error","idempotency_key":"k1"}
+{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k2"}"#,
         // The same key throughout.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k1"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k1"}"#,
@@ -47,7 +55,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let what = shared::class_words(call.at(position).class);
     let risk = acted(&position);
     let end = if risk { ", so it may have happened twice" } else { "" };
-    let mut hit = Hit::new(format!("the send after {what} carried another idempotency key{end}"))
+    let mut hit = Hit::new(format!("the attempt after {what} carried another idempotency key{end}"))
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class);

@@ -31,6 +31,11 @@ pub(super) const RULE: Rule = Rule {
              max_tokens; Anthropic API documentation, Errors, long requests",
     needs: &[Field::Duration, Field::MaxTokens],
     settings: &[FIRST_TOKEN, SPEED, MARGIN, MARGIN_SHARE],
+    exceptions: &[&[
+        "Streams, tools, attempts that had begun to answer, that never connected or that the server ended are not \
+         judged.",
+        "Where no timeout is logged the confidence is medium: the log does not say that nothing was streamed.",
+    ]],
     check: Check::CallOfAll(check, tell_share),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}
@@ -106,15 +111,15 @@ fn too_short(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f
     if !own || other || began || detail.max_tokens == 0 || repeats::never_arrived(call, position) {
         return None;
     }
-    let known = |us: Option<i64>| us.map(|us| us as f64 / 1e6).filter(|s| *s > 0.0);
+    let known = |us: Option<i64>| us.filter(|us| *us > 0);
     let had = known(attempt.duration.as_us()).or_else(|| known(detail.timeout.as_us()))?;
-    let needs = needs_s(detail.max_tokens, settings);
-    (had < needs).then_some((had, needs))
+    let needs = needs_us(detail.max_tokens, settings);
+    (had < needs).then_some((had as f64 / 1e6, needs as f64 / 1e6))
 }
 
-/// How long an answer of so many tokens may take, in seconds, with a margin.
-pub(super) fn needs_s(max_tokens: u32, settings: &Settings) -> f64 {
+/// How long an answer of so many tokens may take, µs, with a margin.
+pub(super) fn needs_us(max_tokens: u32, settings: &Settings) -> i64 {
     let set = |setting: &Setting| settings.get(RULE.code, setting);
     let writing = set(&FIRST_TOKEN) + f64::from(max_tokens) / set(&SPEED).max(1e-3);
-    writing + set(&MARGIN).max(writing * set(&MARGIN_SHARE))
+    shared::micros(writing + set(&MARGIN).max(writing * set(&MARGIN_SHARE)))
 }

@@ -43,6 +43,11 @@ pub(super) const RULE: Rule = Rule {
              for minutes; official SDKs, _base_client.py: a timed-out request is sent again twice by default",
     needs: &[Field::CallIdentity, Field::Duration],
     settings: &[LEAST, SPREAD, FEW],
+    exceptions: &[&[
+        "An attempt that never connected, and one with a status, are not counted; tools are RL608.",
+        "One attempt, two without logged tokens or money, and a deadline that fits max_tokens make it info.",
+        "Lost connections count only where two or more lasted as long.",
+    ]],
     check: Check::Call(check),
     firing: &[
         // One lost connection after another, each after the same time.
@@ -54,8 +59,15 @@ pub(super) const RULE: Rule = Rule {
         // Once only: worth knowing.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":60000}
 {"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":30000}"#,
+        // Three answers of up to 4,000 tokens, each cut off after 30 s.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","max_tokens":4000,"duration_ms":30000}
+{"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"kind":"timeout","max_tokens":4000,"duration_ms":30000}
+{"ts":"2026-05-20T10:01:02Z","run_id":"r","call_id":"c","attempt":3,"kind":"timeout","max_tokens":4000,"duration_ms":30000}"#,
     ],
     near_misses: &[
+        // The server ended it: it bills nothing.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":504,"error_type":"timeout_error","duration_ms":60000}
+{"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":504,"error_type":"timeout_error","duration_ms":60000}"#,
         // No connection came about: nothing was sent.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","exception":"httpx.ConnectTimeout","duration_ms":15000}
 {"ts":"2026-05-20T10:00:16Z","run_id":"r","call_id":"c","attempt":2,"kind":"timeout","exception":"httpx.ConnectTimeout","duration_ms":15000}"#,
@@ -72,12 +84,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let long: SmallVec<[(usize, f64); 8]> =
-        (0..call.len()).filter_map(|p| Some((p, length_s(call, p, settings)?))).collect();
+    let long: SmallVec<[(usize, i64); 8]> =
+        (0..call.len()).filter_map(|p| Some((p, length_us(call, p, settings)?))).collect();
     let spread = settings.get(RULE.code, &SPREAD);
     // The deadline most of them met.
-    let met =
-        |length: f64| long.iter().filter(move |(_, other)| (other - length).abs() <= spread * length).map(|(p, _)| *p);
+    let met = |length: i64| {
+        long.iter().filter(move |(_, other)| (other - length).abs() <= shared::scaled(length, spread)).map(|(p, _)| *p)
+    };
     let deadline = long.iter().map(|(_, length)| *length).max_by_key(|&length| met(length).count())?;
     let cut: SmallVec<[usize; 8]> = met(deadline).collect();
     let timeouts = cut.iter().any(|&p| call.at(p).class == Some(Class::Timeout));
@@ -89,7 +102,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let usage = cut.iter().map(|&p| call.usage(p));
     let tokens: u64 = usage.clone().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum();
     let usd = usage.map(|u| f64::from(u.cost_micro_usd)).sum::<f64>() / 1e6;
-    let length = shared::seconds(deadline);
+    let deadline_s = deadline as f64 / 1e6;
+    let length = shared::seconds(deadline_s);
     let message = match cut.len() {
         1 => format!("cut off after {length} and sent again: the first answer may have been billed and was not read"),
         n => format!("{n} attempts were cut off after {length} each: up to {n} answers billed and not read"),
@@ -98,7 +112,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         .on_call(call)
         .about(call.at(first).class)
         .count("cut_off", cut.len() as u64)
-        .number("deadline_s", deadline);
+        .number("deadline_s", deadline_s);
     if tokens > 0 {
         hit = hit.count("tokens_unread", tokens);
     }
@@ -107,7 +121,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     // Two in a row may be an outage; that the deadline is fair shows that it is one.
     let max_tokens = call.detail(first)?.max_tokens;
-    let fair = max_tokens > 0 && deadline >= rl603::needs_s(max_tokens, settings);
+    let fair = max_tokens > 0 && deadline >= rl603::needs_us(max_tokens, settings);
     let few = cut.len() as f64 <= settings.get(RULE.code, &FEW) && tokens == 0 && usd == 0.0;
     if cut.len() == 1 || fair || few {
         hit.severity = Some(Severity::Info);
@@ -120,8 +134,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// How long the attempt at `position` ran before it was cut off, where that is long enough to matter.
-fn length_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
+/// How long the attempt at `position` ran before it was cut off, in µs, where that is long enough to matter.
+fn length_us(call: &Call<'_>, position: usize, settings: &Settings) -> Option<i64> {
     let attempt = call.at(position);
     let lost = matches!(attempt.class, Some(Class::Timeout | Class::Connection));
     // A tool is not billed by the token: RL608 speaks of it.
@@ -130,5 +144,5 @@ fn length_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64
         return None;
     }
     let length = attempt.duration.as_us()?;
-    (length >= shared::micros(settings.get(RULE.code, &LEAST))).then_some(length as f64 / 1e6)
+    (length >= shared::micros(settings.get(RULE.code, &LEAST))).then_some(length)
 }

@@ -21,6 +21,13 @@ pub(super) const RULE: Rule = Rule {
              answer arrives",
     needs: &[Field::Time, Field::CallId, Field::Repeats],
     settings: &[],
+    exceptions: &[&[
+        "An answer that missed its schema, that the logger calls a failure or that the client decided to ask again \
+         excuses the second.",
+        "Successes of different layers, of changed bodies, and of attempts grouped by likeness are not compared.",
+        "Numbers, counters, bodies or keys must show that it is the same request.",
+        "Where the attempts do not overlap the confidence is medium.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":32000}
@@ -42,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
         // An id that stands on several requests, each numbered from one.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":1,"status":200,"request_id":"b"}"#,
-        // One send, seen by two layers.
+        // One attempt, seen by two layers.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"status":200,"duration_ms":3000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"gateway","attempt":2,"status":200,"duration_ms":2800}"#,
         // The answer was of the wrong form, and the request was changed: a repair.
@@ -64,7 +71,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let gap = call.at(b).sent.us_since(call.at(a).sent) as f64 / 1e6;
     let how = if overlap { "while the first was still under way" } else { "after the first had been answered" };
     let all = if needless.len() == 1 { "both".to_owned() } else { format!("all {}", needless.len() + 1) };
-    let mut hit = Hit::new(format!("sent again after {}, {how}, and {all} attempts succeeded", shared::seconds(gap)))
+    let mut hit = Hit::new(format!("retried after {}, {how}, and {all} attempts succeeded", shared::seconds(gap)))
         .on(call, a)
         .number("gap_s", gap)
         .count("answers", needless.len() as u64 + 1);

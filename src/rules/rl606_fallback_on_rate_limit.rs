@@ -1,9 +1,16 @@
 //! A rate limit is over in seconds; another model is a different answer.
 
 use super::rl206_gave_up_on_the_hint as rl206;
-use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::model::{Remedy, Severity};
+
+const PATIENCE: Setting = Setting {
+    name: "patience",
+    default: 3.0,
+    unit: "",
+    meaning: "failures of capacity after which a fallback is due, whatever the last failure was",
+};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -20,7 +27,12 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: limits are kept per model class; Prompt caching: a cache \
              belongs to one model",
     needs: &[Field::CallId, Field::Model],
-    settings: &[],
+    settings: &[PATIENCE],
+    exceptions: &[&[
+        "Failures of capacity before it make a fallback due.",
+        "A hint that is long enough to end the call, and a spent quota, are reasons to go elsewhere.",
+        "Another provider or account makes it info.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":429,"retry_after":4,"error_type":"rate_limit_error"}
@@ -29,6 +41,12 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"gen_ai.request.model":"small","status_code":200}"#,
     ],
     near_misses: &[
+        // Three failures of capacity before it: a fallback is due.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"a","status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"model":"a","status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":3,"model":"a","status":529,"error_type":"overloaded_error"}
+{"ts":"2026-05-20T10:00:12Z","run_id":"r","call_id":"c","attempt":4,"model":"a","status":429,"retry_after":2,"error_type":"rate_limit_error"}
+{"ts":"2026-05-20T10:00:15Z","run_id":"r","call_id":"c","attempt":5,"model":"b","status":200}"#,
         // After overloads, another model is a way on.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"model":"small","status":200}"#,
@@ -44,15 +62,13 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// After so many failures of capacity a fallback is due, whatever the last failure was.
-const PATIENCE: usize = 3;
-
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
+    let patience = settings.get(RULE.code, &PATIENCE) as usize;
     let position = call.retried().find(|&p| {
         repeats::is_rate_limit(call.at(p))
             && !call.at(p).terminal()
             && !rl206::too_long(call, p, settings)
-            && (0..p).filter(|&q| shared::is_capacity(call.at(q))).count() < PATIENCE
+            && (0..p).filter(|&q| shared::is_capacity(call.at(q))).count() < patience
             && call.origin(p).layer == call.origin(p + 1).layer
             && changed(call, p)
     })?;

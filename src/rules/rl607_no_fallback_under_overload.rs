@@ -1,7 +1,7 @@
 //! One model had no room, again and again, while another was answering.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
-use crate::measure::{Fleet, Starving};
+use crate::measure::{Fleet, OverloadedCall};
 use crate::model::{Evidence, Remedy, Scope as Limits, Severity, Time};
 
 const FAILURES: Setting = Setting {
@@ -64,6 +64,11 @@ pub(super) const RULE: Rule = Rule {
              per model",
     needs: &[Field::Time, Field::CallIdentity, Field::Model],
     settings: &[FAILURES],
+    exceptions: &[&[
+        "The other model must have answered while the call was under way.",
+        "Models for embeddings, ranking, moderation or speech are no way out.",
+        "Calls that asked another model or decided to do so do not count, nor do rate limits.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         concat!(
@@ -110,13 +115,13 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let scopes = fleet.sorted_scopes();
     let mut hits = Vec::new();
     for (scope, tally) in &scopes {
-        let (calls, earliest) = tally.starved.at_least(least);
+        let (calls, earliest) = tally.overloaded_calls.at_least(least);
         if calls == 0 || !scope.model.is_some() {
             continue;
         }
         let others = scopes.iter().filter(|(other, _)| is_way_out(fleet, scope, other));
         let found = others.filter_map(|(other, tally)| {
-            let answered = |one: &&Starving| tally.succeeded_between(one.spot.sent, Some(one.ended));
+            let answered = |one: &&OverloadedCall| tally.succeeded_between(one.spot.sent, Some(one.ended));
             Some((earliest.iter().find(answered)?, other))
         });
         // The earliest call that another model could have spared; of several models, the first by name.
@@ -132,7 +137,7 @@ fn is_way_out(fleet: &Fleet<'_>, scope: &Limits, other: &Limits) -> bool {
     other.model != scope.model && !name.is_empty() && !OTHER_TASKS.iter().any(|task| name.contains(task))
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, other: &Limits, one: &Starving, calls: u64, least: u64) -> Hit {
+fn hit(fleet: &Fleet<'_>, scope: Limits, other: &Limits, one: &OverloadedCall, calls: u64, least: u64) -> Hit {
     let name = |scope: &Limits| shared::cut(fleet.table.names.text(scope.model), 60);
     let (met, first) =
         if calls == 1 { ("a call".to_owned(), "it") } else { (format!("{calls} calls"), "the first such call") };

@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              annotations: idempotentHint says whether a repeated call has no further effect",
     needs: &[Field::Time, Field::CallId, Field::Tool, Field::Outcome],
     settings: &[],
+    exceptions: &[&[
+        "A key on both executions, no_side_effect, other arguments, and a decision other than to retry excuse it.",
+        "An execution that was refused or never connected has done nothing.",
+        "Where the log does not say that the tool changes anything, it is a warning.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"send_mail","side_effect":true,"kind":"timeout","duration_ms":30000}

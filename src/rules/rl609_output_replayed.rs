@@ -20,6 +20,10 @@ pub(super) const RULE: Rule = Rule {
              be partly recovered; text can be continued from what was received",
     needs: &[Field::CallIdentity, Field::Delivered],
     settings: &[],
+    exceptions: &[&[
+        "A changed body goes on from what was received.",
+        "Nothing is said where nothing had been handed on, or the call ended there.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"stream":true,"mid_stream":true,"error_type":"overloaded_error","delivered":40,"duration_ms":9000}

@@ -3,7 +3,7 @@
 use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::model::{Confidence, Origin, Remedy, Severity, Symbol};
+use crate::model::{Attempt, Confidence, Flags, Origin, Remedy, Severity, Symbol};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     name: "identity-changed",
     severity: Severity::Warning,
     scope: Scope::Call,
-    summary: "Attempts of one call went out under different keys, accounts or workspaces.",
+    summary: "Attempts of one call used different keys, accounts, workspaces or kinds of credential.",
     why: "What failed was not about the key: a limit holds for the organisation whichever key is used, the prompt \
           cache and the bill are another's, and a trace by account shows half of the call.",
     fix: "Keep one identity for the whole call; choose the account before the first attempt, and change it only when \
@@ -21,14 +21,32 @@ pub(super) const RULE: Rule = Rule {
              caching: caches are kept apart between organisations and workspaces",
     needs: &[Field::CallIdentity, Field::Account],
     settings: &[],
+    exceptions: &[&[
+        "A key, right or name that was refused, spent money and spent windows call for another identity.",
+        "Another provider has accounts of its own, another layer keys of its own.",
+        "A name that is missing on one of two attempts shows no change.",
+        "The kind of credential shows by the rate-limit headers of both attempts only.",
+        "Attempts grouped by likeness are not compared.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":5,"api_key_id":"a"}
 {"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"organization":"one"}
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"organization":"two"}"#,
+        // From an API key to a subscription, as the limits in the headers show; and back.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"40"}}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200,"headers":{"anthropic-ratelimit-unified-status":"allowed","anthropic-ratelimit-unified-reset":"1779289200"}}"#,
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"headers":{"anthropic-ratelimit-unified-status":"allowed","anthropic-ratelimit-unified-reset":"1779289200"}}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200,"headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"40"}}"#,
     ],
     near_misses: &[
+        // The window of the subscription is spent: an API key is the way on.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779289200"}}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200,"headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"40"}}"#,
+        // The overload came without headers: it may have been the subscription's as well.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200,"headers":{"anthropic-ratelimit-unified-status":"allowed","anthropic-ratelimit-unified-reset":"1779289200"}}"#,
         // The key itself was refused: a new one is the cure.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"api_key_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
@@ -50,7 +68,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     }
     let (position, what) = call.retried().find_map(|p| Some((p, changed(call, p)?)))?;
     let words = shared::class_words(call.at(position).class);
-    let mut hit = Hit::new(format!("the send after {words} went out under another {what}"))
+    let mut hit = Hit::new(format!("the attempt after {words} used another {what}"))
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class)
@@ -80,6 +98,13 @@ fn changed(call: &Call<'_>, position: usize) -> Option<&'static str> {
     } else if differs(|origin| origin.api_key) {
         Some("key")
     } else {
-        None
+        let kinds = (by_subscription(call.at(position)), by_subscription(call.at(position + 1)));
+        matches!(kinds, (Some(before), Some(after)) if before != after).then_some("kind of credential")
     }
+}
+
+/// Whether a subscription paid for the attempt, or an API key, as the rate-limit headers of its response tell.
+fn by_subscription(attempt: &Attempt) -> Option<bool> {
+    let flags = attempt.flags;
+    flags.has(Flags::SUBSCRIPTION).then_some(true).or(flags.has(Flags::HEADROOM).then_some(false))
 }

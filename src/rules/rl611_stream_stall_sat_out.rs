@@ -5,15 +5,19 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Flags, Remedy, Severity};
 
+const READ: Setting = Setting {
+    name: "read_timeout",
+    default: 2.0,
+    unit: "",
+    meaning: "a timeout of at most so many idle deadlines is a read timeout that would have ended the stall soon",
+};
+
 const IDLE: Setting = Setting {
     name: "idle_s",
     default: 20.0,
     unit: "s",
     meaning: "a stream silent for longer is taken as stalled; gaps below 5 s are not kept",
 };
-
-/// A timeout of at most so many idle deadlines is a read timeout that would have ended the stall soon.
-const READ_TIMEOUT: f64 = 2.0;
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -30,7 +34,12 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Streaming messages: ping events are sent throughout a stream; httpx \
              documentation, Timeouts: a read timeout bounds the wait for each chunk",
     needs: &[Field::ChunkGap],
-    settings: &[IDLE],
+    settings: &[IDLE, READ],
+    exceptions: &[&[
+        "An attempt that the client ended (timeout, cancellation) is no stall sat out.",
+        "A logged timeout of at most twice the idle deadline would have ended the stall soon.",
+        "Gaps under 5 s are not kept, so that a lower idle deadline acts like 5 s.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"outcome":"ok","duration_ms":61000,"max_chunk_gap_ms":48000}"#,
@@ -51,9 +60,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let idle = settings.get(RULE.code, &IDLE);
+    let most = shared::scaled(shared::micros(idle), settings.get(RULE.code, &READ));
     let sat_out = |position: usize| {
-        let gap = call.chunk_gap_us(position)? as f64 / 1e6;
-        (gap > idle && !aborted(call, position, idle)).then_some((position, gap))
+        let gap = call.chunk_gap_us(position)?;
+        (gap > shared::micros(idle) && !aborted(call, position, most)).then_some((position, gap as f64 / 1e6))
     };
     let stalls: Vec<(usize, f64)> = (0..call.len()).filter_map(sat_out).collect();
     let (position, longest) = stalls.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
@@ -74,10 +84,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 }
 
 /// Whether the client ended the attempt at `position`, or would have had the stall lasted a little longer.
-fn aborted(call: &Call<'_>, position: usize, idle: f64) -> bool {
+fn aborted(call: &Call<'_>, position: usize, most: i64) -> bool {
     let attempt = call.at(position);
-    let timeout = call.detail(position).and_then(|detail| detail.timeout.as_s());
+    let timeout = call.detail(position).and_then(|detail| detail.timeout.as_us());
     matches!(attempt.class, Some(Class::Timeout | Class::Cancelled))
         || attempt.flags.has(Flags::TOOL)
-        || timeout.is_some_and(|timeout| timeout <= idle * READ_TIMEOUT)
+        || timeout.is_some_and(|timeout| timeout <= most)
 }

@@ -21,6 +21,10 @@ pub(super) const RULE: Rule = Rule {
              JSON; Anthropic API documentation, Errors: the shape that belongs there",
     needs: &[Field::Provider],
     settings: &[],
+    exceptions: &[&[
+        "It judges attempts for a Messages client, and those of which neither provider nor client is logged.",
+        "An exception's text that quotes the provider's own body is no foreign envelope.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":503,"error_type":"None","error_code":"503","error_message":"{\"message\":\"The upstream is unable to process your request.\"}"}"#,

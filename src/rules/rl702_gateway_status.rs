@@ -22,6 +22,11 @@ pub(super) const RULE: Rule = Rule {
              documentation, 5xx errors: 520 to 524 are its own",
     needs: &[Field::Provider],
     settings: &[],
+    exceptions: &[&[
+        "Only attempts for a Messages server are judged; platforms that host the models (Bedrock, Vertex) have \
+         statuses of their own.",
+        "A 502 or 503 with an error of the provider's in its body is the provider's.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":502,"error_message":"<html><title>502 Bad Gateway</title></html>"}

@@ -19,8 +19,13 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: the table of error types; vLLM: status 503 with type \"Service \
              Unavailable\" when its queue is full",
-    needs: &[Field::Provider],
+    needs: &[Field::Provider, Field::ErrorType],
     settings: &[],
+    exceptions: &[&[
+        "Names of exceptions, numbers and words for nothing are the logger's.",
+        "Attempts without a status, and foreign envelopes (RL701), are not judged.",
+        "Only attempts for a Messages server are judged.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":503,"error_type":"Service Unavailable","error_message":"The engine is currently busy and cannot accept new requests."}

@@ -1,6 +1,6 @@
 //! The provider said "busy", and something in between made it the client's fault.
 
-use super::{Check, Hit, Rule, Scope, Settings, shared};
+use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Confidence, Flags, Outcome, Remedy, Severity};
@@ -19,8 +19,13 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: overloaded_error is status 529; official SDKs, _base_client.py: \
              of the 4xx only 408, 409 and 429 are retried",
-    needs: &[],
+    needs: &[Field::ErrorType],
     settings: &[],
+    exceptions: &[&[
+        "408, 409 and 429 are retried by clients, so they mislead nobody.",
+        "It says nothing where the client decided to go on, its declared attempts are spent, or it retried the same \
+         status before.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error","error_message":"Overloaded","decision":"fail"}"#,

@@ -63,6 +63,10 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Errors: every response has a request-id header, and error bodies repeat it",
     needs: &[],
     settings: &[SHARE, RESPONSES],
+    exceptions: &[&[
+        "Tool executions, gateway errors and attempts without a response are not counted.",
+        "With few responses it is info.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","status":200}

@@ -1,6 +1,6 @@
 //! Two companies answer for one request, and the log can ask only one of them.
 
-use super::{Check, Hit, Rule, Scope, Settings};
+use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
 use crate::model::{Remedy, Severity};
 
@@ -17,8 +17,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors, request id: on the AWS platform a response carries \
              x-amzn-requestid and request-id",
-    needs: &[],
+    needs: &[Field::Provider],
     settings: &[],
+    exceptions: &[&["Bedrock itself answers with one id and is not counted."]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","provider":"anthropic-aws","call_id":"a","status":200,"aws_request_id":"x1"}

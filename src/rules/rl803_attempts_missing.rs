@@ -20,6 +20,11 @@ pub(super) const RULE: Rule = Rule {
     source: "Attempts of one layer are numbered without gaps",
     needs: &[Field::CallId, Field::Counters],
     settings: &[],
+    exceptions: &[&[
+        "The SDK's counter is looked at only where no attempt of the call has a number.",
+        "Each layer's numbers are looked at apart; numbers that begin again are another loop's.",
+        "Attempts missing before the first that is logged are not counted: the log may begin in the middle of a call.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}

@@ -19,6 +19,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Nine retries on the usual ladder of 0.5 s doubling to 8 s wait 47.5 s, and the run is green",
     needs: &[],
     settings: &[],
+    exceptions: &[&["An attempt after a success does not make a run green with retries."]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":200}
@@ -44,7 +45,7 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     runs.filter(|(_, _, tally)| tally.outcome() == Outcome::Ok)
         .filter_map(|(_, run, tally)| {
             let worst = *tally.success_by_attempt().last_key_value()?.0;
-            // A send after a success is another matter.
+            // An attempt after a success is another matter.
             (worst > 1).then(|| hit(run, tally, worst))
         })
         .collect()

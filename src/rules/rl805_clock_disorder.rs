@@ -26,6 +26,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Attempts of one retry loop follow one another",
     needs: &[Field::Time, Field::CallId, Field::Duration],
     settings: &[OVERLAP],
+    exceptions: &[&["Attempts of different layers may overlap.", "An overlap within the tolerance is rounding."]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:05Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}

@@ -1,6 +1,6 @@
 //! The same attempt, delivered more than once.
 
-use super::{Check, Hit, Rule, Scope, Settings};
+use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
 use crate::model::{Remedy, Severity};
 
@@ -16,9 +16,12 @@ pub(super) const RULE: Rule = Rule {
     fix: "Nothing in the client. Where the log is shipped at least once, drop duplicates by request id, time and \
           attempt number before counting.",
     remedy: Remedy::Fix,
-    source: "The same request id, time and attempt number are one send; log shippers deliver at least once",
-    needs: &[],
+    source: "The same request id, time and attempt number are one attempt; log shippers deliver at least once",
+    needs: &[Field::Identity],
     settings: &[],
+    exceptions: &[&[
+        "A repeated record counts as a duplicate only with a request id, or a call id and a place in the call.",
+    ]],
     check: Check::Fleet(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"request_id":"req_1","status":200}
@@ -29,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:00.125Z","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}"#,
     ],
     near_misses: &[
-        // Another request id: another send, however close.
+        // Another request id: another attempt, however close.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"request_id":"req_1","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":2,"request_id":"req_2","status":200}"#,
         // Two calls that look alike.
@@ -39,14 +42,14 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
-    let (duplicates, sends) = (fleet.tally.duplicates, fleet.tally.sends);
+    let (duplicates, attempts) = (fleet.tally.duplicates, fleet.tally.sends);
     if duplicates == 0 {
         return Vec::new();
     }
-    let lines = if duplicates == 1 { "1 line repeats".to_owned() } else { format!("{duplicates} lines repeat") };
-    let mut hit = Hit::new(format!("{lines} an attempt the log holds already, beside {sends} that count"))
+    let lines = if duplicates == 1 { "1 duplicate line".to_owned() } else { format!("{duplicates} duplicate lines") };
+    let mut hit = Hit::new(format!("{lines} ignored ({attempts} attempts counted)"))
         .count("duplicates", duplicates)
-        .count("attempts", sends);
+        .count("attempts", attempts);
     hit.rows.extend(fleet.tally.first_duplicate.map(|spot| spot.row));
     vec![hit]
 }

@@ -21,6 +21,11 @@ pub(super) const RULE: Rule = Rule {
              semantic conventions, HTTP spans: status 4xx and 5xx are errors for a client",
     needs: &[Field::Outcome],
     settings: &[],
+    exceptions: &[&[
+        "A refusal, an answer that missed its schema and a cancellation under a 2xx did arrive: calling them a \
+         success is no mistake.",
+        "A stream that broke off is RL207.",
+    ]],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","outcome":"ok"}

@@ -1,35 +1,52 @@
 //! What separates a retry storm from healthy clients that meet an outage.
 //!
-//! In an outage every capped client makes all its attempts, so the number of sends a call says nothing about the
+//! In an outage every capped client makes all its attempts, so the number of attempts a call says nothing about the
 //! client. Two things do: waits that do not grow while calls fail, and loops around loops.
 
 use super::Hit;
-use crate::measure::{Amplified, ScopeTally};
+use crate::measure::{Amplified, Fleet, Flows, Service, Spacing};
 
-/// Waits grow by less than this from the first to the last of a call: there is no backoff. The gentlest exponential
-/// backoffs in use multiply by 1.5 a step.
-const NO_GROWTH: f64 = 1.3;
-/// Calls that must show it.
-const LEAST_CALLS: u64 = 20;
-/// A fixed wait of so many seconds is gentle enough.
-const GENTLE_S: f64 = 5.0;
+/// What one service was sent over time, whatever the account, and how the waits between grew.
+pub(super) struct Sent {
+    pub(super) service: Service,
+    pub(super) flows: Flows,
+    pub(super) spacing: Spacing,
+}
+
+/// What each service was sent, in the order of their names.
+pub(super) fn by_service(fleet: &Fleet<'_>) -> Vec<Sent> {
+    let mut all: Vec<Sent> = Vec::new();
+    for (scope, tally) in fleet.sorted_scopes() {
+        let service = Service::of(&scope);
+        match all.iter_mut().find(|sent| sent.service == service) {
+            Some(sent) => {
+                sent.flows.merge(tally.flow.clone());
+                sent.spacing.merge(tally.spacing);
+            }
+            None => all.push(Sent { service, flows: tally.flow.clone(), spacing: tally.spacing }),
+        }
+    }
+    all
+}
 
 /// Why the clients themselves are to blame.
 pub(super) enum Storm {
     /// Waits do not grow: mean first and last wait of a call, in seconds.
     NoBackoff(f64, f64),
-    /// So many of the sends come from calls that two loops retried.
+    /// So many of the attempts come from calls that two loops retried.
     Layered(u64),
 }
 
-/// What shows that the sends of `amplified` are more than an outage explains.
-pub(super) fn storm(tally: &ScopeTally, amplified: &Amplified) -> Option<Storm> {
+/// What shows that the attempts of `amplified` are more than an outage explains. `terms`: the growth of waits that is
+/// backoff, the calls it takes to see it, and the wait in seconds from which on clients are gentle.
+pub(super) fn storm(spacing: &Spacing, amplified: &Amplified, terms: [f64; 3]) -> Option<Storm> {
+    let [growth_at_least, calls, gentle_s] = terms;
     if amplified.layered * 2 >= amplified.sends {
         return Some(Storm::Layered(amplified.layered));
     }
-    let growth = tally.spacing.growth_at_most(LEAST_CALLS)?;
-    let (first, last) = tally.spacing.means_s()?;
-    (growth < NO_GROWTH && last < GENTLE_S).then_some(Storm::NoBackoff(first, last))
+    let growth = spacing.growth_at_most(calls as u64)?;
+    let (first, last) = spacing.means_s()?;
+    (growth < growth_at_least && last < gentle_s).then_some(Storm::NoBackoff(first, last))
 }
 
 impl Storm {
@@ -41,7 +58,7 @@ impl Storm {
                 super::shared::seconds(*first),
                 super::shared::seconds(*last)
             ),
-            Storm::Layered(sends) => format!("{sends} of them come from one loop around another"),
+            Storm::Layered(sends) => format!("{sends} of them come from nested retry loops"),
         }
     }
 

@@ -81,6 +81,9 @@ fn metadata_is_complete() {
         let hyphenated =
             rule.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         assert!(hyphenated, "{}: {} is no hyphenated name", rule.code, rule.name);
+        for sentence in rule.exceptions() {
+            assert!(sentence.ends_with('.') && !sentence.contains("  "), "{}: {sentence}", rule.code);
+        }
         for setting in rule.settings {
             assert!(
                 !setting.name.is_empty() && !setting.meaning.is_empty(),
@@ -148,7 +151,7 @@ const SAID: &[Said] = &[
             "00" r#""attempt":1,"status":402,"should_retry":true"#,
             "03" r#""attempt":2,"status":200"#,
         ),
-        ("RL106", Severity::Info, "a later attempt of the call succeeded", "no send"),
+        ("RL106", Severity::Info, "a later attempt of the call succeeded", "no attempt"),
     ),
     (
         call!(

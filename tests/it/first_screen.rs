@@ -64,7 +64,7 @@ fn a_job_that_died_in_an_outage_is_told_so_in_every_form() {
 fn comparisons_have_a_row_of_open_calls() {
     let folder = folder(&[("outage.jsonl", outage()), ("fine.jsonl", line(0, "day", "fine", 1, OK))]);
     let diff = run_in(folder.path(), &["diff", "fine.jsonl", "outage.jsonl"]).stdout;
-    assert!(flat(&diff).contains("open calls 0% 30.8%"), "{diff}");
+    assert!(flat(&diff).contains("open calls 0% (0) 30.8% (4)"), "{diff}");
     assert_eq!(analyze(folder.path(), &["--output", "json=a.json", "outage.jsonl"]).code, 0);
     let trend = run_in(folder.path(), &["trend", "--format", "json", "a.json"]).json();
     assert_eq!(trend["nights"][0]["measures"]["open_calls"]["part"], 4);

@@ -33,7 +33,7 @@ fn waits(read: &Ingested) -> Vec<i64> {
 }
 
 fn is_ordered_only(read: &Ingested) -> bool {
-    read.table.rows.iter().all(|row| row.flags.has(Flags::ORDER_ONLY))
+    read.table.rows.iter().all(Attempt::is_untimed)
 }
 
 /// Every line is told once.

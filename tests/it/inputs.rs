@@ -116,6 +116,11 @@ fn what_is_read_is_listed() {
     let mut folders: Vec<String> = fixtures().into_iter().map(|(format, _)| format).collect();
     folders.dedup();
     let formats = json["formats"].as_array().unwrap();
+    let page = std::fs::read_to_string(common::repo("docs/formats.md")).unwrap();
+    for described in formats.iter().chain(json["envelopes"].as_array().unwrap()) {
+        let name = described["name"].as_str().unwrap();
+        assert!(page.contains(name), "docs/formats.md does not name {name}");
+    }
     for format in formats {
         let name = format["name"].as_str().unwrap();
         assert!(folders.iter().any(|folder| folder == name), "{name} has no fixture under tests/formats");
@@ -139,7 +144,7 @@ fn an_id_is_found_in_every_format_and_envelope_on_the_line_of_the_file() {
             let sends = trace["traces"][0]["calls"][0]["sends"].as_array().unwrap();
             let of =
                 |sighting: &Value| (sighting["request_id"].clone(), sighting["line"].clone(), sighting["ts"].clone());
-            let traced: Vec<_> = sends.iter().map(|send| of(&send["sighting"])).collect();
+            let traced: Vec<_> = sends.iter().map(of).collect();
             assert_eq!(traced, analysed.iter().map(of).collect::<Vec<_>>(), "{}", path.display());
         }
     }

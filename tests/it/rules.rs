@@ -1,7 +1,14 @@
 //! `retrylens rules` and `retrylens explain`: the catalogue as users and programs see it.
 
 use crate::common::{Ran, repo, run_in};
-use retrylens::rules::CATALOGUE;
+use retrylens::config::Config;
+use retrylens::ingest::{self, Ingested};
+use retrylens::judge::{Options, judge};
+use retrylens::model::{Input, Ledger};
+use retrylens::render::text::{self, TextOptions};
+use retrylens::report::build;
+use retrylens::rules::{CATALOGUE, Example};
+use std::path::Path;
 
 fn run(arguments: &[&str]) -> Ran {
     run_in(&repo(""), arguments)
@@ -153,4 +160,33 @@ fn the_page_of_rules_is_complete() {
     }
     assert_eq!(page.matches("\n```json\n").count(), CATALOGUE.len());
     assert_eq!(run(&["rules", "--long"]).code, 2);
+}
+
+/// The problems of a log as the text report has them: from the heading to the line on how to explain them.
+fn problems(text: &str) -> &str {
+    let start = text.find("\nPROBLEMS").unwrap();
+    let shown = &text[start..];
+    shown[..shown.find("\n  why: ").unwrap()].trim_start().split_once('\n').unwrap().1
+}
+
+/// What a user reads of the first example in which each rule fires.
+#[test]
+fn what_each_rule_says() {
+    let mut all = String::new();
+    for rule in CATALOGUE {
+        let example = Example::of(rule.firing[0]);
+        let config = Config::parse(example.config, Path::new("example")).unwrap();
+        let table = ingest::read_str(example.log);
+        let attempts = table.rows.len() as u64;
+        let ledger = Ledger { lines: attempts, attempts, ..Ledger::default() };
+        let input = Input { path: "log".into(), format: "native", bytes: 0, ledger, failure: None, envelope: None };
+        let ingested = Ingested { table, inputs: vec![input], ..Ingested::default() };
+        let options = Options { complete: true, settings: config.settings(), rules: vec![rule], ..Options::default() };
+        let report = build(&ingested, &judge(&ingested.table, &options), &[rule]);
+        let mut page = Vec::new();
+        text::render(&report, &TextOptions { width: 80, ..TextOptions::default() }, &mut page).unwrap();
+        all.push_str(problems(&String::from_utf8(page).unwrap()).trim_end());
+        all.push('\n');
+    }
+    insta::assert_snapshot!("what_each_rule_says", all);
 }

@@ -1,7 +1,7 @@
 //! Amazon Data Firehose and Kinesis: records in base64, often packed with gzip.
 
 use super::{Each, Envelope, Inner, list, members, string};
-use crate::ingest::chunk::LONGEST_LINE;
+use crate::ingest::limits::LONGEST_LINE;
 use crate::model::Zone;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,9 +1,10 @@
 //! CSV and TSV with a header line that names the fields.
 
 use super::json_lines::JsonLines;
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::field_of;
 use crate::ingest::sink::Sink;
 use ::csv::{ReaderBuilder, StringRecord};

@@ -1,8 +1,9 @@
 //! Records of text formats, rewritten as lines of JSON: what is known of native records holds for them, too.
 
 use super::native::NativeDecoder;
-use crate::ingest::block::{Block, Given, Position, Spot};
+use crate::ingest::block::Block;
 use crate::ingest::format::Decoder;
+use crate::ingest::position::{Given, Position, Spot};
 use crate::ingest::record::json::Reader;
 use crate::ingest::sink::Sink;
 

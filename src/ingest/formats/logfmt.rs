@@ -3,7 +3,7 @@
 use super::json_lines::JsonLines;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
 use crate::ingest::record::field_of;
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;

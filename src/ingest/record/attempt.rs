@@ -2,81 +2,28 @@
 
 use super::client::Client;
 use super::failures::{Known, Wording};
+use super::kept::{FINGERPRINT, cut, fingerprint};
 use super::memory::Memory;
 use super::origins::NAMES;
+use super::place::{Place, Taken};
 use super::scalar::Scalar;
 use super::typed::{Record, TokenCounts};
-use super::unclear::{self, Unclear};
+use super::unclear;
 use crate::classify::{self, Class, Verdict};
-use crate::ingest::block::Given;
-use crate::ingest::conventions::{Conventions, Moments};
-use crate::ingest::dialect::Dialect;
-use crate::ingest::filter::Filter;
+use crate::ingest::conventions::Moments;
 use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
 use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
 };
 use crate::untrusted::mask_keys;
-use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
-
-/// Where a record stands, and what it is read by.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'c> {
-    pub(crate) file: u32,
-    pub(crate) line: u32,
-    /// Stands for the run where a record names none.
-    pub(crate) stream: &'c str,
-    pub(crate) zone: Zone,
-    /// Attempts wanted; `None` for all.
-    pub(crate) filter: Option<&'c Filter>,
-    /// What the log's own words mean.
-    pub(crate) dialect: &'c Dialect,
-    /// Give every attempt a [`Detail`], for its ids.
-    pub(crate) keep_ids: bool,
-    /// What times and durations mean.
-    pub(crate) conventions: Conventions,
-    /// What stands in for what a record does not say.
-    pub(crate) given: Option<&'c Given>,
-}
-
-impl<'c> Place<'c> {
-    /// Of a record on its own.
-    pub(in crate::ingest) fn anywhere(zone: Zone, dialect: &'c Dialect) -> Place<'c> {
-        let conventions = Conventions::default();
-        Place { file: 0, line: 0, stream: "", zone, filter: None, dialect, keep_ids: false, conventions, given: None }
-    }
-
-    /// Whether a record's run or call may come from elsewhere.
-    pub(in crate::ingest) fn names_for_others(&self) -> bool {
-        self.given.is_some_and(|given| given.run.is_some() || given.call.is_some())
-    }
-}
-
-/// What became of a record.
-#[derive(Debug)]
-pub(crate) enum Taken {
-    /// It is an attempt, and in the table.
-    Attempt,
-    /// It is an attempt the user did not ask for.
-    Filtered,
-    /// It is no attempt.
-    NotAnAttempt,
-    /// It is one, and cannot be used.
-    Unusable(String),
-    /// It looks like one, and nothing that is understood says how it went.
-    Unclear(Unclear),
-}
 
 /// Longest error message kept, in bytes; the whole text stays in the log.
 const LONGEST_MESSAGE: usize = 240;
 
 /// Longest id kept, in bytes.
 const LONGEST_ID: usize = 200;
-
-/// Longest name of a provider, a model, a client kept, in bytes.
-pub(in crate::ingest) const LONGEST_NAME: usize = 120;
 
 /// Appends the attempt of `record`, whose text was `line`, to `table`.
 pub(in crate::ingest) fn take(
@@ -194,6 +141,9 @@ impl Builder<'_, '_> {
             row.detail = keep_ids(table, self.request_id(), self.call_id(), hash, row.number);
         }
         let usage = self.usage();
+        if self.record.whole_seconds {
+            table.note_whole_seconds(self.place.file);
+        }
         table.push(row, detail, usage);
         Taken::Attempt
     }
@@ -242,8 +192,8 @@ impl Builder<'_, '_> {
             (Flags::COUNTS_BENEATH, self.counts_beneath()),
             (Flags::COST, record.usage.is_some_and(|usage| usage.cost_usd.is_some())),
             (Flags::CHUNK_GAP, record.chunk_gap_ms.is_some()),
-            (Flags::ORDER_ONLY, record.order_only),
-            (Flags::WHOLE_SECONDS, record.whole_seconds),
+            (Flags::SUBSCRIPTION, record.headers.any_window),
+            (Flags::FROM_ZERO, record.number_from_zero),
         ] {
             flags.set(mask, on);
         }
@@ -410,20 +360,6 @@ fn symbol(text: Option<&str>, table: &mut AttemptTable) -> Symbol {
     text.map_or(Symbol::NONE, |text| table.names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
 }
 
-/// Fingerprint of run and call, or of the stream calls are looked for in.
-pub(in crate::ingest) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -> [u64; 2] {
-    let run = match call {
-        // A call named without its run is taken to be named apart from all others.
-        Some(_) => run.unwrap_or_default(),
-        None => run.unwrap_or(stream),
-    };
-    [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
-}
-
-/// Seeds are fixed so that the order of findings is the same in every run of the program.
-pub(in crate::ingest) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
-const CHECK: FixedState = FixedState::with_seed(0x796c_656e);
-
 /// A number beyond 65,535 is no attempt's: 0, not known.
 pub(in crate::ingest) fn number_in_call(number: Option<i64>) -> u16 {
     number.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
@@ -451,9 +387,4 @@ pub(in crate::ingest) fn ttft_ms_plus_1(ms: Option<f64>) -> u32 {
 
 pub(in crate::ingest) fn count(value: i64) -> u32 {
     u32::try_from(value.max(0)).unwrap_or(u32::MAX)
-}
-
-/// At most `most` bytes of `text`, cut between characters.
-pub(in crate::ingest) fn cut(text: &str, most: usize) -> &str {
-    if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
 }

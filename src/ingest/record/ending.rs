@@ -1,9 +1,6 @@
 //! How an answer ended: by a stop reason, by the last event of its stream, or not at all.
 
-use super::attempt::Builder;
 use super::scalar::Scalar;
-use crate::classify;
-use crate::model::AnswerEnd;
 
 /// Outcomes that say that the answer broke off.
 const TRUNCATED: [&str; 8] = [
@@ -68,27 +65,6 @@ const LAST_MARKS: [&str; 6] = [
     "\"stop_reason\":\"",
     "\"done\":true",
 ];
-
-impl Builder<'_, '_> {
-    /// What the record says of the end of an answer that began with a status of success.
-    pub(in crate::ingest) fn answer_end(&self) -> AnswerEnd {
-        let record = &self.record;
-        let status = self.status();
-        if !(200..300).contains(&status) && (status != 0 || !self.logged().0) {
-            return AnswerEnd::NotLogged;
-        }
-        let complete = record.complete.or(record.error.stream_ended);
-        let broke_off = record.transport.as_deref().is_some_and(classify::breaks_off)
-            || record.outcome.as_deref().is_some_and(|word| names_truncation(word.trim()));
-        match (record.stop_reason, complete) {
-            _ if broke_off => AnswerEnd::Truncated,
-            (Some(true), _) | (_, Some(true)) => AnswerEnd::Complete,
-            (_, Some(false)) => AnswerEnd::Truncated,
-            (Some(false), None) => AnswerEnd::Empty,
-            (None, None) => AnswerEnd::NotLogged,
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Failures met before: a log repeats its failures word by word, and judging prose takes time.
 
-use super::attempt::FINGERPRINT;
+use super::kept::FINGERPRINT;
 use super::scan;
 use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
 use crate::model::Symbol;

@@ -1,7 +1,9 @@
 //! One record at a glance, before it is known how its input is to be read.
 
-use super::attempt::{Builder, FINGERPRINT, Place, moments, sent_at};
+use super::attempt::{Builder, moments, sent_at};
 use super::fields;
+use super::kept::FINGERPRINT;
+use super::place::Place;
 use super::scalar::Scalar;
 use super::typed::Record;
 use crate::ingest::hint::ServerHint;

@@ -49,6 +49,8 @@ pub(crate) struct Headers<'a> {
     /// When each limit is whole again, where that says when the next request may come.
     pub(crate) resets: [Option<Reset<'a>>; 4],
     pub(crate) window_rejected: bool,
+    /// Any header about a subscription's windows.
+    pub(crate) any_window: bool,
     pub(crate) window_reset: Option<Cow<'a, str>>,
     /// Any rate-limit header at all.
     pub(crate) any_limit: bool,
@@ -83,7 +85,7 @@ pub(in crate::ingest) enum Header {
     SdkRetryCount,
     /// How often Envoy sent the request upstream, from 1 (Envoy documentation, HTTP header manipulation).
     UpstreamAttempts,
-    /// How often LiteLLM sent it again, from 0.
+    /// How often LiteLLM or Portkey sent it again, from 0.
     GatewayRetries,
     IdempotencyKey,
     UserAgent,
@@ -114,6 +116,8 @@ const NAMES: &[(&str, Header)] = &[
     ("x-stainless-retry-count", Header::SdkRetryCount),
     ("x-envoy-attempt-count", Header::UpstreamAttempts),
     ("x-litellm-attempted-retries", Header::GatewayRetries),
+    // Portkey docs, Automatic retries: -1 where they were used up.
+    ("x-portkey-retry-attempt-count", Header::GatewayRetries),
     ("idempotency-key", Header::IdempotencyKey),
     ("user-agent", Header::UserAgent),
     ("x-stainless-package-version", Header::PackageVersion),
@@ -313,7 +317,7 @@ impl<'a> Headers<'a> {
 
     /// Subscription windows: the status of the account, and the reset of the claim that decided it.
     fn set_window(&mut self, header: Header, value: Scalar<'a>) {
-        self.any_limit = true;
+        (self.any_limit, self.any_window) = (true, true);
         match header {
             Header::WindowStatus => {
                 self.window_rejected = value.into_text().is_some_and(|text| text.eq_ignore_ascii_case("rejected"));

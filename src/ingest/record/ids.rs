@@ -1,49 +1,8 @@
 //! What a record is known by: the keys of ids, and the ids of one record as they stand in it.
 
-use super::fields::{Field, lookup};
+use super::id_field::{IdField, id_field};
 use super::mapping::Mapping;
 use serde_json::Value;
-
-/// What an id names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum IdField {
-    /// An attempt, by the provider's id of it.
-    Request,
-    /// An attempt, by the id of the platform it came through.
-    Platform,
-    /// A call.
-    Call,
-    /// A run.
-    Run,
-    /// A distributed trace.
-    Trace,
-}
-
-/// Keys of a trace's id: W3C, OpenTelemetry, Elastic, Datadog. All but the first, whose value holds a span as well,
-/// name a run where nothing else does.
-const TRACE: [&str; 7] = ["traceparent", "trace_id", "traceid", "trace.id", "dd.trace_id", "otelTraceID", "traceId"];
-/// Headers and fields in which platforms give their own id of a request.
-const PLATFORM: [&str; 4] = ["aws_request_id", "x-amzn-requestid", "x-amzn-request-id", "x-goog-request-id"];
-
-/// What the value of a key names, if it is an id.
-pub(crate) fn id_field(key: &str) -> Option<IdField> {
-    if TRACE.contains(&key) {
-        return Some(IdField::Trace);
-    }
-    let lower = key.to_ascii_lowercase();
-    if PLATFORM.contains(&lower.as_str()) {
-        return Some(IdField::Platform);
-    }
-    match lookup(key).or_else(|| lookup(&lower))?.0 {
-        Field::RequestId => Some(IdField::Request),
-        Field::CallId | Field::GroupId => Some(IdField::Call),
-        Field::RunId => Some(IdField::Run),
-        Field::Header if matches!(lower.as_str(), "request-id" | "x-request-id" | "apim-request-id") => {
-            Some(IdField::Request)
-        }
-        _ => None,
-    }
-}
 
 /// Every id in a record with what it names, in the order of the record, each once. `own`: the logger's own keys.
 pub(crate) fn ids_of(line: &str, own: &Mapping) -> Vec<(IdField, String)> {
@@ -96,13 +55,6 @@ fn note(field: Option<IdField>, value: &Value, ids: &mut Vec<(IdField, String)>)
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_trace_is_a_run_where_no_other_is_named() {
-        for key in &TRACE[1..] {
-            assert!(matches!(lookup(key), Some((Field::RunId, _))), "{key}");
-        }
-    }
 
     #[test]
     fn keys_of_ids_in_their_spellings() {

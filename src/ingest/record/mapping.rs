@@ -1,8 +1,8 @@
 //! Keys of a logger's own, and the fields they stand for.
 
-use super::attempt::FINGERPRINT;
 use super::fields::{Field, exact};
-use super::ids::{IdField, id_field};
+use super::id_field::{IdField, id_field};
+use super::kept::FINGERPRINT;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 

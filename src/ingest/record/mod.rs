@@ -9,15 +9,19 @@ mod failures;
 pub(in crate::ingest) mod fields;
 mod glance;
 pub(in crate::ingest) mod headers;
+mod id_field;
 mod ids;
 pub(in crate::ingest) mod json;
+mod kept;
 mod letters;
 mod made;
 pub(in crate::ingest) mod mapping;
 mod memory;
 pub(in crate::ingest) mod nested;
 pub(in crate::ingest) mod origins;
+mod outcome_words;
 pub(in crate::ingest) mod parts;
+mod place;
 mod said;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
@@ -28,16 +32,17 @@ mod unclear;
 mod words;
 
 pub(in crate::ingest) use attempt::{
-    FINGERPRINT, Place, Taken, body_hash, cap_of, count, fingerprint, keep_ids, kept_id, number_in_call, sdk_count,
-    sent_at, take, ttft_ms_plus_1,
+    body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, sent_at, take, ttft_ms_plus_1,
 };
 pub(in crate::ingest) use fields::Field;
 pub use fields::names as field_names;
 pub(in crate::ingest) use glance::{Glance, glance};
-pub(crate) use ids::{IdField, id_field, ids_of};
+pub(crate) use id_field::{IdField, id_field};
+pub(crate) use ids::ids_of;
+pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint};
 pub use mapping::Mapping;
 pub(in crate::ingest) use memory::Memory;
-#[cfg(test)]
+pub(in crate::ingest) use place::{Place, Taken};
 pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
 pub(in crate::ingest) use spelled::spelled;

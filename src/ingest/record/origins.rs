@@ -1,6 +1,6 @@
 //! Origins of lines shortly before: nearly always that of a line is one of them, which shows by its names alone.
 
-use super::attempt::{LONGEST_NAME, cut};
+use super::kept::{LONGEST_NAME, cut};
 use super::scan;
 use crate::model::{AttemptTable, Origin, OriginId, Symbol};
 

@@ -1,9 +1,10 @@
 //! What a record says, wherever it says it: one answer to each question, whatever the spelling.
 
 use super::attempt::Builder;
-use super::ending;
+use super::ending::names_truncation;
+use super::outcome_words::{kind_named, words_of};
 use super::typed::Record;
-use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
+use crate::classify::{self, AskedWait, Failure, Verdict};
 use crate::model::AnswerEnd;
 
 impl Builder<'_, '_> {
@@ -148,81 +149,37 @@ impl Builder<'_, '_> {
     }
 }
 
+impl Builder<'_, '_> {
+    /// What the record says of the end of an answer that began with a status of success.
+    pub(in crate::ingest) fn answer_end(&self) -> AnswerEnd {
+        let record = &self.record;
+        let status = self.status();
+        if !(200..300).contains(&status) && (status != 0 || !self.logged().0) {
+            return AnswerEnd::NotLogged;
+        }
+        let complete = record.complete.or(record.error.stream_ended);
+        let broke_off = record.transport.as_deref().is_some_and(classify::breaks_off)
+            || record.outcome.as_deref().is_some_and(|word| names_truncation(word.trim()));
+        match (record.stop_reason, complete) {
+            _ if broke_off => AnswerEnd::Truncated,
+            (Some(true), _) | (_, Some(true)) => AnswerEnd::Complete,
+            (_, Some(false)) => AnswerEnd::Truncated,
+            (Some(false), None) => AnswerEnd::Empty,
+            (None, None) => AnswerEnd::NotLogged,
+        }
+    }
+}
+
 /// What the logger called an attempt: a success, a failure.
 pub(in crate::ingest) fn logged(record: &Record<'_>) -> (bool, bool) {
     let word = record.outcome.as_deref().and_then(words_of);
     let ok = record.success == Some(true) || word == Some(true);
-    let truncated = record.outcome.as_deref().is_some_and(|word| ending::names_truncation(word.trim()));
+    let truncated = record.outcome.as_deref().is_some_and(|word| names_truncation(word.trim()));
     let error = record.success == Some(false) || word == Some(false) || truncated;
     (ok && !error, error)
-}
-
-/// Whether an outcome in words is a success or a failure; `None` where the words are neither.
-pub(in crate::ingest) fn words_of(text: &str) -> Option<bool> {
-    /// With the ends of streams: a stream that came to its end is one.
-    const SUCCESS: [&str; 19] = [
-        "ok",
-        "success",
-        "succeeded",
-        "successful",
-        "completed",
-        "complete",
-        "done",
-        "finished",
-        "stop",
-        "end_turn",
-        "passed",
-        "none",
-        "no_error",
-        "noerror",
-        "no error",
-        "fulfilled",
-        "true",
-        "status_code_ok",
-        "2xx",
-    ];
-    const FAILURE: [&str; 22] = [
-        "error",
-        "errored",
-        "failed",
-        "failure",
-        "fail",
-        "unsuccessful",
-        "timeout",
-        "timed_out",
-        "exception",
-        "cancelled",
-        "canceled",
-        "aborted",
-        "rejected",
-        "refused",
-        "throttled",
-        "rate_limited",
-        "overloaded",
-        "crashed",
-        "ko",
-        "nok",
-        "false",
-        "status_code_error",
-    ];
-    let word = text.trim();
-    let is = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(word));
-    if is(&SUCCESS) {
-        return Some(true);
-    }
-    (is(&FAILURE) || kind_named(word).is_some()).then_some(false)
 }
 
 /// A count of sends; a number beyond 65,535 is none.
 fn few(count: i64) -> u16 {
     u16::try_from(count).unwrap_or(0)
-}
-
-pub(in crate::ingest) fn kind_named(word: &str) -> Option<Kind> {
-    Kind::from_name(word).or(match word {
-        "timed_out" | "timeout_error" => Some(Kind::Timeout),
-        "connection" | "connection_reset" | "network_error" => Some(Kind::Connection),
-        "canceled" | "aborted" => Some(Kind::Cancelled),
-        _ => None,
-    })
 }

@@ -1,10 +1,12 @@
 //! One error on its own, outside any log: a body, a record, or whatever text was printed.
 
-use super::attempt::{Builder, Place, cut, sent_at};
+use super::attempt::{Builder, sent_at};
 use super::error_body::{self, ErrorBody};
 use super::json::Reader;
+use super::kept::cut;
 use super::mapping::Mapping;
-use super::said::kind_named;
+use super::outcome_words::kind_named;
+use super::place::Place;
 use super::scalar::Scalar;
 use super::typed::Record;
 use super::whole_record;

@@ -1,6 +1,7 @@
 //! A record written in native spelling, as one line of JSON: what reads native lines reads those of every format so.
 
-use super::attempt::{Builder, Place, sent_at};
+use super::attempt::{Builder, sent_at};
+use super::place::Place;
 use super::scalar::Scalar;
 use super::typed::Record;
 use crate::ingest::hint::ServerHint;

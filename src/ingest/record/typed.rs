@@ -4,7 +4,7 @@ use super::ending;
 use super::error_body::{self, ErrorBody};
 use super::fields::Field;
 use super::headers::Headers;
-use super::said::{kind_named, words_of};
+use super::outcome_words::{kind_named, words_of};
 use super::scalar::Scalar;
 use crate::ingest::hint;
 use crate::model::Time;
@@ -28,6 +28,8 @@ pub(crate) struct Record<'a> {
     pub(crate) call_id: Text<'a>,
     pub(crate) group_id: Text<'a>,
     pub(crate) number: Option<i64>,
+    /// The number was counted from 0.
+    pub(crate) number_from_zero: bool,
     pub(crate) max_attempts: Option<i64>,
     pub(crate) layer: Text<'a>,
     pub(crate) sdk_retry_count: Option<i64>,
@@ -216,7 +218,11 @@ impl<'a> Record<'a> {
             Field::TtftMs => self.ttft_ms = value.number(),
             Field::TtftS => self.ttft_ms = value.number().map(|s| s * 1000.0),
             Field::Number => self.set_number(&value),
-            Field::NumberFromZero => self.number = self.number.or(value.integer().map(|n| n.saturating_add(1))),
+            Field::NumberFromZero if self.number.is_none() => {
+                self.number = value.integer().map(|n| n.saturating_add(1));
+                self.number_from_zero = self.number.is_some();
+            }
+            Field::NumberFromZero => {}
             Field::MaxAttempts => self.max_attempts = value.integer(),
             Field::MaxRetries => {
                 self.max_attempts = self.max_attempts.or(value.integer().map(|n| n.saturating_add(1)));

@@ -2,7 +2,7 @@
 
 use super::fields::lookup;
 use super::letters::Letters;
-use super::said::words_of;
+use super::outcome_words::words_of;
 use super::typed::Record;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Calls that wait as long before every retry: one is enough to show that nothing backs off.
 
-use crate::measure::{chance::tail, spot::Spot};
+use crate::measure::{chance::tail, row_ref::RowRef};
 use smallvec::SmallVec;
 
 /// Waits of one call, each before another retry, that must be alike.
@@ -29,7 +29,7 @@ pub struct FlatCall {
     /// How likely jitter is to make its waits so alike, 0 to 1.
     chance: f64,
     /// Its first retry.
-    spot: Spot,
+    spot: RowRef,
     /// Waits.
     pub waits: u32,
     /// The shortest and the longest of them, µs.
@@ -50,7 +50,7 @@ impl FlatCall {
 
 impl Flat {
     /// Takes in the own waits of one call: before which retry, and how long in µs.
-    pub(super) fn add(&mut self, waits: &[(u8, i64)], spot: Spot) {
+    pub(super) fn add(&mut self, waits: &[(u8, i64)], spot: RowRef) {
         let mut steps: SmallVec<[u8; 8]> = waits.iter().map(|(step, _)| *step).collect();
         steps.sort_unstable();
         steps.dedup();

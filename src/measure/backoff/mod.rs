@@ -13,7 +13,7 @@ pub use schedule::{Jitter, Schedule, Shape};
 pub use waits::{Step, Waits};
 pub(super) use which::step as place;
 
-use super::spot::Spot;
+use super::row_ref::RowRef;
 use crate::calls::Call;
 use crate::model::{AttemptTable, Symbol, Time};
 use foldhash::fast::RandomState;
@@ -137,7 +137,7 @@ impl Backoffs {
             if waits.len() >= flat::LEAST_ALIKE
                 && let Some(tally) = self.loops.get_mut(&first.key)
             {
-                tally.flat.add(&waits, Spot::of(call.table(), call.rows()[first.position]));
+                tally.flat.add(&waits, RowRef::of(call.table(), call.rows()[first.position]));
             }
         }
     }
@@ -164,7 +164,7 @@ impl Backoffs {
         let tally = self.loops.entry(key_of(call, position, outer)).or_default();
         match length {
             Length::Own(us) => {
-                let spot = Spot::of(call.table(), call.rows()[position]);
+                let spot = RowRef::of(call.table(), call.rows()[position]);
                 tally.steps.entry(step.min(MOST_STEPS)).or_default().add(us, spot);
             }
             Length::Dictated => tally.dictated += 1,

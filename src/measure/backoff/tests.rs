@@ -1,12 +1,12 @@
 //! Schedules are read back from the waits they made.
 
-use super::{Jitter, LoopTally, Schedule, Shape, Spot};
+use super::{Jitter, LoopTally, RowRef, Schedule, Shape};
 use crate::ingest::read_str;
 
 /// The waits of `calls` calls with `steps` retries each; `wait` gets the step and a number from 0 to 1.
 fn made(calls: u64, steps: u8, wait: impl Fn(u8, f64) -> f64) -> LoopTally {
     let table = read_str(r#"{"ts":"2026-03-10T09:00:00Z","status":200}"#);
-    let spot = Spot::of(&table, 0);
+    let spot = RowRef::of(&table, 0);
     let (mut tally, mut seed) = (LoopTally::default(), 11_u64);
     for _ in 0..calls {
         for step in 1..=steps {

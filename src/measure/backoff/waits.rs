@@ -1,6 +1,6 @@
 //! Waits in fixed buckets, each a small share of its own length wide.
 
-use crate::measure::spot::Spot;
+use crate::measure::row_ref::RowRef;
 use hdrhistogram::Histogram;
 use smallvec::SmallVec;
 
@@ -87,11 +87,11 @@ impl Waits {
 pub struct Step {
     /// Their lengths.
     pub waits: Waits,
-    examples: SmallVec<[Spot; EXAMPLES]>,
+    examples: SmallVec<[RowRef; EXAMPLES]>,
 }
 
 impl Step {
-    pub(super) fn add(&mut self, us: i64, retry: Spot) {
+    pub(super) fn add(&mut self, us: i64, retry: RowRef) {
         self.waits.add(us);
         self.note(retry);
     }
@@ -101,7 +101,7 @@ impl Step {
         other.examples.into_iter().for_each(|retry| self.note(retry));
     }
 
-    fn note(&mut self, retry: Spot) {
+    fn note(&mut self, retry: RowRef) {
         let place = self.examples.partition_point(|known| *known < retry);
         if place < EXAMPLES {
             self.examples.truncate(EXAMPLES - 1);

@@ -3,15 +3,15 @@
 //!
 //! Every string may come from a log: a back end masks, escapes and cuts whatever it writes.
 
+mod cell;
 mod clock;
 mod rich;
 mod table;
 
+pub(crate) use cell::{Cell, Content, folded, short_histogram};
 pub(crate) use clock::Clock;
 pub(crate) use rich::{Rich, Sign, Span, Target, Tone, remedy};
-pub(crate) use table::{
-    Card, Cell, Column, Content, Facet, Field, Kind, Limits, Place, Row, Table, folded, short_histogram,
-};
+pub(crate) use table::{Card, Column, Facet, Field, Kind, Limits, Place, Row, Table};
 
 use super::charts::Chart;
 use crate::model::Remedy;

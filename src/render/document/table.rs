@@ -1,10 +1,8 @@
-//! Tables: columns, cells with what they are sorted by, rows that open.
+//! Tables: columns, rows that open, and how many of them a form shows.
 
-use super::{Block, Rich, Sign, Tone};
-use crate::model::{Bar, Severity};
+use super::{Block, Cell, Rich, Sign};
+use crate::model::Severity;
 use crate::render::words::{self, number};
-use crate::report::{Histogram, Share};
-use std::collections::BTreeMap;
 
 /// How the cells of a column stand, and where they are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,79 +78,6 @@ impl Column {
     /// Repeats are blank in a terminal.
     pub(crate) const fn once(self) -> Column {
         Column { once: true, ..self }
-    }
-}
-
-/// What stands in a cell.
-#[derive(Clone, Debug)]
-pub(crate) enum Content<'a> {
-    Rich(Rich),
-    Histogram(&'a Histogram),
-    /// A bar, and the calls of the longest in the table.
-    Bar(Bar, u64),
-}
-
-/// One cell, and what it is sorted by where that is not its text.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell<'a> {
-    pub(crate) content: Content<'a>,
-    pub(crate) key: Option<String>,
-}
-
-impl<'a> Cell<'a> {
-    /// Sorted by its text.
-    pub(crate) fn new(rich: impl Into<Rich>) -> Cell<'a> {
-        Cell { content: Content::Rich(rich.into()), key: None }
-    }
-
-    /// Sorted by `key`.
-    pub(crate) fn keyed(rich: impl Into<Rich>, key: impl ToString) -> Cell<'a> {
-        Cell { content: Content::Rich(rich.into()), key: Some(key.to_string()) }
-    }
-
-    /// A word of the program, such as a class.
-    pub(crate) fn code(word: impl Into<String>) -> Cell<'a> {
-        Cell::new(Rich::new(Tone::Code, word))
-    }
-
-    /// A name of the log.
-    pub(crate) fn name(name: impl Into<String>) -> Cell<'a> {
-        Cell::new(Rich::new(Tone::Name, name))
-    }
-
-    /// A count; nothing is shown of 0.
-    pub(crate) fn count(n: u64) -> Cell<'a> {
-        Cell::keyed(if n > 0 { number(n) } else { String::new() }, n)
-    }
-
-    /// A span of seconds; nothing is shown of 0.
-    pub(crate) fn span(s: f64) -> Cell<'a> {
-        Cell::keyed(words::span(s), s)
-    }
-
-    /// A figure that may be unknown.
-    pub(crate) fn known(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell<'a> {
-        Cell::keyed(value.map_or_else(String::new, show), value.unwrap_or(-1.0))
-    }
-
-    /// A share with its counts, in `tone`.
-    pub(crate) fn share(share: Share, tone: Tone) -> Cell<'a> {
-        Cell::keyed(Rich::new(tone, words::share(share)), share.ratio().unwrap_or(-1.0))
-    }
-
-    /// How many of those who tried recovered: none is bad, all is good.
-    pub(crate) fn recovered(share: Share) -> Cell<'a> {
-        let tone = match share.count {
-            0 => Tone::Bad,
-            n if n == share.of => Tone::Good,
-            _ => Tone::Plain,
-        };
-        Cell::share(share, tone)
-    }
-
-    /// Errors and warnings.
-    pub(crate) fn findings(findings: [u64; 3]) -> Cell<'a> {
-        Cell::keyed(Rich::findings(findings), format!("{:09} {:09}", findings[0], findings[1]))
     }
 }
 
@@ -350,46 +275,9 @@ fn facets<'r, 'a: 'r>(rows: impl Iterator<Item = &'r Row<'a>>) -> Vec<Facet> {
     facets
 }
 
-/// "1:49 2:12 3:3": calls by the attempts they took; what finds no room is summed up, as in "4+:7".
-pub(crate) fn short_histogram(histogram: &Histogram, room: usize) -> String {
-    let bars: Vec<(u32, u64)> =
-        histogram.bars.iter().map(|(k, bar)| (*k, bar.calls())).filter(|(_, calls)| *calls > 0).collect();
-    let texts = |kept: usize| {
-        let (kept, rest) = bars.split_at(kept);
-        let one = |(k, calls): &(u32, u64)| format!("{k}:{}", number(*calls));
-        let tail = rest.first().map(|(k, _)| format!("{k}+:{}", number(rest.iter().map(|(_, calls)| calls).sum())));
-        kept.iter().map(one).chain(tail).collect::<Vec<_>>().join(" ")
-    };
-    // A tail of one bar is that bar.
-    let folded = (0..bars.len().saturating_sub(1)).rev().map(texts);
-    std::iter::once(texts(bars.len())).chain(folded).find(|text| text.len() <= room).unwrap_or_else(|| texts(0))
-}
-
-/// Attempts, whether more are counted with them, and how the calls ended: no more than `most` numbers of attempts.
-pub(crate) fn folded(histogram: &Histogram, most: u32) -> Vec<(u32, bool, Bar)> {
-    let last = histogram.bars.keys().next_back().copied().unwrap_or(0);
-    let mut slots: BTreeMap<u32, Bar> = BTreeMap::new();
-    for (attempts, bar) in &histogram.bars {
-        let sum = slots.entry((*attempts).clamp(1, most)).or_default();
-        (sum.ok, sum.failed, sum.open) = (sum.ok + bar.ok, sum.failed + bar.failed, sum.open + bar.open);
-    }
-    slots.into_iter().map(|(at, bar)| (at, at == most && last > at, bar)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn histograms_fold_what_finds_no_room() {
-        let bars = [(1, 49), (2, 12), (3, 3), (5, 1), (11, 2)].map(|(k, ok)| (k, Bar { ok, ..Bar::default() }));
-        let bars = Histogram { bars: bars.into() };
-        assert_eq!(short_histogram(&bars, 40), "1:49 2:12 3:3 5:1 11:2");
-        assert_eq!(short_histogram(&bars, 20), "1:49 2:12 3:3 5+:3");
-        assert_eq!(short_histogram(&bars, 10), "1:49 2+:18");
-        assert_eq!(short_histogram(&bars, 3), "1+:67");
-        assert_eq!(short_histogram(&Histogram::default(), 10), "");
-    }
 
     #[test]
     fn the_weightiest_rows_stay_in_their_order() {

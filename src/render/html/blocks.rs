@@ -6,7 +6,7 @@ use super::untrusted::{name, prose};
 use super::{marks, table};
 use crate::render::charts::{Chart, ChartError, ChartKind};
 use crate::render::document::{self, Block, Charts, Document, Fact, Figure, List, Step};
-use crate::render::words::{counted, glued, number};
+use crate::render::words::{counted, glued};
 use maud::{Markup, PreEscaped, html};
 
 /// Characters of a value that has room beside its label.
@@ -64,7 +64,7 @@ fn block(block: &Block<'_>) -> Result<Markup, ChartError> {
         Block::List(one) => items(one),
         Block::Facts(all) => facts(all),
         Block::Steps(steps) => html! { ol.steps { @for one in steps { (step(one)) } } },
-        Block::Table(one) => table::render(one)?,
+        Block::Table(one) => table::render(one, &blocks)?,
         Block::Charts(all) => charts(all)?,
         Block::Full(all) => blocks(all)?,
         Block::Fold(summary, all) => html! {
@@ -139,15 +139,6 @@ fn charts(charts: &Charts<'_>) -> Result<Markup, ChartError> {
 fn chart(chart: &Chart<'_>) -> Result<Markup, ChartError> {
     let svg = chart.svg()?;
     Ok(html! { figure.chart { div.sheet { (PreEscaped(svg)) } } })
-}
-
-/// How many rows of a table are left out, and where they are.
-pub(super) fn left_out(hidden: &[&document::Row<'_>], omitted: u64, unit: &str) -> Markup {
-    let count = hidden.len() as u64;
-    html! {
-        @if count > 0 { p.note { (number(count)) " further " (crate::model::units::plural(count, unit)) ": all of them are in the JSON report." } }
-        @if omitted > 0 { p.note { (counted(omitted, &format!("further {unit}"))) " not kept in the report." } }
-    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,10 @@ fn sign(sign: Sign) -> Markup {
 /// A sign and the word it belongs to; the sign in words for those who cannot see it, unless the word says it.
 pub(super) fn word(of: Sign, word: &str) -> Markup {
     let name = of.name();
-    let says = word.contains(name) || word.starts_with(['▲', '▼']);
+    if word.starts_with(['▲', '▼']) {
+        return html! { span class={ "mark " (name) } { (word) } };
+    }
+    let says = word.contains(name);
     html! {
         span class={ "mark " (name) } title=[(!says).then_some(name)] {
             (sign(of)) @if !says { span.unseen { (name) " " } } (word)

@@ -3,7 +3,6 @@
 //! Every row is a `tbody` of its own, so that what it opens moves with it. Without scripts all rows are shown,
 //! opened.
 
-use super::blocks::{blocks, left_out};
 use super::rich::{inline, is_shown, list};
 use super::untrusted::name;
 use super::{bars, marks};
@@ -17,8 +16,11 @@ const PAGE: usize = 25;
 /// Rows from which a table has a field to filter it by.
 const MANY: usize = 6;
 
+/// Writes what a row opens.
+type Blocks<'f> = &'f dyn Fn(&[Block<'_>]) -> Result<Markup, ChartError>;
+
 /// The table with its tools; nothing of one without rows.
-pub(super) fn render(table: &Table<'_>) -> Result<Markup, ChartError> {
+pub(super) fn render(table: &Table<'_>, blocks: Blocks<'_>) -> Result<Markup, ChartError> {
     let (rows, hidden) = table.split(table.limits.html, true);
     if rows.is_empty() {
         return Ok(html! {});
@@ -27,7 +29,7 @@ pub(super) fn render(table: &Table<'_>) -> Result<Markup, ChartError> {
     if table.fixed {
         return Ok(fixed(table, &columns, &rows));
     }
-    let bodies = rows.iter().enumerate().map(|(nth, one)| row(table.id, &columns, nth, one));
+    let bodies = rows.iter().enumerate().map(|(nth, one)| row(table.id, &columns, nth, one, blocks));
     let bodies = bodies.collect::<Result<Vec<_>, _>>()?;
     Ok(html! {
         (tools(table, &rows))
@@ -104,12 +106,12 @@ fn tools(table: &Table<'_>, rows: &[&Row<'_>]) -> Markup {
     }
 }
 
-fn row(table: &str, columns: &Shown<'_>, nth: usize, row: &Row<'_>) -> Result<Markup, ChartError> {
+fn row(table: &str, columns: &Shown<'_>, nth: usize, row: &Row<'_>, blocks: Blocks<'_>) -> Result<Markup, ChartError> {
     let more = format!("{table}-more-{nth}");
     let opens = row.card.is_some() || !row.more.is_empty();
     let link = row.run.map(|run| format!("run={}", name(run)));
     let opened = match &row.card {
-        Some(one) => card(one, &row.more)?,
+        Some(one) => card(one, &row.more, blocks)?,
         None => blocks(&row.more)?,
     };
     Ok(html! {
@@ -161,7 +163,7 @@ fn class(column: &Column) -> Option<String> {
 }
 
 /// What a problem says: its text at the left, facts beside it, evidence below.
-fn card(card: &Card, more: &[Block<'_>]) -> Result<Markup, ChartError> {
+fn card(card: &Card, more: &[Block<'_>], blocks: Blocks<'_>) -> Result<Markup, ChartError> {
     let of = |places: [Place; 2]| {
         card.fields.iter().filter(move |field| places.contains(&field.place) && is_shown(&field.value))
     };
@@ -181,5 +183,14 @@ fn told(field: &Field) -> Markup {
         @if field.label.is_empty() { p.prose { (inline(&field.value)) } } @else {
             div.fix.faint[faint] { h3 { (field.label) } p.prose { (inline(&field.value)) } }
         }
+    }
+}
+
+/// How many rows of a table are left out, and where they are.
+fn left_out(hidden: &[&Row<'_>], omitted: u64, unit: &str) -> Markup {
+    let count = hidden.len() as u64;
+    html! {
+        @if count > 0 { p.note { (words::number(count)) " further " (crate::model::units::plural(count, unit)) ": all of them are in the JSON report." } }
+        @if omitted > 0 { p.note { (words::counted(omitted, &format!("further {unit}"))) " not kept in the report." } }
     }
 }

@@ -1,6 +1,6 @@
 //! Two reports side by side: what changed first, all measures below it.
 
-use crate::compare::{Basis, Change, Changed, Diff, Shift, Side};
+use crate::compare::{Basis, Change, Changed, Diff, Rate, Shift, Side};
 use crate::model::units::{per_thousand, seconds};
 use crate::model::{Severity, Zone};
 use crate::render::document::{
@@ -14,7 +14,7 @@ const MEASURES: [Column; 5] = [
     Column::number("Old"),
     Column::number("New"),
     Column::words("Change"),
-    Column::words("Counted").cut_to(10).rank(1),
+    Column::words("Counted").rank(5),
 ];
 const PROBLEMS: [Column; 7] = [
     Column::words("Rule"),
@@ -88,10 +88,13 @@ fn measure<'a>(shift: &Shift) -> Row<'a> {
         _ => Rich::default(),
     };
     let counted = format!("{}; {}", measure.counted(shift.old), measure.counted(shift.new));
+    let figure = |rate: Rate| {
+        Cell::new(Rich::from(measure.bare(rate.rate)).and(Tone::Faint, format!(" ({})", measure.part(rate))))
+    };
     Row::new(vec![
-        Cell::new(measure.label()),
-        Cell::new(measure.shown(shift.old.rate)),
-        Cell::new(measure.shown(shift.new.rate)),
+        Cell::new([measure.label(), measure.unit()].join(" ").trim_end()),
+        figure(shift.old),
+        figure(shift.new),
         Cell::new(change),
         Cell::new(Rich::new(Tone::Faint, counted)),
     ])

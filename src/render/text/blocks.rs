@@ -2,9 +2,10 @@
 
 use super::layout::Text;
 use super::page::Page;
+use super::rich::text;
 use super::table::Table;
 use super::{TextOptions, cards, headroom, style};
-use crate::render::document::{self, Block, Content, Document, Fact, List, Rich, Section, Step, Tone, remedy};
+use crate::render::document::{self, Block, Content, Document, Fact, List, Section, Step, remedy};
 use crate::render::words::counted;
 use std::io::{self, Write};
 
@@ -31,16 +32,6 @@ pub(super) fn document(page: &Document<'_>, options: &TextOptions, out: &mut dyn
     page.lead.iter().chain(&page.sections).try_for_each(|one| section(one, &mut out))
 }
 
-/// `rich` with the styles of a terminal.
-pub(super) fn text(rich: &Rich) -> Text {
-    rich.spans.iter().fold(Text::new(), |text, span| match &span.tone {
-        Tone::Count(severity) => {
-            text.and(style::severity(*severity), format!("{}{}", span.text, style::mark(*severity)))
-        }
-        tone => text.and(style::tone(tone), &span.text),
-    })
-}
-
 pub(super) fn section(section: &Section<'_>, page: &mut Page<'_>) -> io::Result<()> {
     let all = page.options.verbose;
     if (section.quiet && !all) || !section.blocks.iter().any(|block| is_shown(block, all)) {
@@ -48,7 +39,9 @@ pub(super) fn section(section: &Section<'_>, page: &mut Page<'_>) -> io::Result<
     }
     page.heading(&section.title.to_uppercase(), &section.note)?;
     for (nth, one) in section.blocks.iter().enumerate() {
+        let is_below_cards = |before: &Block<'_>| matches!(before, Block::Table(table) if has_cards(table));
         let is_apart = matches!(one, Block::Heading(_))
+            || nth > 0 && is_below_cards(&section.blocks[nth - 1])
             || matches!(one, Block::Facts(_) | Block::Table(_)) && is_alike(&section.blocks[nth.saturating_sub(1)]);
         if nth > 0 && is_apart {
             page.blank()?;
@@ -56,6 +49,10 @@ pub(super) fn section(section: &Section<'_>, page: &mut Page<'_>) -> io::Result<
         block(one, page)?;
     }
     Ok(())
+}
+
+fn has_cards(table: &document::Table<'_>) -> bool {
+    table.rows.iter().any(|row| row.card.is_some())
 }
 
 /// Whether what follows needs a line between.
@@ -84,7 +81,7 @@ fn block(block: &Block<'_>, page: &mut Page<'_>) -> io::Result<()> {
         Block::List(one) => list(one, page),
         Block::Facts(all_facts) => facts(all_facts, page),
         Block::Steps(steps) => steps.iter().try_for_each(|one| step(one, page)),
-        Block::Table(one) if one.rows.iter().any(|row| row.card.is_some()) => cards::write(one, page),
+        Block::Table(one) if has_cards(one) => cards::write(one, page),
         Block::Table(one) => table(one, page),
         Block::Charts(charts) => headroom::write(charts, page),
         Block::Full(_) if !all => Ok(()),

@@ -1,10 +1,11 @@
 //! Problems as entries of a few lines each: a table has no room for what they say.
 
-use super::blocks::text;
 use super::layout::{Fit, Text};
 use super::page::Page;
+use super::rich::text;
 use super::style;
-use crate::render::document::{Card, Facet, Field, Place, Row, Table};
+use crate::render::document::{Card, Field, Place, Row, Table};
+use crate::render::words::counted;
 use std::collections::HashSet;
 use std::io;
 
@@ -23,33 +24,43 @@ pub(super) fn write(table: &Table<'_>, page: &mut Page<'_>) -> io::Result<()> {
     if !table.by_facet {
         return group(table, &table.rows.iter().collect::<Vec<_>>(), &mut told, page);
     }
-    for facet in table.facets() {
+    for (nth, facet) in table.facets().into_iter().enumerate() {
+        if nth > 0 {
+            page.blank()?;
+        }
         let rows: Vec<&Row<'_>> = table.rows.iter().filter(|row| row.facet == Some(facet)).collect();
-        heading(&facet, rows.len(), table.unit, page)?;
+        let count = counted(rows.len() as u64, table.unit);
+        page.line(Text::styled(style::BOLD, facet.name.to_uppercase()).and(style::FAINT, format!("  {count}")))?;
         group(table, &rows, &mut told, page)?;
     }
     Ok(())
-}
-
-fn heading(facet: &Facet, rows: usize, unit: &str, page: &mut Page<'_>) -> io::Result<()> {
-    let count = crate::render::words::counted(rows as u64, unit);
-    page.heading(&facet.name.to_uppercase(), &count)
 }
 
 fn group<'t>(table: &'t Table<'_>, rows: &[&'t Row<'_>], told: &mut Told<'t>, page: &mut Page<'_>) -> io::Result<()> {
     let all = page.options.verbose;
     let (compact, full): (Vec<&Row<'_>>, Vec<&Row<'_>>) =
         rows.iter().copied().partition(|row| !all && row.card.as_ref().is_some_and(|card| card.compact));
-    let most = if all { usize::MAX } else { table.limits.text };
-    for card in full.iter().take(most).filter_map(|row| row.card.as_ref()) {
+    let (shown, hidden) = full.split_at(if all { full.len() } else { table.limits.text.min(full.len()) });
+    for (nth, card) in shown.iter().filter_map(|row| row.card.as_ref()).enumerate() {
+        if nth > 0 && in_terminal(card).next().is_some() {
+            page.blank()?;
+        }
         in_full(card, told, page)?;
+    }
+    if !shown.is_empty() && compact.len() + hidden.len() > 0 {
         page.blank()?;
     }
-    left_out(table, full.get(most..).unwrap_or_default(), ": --verbose shows all, as does --format json", page)?;
-    for row in compact.iter().take(COMPACT) {
-        row.card.as_ref().map_or(Ok(()), |card| in_short(card, page))?;
+    left_out(table, hidden, ": --verbose shows all, as does --format json", page)?;
+    for card in compact.iter().take(COMPACT).filter_map(|row| row.card.as_ref()) {
+        in_short(card, page)?;
     }
     left_out(table, compact.get(COMPACT..).unwrap_or_default(), ": --verbose shows all", page)
+}
+
+/// The fields that a terminal has room for.
+fn in_terminal(card: &Card) -> impl Iterator<Item = &Field> {
+    let is_told = |field: &&Field| matches!(field.place, Place::Body | Place::Fact) && !field.value.is_empty();
+    card.fields.iter().filter(is_told)
 }
 
 fn left_out(table: &Table<'_>, hidden: &[&Row<'_>], hint: &str, page: &mut Page<'_>) -> io::Result<()> {
@@ -62,8 +73,7 @@ fn left_out(table: &Table<'_>, hidden: &[&Row<'_>], hint: &str, page: &mut Page<
 fn in_full<'t>(card: &'t Card, told: &mut Told<'t>, page: &mut Page<'_>) -> io::Result<()> {
     page.line(head(card, page.inner()))?;
     page.hanging(Text::new(), BODY, &text(&card.under))?;
-    let is_told = |field: &&Field| matches!(field.place, Place::Body | Place::Fact);
-    for field in card.fields.iter().filter(is_told) {
+    for field in in_terminal(card) {
         let lines = if page.options.verbose { usize::MAX } else { field.lines };
         let is_again = field.label == "Fix" && !told.insert((&card.title, field.value.to_text()));
         let value = match field.value.names() {

@@ -12,6 +12,7 @@ mod explain;
 mod headroom;
 mod layout;
 mod page;
+mod rich;
 mod rules;
 mod style;
 mod table;

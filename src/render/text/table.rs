@@ -1,7 +1,7 @@
 //! Tables that fit: columns as wide as their content, the long ones cut, the least important ones left out.
 
-use super::blocks::text;
 use super::layout::{Fit, Text};
+use super::rich::text;
 use super::{bars, style};
 use crate::model::Bar;
 use crate::render::document::{self, Column, Content, Kind, Rich, short_histogram};
@@ -14,7 +14,7 @@ const BAR: usize = 40;
 /// Columns of a page on which columns of this rank and higher have room.
 const WIDE_RANK: u8 = 5;
 /// Columns of a table on a wide page.
-const WIDE: usize = super::page::WIDE - 2;
+const WIDE: usize = super::layout::WIDE - 2;
 
 /// Rows under named columns.
 #[derive(Debug)]

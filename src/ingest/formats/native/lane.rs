@@ -4,11 +4,12 @@
 
 use super::constants::Constants;
 use super::layout::Layout;
+use super::located::Scalar;
 use super::replay::Replay;
 use super::shapes::{Fit, Shapes};
 use super::slot::ORIGIN;
 use super::template::{Budget, Cut, Template};
-use super::values::{Scalar, Values};
+use super::values::Values;
 use super::varying::Varying;
 use crate::ingest::record::Mapping;
 use crate::ingest::record::Memory;

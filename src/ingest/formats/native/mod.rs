@@ -3,6 +3,7 @@
 mod constants;
 mod lane;
 mod layout;
+mod located;
 mod repair;
 mod replay;
 mod shape;
@@ -12,9 +13,10 @@ mod template;
 mod values;
 mod varying;
 
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, take, whole_record};
 use crate::ingest::sink::{Sink, To};
 use crate::model::AttemptTable;

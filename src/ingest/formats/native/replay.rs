@@ -2,7 +2,7 @@
 //!
 //! The record becomes exactly what the strict parser would have made of the line; a test holds the two together.
 
-use super::values;
+use super::located;
 use crate::ingest::record::Record;
 use crate::ingest::record::error_body::{self, DEEPEST, ErrorBody, Key, Part};
 use crate::ingest::record::fields::{Field, OWN, lookup};
@@ -73,7 +73,7 @@ impl Replay {
     }
 
     /// Fills an empty record from the scalars of `line`.
-    pub(super) fn fill<'l>(&self, line: &'l str, scalars: &[values::Scalar], record: &mut Record<'l>) {
+    pub(super) fn fill<'l>(&self, line: &'l str, scalars: &[located::Scalar], record: &mut Record<'l>) {
         let mut parts = Parts::of(record);
         let mut said = Said { line, scalars: scalars.iter() };
         for step in &self.steps {
@@ -137,7 +137,7 @@ fn fill_members<'l>(members: &[Member], said: &mut Said<'l, '_>, body: &mut Erro
 /// The scalars of a line that were not used so far.
 struct Said<'l, 's> {
     line: &'l str,
-    scalars: std::slice::Iter<'s, values::Scalar>,
+    scalars: std::slice::Iter<'s, located::Scalar>,
 }
 
 impl<'l> Said<'l, '_> {
@@ -154,7 +154,7 @@ impl<'l> Said<'l, '_> {
     }
 
     #[inline]
-    fn text_of(&self, scalar: &values::Scalar) -> &'l str {
+    fn text_of(&self, scalar: &located::Scalar) -> &'l str {
         self.line.get(scalar.start as usize..scalar.end as usize).unwrap_or_default()
     }
 

@@ -1,6 +1,6 @@
 //! The shapes of a log, as a tree: lines that begin alike are told apart only where they differ.
 
-use super::values::{NOTHING, Scalar};
+use super::located::{NOTHING, Scalar};
 use crate::ingest::record::scan;
 
 /// Shapes kept in mind. Beyond them all are forgotten, and learning begins anew.

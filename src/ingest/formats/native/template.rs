@@ -5,8 +5,9 @@
 
 use super::constants::{Constants, kept, varies};
 use super::layout::Layout;
+use super::located::Scalar;
 use super::slot::{ORIGIN, Slot};
-use super::values::{Scalar, Values};
+use super::values::Values;
 use crate::ingest::record::scan;
 use crate::model::{Origin, OriginId};
 

@@ -1,6 +1,7 @@
 //! What the scalars of an ordinary line say, by slot. `None` throughout means: the strict parser must look.
 
 use super::layout::Layout;
+use super::located::{NOTHING, Scalar};
 use super::slot::{ORIGIN, Slot};
 use crate::ingest::record::ending;
 use crate::ingest::record::scalar::Scalar::Text;
@@ -16,17 +17,6 @@ pub(super) struct Values<'l> {
     pub(super) scalars: &'l [Scalar],
     pub(super) layout: &'l Layout,
 }
-
-/// Where a scalar begins and ends, quotes excluded.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scalar {
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) kind: scan::Kind,
-}
-
-/// Stands for what a line does not say.
-pub(super) const NOTHING: Scalar = Scalar { start: 0, end: 0, kind: scan::Kind::Null };
 
 /// What one scalar says.
 #[derive(Clone, Copy)]

@@ -1,9 +1,9 @@
 //! The calls that lines of a TypeScript SDK tell of, while they go on.
 
 use super::message::{Line, Message, Next, Object, Result};
-use crate::ingest::block::Position;
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::clock::Moment;
+use crate::ingest::position::Position;
 use crate::ingest::record::json::{Fault, Reader};
 use crate::ingest::sink::Sink;
 use crate::model::Time;

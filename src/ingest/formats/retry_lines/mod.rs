@@ -5,9 +5,10 @@ mod line;
 use super::text::attempt::{Attempt, Call};
 use super::text::clock::{Clock, Moment};
 use super::text::literal::to_json;
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 use line::{Failure, Retry, failure_in, may_tell, retry_in};
 

@@ -1,7 +1,7 @@
 //! Attempts that are put together from several lines, and the calls of an SDK that they belong to.
 
 use super::clock::Moment;
-use crate::ingest::block::{Given, Position};
+use crate::ingest::position::{Given, Position};
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use crate::model::Time;

@@ -1,0 +1,129 @@
+//! What became of the lines of an input, and what they are read by.
+
+use super::conventions::Conventions;
+use super::dialect::Dialect;
+use super::filter::Filter;
+use super::misread::Misread;
+use super::position::Position;
+use super::record::{Place, Taken};
+use crate::model::{Ledger, Zone};
+use crate::untrusted::mask_keys;
+use std::collections::BTreeMap;
+
+/// Rejected lines kept of one stretch when nobody asked for all of them.
+const REJECTS_SHOWN: usize = 10;
+/// The text of a rejected line is kept up to this length.
+const REJECT_TEXT: usize = 4096;
+
+/// How lines of one input are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'c> {
+    pub(crate) file: u32,
+    pub(crate) stream: &'c str,
+    pub(crate) zone: Zone,
+    /// Attempts wanted; `None` for all.
+    pub(crate) filter: Option<&'c Filter>,
+    pub(crate) dialect: &'c Dialect,
+    /// Keep the text of every rejected line.
+    pub(crate) keep_rejects: bool,
+    /// Keep the ids of every attempt.
+    pub(crate) keep_ids: bool,
+    /// What times and durations mean.
+    pub(crate) conventions: Conventions,
+}
+
+impl<'c> Reading<'c> {
+    /// The place of a record.
+    #[inline]
+    pub(in crate::ingest) fn place<'p>(&'p self, at: Position<'p>) -> Place<'p> {
+        Place {
+            file: self.file,
+            line: at.line,
+            stream: at.given.and_then(|given| given.source.as_deref()).unwrap_or(self.stream),
+            zone: self.zone,
+            filter: self.filter,
+            dialect: self.dialect,
+            keep_ids: self.keep_ids,
+            conventions: self.conventions,
+            given: at.given,
+        }
+    }
+}
+
+/// The counts of one stretch of lines.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    pub(crate) ledger: Ledger,
+    /// Lines that could not be read, counted from the start of the stretch.
+    pub(crate) rejects: Vec<Unread>,
+    /// Values that mean nothing to their field.
+    pub(crate) misread: Misread,
+    /// Rejected lines that look like attempts, by the key that seems to say how they went.
+    pub(crate) unclear: BTreeMap<Option<(String, &'static str)>, u64>,
+}
+
+/// A line that could not be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Unread {
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+    pub(crate) reason: String,
+    /// Its text, as far as it is kept for `--rejects`.
+    pub(crate) text: String,
+}
+
+impl Account {
+    /// Keeps account of what became of a record.
+    pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &Reading<'_>) {
+        match taken {
+            Taken::Attempt => {
+                self.ledger.lines += 1;
+                self.ledger.attempts += 1;
+            }
+            Taken::Filtered | Taken::NotAnAttempt => self.skip(),
+            Taken::Unusable(reason) => self.reject(at, 0, reason, text, reading),
+            Taken::Unclear(unclear) => {
+                *self.unclear.entry(unclear.key).or_default() += 1;
+                self.reject(at, 0, unclear.reason, text, reading);
+            }
+        }
+    }
+
+    pub(in crate::ingest) fn skip(&mut self) {
+        self.ledger.lines += 1;
+        self.ledger.skipped += 1;
+    }
+
+    pub(in crate::ingest) fn blank(&mut self) {
+        self.ledger.lines += 1;
+        self.ledger.blank += 1;
+    }
+
+    pub(in crate::ingest) fn reject(
+        &mut self,
+        at: Position<'_>,
+        column: u64,
+        reason: String,
+        text: &str,
+        reading: &Reading<'_>,
+    ) {
+        self.ledger.lines += 1;
+        self.ledger.rejected += 1;
+        if reading.keep_rejects || self.rejects.len() < REJECTS_SHOWN {
+            let kept = if reading.keep_rejects { &text[..text.floor_char_boundary(REJECT_TEXT)] } else { "" };
+            let text = mask_keys(kept).into_owned();
+            self.rejects.push(Unread { line: u64::from(at.line), column, reason, text });
+        }
+    }
+}
+
+/// Adds the counts of one ledger to another.
+pub(crate) fn add(sum: &mut Ledger, part: &Ledger) {
+    sum.lines += part.lines;
+    sum.attempts += part.attempts;
+    sum.skipped += part.skipped;
+    sum.rejected += part.rejected;
+    sum.blank += part.blank;
+    sum.duplicates += part.duplicates;
+    sum.filtered += part.filtered;
+}

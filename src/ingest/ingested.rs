@@ -1,0 +1,39 @@
+//! What inputs held.
+
+use super::account;
+use super::open;
+use crate::model::{AttemptTable, Input, Ledger, Reject, Unreadable};
+
+/// What the inputs held.
+#[derive(Debug, Default)]
+pub struct Ingested {
+    /// Every attempt.
+    pub table: AttemptTable,
+    /// Input by input, in the order of their names.
+    pub inputs: Vec<Input>,
+    /// The first rejected lines.
+    pub rejects: Vec<Reject>,
+    /// All of them with their text, when asked for.
+    pub rejected: Vec<(Reject, String)>,
+    /// Values that mean nothing to their field.
+    pub unreadable: Vec<Unreadable>,
+    /// How each input is read, by its number: what was around its lines, the format, and what it was told by.
+    pub how: Vec<String>,
+    /// How inputs are read where that does not go without saying, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl Ingested {
+    /// Whether a note tells of an input that does not fit the format the user named.
+    pub(crate) fn misfit(&self) -> Option<&str> {
+        self.notes.iter().map(String::as_str).find(|note| note.contains(open::MISFIT))
+    }
+
+    /// What became of all lines together, duplicates not yet known.
+    #[must_use]
+    pub fn ledger(&self) -> Ledger {
+        let mut sum = Ledger::default();
+        self.inputs.iter().for_each(|input| account::add(&mut sum, &input.ledger));
+        sum
+    }
+}

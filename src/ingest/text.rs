@@ -1,0 +1,31 @@
+//! Reads a log that is already in memory.
+
+use super::account::Reading;
+use super::chunk::{Chunk, Part};
+use super::conventions::Conventions;
+use super::formats::native::NativeDecoder;
+use super::options::Options;
+use super::record::Memory;
+use crate::model::AttemptTable;
+
+/// Reads a log that is already in memory.
+#[must_use]
+pub fn read_str(text: &str) -> AttemptTable {
+    let options = Options::default();
+    let reading = Reading {
+        file: 0,
+        stream: "file:text",
+        zone: options.zone,
+        filter: None,
+        dialect: &options.dialect,
+        keep_rejects: false,
+        keep_ids: false,
+        conventions: Conventions::default(),
+    };
+    let (mut memory, mut decoder) = (Memory::default(), NativeDecoder::default());
+    let mut chunk = Chunk::new(0, &mut memory);
+    chunk.read(&Part::plain(text.as_bytes(), text.len() as u64), &reading, &mut memory, &mut decoder);
+    let mut table = chunk.table;
+    table.files.push("text".to_owned());
+    table
+}

@@ -1,0 +1,82 @@
+//! Calls that met lack of capacity again and again, on one model throughout.
+
+use super::row_ref::RowRef;
+use super::tally::is_overload;
+use crate::calls::Call;
+use crate::model::{Flags, Time};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// Fewer capacity failures in one call are common.
+const LEAST: usize = 3;
+/// More are counted as so many.
+const MOST: usize = 32;
+/// Calls known one by one, for each number of failures: the earliest.
+const EARLIEST: usize = 4;
+
+/// One such call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OverloadedCall {
+    /// Its first attempt.
+    pub spot: RowRef,
+    /// When its last attempt was answered.
+    pub ended: Time,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Bar {
+    calls: u64,
+    earliest: SmallVec<[OverloadedCall; EARLIEST]>,
+}
+
+/// Such calls of one scope, by the number of their capacity failures.
+#[derive(Clone, Debug, Default)]
+pub struct OverloadedCalls(BTreeMap<u8, Bar>);
+
+impl OverloadedCalls {
+    /// Takes in a call all of whose attempts drew on the scope.
+    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+        let failures = call.attempts().filter(|attempt| is_overload(attempt)).count();
+        let elsewhere = call.attempts().any(|attempt| attempt.flags.has(Flags::DECIDED_OTHER));
+        if failures < LEAST || elsewhere {
+            return;
+        }
+        let spot = RowRef::of(call.table(), call.rows()[0]);
+        let bar = self.0.entry(failures.min(MOST) as u8).or_default();
+        bar.calls += 1;
+        bar.note(OverloadedCall { spot, ended: call.ended() });
+    }
+
+    pub(super) fn merge(&mut self, other: OverloadedCalls) {
+        for (failures, theirs) in other.0 {
+            let mine = self.0.entry(failures).or_default();
+            mine.calls += theirs.calls;
+            theirs.earliest.into_iter().for_each(|one| mine.note(one));
+        }
+    }
+
+    pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
+        let all = self.0.values_mut().flat_map(|bar| bar.earliest.iter_mut());
+        all.for_each(|one| visit(&mut one.spot.row));
+    }
+
+    /// How many calls met at least `failures`, and the earliest of them in order.
+    #[must_use]
+    pub fn at_least(&self, failures: u64) -> (u64, Vec<OverloadedCall>) {
+        let bars = || self.0.iter().filter(|(count, _)| u64::from(**count) >= failures).map(|(_, bar)| bar);
+        let mut earliest: Vec<OverloadedCall> = bars().flat_map(|bar| bar.earliest.iter().copied()).collect();
+        earliest.sort_unstable();
+        earliest.truncate(EARLIEST);
+        (bars().map(|bar| bar.calls).sum(), earliest)
+    }
+}
+
+impl Bar {
+    fn note(&mut self, one: OverloadedCall) {
+        let place = self.earliest.partition_point(|known| *known < one);
+        if place < EARLIEST {
+            self.earliest.truncate(EARLIEST - 1);
+            self.earliest.insert(place, one);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Times that wait until nothing before them is still to come, and are then handed out in order.
+
+/// Times that are still to be looked at, µs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waiting(pub(super) Vec<i64>);
+
+impl Waiting {
+    pub(super) fn merge(&mut self, mut other: Waiting) {
+        if self.0.is_empty() {
+            std::mem::swap(&mut self.0, &mut other.0);
+        }
+        self.0.append(&mut other.0);
+    }
+
+    /// Hands out what lies before `until`, in order.
+    pub(super) fn take(&mut self, until: i64) -> Vec<i64> {
+        sort_times(&mut self.0);
+        let due = self.0.partition_point(|at| *at < until);
+        let later = self.0.split_off(due);
+        std::mem::replace(&mut self.0, later)
+    }
+}
+
+/// Sorts times. They are spread rather evenly over a stretch of the log: first each goes to its place but for a few.
+fn sort_times(list: &mut Vec<i64>) {
+    if list.len() < SHORT {
+        return list.sort_unstable();
+    }
+    if list.is_sorted() {
+        return;
+    }
+    let (first, last) = list.iter().fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(*at), last.max(*at)));
+    let most = list.len() / TOGETHER;
+    let shift = u64::BITS - (last.abs_diff(first) / most as u64).leading_zeros();
+    let part = |at: &i64| (at.abs_diff(first) >> shift) as usize;
+    // Where each part begins; as its times are put there, where it ends.
+    let mut bounds = vec![0; part(&last) + 1];
+    list.iter().for_each(|at| bounds[part(at)] += 1);
+    let mut sum = 0;
+    bounds.iter_mut().for_each(|bound| sum += std::mem::replace(bound, sum));
+    let mut sorted = vec![0; list.len()];
+    for at in &*list {
+        let bound = &mut bounds[part(at)];
+        sorted[*bound] = *at;
+        *bound += 1;
+    }
+    let mut begin = 0;
+    for end in bounds {
+        if end - begin > MANY {
+            sorted[begin..end].sort_unstable();
+        }
+        begin = end;
+    }
+    // What is left moves by a few places.
+    for place in 1..sorted.len() {
+        let (at, mut free) = (sorted[place], place);
+        while free > 0 && sorted[free - 1] > at {
+            sorted[free] = sorted[free - 1];
+            free -= 1;
+        }
+        sorted[free] = at;
+    }
+    *list = sorted;
+}
+
+/// So few times are sorted by comparing them.
+const SHORT: usize = 64;
+/// Times of a part, about.
+const TOGETHER: usize = 4;
+/// Parts of more are sorted by themselves.
+const MANY: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether everything comes out in order, whatever part of it is asked for first.
+    fn assert_in_order(times: &[i64]) {
+        let mut expected = times.to_vec();
+        expected.sort_unstable();
+        let middle = expected[expected.len() / 2];
+        let mut waiting = Waiting(times.to_vec());
+        let mut taken = waiting.take(middle);
+        assert!(taken.iter().all(|at| *at < middle) && waiting.0.iter().all(|at| *at >= middle));
+        taken.extend(waiting.take(i64::MAX));
+        assert_eq!(taken, expected);
+    }
+
+    #[test]
+    fn times_come_out_in_order_however_they_are_spread() {
+        let nearly_in_order = |n: i64| n * 1_000 + n * n % 7_919;
+        assert_in_order(&(0..5_000).map(nearly_in_order).collect::<Vec<_>>());
+        assert_in_order(&(0..5_000).rev().collect::<Vec<_>>());
+        assert_in_order(&(0..5_000).map(|n| n * 7_919 % 5_003).collect::<Vec<_>>());
+        // Most of them at one moment, and some as far away as can be.
+        let far = [i64::MIN, i64::MAX - 1, 0, 1];
+        assert_in_order(&(0..500).map(|n| if n % 50 == 0 { far[n / 50 % 4] } else { 7 }).collect::<Vec<_>>());
+        assert_in_order(&[3, 1, 2]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Every threshold decides something: changed far enough, it changes what is found in an example of its rule.
+#![allow(clippy::panic)]
+
+use super::{CATALOGUE, Example, Rule, Setting, Settings};
+use crate::config::Config;
+use crate::judge::{Options, judge};
+use crate::model::AttemptTable;
+use std::path::Path;
+
+/// Factors by which a threshold is changed, and values it is set to.
+const FACTORS: [f64; 10] = [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 1.1, 2.0, 10.0, 1000.0];
+const VALUES: [f64; 3] = [-1.0, 1.0, 40.0];
+
+/// What the rule `code` says of a log: the severity, message and evidence of each finding.
+fn said(code: &str, table: &AttemptTable, settings: Settings) -> Vec<String> {
+    let judgement = judge(table, &Options { complete: true, settings, ..Options::default() });
+    let folds = judgement.folds.values().filter(|fold| fold.rule.code == code);
+    let kept = folds.flat_map(|fold| fold.kept.values());
+    let mut said: Vec<String> = kept
+        .map(|kept| format!("{:?} {:?} {} {:?}", kept.severity, kept.confidence, kept.hit.message, kept.hit.evidence))
+        .collect();
+    said.sort();
+    said
+}
+
+/// Whether a change of `setting` of `by` changes what `rule` says of one of its examples.
+fn decides(rule: &Rule, by: &'static str, setting: &Setting) -> bool {
+    rule.firing.iter().chain(rule.near_misses).any(|example| {
+        let example = Example::of(example);
+        let config = Config::parse(example.config, Path::new("example")).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let table = crate::ingest::read_str(example.log);
+        let policies = config.settings().policies;
+        let before = said(rule.code, &table, Settings::default().declaring(policies.clone()));
+        let values = FACTORS.iter().map(|factor| setting.default * factor).chain(VALUES);
+        values.into_iter().any(|value| {
+            let changed = Settings::with([(by, setting.name, value)]).declaring(policies.clone());
+            said(rule.code, &table, changed) != before
+        })
+    })
+}
+
+#[test]
+fn every_setting_decides_something() {
+    let mut idle = Vec::new();
+    for rule in CATALOGUE {
+        let without_effect = rule.settings.iter().filter(|setting| !decides(rule, rule.code, setting));
+        idle.extend(without_effect.map(|setting| format!("{} {}", rule.code, setting.name)));
+    }
+    assert!(idle.is_empty(), "no example shows what these decide: {idle:?}");
+}
+
+/// Thresholds that other rules go by: owner, setting, follower.
+const FOLLOWED: &[(&str, &str, &str)] = &[
+    ("RL301", "tolerance_share", "RL312"),
+    ("RL304", "chance", "RL203"),
+    ("RL206", "worth_s", "RL201"),
+    ("RL206", "cap_s", "RL313"),
+    ("RL206", "worth_s", "RL606"),
+    ("RL315", "factor", "RL308"),
+    ("RL403", "growth", "RL405"),
+    ("RL603", "tokens_per_s", "RL604"),
+];
+
+#[test]
+fn whoever_follows_a_setting_follows_its_change() {
+    for (owner, name, follower) in FOLLOWED {
+        let found = |code: &str| super::find(code).unwrap_or_else(|| panic!("{code} is no rule"));
+        let owner = found(owner);
+        let setting = owner.settings.iter().find(|setting| setting.name == *name);
+        let setting = setting.unwrap_or_else(|| panic!("{} has no {name}", owner.code));
+        assert!(decides(found(follower), owner.code, setting), "{follower} does not follow {} {name}", owner.code);
+    }
+}
