@@ -2,9 +2,7 @@
 
 use super::reuse::Part;
 use super::series::Series;
-use super::{
-    Endurance, Grouping, Horizon, asked_wait_us, clock_slack_us, is_whole_second, order_of, plausible_wait_us,
-};
+use super::{Endurance, Grouping, Horizon, asked_wait_us, clock_slack_us, order_of, plausible_wait_us};
 use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Outcome, Symbol, Time, Usage};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -68,7 +66,8 @@ impl<'a> Call<'a> {
             call.drop_duplicates();
             call.follow_numbers();
         }
-        let whole_seconds = call.attempts().all(is_whole_second);
+        let whole_seconds =
+            call.attempts().all(|attempt| attempt.sent.0 % 1_000_000 == 0 || table.shows_whole_seconds(attempt.file));
         call.whole_seconds = whole_seconds;
         call.outcome = call.ending(horizon);
         call
@@ -292,7 +291,7 @@ impl<'a> Call<'a> {
     /// Whether its log has no times: its attempts stand in order, and nothing else is known of when they were sent.
     #[must_use]
     pub fn is_untimed(&self) -> bool {
-        self.first().flags.has(Flags::ORDER_ONLY)
+        self.first().is_untimed()
     }
 
     /// The wait before the attempt at `position`; `None` for the first, after a success, which nobody waits to
@@ -306,7 +305,7 @@ impl<'a> Call<'a> {
         if !before.failed() {
             return None;
         }
-        if this.flags.has(Flags::ORDER_ONLY) {
+        if this.is_untimed() {
             // Without a clock, only what the client states is known.
             return self.detail(position - 1)?.planned_us.map(|us| Wait { us, end_to_start: true });
         }

@@ -76,17 +76,12 @@ pub(crate) const CLOCK_SLACK_US: i64 = 50_000;
 /// where both times are whole seconds.
 pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
     const SECOND_US: i64 = 1_000_000;
-    if is_whole_second(before) && is_whole_second(next) && before.duration.as_us().is_some_and(|us| us % SECOND_US != 0)
-    {
+    let whole = |attempt: &Attempt| attempt.sent.0 % SECOND_US == 0;
+    if whole(before) && whole(next) && before.duration.as_us().is_some_and(|us| us % SECOND_US != 0) {
         SECOND_US
     } else {
         CLOCK_SLACK_US
     }
-}
-
-/// Whether the clock of the log may have hidden up to a second of when an attempt was sent.
-fn is_whole_second(attempt: &Attempt) -> bool {
-    attempt.sent.0 % 1_000_000 == 0 || attempt.flags.has(Flags::WHOLE_SECONDS)
 }
 
 /// The longest wait a retry loop chooses of itself, in µs: official SDKs stop at 8 s, agents at 40 s, and

@@ -28,7 +28,7 @@ const MANY_WAITS: usize = 4;
 
 /// What is said of an input without times.
 const NO_TIMES: &str = "its lines have no times: attempts are judged by their order and by the waits they state, and \
-                        times of the year 2000 stand for that order; log the time to have rates, waves and waits judged";
+                        times of the year 1990 stand for that order; log the time to have rates, waves and waits judged";
 
 /// Looks at the attempts of the front of an input.
 pub(crate) fn look(glances: &[Glance]) -> Look {

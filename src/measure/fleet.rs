@@ -170,7 +170,7 @@ impl Sums {
             let asker = self.asker_of(table, attempt);
             self.answers[asker].note(attempt, spot);
         }
-        if attempt.flags.has(Flags::ORDER_ONLY) {
+        if attempt.is_untimed() {
             return;
         }
         let tally = &mut self.scopes[scope];

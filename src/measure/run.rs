@@ -8,7 +8,7 @@ use super::row_ref::{RowRef, earlier};
 use super::spent::Spent;
 use super::terminal_failures::TerminalFailures;
 use crate::calls::{Call, Grouping};
-use crate::model::{Attempt, AttemptTable, Bar, Flags, Outcome, Symbol, Time};
+use crate::model::{Attempt, AttemptTable, Bar, Outcome, Symbol, Time};
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
@@ -150,7 +150,7 @@ impl RunTally {
         self.sends += 1;
         self.first = self.first.min(attempt.sent);
         self.last = self.last.max(attempt.ended());
-        self.is_untimed |= attempt.flags.has(Flags::ORDER_ONLY);
+        self.is_untimed |= attempt.is_untimed();
         self.note_model(table.origin(attempt).model);
     }
 

@@ -207,7 +207,7 @@ impl Tally {
         self.with_sends_beneath += count(says.flag(Flags::COUNTS_BENEATH));
         self.with_outcome += count(says.flag(Flags::LOGGED_OK | Flags::LOGGED_ERROR));
         self.with_answer_end += count(says.end() != AnswerEnd::NotLogged);
-        self.untimed += count(says.flag(Flags::ORDER_ONLY));
+        self.untimed += count(says.has(Says::UNTIMED));
         self.with_chunk_gap += count(says.flag(Flags::CHUNK_GAP));
         self.with_side_effect += count(says.flag(Flags::SIDE_EFFECT | Flags::NO_SIDE_EFFECT));
         self.side_effects += count(says.flag(Flags::SIDE_EFFECT));
@@ -298,6 +298,7 @@ impl Says {
     const DURATION: u64 = 1 << 34;
     const COUNTER: u64 = 1 << 35;
     const CAP: u64 = 1 << 36;
+    const UNTIMED: u64 = 1 << 37;
 
     #[inline]
     fn of(attempt: &Attempt) -> Says {
@@ -308,7 +309,8 @@ impl Says {
                 | fact(Says::REJECTED, attempt.status == 429)
                 | fact(Says::DURATION, attempt.duration.as_us().is_some())
                 | fact(Says::COUNTER, attempt.number > 0 || attempt.sdk_count().is_some())
-                | fact(Says::CAP, attempt.max_attempts > 0),
+                | fact(Says::CAP, attempt.max_attempts > 0)
+                | fact(Says::UNTIMED, attempt.is_untimed()),
         )
     }
 

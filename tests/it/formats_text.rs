@@ -33,7 +33,7 @@ fn waits(read: &Ingested) -> Vec<i64> {
 }
 
 fn is_ordered_only(read: &Ingested) -> bool {
-    read.table.rows.iter().all(|row| row.flags.has(Flags::ORDER_ONLY))
+    read.table.rows.iter().all(Attempt::is_untimed)
 }
 
 /// Every line is told once.
@@ -72,6 +72,7 @@ fn python_debug_lines_carry_headers_options_and_exceptions() {
     assert_eq!(rows[0].duration.as_us(), Some(240_000));
     assert_eq!(detail(0).max_tokens, 64);
     assert_eq!(table.names.get(table.origin(&rows[0]).model), Some("model-a"));
+    assert_eq!(table.names.get(table.origin(&rows[0]).client), Some("my-agent"));
     assert_eq!(table.names.get(detail(1).exception), Some("ReadError"));
     assert_eq!(table.names.get(detail(2).message), Some("You're over the limit"));
     assert!(is_accounted_for("python-sdk/debug.log", &read));

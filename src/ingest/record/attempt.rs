@@ -141,6 +141,9 @@ impl Builder<'_, '_> {
             row.detail = keep_ids(table, self.request_id(), self.call_id(), hash, row.number);
         }
         let usage = self.usage();
+        if self.record.whole_seconds {
+            table.note_whole_seconds(self.place.file);
+        }
         table.push(row, detail, usage);
         Taken::Attempt
     }
@@ -191,8 +194,6 @@ impl Builder<'_, '_> {
             (Flags::CHUNK_GAP, record.chunk_gap_ms.is_some()),
             (Flags::SUBSCRIPTION, record.headers.any_window),
             (Flags::FROM_ZERO, record.number_from_zero),
-            (Flags::ORDER_ONLY, record.order_only),
-            (Flags::WHOLE_SECONDS, record.whole_seconds),
         ] {
             flags.set(mask, on);
         }

@@ -237,16 +237,37 @@ impl Calls {
         }
     }
 
+    /// The call at `place` sends again, although its last attempt was not said to fail: threads answer in any order, and
+    /// what came was taken for the answer to another call that seemed to send again. The two answers change places.
+    fn trade(&mut self, place: usize, spot: &Spot<'_>) {
+        if self.calls[place].last().is_none_or(|last| last.planned_ms.is_some()) {
+            return;
+        }
+        let other = self.nearest(spot, |at, call| at != place && call.last().is_some_and(|last| last.begun.is_some()));
+        let Some(other) = other else { return };
+        let (Some(mut mine), Some(mut theirs)) = (self.calls[place].attempts.pop(), self.calls[other].attempts.pop())
+        else {
+            return;
+        };
+        std::mem::swap(&mut mine.begun, &mut theirs.begun);
+        self.calls[place].attempts.push(theirs);
+        self.calls[other].attempts.push(mine);
+    }
+
     /// Begins the attempt that a request to `url` makes: of a call that is due, or a new one.
     fn begin(&mut self, sink: &mut Sink<'_>, url: &str, spot: &Spot<'_>) -> &mut Attempt {
         let options = std::mem::take(&mut self.options);
         let count = self.next_count.take();
         let place = self.due(&options, count, url, spot).unwrap_or_else(|| self.open(sink, &options, count, spot));
+        if options.key.is_some() {
+            self.trade(place, spot);
+        }
         let due = self.calls[place].last().and_then(Attempt::due).filter(|_| !spot.moment.is_made_up);
         self.reached = due.map_or(self.reached, |due| due.min(spot.moment.at.plus_us(spot.moment.slack_us)));
         self.touch(place);
         let place = self.calls.len() - 1;
         let call = &mut self.calls[place];
+        call.user_agent = options.user_agent.or(call.user_agent.take());
         call.model = options.model.or(call.model.take());
         call.max_tokens = options.max_tokens.or(call.max_tokens);
         call.timeout_ms = options.timeout_ms.or(call.timeout_ms);
@@ -262,19 +283,23 @@ impl Calls {
         let is_same = |attempt: &Attempt| {
             attempt.url.is_empty() || url.is_empty() || attempt.url.contains(url) || url.contains(&attempt.url)
         };
-        let latest_us = spot.moment.slack_us + SLACK_US;
-        let fits = |call: &&Call| {
-            let Some(last) = call.last() else { return false };
+        let is_keyed = |call: &Call| options.key.is_some() && call.key == options.key;
+        if let Some(place) = self.calls.iter().position(is_keyed) {
+            return Some(place);
+        }
+        self.nearest(spot, |_, call| {
             let is_counted = count.is_none_or(|count| count == call.counted_from + call.attempts.len() as i64);
-            let is_due = last.due().is_some_and(|due| due.us_since(spot.moment.at) <= latest_us);
-            match (&options.key, &call.key) {
-                (Some(key), Some(known)) => key == known,
-                _ => is_counted && is_due && is_same(last),
-            }
-        };
-        let away_us = |call: &Call| Some(call.last()?.due()?.us_since(spot.moment.at).abs());
-        let fitting = self.calls.iter().enumerate().filter(|(_, call)| fits(call));
-        fitting.min_by_key(|(_, call)| away_us(call)).map(|(place, _)| place)
+            let may_be = options.key.is_none() || call.key.is_none();
+            may_be && is_counted && call.last().is_some_and(is_same)
+        })
+    }
+
+    /// The call that `fits` and sends again about now by its own word.
+    fn nearest(&self, spot: &Spot<'_>, fits: impl Fn(usize, &Call) -> bool) -> Option<usize> {
+        let latest_us = spot.moment.slack_us + SLACK_US;
+        let late_us = |call: &Call| Some(spot.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -latest_us);
+        let calls = self.calls.iter().enumerate().filter(|(place, call)| fits(*place, call));
+        calls.filter_map(|(place, call)| Some((late_us(call)?.abs(), place))).min().map(|(_, place)| place)
     }
 
     /// Opens a call. Those that nothing more is said of are given.

@@ -6,6 +6,7 @@ use crate::ingest::record::json::Reader;
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) key: Option<String>,
+    pub(super) user_agent: Option<String>,
     pub(super) model: Option<String>,
     pub(super) max_tokens: Option<i64>,
     pub(super) timeout_ms: Option<f64>,
@@ -21,6 +22,13 @@ impl Options {
             match &*key {
                 "idempotency_key" => options.key = reader.scalar()?.into_text().map(Into::into),
                 "timeout" => options.timeout_ms = reader.scalar()?.number().map(|seconds| seconds * 1e3),
+                "headers" if reader.peek() == Some(b'{') => reader.object(|reader, key| {
+                    if !key.eq_ignore_ascii_case("user-agent") {
+                        return reader.skip();
+                    }
+                    options.user_agent = reader.scalar()?.into_text().map(Into::into);
+                    Ok(())
+                })?,
                 "json_data" if reader.peek() == Some(b'{') => reader.object(|reader, key| {
                     match &*key {
                         "model" => options.model = reader.scalar()?.into_text().map(Into::into),

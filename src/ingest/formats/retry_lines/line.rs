@@ -15,6 +15,8 @@ pub(super) struct Failure {
     pub(super) error: Option<String>,
     /// It has the form in which SDKs print what a provider answered.
     pub(super) is_sdks: bool,
+    /// It is more than words that a retry is announced with.
+    pub(super) is_told: bool,
 }
 
 /// A retry that a line announces.
@@ -26,6 +28,13 @@ pub(super) struct Retry {
     pub(super) max_attempts: Option<i64>,
     /// There is none: the client gives up.
     pub(super) is_last: bool,
+}
+
+impl Retry {
+    /// Whether it says more than that there is one.
+    pub(super) fn says_how(&self) -> bool {
+        self.number.is_some() || self.wait_ms.is_some()
+    }
 }
 
 /// Words without one of which a line says nothing here, in lower case.
@@ -82,7 +91,7 @@ static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 /// The name of an exception, and the rest of its text.
 static EXCEPTION: LazyLock<Option<Regex>> =
-    LazyLock::new(|| regex(r"\b(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Timeout))\b\s*[:(\-]\s*(.*)"));
+    LazyLock::new(|| regex(r"\b(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Timeout)|[Ee]rror)\b\s*[:(=\-]\s*(.*)"));
 /// Words that name a failure where nothing else does.
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
@@ -140,17 +149,19 @@ pub(super) fn failure_in(line: &str, beside_retry: bool) -> Option<Failure> {
         Some((digits.as_str().parse::<i64>().ok()?, digits.end()))
     });
     let raised = captures(&EXCEPTION, line);
-    let exception = raised.as_ref().and_then(|found| found.get(1)).map(|name| name.as_str().to_owned());
+    let name = raised.as_ref().and_then(|found| found.get(1)).map(|name| name.as_str());
+    let exception = name.filter(|name| !name.eq_ignore_ascii_case("error")).map(str::to_owned);
     let rest = raised.as_ref().and_then(|found| found.get(2));
     let body = body_in(line, status.map_or(0, |(_, end)| end).min(rest.map_or(usize::MAX, |rest| rest.start())));
     let is_sdks = body.is_some() && (status.is_some() || exception.is_some());
     let words = || rest.map(|rest| rest.as_str()).filter(|words| !words.is_empty());
     let only_words = || line.get(WORDS.as_ref()?.find(line)?.start()..).filter(|_| beside_retry);
-    if status.is_none() && exception.is_none() && body.is_none() && only_words().is_none() {
+    if status.is_none() && name.is_none() && body.is_none() && only_words().is_none() {
         return None;
     }
     let error = body.or_else(|| words().or_else(only_words).map(|words| words.trim().to_owned()));
-    Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks })
+    let is_told = status.is_some() || name.is_some() || is_sdks;
+    Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks, is_told })
 }
 
 /// The body of an error from byte `from` of a line on, as JSON: a literal of Python, JSON, or JSON in a literal of bytes.

@@ -32,6 +32,8 @@ pub(in crate::ingest::formats) struct Attempt {
     /// It failed, and no line says how.
     pub(in crate::ingest::formats) is_lost: bool,
     pub(in crate::ingest::formats) should_retry: Option<bool>,
+    /// Whether the client said that it sends again.
+    pub(in crate::ingest::formats) will_retry: Option<bool>,
     /// The wait that the client states before it sends again.
     pub(in crate::ingest::formats) planned_ms: Option<f64>,
     /// Its number in the call, and the most there are, where the log counts them.
@@ -79,6 +81,7 @@ impl Attempt {
         record.put(Field::Exception, self.exception.as_deref());
         record.put(Field::Kind, self.kind);
         record.put(Field::ShouldRetry, self.should_retry);
+        record.put(Field::WillRetry, self.will_retry.or(self.planned_ms.map(|_| true)));
         record.put(Field::PlannedMs, self.planned_ms);
         record.put(Field::Number, self.number);
         record.put(Field::MaxAttempts, self.max_attempts);

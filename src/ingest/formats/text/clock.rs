@@ -2,7 +2,7 @@
 
 use crate::ingest::position::Position;
 use crate::ingest::timestamp;
-use crate::model::{Time, Zone};
+use crate::model::{NO_TIME, Time, Zone};
 
 /// A moment as a log tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,6 @@ pub(in crate::ingest::formats) struct Moment {
 
 /// A time with whole seconds may have been nearly a second later.
 const WHOLE_SECOND_US: i64 = 999_999;
-/// Where the order of lines stands for time, it begins here: 2000-01-01.
-const NO_TIME: Time = Time(946_684_800_000_000);
 /// What one line is further than the line before, where nothing tells, µs.
 const STEP_US: i64 = 1_000;
 /// A logger writes the time within so many bytes of the front of a line.
