@@ -52,8 +52,11 @@ fn from_other_text(text: &str, zone: Zone) -> Option<Time> {
 
 /// `2026-01-05 10:00:00 +0200` and the Common Log Format, with their offsets.
 fn zoned(text: &str) -> Option<Time> {
-    let spelled =
-        ["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z"];
+    // The date of HTTP and mail: a comma behind its weekday.
+    if let Ok(time) = DateTime::parse_from_rfc2822(text) {
+        return Some(Time(time.timestamp_micros()));
+    }
+    let spelled = ["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S %z"];
     let text = text.replace(',', ".");
     let dated = spelled.iter().find_map(|format| DateTime::parse_from_str(&text, format).ok());
     dated.map(|time| Time(time.timestamp_micros()))

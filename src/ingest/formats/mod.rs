@@ -1,17 +1,33 @@
 //! Every format that attempts are read from: one file or folder each.
 
+mod access_logs;
+mod aimock;
+mod aws;
 mod claude_code;
 mod claude_stream_json;
+mod cloudflare;
 mod copilot_events;
 mod csv;
 mod draft;
 mod events;
+mod exchanges;
 mod json_lines;
+mod json_objects;
+mod langfuse;
+mod litellm;
+mod llmock;
 mod logfmt;
+mod model_api;
 pub(in crate::ingest) mod native;
+mod node_sdk;
+mod ocr_report;
 mod otlp;
+mod python_sdk;
 mod qwen_code;
+mod retry_lines;
+mod text;
 mod tree;
+mod undated;
 
 use super::envelope::ENVELOPES;
 use super::format::Format;
@@ -25,9 +41,23 @@ pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
     &otlp::console::Console,
     &copilot_events::CopilotEvents,
     &qwen_code::QwenCode,
+    &litellm::LiteLlm,
+    &exchanges::Har,
+    &exchanges::ApiLog,
+    &access_logs::Envoy,
+    &access_logs::Nginx,
+    &langfuse::Langfuse,
+    &llmock::LlMock,
+    &aimock::AiMock,
+    &ocr_report::OcrReport,
+    &aws::Aws,
+    &cloudflare::Cloudflare,
+    &python_sdk::PythonSdk,
+    &node_sdk::NodeSdk,
     &native::Native,
     &logfmt::Logfmt,
     &csv::Csv,
+    &retry_lines::RetryLines,
 ];
 
 /// A format that the user names.

@@ -85,7 +85,7 @@ pub(in crate::ingest) enum Header {
     SdkRetryCount,
     /// How often Envoy sent the request upstream, from 1 (Envoy documentation, HTTP header manipulation).
     UpstreamAttempts,
-    /// How often LiteLLM sent it again, from 0.
+    /// How often LiteLLM or Portkey sent it again, from 0.
     GatewayRetries,
     IdempotencyKey,
     UserAgent,
@@ -116,6 +116,8 @@ const NAMES: &[(&str, Header)] = &[
     ("x-stainless-retry-count", Header::SdkRetryCount),
     ("x-envoy-attempt-count", Header::UpstreamAttempts),
     ("x-litellm-attempted-retries", Header::GatewayRetries),
+    // Portkey docs, Automatic retries: -1 where they were used up.
+    ("x-portkey-retry-attempt-count", Header::GatewayRetries),
     ("idempotency-key", Header::IdempotencyKey),
     ("user-agent", Header::UserAgent),
     ("x-stainless-package-version", Header::PackageVersion),

@@ -1,6 +1,6 @@
 //! Records of formats that are no JSON objects: made field by field.
 
-use super::error_body::{self, INSIDE};
+use super::error_body::{self, ErrorBody, INSIDE};
 use super::fields::Field;
 use super::headers;
 use super::json::Reader;
@@ -29,6 +29,22 @@ impl<'a> Record<'a> {
         if !is_read {
             self.headers.set_bare(&Scalar::Text(Cow::Borrowed(text)));
         }
+    }
+
+    /// Reads request headers, of which those count that say who sent it: JSON of any shape.
+    pub(in crate::ingest) fn put_request_headers(&mut self, json: &'a str) {
+        let _ = headers::read_of_request(&mut Reader::new(json), &mut self.headers);
+    }
+
+    /// Reads the body of a response, JSON or a stream of events, once all else was put: it counts where it is called an
+    /// error, or where the record says that the attempt failed.
+    pub(in crate::ingest) fn put_body(&mut self, text: &'a str) {
+        let mut body = ErrorBody::default();
+        let is_read = is_json(text) && error_body::read(&mut Reader::new(text), &mut body, 0).is_ok();
+        if !is_read {
+            body.set_bare(Scalar::Text(Cow::Borrowed(text)), 0);
+        }
+        self.take_body(body);
     }
 
     /// Reads what was said of an error: its body as JSON, or words.

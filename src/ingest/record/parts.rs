@@ -86,26 +86,13 @@ impl<'r, 'a> Parts<'r, 'a> {
         better
     }
 
-    /// A response body is an error only when it is called one, or when the record says that the attempt failed: any
-    /// other is an answer, and answers are not looked at.
+    /// What only the whole record tells.
     pub(in crate::ingest) fn finish(self) {
         let own_outcome = OUTCOMES.iter().any(|field| self.ranks[*field as usize] < NESTED);
         let (record, body) = (self.record, self.body);
         record.outcome_is_nested = !own_outcome;
         record.stamp_rank = self.ranks[Field::Ts as usize] % LOOSE;
-        if !body.present {
-            return;
-        }
-        record.error.stream_ended = body.stream_ended;
-        let refused = record.status.or(body.status).is_some_and(|status| status >= 400);
-        let failed = refused || record.success == Some(false) || record.error_type.is_some() || record.error.present;
-        // What failed for its answer has an answer for a body, and that has neither code nor message.
-        let told = || record.mid_stream || logged(record).1 || record.kind.as_deref().and_then(kind_named).is_some();
-        let failed = failed || ((body.code.is_some() || body.message.is_some()) && told());
-        if body.named || failed {
-            let error = std::mem::take(&mut record.error);
-            record.error = error_body::merged(body, error);
-        }
+        record.take_body(body);
     }
 
     /// Reads the value of a key that is built in, and passes any other.
@@ -237,6 +224,26 @@ impl<'r, 'a> Parts<'r, 'a> {
     pub(in crate::ingest) fn set_client(&mut self, value: Scalar<'a>) {
         if let Scalar::Text(text) = value {
             self.record.user_agent = Some(text);
+        }
+    }
+}
+
+impl<'a> Record<'a> {
+    /// A response body is an error only when it is called one, or when the record says that the attempt failed: any
+    /// other is an answer, and answers are not looked at.
+    pub(in crate::ingest) fn take_body(&mut self, body: ErrorBody<'a>) {
+        if !body.present {
+            return;
+        }
+        self.error.stream_ended = body.stream_ended;
+        let refused = self.status.or(body.status).is_some_and(|status| status >= 400);
+        let failed = refused || self.success == Some(false) || self.error_type.is_some() || self.error.present;
+        // What failed for its answer has an answer for a body, and that has neither code nor message.
+        let told = || self.mid_stream || logged(self).1 || self.kind.as_deref().and_then(kind_named).is_some();
+        let failed = failed || ((body.code.is_some() || body.message.is_some()) && told());
+        if body.named || failed {
+            let error = std::mem::take(&mut self.error);
+            self.error = error_body::merged(body, error);
         }
     }
 }

@@ -1,0 +1,104 @@
+//! Access logs of proxies, whose lines are requests of clients: those to model APIs are attempts.
+
+mod envoy;
+mod envoy_flags;
+mod envoy_text;
+mod nginx;
+mod nginx_fields;
+
+pub(in crate::ingest) use envoy::Envoy;
+pub(in crate::ingest) use nginx::Nginx;
+
+/// A part of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Token<'l> {
+    text: &'l str,
+    /// What stands around it: `"`, `[`, or a space.
+    around: u8,
+}
+
+/// The parts of a line: what stands in quotes, in brackets, or between spaces. `None` where one is left open.
+fn tokens(line: &str) -> Option<Vec<Token<'_>>> {
+    let mut tokens = Vec::new();
+    let mut rest = line.trim();
+    while let Some(first) = rest.bytes().next() {
+        let (start, end, after) = match first {
+            b'"' => {
+                let end = closing_quote(rest)?;
+                (1, end, end + 1)
+            }
+            b'[' => {
+                let end = rest.find(']')?;
+                (1, end, end + 1)
+            }
+            _ => {
+                let end = end_of_word(rest)?;
+                (0, end, end)
+            }
+        };
+        tokens.push(Token { text: &rest[start..end], around: if start == 1 { first } else { b' ' } });
+        rest = rest[after..].trim_start();
+    }
+    Some(tokens)
+}
+
+/// Where a word ends: at a space, of `key="a, b"` behind the quotes.
+fn end_of_word(text: &str) -> Option<usize> {
+    let end = text.find(' ').unwrap_or(text.len());
+    match text[..end].find("=\"") {
+        Some(sign) => Some(sign + 2 + closing_quote(&text[sign + 1..])?),
+        None => Some(end),
+    }
+}
+
+/// Where the text that begins with a quote has its other one; a backslash escapes one.
+fn closing_quote(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    loop {
+        match bytes.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+impl<'l> Token<'l> {
+    /// What it says, unless it is the sign for nothing.
+    fn said(self) -> Option<&'l str> {
+        (!matches!(self.text.trim(), "" | "-")).then_some(self.text)
+    }
+
+    /// The path in `POST /path HTTP/1.1`.
+    fn path(self) -> Option<&'l str> {
+        let (method, rest) = self.text.split_once(' ')?;
+        let path = rest.rsplit_once(' ').filter(|(_, version)| version.starts_with("HTTP/")).map(|(path, _)| path)?;
+        let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
+        (self.around == b'"' && is_method).then_some(path)
+    }
+
+    fn status(self) -> Option<i64> {
+        let status: i64 = self.text.parse().ok()?;
+        (self.around == b' ' && (self.text.len() == 3 || status == 0)).then_some(status)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn lines_fall_into_what_stands_in_quotes_brackets_or_between_spaces() {
+        let texts = |line| tokens(line).unwrap().iter().map(|token| token.text).collect::<Vec<_>>();
+        assert_eq!(
+            texts(r#"[t z] "GET / HTTP/1.1" 200 - "a \" b" """#),
+            ["t z", "GET / HTTP/1.1", "200", "-", r#"a \" b"#, ""]
+        );
+        assert_eq!(texts(r#"a urt="1.0, 0.5" b=c"#), ["a", r#"urt="1.0, 0.5""#, "b=c"]);
+        assert_eq!(tokens(r#""open"#), None);
+        assert_eq!(tokens("[open"), None);
+        assert_eq!(tokens(r#""\"#), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! nginx and others that write the combined format: requests to model APIs, and each server that was tried for one.
+
+use super::nginx_fields::Upstream;
+use super::tokens;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::formats::json_objects::Members;
+use crate::ingest::formats::model_api;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::{FINGERPRINT, Field, Record};
+use crate::ingest::sink::Sink;
+use crate::ingest::timestamp;
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+
+/// A request of a client a line.
+pub(in crate::ingest) struct Nginx;
+
+impl Format for Nginx {
+    fn name(&self) -> &'static str {
+        "nginx"
+    }
+
+    fn description(&self) -> &'static str {
+        "Access logs in the combined format, or JSON with `upstream_status`; every server that nginx tried is an attempt."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`\"POST /v1/messages HTTP/1.1\" 200 512` behind `[time]`, with the path of a model API"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let (mut fit, mut all, mut requests) = (0, 0, 0);
+        for line in head.lines() {
+            all += 1;
+            let text = tokens_of(line);
+            let json = text.is_none().then(|| json_of(line)).flatten();
+            let Some(served) = text.or(json) else { continue };
+            fit += 1;
+            requests += usize::from(model_api::is_request(&served.path));
+        }
+        // Other servers write such lines, too: of those that name no model API nothing is to be read.
+        if requests > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(NginxDecoder)
+    }
+}
+
+struct NginxDecoder;
+
+impl Decoder for NginxDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| match tokens_of(line).or_else(|| json_of(line)) {
+            Some(served) if model_api::is_request(&served.path) => served.give(sink, line, at),
+            _ => sink.noise(),
+        });
+    }
+}
+
+/// A request that was served.
+struct Served<'l> {
+    /// When it was over: nginx writes the line then.
+    ended: Cow<'l, str>,
+    path: Cow<'l, str>,
+    status: i64,
+    agent: Option<Cow<'l, str>>,
+    upstream: Upstream,
+}
+
+/// `addr - user [time] "request" status bytes "referer" "agent" ..`
+fn tokens_of(line: &str) -> Option<Served<'_>> {
+    if line.starts_with(['{', '[', '"']) {
+        return None;
+    }
+    let tokens = tokens(line)?;
+    let place = tokens.iter().position(|token| token.around == b'[')?;
+    let [time, request, status, _, rest @ ..] = &tokens[place..] else { return None };
+    let path = request.path()?;
+    // A time, a server's own name and the like may stand in front of the address.
+    if place > 6 {
+        return None;
+    }
+    let (agent, rest) = match rest {
+        [_, agent, rest @ ..] => (agent.said(), rest),
+        _ => (None, &[][..]),
+    };
+    Some(Served {
+        ended: Cow::Borrowed(time.text),
+        path: Cow::Borrowed(path),
+        status: status.status()?,
+        agent: agent.map(Cow::Borrowed),
+        upstream: Upstream::of(rest),
+    })
+}
+
+/// The same as a JSON object whose keys are named like variables of nginx.
+fn json_of(line: &str) -> Option<Served<'_>> {
+    if !line.starts_with('{') || !line.contains("\"upstream_status\"") {
+        return None;
+    }
+    let members = Members::of(line).ok()?;
+    let path = members.first(&["request_uri", "uri"]).into_text().or_else(|| {
+        let request = members.words("request")?;
+        request.split(' ').nth(1).map(|path| Cow::Owned(path.to_owned()))
+    })?;
+    let mut upstream = Upstream::default();
+    for key in ["upstream_status", "upstream_response_time", "upstream_addr", "request_time", "request_id"] {
+        if let Some(value) = members.words(key) {
+            upstream.take(key, &value);
+        }
+    }
+    Some(Served {
+        ended: members
+            .first(&["msec", "time_iso8601", "time_local", "@timestamp", "timestamp", "time", "ts"])
+            .into_text()?,
+        path,
+        status: members.integer("status")?,
+        agent: members.first(&["http_user_agent", "user_agent"]).into_text(),
+        upstream,
+    })
+}
+
+impl Served<'_> {
+    fn give(&self, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+        let tries = self.upstream.statuses.len();
+        if tries < 2 {
+            let mut record = self.record(Some(self.status));
+            record.put(Field::EndedAt, &*self.ended);
+            record.put(Field::DurationS, self.upstream.request_s.or(self.upstream.seconds.first().copied()));
+            record.put(Field::RequestId, self.upstream.request_id.as_deref());
+            return sink.record(&record, raw, at);
+        }
+        let own_call = || format!("{:016x}", FINGERPRINT.hash_one(raw));
+        let call = self.upstream.request_id.clone().unwrap_or_else(own_call);
+        let mut started = self.started_us(sink);
+        for (nth, status) in self.upstream.statuses.iter().enumerate() {
+            let mut record = self.record(*status);
+            let seconds = self.upstream.seconds.get(nth).copied();
+            match started {
+                Some(us) => record.put(Field::StartedAt, us),
+                None => record.put(Field::EndedAt, &*self.ended),
+            }
+            record.put(Field::DurationS, seconds);
+            record.put(Field::CallId, call.as_str());
+            record.put(Field::Number, nth as i64 + 1);
+            record.put(Field::Host, self.upstream.servers.get(nth).map(String::as_str));
+            started = started.zip(seconds).map(|(us, seconds)| us + (seconds * 1e6) as i64);
+            let text = format!("{raw} {}/{tries}", nth + 1);
+            sink.record(&record, &text, Position { record: nth as u32, ..at });
+        }
+    }
+
+    /// When the first server was asked, in µs since the epoch, where the line tells how long each took.
+    fn started_us(&self, sink: &Sink<'_>) -> Option<i64> {
+        let ended = timestamp::from_text(&self.ended, sink.zone())?;
+        let of_tries = self.upstream.seconds.iter().sum::<f64>();
+        let total = self.upstream.request_s.unwrap_or(of_tries).max(of_tries);
+        (!self.upstream.seconds.is_empty()).then(|| ended.0 - (total * 1e6) as i64)
+    }
+
+    /// What all attempts of it share, and the status of one.
+    fn record(&self, status: Option<i64>) -> Record<'_> {
+        let mut record = Record::default();
+        record.layer = Some(Cow::Borrowed("gateway"));
+        record.put(Field::UserAgent, self.agent.as_deref());
+        model_api::put_url(&mut record, Cow::Borrowed(&self.path));
+        match status.filter(|status| *status > 0) {
+            Some(status) => record.put(Field::Status, status),
+            None => record.put(Field::Kind, "connection_error"),
+        }
+        record
+    }
+}

@@ -1,0 +1,165 @@
+//! What log formats of nginx add behind the combined one: how each server of an upstream answered, and how long it took.
+
+use super::Token;
+
+/// What nginx says of the servers it passed a request to, in turn (nginx docs, ngx_http_upstream_module).
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Upstream {
+    /// A status for each server; `None` where it gave none.
+    pub(super) statuses: Vec<Option<i64>>,
+    /// Seconds for each.
+    pub(super) seconds: Vec<f64>,
+    pub(super) servers: Vec<String>,
+    /// Seconds of the whole request.
+    pub(super) request_s: Option<f64>,
+    pub(super) request_id: Option<String>,
+}
+
+impl Upstream {
+    /// From the parts of a line behind the combined format. Fields that no key names are told by their looks: a list of
+    /// statuses, of times or of servers. One status alone says no more than that of the answer.
+    pub(super) fn of(rest: &[Token<'_>]) -> Upstream {
+        let mut upstream = Upstream::default();
+        for (key, value) in fields(rest) {
+            upstream.take(key, &value);
+        }
+        let tries = upstream.statuses.len();
+        if upstream.seconds.len() != tries {
+            upstream.seconds.clear();
+        }
+        if upstream.servers.len() != tries {
+            upstream.servers.clear();
+        }
+        upstream
+    }
+
+    /// Takes a field; one without a key has an empty one. A list says by its looks what it is, but for counts of bytes.
+    pub(super) fn take(&mut self, key: &str, value: &str) {
+        let names = |words: &[&str]| words.iter().any(|word| key.contains(word));
+        let is_nameless = key.is_empty();
+        if names(&["bytes", "length", "size"]) {
+            return;
+        }
+        if let Some(statuses) = list(value, status) {
+            let is_named = key == "us" || names(&["status"]);
+            if is_named || (statuses.len() > 1 && self.statuses.is_empty()) {
+                self.statuses = statuses;
+            }
+        } else if let Some(seconds) = list(value, seconds) {
+            if seconds.len() > 1 || is_nameless || matches!(key, "rt" | "urt") || names(&["time"]) {
+                self.take_seconds(key, seconds.into_iter().map(Option::unwrap_or_default).collect());
+            }
+        } else if let Some(servers) = list(value, server) {
+            self.servers = servers.into_iter().map(|server| server.unwrap_or_default().to_owned()).collect();
+        } else if key == "rid" || key.ends_with("request_id") || (is_nameless && is_request_id(value)) {
+            self.request_id = Some(value.to_owned());
+        }
+    }
+
+    /// Connecting and the first byte take no longer than the answer, and that no longer than the request.
+    fn take_seconds(&mut self, key: &str, seconds: Vec<f64>) {
+        let sum = |list: &[f64]| list.iter().sum::<f64>();
+        if seconds.len() > 1 || key.contains("upstream") || key == "urt" {
+            if seconds.len() > self.seconds.len() || sum(&seconds) > sum(&self.seconds) {
+                self.seconds = seconds;
+            }
+        } else if self.request_s.is_none_or(|known| sum(&seconds) > known) {
+            self.request_s = Some(sum(&seconds));
+        }
+    }
+}
+
+/// `$request_id`: 16 bytes in hexadecimal.
+fn is_request_id(value: &str) -> bool {
+    value.len() == 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Fields with their keys, if they have any. A list that no quotes hold together has a space behind each comma, and a
+/// colon between groups of servers.
+fn fields<'l>(rest: &[Token<'l>]) -> Vec<(&'l str, String)> {
+    let mut fields: Vec<(&str, String)> = Vec::new();
+    let mut goes_on = false;
+    for token in rest {
+        let is_sign = token.around == b' ' && token.text == ":";
+        match fields.last_mut() {
+            Some((_, value)) if token.around == b' ' && (goes_on || is_sign) => {
+                value.push(' ');
+                value.push_str(token.text);
+            }
+            _ => {
+                let (key, value) =
+                    token.text.split_once('=').filter(|(key, _)| is_key(key)).unwrap_or(("", token.text));
+                fields.push((key, value.trim_matches('"').to_owned()));
+            }
+        }
+        goes_on = token.around == b' ' && (is_sign || token.text.ends_with(','));
+    }
+    fields
+}
+
+fn is_key(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Members of a list, of which at least one is such a value, and the others are it or the sign for nothing.
+fn list<'v, T>(value: &'v str, read: fn(&'v str) -> Option<T>) -> Option<Vec<Option<T>>> {
+    let members = value.split(", ").flat_map(|part| part.split(" : ")).map(str::trim);
+    let members: Vec<Option<T>> =
+        members.map(|member| if member == "-" { Some(None) } else { read(member).map(Some) }).collect::<Option<_>>()?;
+    members.iter().any(Option::is_some).then_some(members)
+}
+
+fn status(text: &str) -> Option<i64> {
+    text.parse().ok().filter(|status| text.len() == 3 && (100..600).contains(status))
+}
+
+fn seconds(text: &str) -> Option<f64> {
+    let is_decimal = text.contains('.') && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|_| is_decimal)
+}
+
+/// `10.0.0.1:443`, `[::1]:443`, `unix:/run/x.sock`.
+fn server(text: &str) -> Option<&str> {
+    let has_port =
+        text.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
+    (has_port || text.starts_with("unix:")).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::tokens;
+    use super::*;
+
+    fn of(rest: &str) -> Upstream {
+        Upstream::of(&tokens(rest).unwrap())
+    }
+
+    #[test]
+    fn lists_are_told_by_key_or_by_their_looks() {
+        let both = [
+            r#"rt=1.750 us="502, 200" urt="0.500, 1.250" ua="10.0.0.1:443, 10.0.0.2:443""#,
+            r#"request_time=1.750 upstream_status=502, 200 upstream_response_time=0.500, 1.250 upstream_addr=10.0.0.1:443, 10.0.0.2:443"#,
+            r#""502, 200" 1.750 "0.010, 0.010" "0.500, 1.250" "10.0.0.1:443, 10.0.0.2:443""#,
+            "1.750 0.500, 1.250 502, 200 10.0.0.1:443, 10.0.0.2:443",
+            "502 : 200 0.500 : 1.250 1.750 10.0.0.1:443 : 10.0.0.2:443",
+        ];
+        for rest in both {
+            let found = of(rest);
+            assert_eq!(found.statuses, [Some(502), Some(200)], "{rest}");
+            assert_eq!((found.seconds, found.request_s), (vec![0.5, 1.25], Some(1.75)), "{rest}");
+        }
+        assert_eq!(of(r#"us="-, 200" urt="0.000, 1.250""#).statuses, [None, Some(200)]);
+    }
+
+    #[test]
+    fn one_number_without_a_key_is_no_status() {
+        assert_eq!(of("423 0.250").statuses, []);
+        assert_eq!(of("423 0.250").request_s, Some(0.25));
+        assert_eq!(of("upstream_status=429").statuses, [Some(429)]);
+        assert_eq!(
+            of("0af7651916cd43dd8448eb211c80319c").request_id.as_deref(),
+            Some("0af7651916cd43dd8448eb211c80319c")
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! AWS SDKs: what they keep of a response beside its payload, as programs that call Bedrock log it.
+//!
+//! botocore has `ResponseMetadata`, the SDK for JavaScript `$metadata`; both count the attempts behind one response.
+
+use super::json_objects::{Members, told_by_members};
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, Record, whole_record};
+use crate::ingest::sink::Sink;
+
+/// Responses of Bedrock a line.
+pub(in crate::ingest) struct Aws;
+
+impl Format for Aws {
+    fn name(&self) -> &'static str {
+        "aws-sdk"
+    }
+
+    fn description(&self) -> &'static str {
+        "Responses of Amazon Bedrock as AWS SDKs give them, with the number of attempts behind each."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`ResponseMetadata` with `RetryAttempts`, or `$metadata` with `attempts`"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        match told_by_members(head, "\"ResponseMetadata\"", |members| metadata_of(members).is_some()) {
+            Match::No => told_by_members(head, "\"$metadata\"", |members| metadata_of(members).is_some()),
+            fit => fit,
+        }
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(AwsDecoder)
+    }
+}
+
+/// What counts attempts, which may stand in the response, itself a member of what was logged.
+fn metadata_of<'t>(members: &Members<'t>) -> Option<(Members<'t>, Members<'t>)> {
+    let of = |holder: &Members<'t>| {
+        let (python, js) = (holder.object("ResponseMetadata"), holder.object("$metadata"));
+        let found = [(python, "RetryAttempts"), (js, "attempts")];
+        found.into_iter().find(|(metadata, count)| metadata.has(count)).map(|(metadata, _)| metadata)
+    };
+    let inner = ["response", "error", "result", "err"].iter().map(|key| members.object(key));
+    std::iter::once(members.clone()).chain(inner).find_map(|holder| Some((of(&holder)?, holder)))
+}
+
+struct AwsDecoder;
+
+impl Decoder for AwsDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| {
+            let line = line.trim_start_matches('\u{feff}');
+            match Members::of(line) {
+                Ok(members) => take(&members, sink, line, at),
+                Err(_) if !line.starts_with('{') => sink.noise(),
+                Err(fault) => sink.reject(fault.what, fault.at as u64 + 1, line, at),
+            }
+        });
+    }
+}
+
+fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    let Some((metadata, holder)) = metadata_of(members) else { return sink.noise() };
+    // What the program logs beside it is its own, and read as any log is.
+    let mut record = whole_record(raw, &sink.dialect().fields).unwrap_or_default();
+    let (request, error) = (metadata.first(&["RequestId", "requestId"]), holder.json("Error"));
+    record.put(Field::RequestId, request);
+    record.put(Field::Status, metadata.first(&["HTTPStatusCode", "httpStatusCode"]));
+    record.outcome_is_nested = false;
+    if record.provider.is_none() {
+        record.put(Field::Provider, "bedrock");
+    }
+    if let Some(headers) = metadata.json("HTTPHeaders") {
+        record.put_headers(headers);
+    }
+    if record.ts.is_none() && record.started_at.is_none() && record.ended_at.is_none() {
+        // The server's clock, when it answered.
+        record.put(Field::EndedAt, metadata.object("HTTPHeaders").scalar("date"));
+    }
+    if let Some(error) = error {
+        record.put_error(error);
+    }
+    put_usage(&mut record, &holder);
+    // Python counts those beyond the first, JavaScript all.
+    let retries = metadata.integer("RetryAttempts").map(|retries| retries.saturating_add(1));
+    record.attempts_implied = retries.or(metadata.integer("attempts"));
+    sink.record(&record, raw, at);
+}
+
+/// Tokens as the Converse API counts them.
+fn put_usage<'t>(record: &mut Record<'t>, response: &Members<'t>) {
+    let usage = response.object("usage");
+    usage.put(
+        record,
+        &[
+            ("inputTokens", Field::InputTokens),
+            ("outputTokens", Field::OutputTokens),
+            ("cacheReadInputTokens", Field::CacheRead),
+            ("cacheWriteInputTokens", Field::CacheWrite),
+        ],
+    );
+    record.put(Field::StopReason, response.scalar("stopReason"));
+}

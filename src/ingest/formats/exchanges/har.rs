@@ -1,0 +1,93 @@
+//! HAR 1.2: what browsers, mitmproxy, Proxyman and others record.
+
+use super::{put_answer, put_request};
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::formats::json_objects::{Members, ObjectDecoder, told_by_members};
+use crate::ingest::formats::model_api;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::borrow::Cow;
+
+/// Entries of a HAR document, one a line.
+pub(in crate::ingest) struct Har;
+
+impl Format for Har {
+    fn name(&self) -> &'static str {
+        "har"
+    }
+
+    fn description(&self) -> &'static str {
+        "HTTP Archive 1.2, of which requests to model APIs are attempts."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`log.entries[]` with `startedDateTime`, `request.url` and `response`"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        told_by_members(head, "\"startedDateTime\"", is_entry)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ObjectDecoder(take))
+    }
+}
+
+fn is_entry(members: &Members<'_>) -> bool {
+    members.has_all(&["startedDateTime", "request", "response"]) && members.object("request").has("url")
+}
+
+fn take(entry: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    let (request, response) = (entry.object("request"), entry.object("response"));
+    let Some(url) = request.words("url").filter(|url| model_api::is_request(url)) else { return sink.noise() };
+    if request.words("method").is_some_and(|method| method.eq_ignore_ascii_case("OPTIONS")) {
+        // A browser asks whether it may.
+        return sink.noise();
+    }
+    let asked = request.object("postData").words("text");
+    let answer = text_of(&response.object("content"));
+    let comment = response.words("_error").or_else(|| entry.words("comment")).unwrap_or_default();
+    let mut record = Record::default();
+    record.put(Field::StartedAt, entry.scalar("startedDateTime"));
+    record.duration_ms = entry.number("time").filter(|ms| *ms >= 0.0);
+    put_request(&mut record, url, request.json("headers"), asked.as_deref());
+    match response.integer("status").filter(|status| *status > 0) {
+        Some(status) => {
+            record.put(Field::Status, status);
+            if let Some(headers) = response.json("headers") {
+                record.put_headers(headers);
+            }
+            put_answer(&mut record, &answer);
+        }
+        None => put_failure(&mut record, &comment),
+    }
+    sink.record(&record, raw, at);
+}
+
+/// A request that got no answer, and what the recorder says of it: `net::ERR_TIMED_OUT`.
+fn put_failure<'t>(record: &mut Record<'t>, comment: &'t str) {
+    let says = |word: &str| comment.to_ascii_lowercase().contains(word);
+    let kind = if says("timed_out") || says("timeout") || says("timed out") {
+        "timeout"
+    } else if says("err_aborted") || says("cancel") {
+        "cancelled"
+    } else {
+        "connection_error"
+    };
+    record.put(Field::Kind, kind);
+    record.put(Field::ErrorMessage, Some(comment).filter(|comment| !comment.is_empty()));
+}
+
+/// The body of a response, which may be in base64.
+fn text_of<'t>(content: &Members<'t>) -> Cow<'t, str> {
+    let text = content.words("text").unwrap_or_default();
+    if content.words("encoding").as_deref() != Some("base64") {
+        return text;
+    }
+    let bytes = STANDARD.decode(text.trim()).unwrap_or_default();
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,104 @@
+//! LiteLLM: logging payloads of its callbacks, rows of its spend log, and its own log as JSON.
+//!
+//! Sources: litellm/types/utils.py (`StandardLoggingPayload`), litellm/_logging.py (`JsonFormatter`),
+//! litellm/router_utils/add_retry_fallback_headers.py.
+
+mod json_log;
+mod payload;
+mod spend;
+
+use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+
+/// What LiteLLM writes of its requests.
+pub(in crate::ingest) struct LiteLlm;
+
+impl Format for LiteLlm {
+    fn name(&self) -> &'static str {
+        "litellm"
+    }
+
+    fn description(&self) -> &'static str {
+        "LiteLLM's standard logging payloads, rows of its spend log, and its log as JSON."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`call_type` and `startTime` beside `litellm_call_id`, `hidden_params` or `spend`, or `component` LiteLLM"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        match told_by_members(head, "\"call_type\"", |members| kind_of(members).is_some()) {
+            Match::No => told_by_members(head, "LiteLLM", |members| kind_of(members).is_some()),
+            fit => fit,
+        }
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ObjectDecoder(take))
+    }
+}
+
+/// Keys under which callbacks keep a payload.
+const WRAPPERS: [&str; 4] = ["payload", "standard_logging_object", "standard_logging_payload", "kwargs"];
+
+/// What an object is.
+enum Kind<'t> {
+    Payload(Members<'t>),
+    SpendRow,
+    LogLine,
+}
+
+fn kind_of<'t>(members: &Members<'t>) -> Option<Kind<'t>> {
+    if is_payload(members) {
+        return Some(Kind::Payload(members.clone()));
+    }
+    if members.has_all(&["request_id", "call_type", "spend", "startTime"]) {
+        return Some(Kind::SpendRow);
+    }
+    if json_log::is_line(members) {
+        return Some(Kind::LogLine);
+    }
+    let inner = WRAPPERS.iter().map(|key| members.object(key)).find(|inner| !inner.is_empty())?;
+    match kind_of(&inner)? {
+        Kind::Payload(payload) => Some(Kind::Payload(payload)),
+        _ => None,
+    }
+}
+
+fn is_payload(members: &Members<'_>) -> bool {
+    members.has_all(&["startTime", "call_type"])
+        && ["litellm_call_id", "hidden_params", "model_map_information"].iter().any(|key| members.has(key))
+}
+
+fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    match kind_of(members) {
+        Some(Kind::Payload(payload)) => payload::take(&payload, sink, raw, at),
+        Some(Kind::SpendRow) => spend::take(members, sink, raw, at),
+        Some(Kind::LogLine) => json_log::take(members, sink, raw, at),
+        None => sink.noise(),
+    }
+}
+
+/// What `error_information` says. LiteLLM gives overloads of Anthropic as 500; the type in their text tells (measured
+/// with 1.110: `InternalServerError: AnthropicError - {"type": "error", "error": {"type": "overloaded_error", ..}}`).
+fn put_error<'t>(record: &mut Record<'t>, error: &Members<'t>, message: Option<&'t str>) {
+    record.put(Field::Code, error.scalar("error_code"));
+    record.put(Field::Exception, error.scalar("error_class"));
+    record.put(Field::RequestId, error.scalar("error_provider_request_id"));
+    record.put(Field::Provider, error.scalar("llm_provider"));
+    let Some(message) = message else { return };
+    if let Some(start) = message.find('{') {
+        // What stands behind the body is a word of advice.
+        let end = message.rfind('}').map_or(message.len(), |end| end + 1);
+        record.put_error(message.get(start..end).unwrap_or_default());
+    }
+    let overloaded = record.error.error_type.as_deref() == Some("overloaded_error");
+    if overloaded && record.status == Some(500) {
+        record.status = Some(529);
+    }
+    record.put(Field::ErrorMessage, message);
+}

@@ -1,0 +1,124 @@
+//! Standard logging payloads: one for each attempt of the router, and one for each call where there is no router.
+
+use crate::ingest::formats::json_objects::Members;
+use crate::ingest::position::Position;
+use crate::ingest::record::scalar::Scalar;
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+use std::borrow::Cow;
+
+const FIELDS: &[(&str, Field)] = &[
+    ("startTime", Field::StartedAt),
+    ("endTime", Field::EndedAt),
+    ("stream", Field::Stream),
+    ("model", Field::Model),
+    ("custom_llm_provider", Field::Provider),
+    ("api_base", Field::Endpoint),
+    ("prompt_tokens", Field::InputTokens),
+    ("completion_tokens", Field::OutputTokens),
+    ("response_cost", Field::CostUsd),
+];
+
+pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    if payload.scalar("cache_hit").truth() == Some(true) {
+        // Nothing was sent.
+        return sink.noise();
+    }
+    let (error, metadata) = (payload.object("error_information"), payload.object("metadata"));
+    let hidden = payload.object("hidden_params");
+    let headers = hidden.object("additional_headers");
+    let message = error.words("error_message").or_else(|| payload.words("error_str"));
+    let mut record = Record::default();
+    record.client = Some(Cow::Borrowed("litellm"));
+    put_names(&mut record, payload, &metadata);
+    put_headers(&mut record, &headers);
+    payload.put(&mut record, FIELDS);
+    let started = payload.number("startTime");
+    if record.stream
+        && let (Some(started), Some(first)) = (started, payload.number("completionStartTime"))
+    {
+        record.put(Field::TtftS, first - started);
+    }
+    match payload.words("status").as_deref() {
+        Some("success") => {
+            record.success = Some(true);
+            let choices = payload.object("response").objects("choices");
+            if let Some(choice) = choices.first() {
+                record.put(Field::StopReason, choice.scalar("finish_reason"));
+            }
+        }
+        Some("failure") => {
+            record.success = Some(false);
+            // What a failure does not say itself.
+            let provider = record.provider.take();
+            super::put_error(&mut record, &error, message.as_deref());
+            record.provider = provider.or(record.provider.take());
+        }
+        _ => return sink.noise(),
+    }
+    put_number(&mut record, &metadata, &headers);
+    let took_s = payload.number("endTime").zip(started).map(|(ended, started)| ended - started);
+    record.attempts_implied = retried_beneath(&record, payload, took_s.unwrap_or(0.0));
+    sink.record(&record, raw, at);
+}
+
+/// Attempts of one call share the trace, unless the user gave a session: its id then stands for the trace of all of
+/// its calls.
+fn put_names<'t>(record: &mut Record<'t>, payload: &Members<'t>, metadata: &Members<'t>) {
+    let (trace, session) = (payload.words("trace_id"), payload.words("session_id"));
+    if trace.is_some() && session.is_none() {
+        record.call_id = trace.clone();
+    }
+    record.run_id = session.or(trace);
+    // Only the router knows of groups of deployments.
+    let is_routed = ["model_group", "model_id"].iter().any(|key| payload.words(key).is_some());
+    if is_routed {
+        record.layer = Some(Cow::Borrowed("gateway"));
+    }
+    record.put(Field::ApiKey, metadata.scalar("user_api_key_hash"));
+    record.put(Field::Org, metadata.first(&["user_api_key_org_id", "user_api_key_team_id"]));
+}
+
+/// Failures keep the provider's own names, successes write `llm_provider-` before them, older versions underscores.
+fn put_headers<'t>(record: &mut Record<'t>, headers: &Members<'t>) {
+    for (name, value) in headers.iter().filter(|(name, _)| !name.starts_with("x-litellm-")) {
+        let name = name.strip_prefix("llm_provider-").unwrap_or(name).replace('_', "-");
+        let value = crate::ingest::record::json::Reader::new(value).scalar().unwrap_or(Scalar::Null);
+        record.put_header(&name, value);
+    }
+}
+
+/// How many retries there were before: of the model that answered, so a fallback says nothing of the models before it.
+/// The attempts of a session are told apart without numbers, as only the last one has one.
+fn put_number<'t>(record: &mut Record<'t>, metadata: &Members<'t>, headers: &Members<'t>) {
+    let fallbacks = headers.integer("x-litellm-attempted-fallbacks").unwrap_or(0);
+    let count =
+        |of: &str| metadata.integer(of).or_else(|| headers.integer(&format!("x-litellm-{}", of.replace('_', "-"))));
+    if fallbacks == 0 && record.call_id.is_some() {
+        record.put(Field::NumberFromZero, count("attempted_retries"));
+        record.put(Field::MaxRetries, count("max_retries"));
+    }
+}
+
+/// Providers that LiteLLM calls through the OpenAI SDK, which retries beneath it where there is no router.
+const BY_SDK: [&str; 4] = ["openai", "azure", "text-completion-openai", "custom_openai"];
+/// Retries of that SDK where nobody asks for others, and its waits: the first, the longest, and how much of each is left
+/// by its jitter at least, in s (openai-python, _constants.py and _base_client.py).
+const SDK_RETRIES: i64 = 2;
+const FIRST_WAIT_S: f64 = 0.5;
+const LONGEST_WAIT_S: f64 = 8.0;
+const LEAST_SHARE: f64 = 0.75;
+
+/// The attempts that a failure stands for which the SDK beneath retried: the payload does not count them, and the time
+/// it took shows whether there was room for the waits between them.
+fn retried_beneath(record: &Record<'_>, payload: &Members<'_>, took_s: f64) -> Option<i64> {
+    let by_sdk = record.provider.as_deref().is_some_and(|provider| BY_SDK.contains(&provider));
+    let retried = record.status.is_some_and(|status| matches!(status, 408 | 409 | 429) || status >= 500);
+    let refused = record.headers.should_retry == Some(false);
+    if record.layer.is_some() || !by_sdk || !retried || refused {
+        return None;
+    }
+    let retries = payload.object("model_parameters").integer("max_retries").unwrap_or(SDK_RETRIES).clamp(0, 100);
+    let waits = (0..retries).map(|nth| (FIRST_WAIT_S * 2f64.powi(nth as i32)).min(LONGEST_WAIT_S) * LEAST_SHARE);
+    (retries > 0 && took_s >= waits.sum::<f64>()).then_some(retries + 1)
+}

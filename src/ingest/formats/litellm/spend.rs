@@ -1,0 +1,46 @@
+//! Rows of the spend log: one for each request to the proxy, whatever was sent for it.
+
+use crate::ingest::formats::json_objects::Members;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+use std::borrow::Cow;
+
+const FIELDS: &[(&str, Field)] = &[
+    ("startTime", Field::StartedAt),
+    ("endTime", Field::EndedAt),
+    ("request_id", Field::RequestId),
+    ("model", Field::Model),
+    ("custom_llm_provider", Field::Provider),
+    ("api_base", Field::Endpoint),
+    ("api_key", Field::ApiKey),
+    ("session_id", Field::RunId),
+    ("prompt_tokens", Field::InputTokens),
+    ("completion_tokens", Field::OutputTokens),
+    ("spend", Field::CostUsd),
+];
+
+pub(super) fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    if row.scalar("cache_hit").truth() == Some(true) {
+        // Nothing was sent.
+        return sink.noise();
+    }
+    let metadata = row.object_text("metadata");
+    let metadata = Members::of(&metadata).unwrap_or_default();
+    let error = metadata.object("error_information");
+    let message = error.words("error_message");
+    let status = row.words("status").or_else(|| metadata.words("status"));
+    let failed = status.as_deref() == Some("failure") || !error.is_empty() && error.has("error_class");
+    let mut record = Record::default();
+    record.client = Some(Cow::Borrowed("litellm"));
+    record.layer = Some(Cow::Borrowed("gateway"));
+    record.success = Some(!failed);
+    if failed {
+        super::put_error(&mut record, &error, message.as_deref());
+    }
+    row.put(&mut record, FIELDS);
+    record.put(Field::Org, row.scalar("team_id"));
+    // The proxy counts what it sent for the client: no rows of their own.
+    record.headers.gateway_retries = metadata.integer("attempted_retries");
+    sink.record(&record, raw, at);
+}

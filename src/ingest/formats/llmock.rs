@@ -1,0 +1,73 @@
+//! LLMock: the requests that the mock server took, as `GET /_llmock/requests` lists them.
+
+use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::model_api;
+use super::undated::ORIGIN_S;
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+
+/// Requests of a list, one a line.
+pub(in crate::ingest) struct LlMock;
+
+impl Format for LlMock {
+    fn name(&self) -> &'static str {
+        "llmock"
+    }
+
+    fn description(&self) -> &'static str {
+        "Requests to the mock server LLMock; its clock has no date, so times count from 2000-01-01."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`requests[]` with `seq`, `fingerprint`, `sdk_retry_count` and `started_at`"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        told_by_members(head, "\"fingerprint\"", is_request)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ObjectDecoder(take))
+    }
+}
+
+fn is_request(members: &Members<'_>) -> bool {
+    // Its counter may be null: other clients send none.
+    let counts = || members.iter().any(|(key, _)| key == "sdk_retry_count");
+    members.has_all(&["seq", "fingerprint", "started_at", "path"]) && counts()
+}
+
+const FIELDS: &[(&str, Field)] = &[
+    ("provider", Field::Provider),
+    ("model", Field::Model),
+    ("stream", Field::Stream),
+    ("status", Field::Status),
+    ("fingerprint", Field::RequestHash),
+    ("sdk_retry_count", Field::SdkRetryCount),
+    ("retry_after", Field::RetryAfter),
+    ("completed", Field::Complete),
+    ("chunks_sent", Field::Delivered),
+];
+
+fn take(request: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    let path = request.words("path");
+    if !is_request(request) || !path.as_deref().is_some_and(model_api::is_request) {
+        return sink.noise();
+    }
+    let mut record = Record::default();
+    request.put(&mut record, FIELDS);
+    record.put(Field::StartedAt, request.number("started_at").map(|seconds| ORIGIN_S + seconds));
+    record.put(Field::EndedAt, request.number("ended_at").map(|seconds| ORIGIN_S + seconds));
+    record.put(Field::MaxTokens, request.object("body").first(&["max_tokens", "max_completion_tokens"]));
+    if let Some(path) = path {
+        model_api::put_url(&mut record, path);
+    }
+    if !record.stream {
+        // What is no stream has one chunk, and nobody was handed a part of it.
+        record.delivered = None;
+    }
+    sink.record(&record, raw, at);
+}

@@ -1,0 +1,129 @@
+//! Requests to model APIs, told from all others by their URLs.
+
+use crate::ingest::record::{Field, Record};
+use std::borrow::Cow;
+
+/// How the paths of requests to models end. Sources: the API references of Anthropic, OpenAI, Google (Gemini API and
+/// Vertex AI) and Amazon Bedrock; gateways put a path of their own before them.
+const ENDS: [&str; 19] = [
+    "/v1/messages",
+    "/v1/complete",
+    "/chat/completions",
+    "/v1/completions",
+    "/v1/responses",
+    "/openai/responses",
+    "/codex/responses",
+    "/v1/embeddings",
+    ":generateContent",
+    ":streamGenerateContent",
+    ":embedContent",
+    ":batchEmbedContents",
+    ":rawPredict",
+    ":streamRawPredict",
+    "/converse",
+    "/converse-stream",
+    "/invoke",
+    "/invoke-with-response-stream",
+    "/v2/chat",
+];
+/// Ends that mean a model only behind a name of one.
+const BEHIND_A_NAME: [(&str, &str); 6] = [
+    ("/converse", "/model/"),
+    ("/converse-stream", "/model/"),
+    ("/invoke", "/model/"),
+    ("/invoke-with-response-stream", "/model/"),
+    ("/completions", "/deployments/"),
+    ("/embeddings", "/deployments/"),
+];
+/// What stands before the name of a model in a path, and what ends the name.
+const NAMED_AFTER: [(&str, &[char]); 3] = [("/models/", &[':', '/']), ("/model/", &['/']), ("/deployments/", &['/'])];
+/// Hosts, by what they end with, and whose they are.
+const HOSTS: [(&str, &str); 7] = [
+    ("api.anthropic.com", "anthropic"),
+    ("api.openai.com", "openai"),
+    ("openai.azure.com", "azure"),
+    ("generativelanguage.googleapis.com", "gemini"),
+    ("aiplatform.googleapis.com", "vertex"),
+    (".amazonaws.com", "bedrock"),
+    ("openrouter.ai", "openrouter"),
+];
+
+/// Whether a URL, or a path alone, is that of a request to a model.
+pub(super) fn is_request(url: &str) -> bool {
+    let path = path_of(url);
+    let behind = BEHIND_A_NAME.iter().find(|(end, _)| path.ends_with(end));
+    match behind {
+        Some((_, name)) if path.contains(name) => true,
+        Some((end, _)) if !matches!(*end, "/completions" | "/embeddings") => false,
+        _ => ENDS.iter().any(|end| path.ends_with(end)),
+    }
+}
+
+/// The path, without query and trailing slash.
+fn path_of(url: &str) -> &str {
+    let path = url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("", |start| &rest[start..]));
+    path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/')
+}
+
+/// Puts what a URL says: where the request went, whose API that is, and the model where it is part of the path.
+pub(super) fn put_url<'t>(record: &mut Record<'t>, url: Cow<'t, str>) {
+    let host = url.split_once("://").and_then(|(_, rest)| rest.split(['/', ':', '?']).next());
+    let provider = host.and_then(|host| HOSTS.iter().find(|(end, _)| host.ends_with(end))).map(|(_, name)| *name);
+    if record.provider.is_none() {
+        record.put(Field::Provider, provider);
+    }
+    if record.model.is_none() {
+        record.put(Field::Model, model_in(path_of(&url)).map(str::to_owned));
+    }
+    record.put(Field::Endpoint, url);
+}
+
+fn model_in(path: &str) -> Option<&str> {
+    NAMED_AFTER.iter().find_map(|(before, ends)| {
+        let (_, rest) = path.rsplit_once(before)?;
+        rest.split(*ends).next().filter(|name| !name.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_to_models_are_told_by_their_paths() {
+        for url in [
+            "https://api.anthropic.com/v1/messages?beta=true",
+            "/anthropic/v1/messages/",
+            "http://127.0.0.1:4000/v1/chat/completions",
+            "https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=1",
+            "https://x.openai.azure.com/openai/deployments/d/embeddings?api-version=1",
+            "/v1beta/models/gemini-x:streamGenerateContent?alt=sse",
+            "https://bedrock-runtime.eu-west-1.amazonaws.com/model/a.b-v1%3A0/converse-stream",
+        ] {
+            assert!(is_request(url), "{url}");
+        }
+        for url in [
+            "/",
+            "/index.html",
+            "/invoke",
+            "/surveys/5/responses",
+            "/shop/completions",
+            "/threads/7/messages",
+            "https://api.anthropic.com",
+            "https://api.anthropic.com/v1/messages/count_tokens",
+            "https://api.openai.com/v1/models",
+        ] {
+            assert!(!is_request(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_names_provider_and_model() {
+        let mut record = Record::default();
+        put_url(&mut record, "https://bedrock-runtime.eu-west-1.amazonaws.com/model/a.b/invoke".into());
+        assert_eq!((record.provider.as_deref(), record.model.as_deref()), (Some("bedrock"), Some("a.b")));
+        let mut record = Record::default();
+        put_url(&mut record, "/v1beta/models/gemini-x:generateContent?key=k".into());
+        assert_eq!((record.provider.as_deref(), record.model.as_deref()), (None, Some("gemini-x")));
+    }
+}

@@ -1,0 +1,101 @@
+//! open-code-review: its report of retries, `ocr.llm-retry-report/v1`.
+//!
+//! It tells how long attempts and the waits between them took, and not when they were.
+
+use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::undated::ORIGIN_S;
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+
+/// A whole report a line.
+pub(in crate::ingest) struct OcrReport;
+
+/// What the schema of every version is called.
+const SCHEMA: &str = "ocr.llm-retry-report/";
+
+impl Format for OcrReport {
+    fn name(&self) -> &'static str {
+        "ocr-retry-report"
+    }
+
+    fn description(&self) -> &'static str {
+        "The report of retries that open-code-review writes; it has no dates, so requests follow one another from 2000-01-01."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`schema_version` ocr.llm-retry-report/v1"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        told_by_members(head, SCHEMA, is_report)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ObjectDecoder(take))
+    }
+}
+
+fn is_report(members: &Members<'_>) -> bool {
+    members.words("schema_version").is_some_and(|schema| schema.starts_with(SCHEMA))
+}
+
+/// Between one request and the next, in s: longer than anyone waits for an attempt.
+const BETWEEN_REQUESTS_S: f64 = 3600.0;
+/// Between attempts of which the report does not say how long was waited, in s, beside what the server asked for.
+const UNKNOWN_WAIT_S: f64 = 1.0;
+
+fn take(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<'_>) {
+    if !is_report(report) {
+        return sink.noise();
+    }
+    let mut nth = 0;
+    for (place, request) in report.objects("requests").iter().enumerate() {
+        let mut started = ORIGIN_S + place as f64 * BETWEEN_REQUESTS_S;
+        let mut asked_s = 0.0;
+        for (turn, attempt) in request.objects("attempts").iter().enumerate() {
+            let waited = attempt.number("observed_backoff_ms").map(|ms| ms / 1e3);
+            if turn > 0 {
+                started += waited.unwrap_or(UNKNOWN_WAIT_S.max(asked_s));
+            }
+            let took_s = attempt.number("duration_to_headers_ms").map(|ms| ms / 1e3);
+            let mut record = record_of(request, attempt);
+            record.put(Field::StartedAt, started);
+            // Without a wait, nothing is known of the time between the two attempts.
+            record.put(Field::DurationS, took_s);
+            let id = request.words("logical_request_id").unwrap_or_default();
+            sink.record(&record, &format!("{id} {turn}"), Position { record: nth, ..at });
+            nth += 1;
+            started += took_s.unwrap_or(0.0);
+            asked_s = attempt.number("retry_after_ms").map_or(0.0, |ms| ms / 1e3);
+        }
+    }
+    if nth == 0 {
+        sink.noise();
+    }
+}
+
+fn record_of<'t>(request: &Members<'t>, attempt: &Members<'t>) -> Record<'t> {
+    let mut record = Record::default();
+    request.put(
+        &mut record,
+        &[("logical_request_id", Field::CallId), ("provider", Field::Provider), ("model", Field::Model)],
+    );
+    attempt.put(
+        &mut record,
+        &[
+            ("attempt", Field::Number),
+            ("request_id", Field::RequestId),
+            ("status_code", Field::Status),
+            ("retry_after_ms", Field::RetryAfterMs),
+            ("sdk_retry_directive", Field::ShouldRetry),
+            ("outcome", Field::Outcome),
+        ],
+    );
+    if record.status.is_none() {
+        record.put(Field::ErrorType, attempt.scalar("error_class"));
+    }
+    record
+}
