@@ -3,9 +3,10 @@
 //! botocore has `ResponseMetadata`, the SDK for JavaScript `$metadata`; both count the attempts behind one response.
 
 use super::json_objects::{Members, told_by_members};
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, whole_record};
 use crate::ingest::sink::Sink;
 

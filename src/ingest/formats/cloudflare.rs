@@ -3,9 +3,9 @@
 //! Source: Cloudflare API reference, AI Gateway, List Gateway Logs.
 
 use super::json_objects::{Members, ObjectDecoder, told_by_members};
-use crate::ingest::block::Position;
 use crate::ingest::format::{Decoder, Format, Match};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;

@@ -1,8 +1,9 @@
 //! What formats have in common whose records are JSON objects of one program: their members, read when asked for.
 
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Match};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::json::{Fault, Reader};
 use crate::ingest::record::scalar::Scalar;
 use crate::ingest::record::{Field, Record};

@@ -3,9 +3,9 @@
 //! Source: Langfuse docs, Data model and Observations API.
 
 use super::json_objects::{Members, ObjectDecoder, told_by_members};
-use crate::ingest::block::Position;
 use crate::ingest::format::{Decoder, Format, Match};
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::{FINGERPRINT, Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;

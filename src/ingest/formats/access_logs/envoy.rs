@@ -3,12 +3,13 @@
 //! Sources: Envoy docs, Access logging; Envoy AI Gateway docs, Access logs.
 
 use super::envoy_text;
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::exchanges::trace_of;
 use crate::ingest::formats::json_objects::{Members, told_by_members};
 use crate::ingest::formats::model_api;
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::scalar::Scalar;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;

@@ -2,8 +2,8 @@
 
 use super::envoy::put_ending;
 use super::{Token, tokens};
-use crate::ingest::block::Position;
 use crate::ingest::formats::model_api;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 

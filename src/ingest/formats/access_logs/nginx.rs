@@ -2,11 +2,12 @@
 
 use super::nginx_fields::Upstream;
 use super::tokens;
-use crate::ingest::block::{Block, Position};
+use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::json_objects::Members;
 use crate::ingest::formats::model_api;
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::{FINGERPRINT, Field, Record};
 use crate::ingest::sink::Sink;
 use crate::ingest::timestamp;

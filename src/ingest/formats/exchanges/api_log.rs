@@ -1,11 +1,11 @@
 //! Requests and responses as JSON lines: `{"request": {...}, "response": {...}}`, as claude-trace and proxies write them.
 
 use super::{put_answer, put_request};
-use crate::ingest::block::Position;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::json_objects::{Members, ObjectDecoder, told_by_members};
 use crate::ingest::formats::model_api;
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;

@@ -1,11 +1,11 @@
 //! HAR 1.2: what browsers, mitmproxy, Proxyman and others record.
 
 use super::{put_answer, put_request};
-use crate::ingest::block::Position;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::json_objects::{Members, ObjectDecoder, told_by_members};
 use crate::ingest::formats::model_api;
-use crate::ingest::open::Head;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use base64::Engine;

@@ -1,7 +1,7 @@
 //! LiteLLM's own log with `json_logs`: the router writes a line for each attempt, when it is over.
 
-use crate::ingest::block::Position;
 use crate::ingest::formats::json_objects::Members;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;

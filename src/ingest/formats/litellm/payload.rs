@@ -1,7 +1,7 @@
 //! Standard logging payloads: one for each attempt of the router, and one for each call where there is no router.
 
-use crate::ingest::block::Position;
 use crate::ingest::formats::json_objects::Members;
+use crate::ingest::position::Position;
 use crate::ingest::record::scalar::Scalar;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;

@@ -1,7 +1,7 @@
 //! Rows of the spend log: one for each request to the proxy, whatever was sent for it.
 
-use crate::ingest::block::Position;
 use crate::ingest::formats::json_objects::Members;
+use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
