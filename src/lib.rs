@@ -4,7 +4,7 @@
 //! bytes -> records -> attempts -> calls, runs, fleet -> findings and measures -> report -> renderers
 //! ```
 //!
-//! The modules below stand in one order, and each imports only from those before it (`tests/imports.rs`):
+//! The modules below stand in one order, and each imports only from those before it (`tests/it/imports.rs`):
 //!
 //! | module | what it holds |
 //! | --- | --- |

@@ -66,7 +66,8 @@ impl<'a> Call<'a> {
             call.drop_duplicates();
             call.follow_numbers();
         }
-        let whole_seconds = call.attempts().all(|attempt| attempt.sent.0 % 1_000_000 == 0);
+        let whole_seconds =
+            call.attempts().all(|attempt| attempt.sent.0 % 1_000_000 == 0 || table.shows_whole_seconds(attempt.file));
         call.whole_seconds = whole_seconds;
         call.outcome = call.ending(horizon);
         call
@@ -287,6 +288,12 @@ impl<'a> Call<'a> {
         self.table.names.get(self.first().run)
     }
 
+    /// Whether its log has no times: its attempts stand in order, and nothing else is known of when they were sent.
+    #[must_use]
+    pub fn is_untimed(&self) -> bool {
+        self.first().is_untimed()
+    }
+
     /// The wait before the attempt at `position`; `None` for the first, after a success, which nobody waits to
     /// retry, and where clocks make none of it.
     #[must_use]
@@ -297,6 +304,10 @@ impl<'a> Call<'a> {
         let (before, this) = (self.at(position - 1), self.at(position));
         if !before.failed() {
             return None;
+        }
+        if this.is_untimed() {
+            // Without a clock, only what the client states is known.
+            return self.detail(position - 1)?.planned_us.map(|us| Wait { us, end_to_start: true });
         }
         let us = this.sent.us_since(before.ended());
         let end_to_start = before.duration.as_us().is_some();

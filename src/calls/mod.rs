@@ -25,7 +25,7 @@ pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_se
 pub(crate) use series::Series;
 pub(crate) use stream::Stream;
 
-use crate::model::{Attempt, AttemptTable, Flags, Time};
+use crate::model::{Attempt, AttemptTable, Flags};
 use serde::Serialize;
 
 /// How the attempts of a call were brought together.
@@ -76,8 +76,8 @@ pub(crate) const CLOCK_SLACK_US: i64 = 50_000;
 /// where both times are whole seconds.
 pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
     const SECOND_US: i64 = 1_000_000;
-    let whole = |time: Time| time.0 % SECOND_US == 0;
-    if whole(before.sent) && whole(next.sent) && before.duration.as_us().is_some_and(|us| us % SECOND_US != 0) {
+    let whole = |attempt: &Attempt| attempt.sent.0 % SECOND_US == 0;
+    if whole(before) && whole(next) && before.duration.as_us().is_some_and(|us| us % SECOND_US != 0) {
         SECOND_US
     } else {
         CLOCK_SLACK_US

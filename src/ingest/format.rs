@@ -18,6 +18,12 @@ pub(crate) trait Format: Sync {
     /// Whether an input that begins with `head` is of this format.
     fn detect(&self, head: &Head<'_>) -> Match;
 
+    /// What is to be said of an input that begins with `head`, in sentences.
+    fn notes(&self, head: &Head<'_>) -> Vec<String> {
+        let _ = head;
+        Vec::new()
+    }
+
     /// How inputs are cut.
     fn framing(&self) -> Framing {
         Framing::Lines
@@ -70,8 +76,6 @@ pub(crate) enum Framing {
     /// A record is a line for which this holds, and those behind it for which it does not: a block begins with such a
     /// line.
     Stanzas(fn(&str) -> bool),
-    /// The whole input is one block.
-    Documents,
 }
 
 /// In which order the blocks of an input are read.

@@ -26,9 +26,16 @@ const CERTAIN: usize = 3;
 /// Waits without a hint that must fit the SDKs' own: any one may by chance.
 const MANY_WAITS: usize = 4;
 
+/// What is said of an input without times.
+const NO_TIMES: &str = "its lines have no times: attempts are judged by their order and by the waits they state, and \
+                        times of the year 1990 stand for that order; log the time to have rates, waves and waits judged";
+
 /// Looks at the attempts of the front of an input.
 pub(crate) fn look(glances: &[Glance]) -> Look {
     let mut look = Look::default();
+    if glances.iter().any(|glance| glance.order_only) {
+        look.notes.push(NO_TIMES.to_owned());
+    }
     if glances.len() < 2 && glances.iter().all(|glance| glance.bare.is_none()) {
         return look;
     }

@@ -82,6 +82,7 @@ impl Plan {
         };
         let look = look::look(&front.glances(&wrapping, format));
         notes.extend(look.notes);
+        notes.extend(front.notes(format, &wrapping));
         Plan { wrapping, format, conventions: look.conventions, why, notes }
     }
 
@@ -173,6 +174,12 @@ impl Front<'_> {
         unwrapper.take(head.text.as_bytes(), 1);
         unwrapper.finish();
         unwrapper.give()
+    }
+
+    /// What the format says of it.
+    fn notes(&self, format: &dyn Format, wrapping: &Wrapping) -> Vec<String> {
+        let unwrapped = self.unwrapped(wrapping);
+        format.notes(&Head::new_of(&unwrapped.bytes, self.front.len() < FRONT, self.habits.dialect))
     }
 
     /// The attempts of it at a glance.

@@ -248,6 +248,9 @@ impl<'a> Judgement<'a> {
 
     /// What a call rule says; that it cannot tell is counted, of rules that are reported.
     fn ask(&mut self, rule: &'static Rule, is_reported: bool, call: &Call<'a>, options: &Options) -> Option<Hit> {
+        if call.is_untimed() && rule.needs.contains(&Field::Time) {
+            return None;
+        }
         match rule.check {
             Check::Call(check) | Check::CallOfAll(check, _) | Check::CallAndFleet(check, _) => {
                 check(call, &options.settings)

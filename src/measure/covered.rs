@@ -42,11 +42,12 @@ struct Cluster {
 }
 
 impl Fleet<'_> {
-    /// The time that the log covers; `None` where it holds no attempt.
+    /// The time that the log covers; `None` where it holds no attempt with a time.
     #[must_use]
     pub fn covered(&self) -> Option<Covered> {
-        let first = self.runs.values().map(|run| run.first).min()?;
-        let last = self.runs.values().map(|run| run.last).max()?;
+        let timed = || self.runs.values().filter(|run| !run.is_untimed);
+        let first = timed().map(|run| run.first).min()?;
+        let last = timed().map(|run| run.last).max()?;
         let all = Covered { first, last, outside: 0, outliers: None };
         if last.us_since(first) < APART_US {
             return Some(all);

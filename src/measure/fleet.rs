@@ -125,6 +125,10 @@ impl Sums {
         self.runs[run].terminal_failures.follow(&sent, since);
         for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
             let (place, _) = self.places_of(call.table(), origin);
+            if call.is_untimed() {
+                // Nothing that is counted over time.
+                continue;
+            }
             let tally = &mut self.scopes[place];
             if index == 0 {
                 tally.absorb(call, scope, layered)
@@ -165,6 +169,9 @@ impl Sums {
         if answers::counts(attempt) {
             let asker = self.asker_of(table, attempt);
             self.answers[asker].note(attempt, spot);
+        }
+        if attempt.is_untimed() {
+            return;
         }
         let tally = &mut self.scopes[scope];
         tally.absorb_plain(attempt, spot);
@@ -220,7 +227,7 @@ impl Sums {
         let sent = call.as_sent();
         let (run, mark) = self.run_of(call.table(), call.first().run);
         self.runs[run].terminal_failures.follow(&sent, since);
-        for (scope, origin) in scopes_of(call) {
+        for (scope, origin) in scopes_of(call).into_iter().filter(|_| !call.is_untimed()) {
             let (place, _) = self.places_of(call.table(), origin);
             self.scopes[place].instants.follow(&sent, mark, scope, since);
         }
@@ -228,6 +235,9 @@ impl Sums {
     }
 
     fn note(&mut self, sent: &Call<'_>, since: Time) {
+        if sent.is_untimed() {
+            return;
+        }
         self.begin(sent.first().sent);
         self.under_way.follow(sent, since);
         if sent.len() > 1 {
@@ -276,7 +286,9 @@ impl Sums {
 
     fn absorb_failures(&mut self, call: &Call<'_>) {
         recovery::absorb(&mut self.recoveries, call);
-        self.failure_clusters.absorb(call);
+        if !call.is_untimed() {
+            self.failure_clusters.absorb(call);
+        }
         let mut seen: SmallVec<[Class; 4]> = SmallVec::new();
         for (position, attempt) in call.attempts().enumerate() {
             let Some(class) = attempt.class else { continue };
@@ -286,7 +298,7 @@ impl Sums {
                 seen.push(class);
                 tally.calls += 1;
                 tally.recovered += u64::from(call.outcome == Outcome::Ok);
-                if class.is_cap() {
+                if class.is_cap() && !call.is_untimed() {
                     self.absorb_cap(call, position, class);
                 }
             }

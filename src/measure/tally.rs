@@ -63,6 +63,8 @@ pub struct Tally {
     pub with_sends_beneath: u64,
     /// Attempts that say whether their answer is complete.
     pub with_answer_end: u64,
+    /// Attempts of logs that have no times.
+    pub untimed: u64,
     /// Attempts with the longest time between two chunks.
     pub with_chunk_gap: u64,
     /// Attempts that say whether they can change something outside.
@@ -205,6 +207,7 @@ impl Tally {
         self.with_sends_beneath += count(says.flag(Flags::COUNTS_BENEATH));
         self.with_outcome += count(says.flag(Flags::LOGGED_OK | Flags::LOGGED_ERROR));
         self.with_answer_end += count(says.end() != AnswerEnd::NotLogged);
+        self.untimed += count(says.has(Says::UNTIMED));
         self.with_chunk_gap += count(says.flag(Flags::CHUNK_GAP));
         self.with_side_effect += count(says.flag(Flags::SIDE_EFFECT | Flags::NO_SIDE_EFFECT));
         self.side_effects += count(says.flag(Flags::SIDE_EFFECT));
@@ -238,6 +241,7 @@ impl Tally {
             (&mut self.with_server_word, other.with_server_word),
             (&mut self.with_outcome, other.with_outcome),
             (&mut self.with_answer_end, other.with_answer_end),
+            (&mut self.untimed, other.untimed),
             (&mut self.with_chunk_gap, other.with_chunk_gap),
             (&mut self.with_side_effect, other.with_side_effect),
             (&mut self.side_effects, other.side_effects),
@@ -294,6 +298,7 @@ impl Says {
     const DURATION: u64 = 1 << 34;
     const COUNTER: u64 = 1 << 35;
     const CAP: u64 = 1 << 36;
+    const UNTIMED: u64 = 1 << 37;
 
     #[inline]
     fn of(attempt: &Attempt) -> Says {
@@ -304,7 +309,8 @@ impl Says {
                 | fact(Says::REJECTED, attempt.status == 429)
                 | fact(Says::DURATION, attempt.duration.as_us().is_some())
                 | fact(Says::COUNTER, attempt.number > 0 || attempt.sdk_count().is_some())
-                | fact(Says::CAP, attempt.max_attempts > 0),
+                | fact(Says::CAP, attempt.max_attempts > 0)
+                | fact(Says::UNTIMED, attempt.is_untimed()),
         )
     }
 

@@ -38,6 +38,10 @@ pub struct Attempt {
     pub class: Option<Class>,
 }
 
+/// Where logs have no times, their attempts are placed in order from here on: 1990-01-01, years before any model API.
+pub(crate) const NO_TIME: Time = Time(631_152_000_000_000);
+const YEAR_US: i64 = 365 * 86_400_000_000;
+
 impl Attempt {
     /// No inner SDK counter was logged.
     pub const NO_COUNT: u8 = u8::MAX;
@@ -82,6 +86,12 @@ impl Attempt {
     #[must_use]
     pub fn ended(&self) -> Time {
         self.sent.plus_us(self.duration.as_us().unwrap_or(0))
+    }
+
+    /// Whether its log has no times: what stands for one says in which order attempts were sent, and nothing else.
+    #[must_use]
+    pub fn is_untimed(&self) -> bool {
+        (NO_TIME..NO_TIME.plus_us(YEAR_US)).contains(&self.sent)
     }
 
     /// Whether the record says enough to be told from another: a request id, or a call and a place in it. A
@@ -164,7 +174,6 @@ impl Flags {
     pub const SUBSCRIPTION: u32 = 1 << 26;
     /// The number of the attempt was counted from 0.
     pub const FROM_ZERO: u32 = 1 << 27;
-
     /// Where the two bits of how the answer ended stand.
     const END_SHIFT: u32 = 22;
     /// Where the two bits of the failure's bucket stand.

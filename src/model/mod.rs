@@ -25,6 +25,7 @@ mod table;
 mod time;
 pub(crate) mod units;
 
+pub(crate) use attempt::NO_TIME;
 pub use attempt::{AnswerEnd, Attempt, Flags, LimitKind, Reading};
 pub use cost::Cost;
 pub(crate) use cost::sum_of_known;

@@ -3,7 +3,7 @@
 use super::intern::{Interner, Symbol, remap};
 use super::origin::{Origin, OriginId, Origins};
 use super::{Attempt, Detail, DetailId, Flags, Gauges, Price, Prices, TextRef, Usage};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What is kept of a success that is no retry by its own account: another attempt of its call may follow.
@@ -35,12 +35,24 @@ pub struct AttemptTable {
     texts: String,
     /// Where rows of an input say which record they are, not on which line it stands: the line of each record, by file.
     lines: BTreeMap<u32, Arc<[u32]>>,
+    /// Inputs whose clock shows whole seconds, although their times were made finer by what else they say.
+    whole_seconds: BTreeSet<u32>,
 }
 
 impl AttemptTable {
     /// Has rows of `file` count its records from 1, which stand on these lines.
     pub(crate) fn number_records(&mut self, file: u32, lines: Arc<[u32]>) {
         self.lines.insert(file, lines);
+    }
+
+    /// Notes that the clock of `file` shows whole seconds, whatever its attempts say.
+    pub(crate) fn note_whole_seconds(&mut self, file: u32) {
+        self.whole_seconds.insert(file);
+    }
+
+    /// Whether the clock of `file` is noted to show whole seconds.
+    pub(crate) fn shows_whole_seconds(&self, file: u32) -> bool {
+        self.whole_seconds.contains(&file)
     }
 
     /// The line on which a row's record stands.
@@ -185,10 +197,12 @@ impl AttemptTable {
     }
 
     /// Appends every row of `other`, whose files keep their numbers.
-    pub fn absorb(&mut self, other: AttemptTable) {
+    pub fn absorb(&mut self, mut other: AttemptTable) {
+        self.whole_seconds.append(&mut other.whole_seconds);
         if self.rows.is_empty() && self.names.is_empty() {
             let (files, lines) = (std::mem::take(&mut self.files), std::mem::take(&mut self.lines));
-            *self = AttemptTable { files, lines, ..other };
+            let whole_seconds = std::mem::take(&mut self.whole_seconds);
+            *self = AttemptTable { files, lines, whole_seconds, ..other };
             return;
         }
         let names = self.names.absorb(&other.names);

@@ -69,6 +69,7 @@ pub(super) fn undecided(judgement: &Judgement<'_>) -> Vec<Undecided> {
 fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
     let tally = &fleet.tally;
     let (count, of) = match field {
+        Field::Time => (tally.sends - tally.untimed, tally.sends),
         Field::CallIdentity => (tally.with_call_identity, tally.sends),
         Field::RetryAfter => (tally.with_hint, tally.may_hint),
         Field::Duration => (tally.with_duration, tally.sends),

@@ -25,6 +25,8 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
+    /// `ts`, or another time; a log without times says only what came before what.
+    Time,
     /// A way to tell the attempts of a call: `call_id`, `attempt`, or `sdk_retry_count`.
     CallIdentity,
     /// `retry_after` on 429s.
@@ -93,6 +95,7 @@ impl Field {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Field::Time => "ts",
             Field::CallIdentity => "call_id",
             Field::RetryAfter => "retry_after",
             Field::Duration => "duration_ms",

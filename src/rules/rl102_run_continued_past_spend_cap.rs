@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Wait,
     source: "Anthropic API documentation, Errors: retrying fails until 00:00 UTC on the first of the next month \
              or until the limit is raised; a limit of your own names its date in the message",
-    needs: &[Field::ErrorText],
+    needs: &[Field::Time, Field::ErrorText],
     settings: &[GRACE, CALLS],
     exceptions: &[&[
         "A call whose first attempt is not in the log was opened at an unknown time and does not count.",

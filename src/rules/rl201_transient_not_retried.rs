@@ -60,8 +60,8 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"retry","delay_ms":500}"#,
         // The third attempt: the first two are missing from the log.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":3,"max_attempts":3,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
-        // Something beneath retried, as its counter says.
-        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","status":503,"http.request.resend_count":2,"decision":"fail"}"#,
+        // What the log has one record of was sent three times.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","http.request.resend_count":2,"decision":"fail"}"#,
         // An hour is no wait for a call in progress: ending it so that it can resume is right.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":3600,"error_type":"rate_limit_error","decision":"fail"}"#,
     ],
@@ -74,7 +74,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let alone = call.len() == 1
         && attempt.number <= 1
         && attempt.sdk_count().is_none_or(|count| count == 0)
-        && call.detail(0).is_none_or(|detail| detail.resends == 0);
+        && !call.was_resent_beneath();
     let missed = alone && call.outcome == Outcome::Failed && bucket != Bucket::Terminal && !call.fell_back;
     if !missed || excused(attempt) || rl206::too_long(call, 0, settings) {
         return None;

@@ -87,7 +87,7 @@ pub(super) const RULE: Rule = Rule {
           server named; let a shared gate release the waiting calls one by one.",
     remedy: Remedy::Fix,
     source: "AWS Architecture Blog, Exponential Backoff And Jitter: without jitter, clusters of calls stay together",
-    needs: &[Field::CallId],
+    needs: &[Field::Time, Field::CallId],
     settings: &[CALLS, SHARE, WAVES, LASTING],
     exceptions: &[&[
         "A loop with full or equal jitter made no wave: what came together did so by chance.",

@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Google, Site Reliability Engineering, Addressing cascading failures, deadlines; gRPC documentation, \
              Deadlines: a call without a deadline may wait forever",
-    needs: &[Field::CallId],
+    needs: &[Field::Time, Field::CallId],
     settings: &[BUDGET],
     exceptions: &[&[
         "One long wait that the server asked for is RL308.",

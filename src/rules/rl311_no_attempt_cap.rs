@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls; Google, Site Reliability \
              Engineering, Handling overload: three attempts per request, then the failure goes up",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::Time, Field::CallIdentity],
     settings: &[ATTEMPTS, BUDGET],
     exceptions: &[&[
         "A logged max_attempts is a cap, whatever it says; two loops are RL401.",

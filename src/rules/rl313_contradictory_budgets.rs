@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Builders' Library, Timeouts, retries and backoff with jitter; gRPC documentation, Deadlines: the \
              deadline covers all attempts of a call",
-    needs: &[Field::CallId, Field::Counters, Field::DeclaredCap],
+    needs: &[Field::Time, Field::CallId, Field::Counters, Field::DeclaredCap],
     settings: &[],
     exceptions: &[&[
         "Attempts of the inner loop after the deadline, a success, and attempts that were spent show no contradiction.",

@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; AWS Well-Architected Framework, REL05-BP03, \
              Control and limit retry calls",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::Time, Field::CallIdentity],
     settings: &[ATTEMPTS, RATE],
     exceptions: &[&[
         "Two loops are RL401.",

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Envoy documentation, x-envoy-attempt-count; LiteLLM response header x-litellm-attempted-retries; \
              OpenTelemetry semantic conventions for HTTP, http.request.resend_count; AWS Well-Architected Framework, \
              REL05-BP03",
-    needs: &[Field::SendsBeneath],
+    needs: &[Field::Time, Field::SendsBeneath],
     settings: &[],
     exceptions: &[&[
         "Attempts of the layer beneath that are in the log themselves are not hidden.",

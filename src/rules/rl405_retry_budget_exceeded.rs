@@ -72,7 +72,7 @@ pub(super) const RULE: Rule = Rule {
           beyond it, calls fail at once and may be resumed later.",
     remedy: Remedy::Fix,
     source: "Finagle, RetryBudget: 20% of requests and 10 a second; Linkerd, retry_ratio 0.2; Envoy, retry budgets",
-    needs: &[Field::CallIdentity, Field::Duration],
+    needs: &[Field::Time, Field::CallIdentity, Field::Duration],
     settings: &[RATIO, WINDOW, CALLS, SPANS],
     exceptions: &[&[
         "One stretch over the budget is an outage, unless the waits do not grow or a second loop sent.",

@@ -37,7 +37,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: limits hold per organisation and model class, and \
              retry-after says when to come back",
-    needs: &[Field::RetryAfter],
+    needs: &[Field::Time, Field::RetryAfter],
     settings: &[SENDS, GRACE, SHARE],
     exceptions: &[&[
         "An attempt that left within the grace time was on its way.",

@@ -98,7 +98,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: a sharp increase in usage may meet acceleration limits; ramp \
              up traffic gradually",
-    needs: &[Field::Headroom],
+    needs: &[Field::Time, Field::Headroom],
     settings: &[RISE, STARTS, REFUSALS, HEADROOM, NEAR, BEFORE, DEVIATIONS],
     exceptions: &[&[
         "Without headers that show what is left, nothing is said.",

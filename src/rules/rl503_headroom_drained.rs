@@ -104,7 +104,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: the anthropic-ratelimit headers give limit, remaining and \
              reset of each limit with every response",
-    needs: &[Field::Headroom],
+    needs: &[Field::Time, Field::Headroom],
     settings: &[UNDER, KEPT, FOLLOW, SENDS, READINGS, STALE, LOOK],
     exceptions: &[&[
         "One attempt after the first low reading was on its way.",

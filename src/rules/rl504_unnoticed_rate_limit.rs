@@ -58,7 +58,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: token bucket, refilled continuously; a call that routinely \
              succeeds on attempt 3 runs at a limit nobody has noticed",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::Time, Field::CallIdentity],
     settings: &[SHARE, CALLS, SPREAD, WAITING],
     exceptions: &[&[
         "Overloads do not count: they are everyone's.",

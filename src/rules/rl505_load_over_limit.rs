@@ -1,6 +1,6 @@
 //! Minute after minute a good part of the attempts is refused: the limit, not a transient.
 
-use super::{Check, Hit, Rule, Scope, Setting, Settings, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Pressed, most_pressed};
 use crate::model::{Evidence, LimitKind, Remedy, Scope as Limits, Severity};
 
@@ -53,7 +53,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits; Little's law: work that arrives faster than it is served \
              queues without bound",
-    needs: &[],
+    needs: &[Field::Time],
     settings: &[SHARE, SPAN, SENDS],
     exceptions: &[&[
         "Overloads do not count.",

@@ -66,7 +66,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Rate limits: 60 requests a minute may be enforced as 1 a second, and \
              sharp ramps meet acceleration limits; AWS Architecture Blog, Exponential Backoff And Jitter",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::Time, Field::CallIdentity],
     settings: &[STARTS, MET, NORMAL],
     exceptions: &[&[
         "A rate of starts that is usual before or after makes no burst.",

@@ -145,7 +145,7 @@ pub(super) const RULE: Rule = Rule {
           refuses early, and admit no more requests than are answered.",
     remedy: Remedy::Fix,
     source: "vLLM documentation, engine arguments: without max_num_queued_reqs the queue has no bound; Little's law",
-    needs: &[Field::FirstToken],
+    needs: &[Field::Time, Field::FirstToken],
     settings: &[TIMES, CALLS, SLOW, ERRORS, SLACK, ON, PROMPTS, ANSWERS],
     exceptions: &[&[
         "A run with a failed attempt is not judged.",

@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
           pool divided by time in system a second.",
     remedy: Remedy::Fix,
     source: "Little's law, L = lambda x W: 20 calls a second that take 12 s are 240 at once, which 50 slots do not hold",
-    needs: &[Field::Duration],
+    needs: &[Field::Time, Field::Duration],
     settings: &[POOL, TIMED],
     exceptions: &[&[
         "Waits of over five minutes do not count as under way.",

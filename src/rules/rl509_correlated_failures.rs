@@ -100,7 +100,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "P(success within k retries) = 1-(1-p)^k holds for independent attempts only; Microsoft Azure \
              Architecture Center, Circuit Breaker pattern",
-    needs: &[Field::CallIdentity],
+    needs: &[Field::Time, Field::CallIdentity],
     settings: &[TIMES, CALLS, RETRIES, ERRORS, GUESSED],
     exceptions: &[&[
         "Rate limits do not count: they hold until they are refilled.",

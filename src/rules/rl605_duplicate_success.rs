@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Dean and Barroso, The Tail at Scale, hedged requests: the outstanding ones are cancelled once the first \
              answer arrives",
-    needs: &[Field::CallId, Field::Repeats],
+    needs: &[Field::Time, Field::CallId, Field::Repeats],
     settings: &[],
     exceptions: &[&[
         "An answer that missed its schema, that the logger calls a failure or that the client decided to ask again \

@@ -62,7 +62,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Anthropic API documentation, Errors: 529 is the API's load, not the caller's limit; prompt caches are \
              per model",
-    needs: &[Field::CallIdentity, Field::Model],
+    needs: &[Field::Time, Field::CallIdentity, Field::Model],
     settings: &[FAILURES],
     exceptions: &[&[
         "The other model must have answered while the call was under way.",

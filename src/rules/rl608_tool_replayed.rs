@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "AWS Builders' Library, Making retries safe with idempotent APIs; Model Context Protocol, Tools, \
              annotations: idempotentHint says whether a repeated call has no further effect",
-    needs: &[Field::CallId, Field::Tool, Field::Outcome],
+    needs: &[Field::Time, Field::CallId, Field::Tool, Field::Outcome],
     settings: &[],
     exceptions: &[&[
         "A key on both executions, no_side_effect, other arguments, and a decision other than to retry excuse it.",

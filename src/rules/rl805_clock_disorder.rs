@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
           keep the clocks of the workers in step.",
     remedy: Remedy::Fix,
     source: "Attempts of one retry loop follow one another",
-    needs: &[Field::CallId, Field::Duration],
+    needs: &[Field::Time, Field::CallId, Field::Duration],
     settings: &[OVERLAP],
     exceptions: &[&["Attempts of different layers may overlap.", "An overlap within the tolerance is rounding."]],
     check: Check::Call(check),

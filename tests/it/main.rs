@@ -21,11 +21,14 @@ mod failed_io;
 mod first_screen;
 mod form_schemas;
 mod formats;
+mod formats_agents;
 mod formats_gateways;
+mod formats_text;
 mod github;
 mod grouping;
 mod honesty;
 mod hostile_values;
+mod imports;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;

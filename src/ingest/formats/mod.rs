@@ -3,8 +3,13 @@
 mod access_logs;
 mod aimock;
 mod aws;
+mod claude_code;
+mod claude_stream_json;
 mod cloudflare;
+mod copilot_events;
 mod csv;
+mod draft;
+mod events;
 mod exchanges;
 mod json_lines;
 mod json_objects;
@@ -14,7 +19,14 @@ mod llmock;
 mod logfmt;
 mod model_api;
 pub(in crate::ingest) mod native;
+mod node_sdk;
 mod ocr_report;
+mod otlp;
+mod python_sdk;
+mod qwen_code;
+mod retry_lines;
+mod text;
+mod tree;
 mod undated;
 
 use super::envelope::ENVELOPES;
@@ -23,6 +35,12 @@ use super::format::Format;
 /// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
 /// before what many write.
 pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
+    &claude_code::ClaudeCode,
+    &claude_stream_json::ClaudeStreamJson,
+    &otlp::Otlp,
+    &otlp::console::Console,
+    &copilot_events::CopilotEvents,
+    &qwen_code::QwenCode,
     &litellm::LiteLlm,
     &exchanges::Har,
     &exchanges::ApiLog,
@@ -34,9 +52,12 @@ pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
     &ocr_report::OcrReport,
     &aws::Aws,
     &cloudflare::Cloudflare,
+    &python_sdk::PythonSdk,
+    &node_sdk::NodeSdk,
     &native::Native,
     &logfmt::Logfmt,
     &csv::Csv,
+    &retry_lines::RetryLines,
 ];
 
 /// A format that the user names.

@@ -141,6 +141,9 @@ impl Builder<'_, '_> {
             row.detail = keep_ids(table, self.request_id(), self.call_id(), hash, row.number);
         }
         let usage = self.usage();
+        if self.record.whole_seconds {
+            table.note_whole_seconds(self.place.file);
+        }
         table.push(row, detail, usage);
         Taken::Attempt
     }

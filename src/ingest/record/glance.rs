@@ -25,6 +25,8 @@ pub(crate) struct Glance {
     pub(crate) key: &'static str,
     /// It is a number of seconds with a fraction.
     pub(crate) fractional_seconds: bool,
+    /// Its time was made up.
+    pub(crate) order_only: bool,
     pub(crate) number: Option<i64>,
     pub(crate) failed: bool,
     pub(crate) hint_us: Option<i64>,
@@ -61,6 +63,7 @@ pub(in crate::ingest) fn glance(record: &Record<'_>, place: &Place<'_>) -> Optio
         stamp: moments.stamp.filter(|_| moments.started.is_none() && moments.ended.is_none()),
         key: fields::spelled(fields::Field::Ts, record.stamp_rank),
         fractional_seconds: matches!(record.ts, Some(Scalar::Float(seconds)) if seconds < NO_SECONDS),
+        order_only: record.order_only,
         number: record.number.or(record.sdk_retry_count.map(|count| count.saturating_add(1))),
         failed: builder.verdict(hint_us).is_some(),
         hint_us,

@@ -43,7 +43,6 @@ pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint};
 pub use mapping::Mapping;
 pub(in crate::ingest) use memory::Memory;
 pub(in crate::ingest) use place::{Place, Taken};
-#[cfg(test)]
 pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
 pub(in crate::ingest) use spelled::spelled;

@@ -83,6 +83,10 @@ pub(crate) struct Record<'a> {
     pub(crate) usage: Option<TokenCounts>,
     pub(crate) tool: Text<'a>,
     pub(crate) headers: Headers<'a>,
+    /// Its times were made up: they say in which order attempts stand, and nothing else.
+    pub(crate) order_only: bool,
+    /// Its times were read from a clock of whole seconds, and made finer by what else is known.
+    pub(crate) whole_seconds: bool,
     /// What says how the attempt went stands inside an object, if anywhere.
     pub(crate) outcome_is_nested: bool,
     /// Values that mean nothing to their field.

@@ -1,7 +1,7 @@
 //! The waits of one retry loop, retry by retry, against the schedule they were told by.
 
-use super::ChartError;
 use super::canvas::{Align, Canvas};
+use super::error::ChartError;
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, WIDTH, compact, counted, shorten};
 use super::ticks::linear;
 use crate::model::units::seconds;

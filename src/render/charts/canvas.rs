@@ -1,6 +1,6 @@
 //! A drawing surface in logical pixels, the same for SVG and PNG.
 
-use super::ChartError;
+use super::error::ChartError;
 use super::style::{AXIS, GRID, HEIGHT, INK, MARGIN, MUTED, SUBTITLE, TITLE, WIDTH};
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;

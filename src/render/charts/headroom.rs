@@ -1,8 +1,8 @@
 //! What was left of each limit of a scope over time, and when the server refused.
 
-use super::ChartError;
 use super::canvas::{Align, Canvas};
-use super::series::{Mark, Series, marks, window};
+use super::error::ChartError;
+use super::series::{DANGER, Mark, Series, marks, window};
 use super::style::{
     AXIS, AXIS_X, DANGER_BAND, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted,
     percent,
@@ -26,8 +26,6 @@ const LEAST_MARK: f64 = 2.0;
 const TIME_Y: f64 = 386.0;
 /// Room for the two lines of a label at the end of a line.
 const LABEL_STEP: f64 = 29.0;
-/// Below this share a limit binds.
-pub(super) const DANGER: f64 = 0.1;
 
 fn color(kind: LimitKind) -> RGBColor {
     match kind {

@@ -1,7 +1,7 @@
 //! Attempts per call as stacked bars: how many calls needed how many, and how they ended.
 
-use super::ChartError;
 use super::canvas::{Align, Canvas, width};
+use super::error::ChartError;
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted};
 use super::ticks::linear;
 use crate::model::{Bar, units::percent_of};

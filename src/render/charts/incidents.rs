@@ -1,7 +1,7 @@
 //! When failures clustered: a lane for each class, a bar from the first failure to the last.
 
-use super::ChartError;
 use super::canvas::{Align, Canvas, fitting, width};
+use super::error::ChartError;
 use super::style::{
     AXIS, GRID, HEIGHT, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted, shorten,
 };

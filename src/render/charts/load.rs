@@ -1,7 +1,7 @@
 //! What a scope was sent and what was on its way, over time: two panels on one time axis.
 
-use super::ChartError;
 use super::canvas::{Align, Canvas};
+use super::error::ChartError;
 use super::style::{
     AXIS, AXIS_X, BLUE, GREEN, LABEL, LIMIT_BAND, MARGIN, MUTED, VERMILION, WIDTH, compact, count, counted,
 };

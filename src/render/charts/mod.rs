@@ -7,6 +7,7 @@
 
 mod backoff;
 mod canvas;
+mod error;
 mod headroom;
 mod histogram;
 mod incidents;
@@ -17,6 +18,8 @@ mod series;
 mod style;
 mod ticks;
 mod trend;
+
+pub use error::ChartError;
 
 use super::compared;
 use crate::compare::Trend;
@@ -35,20 +38,6 @@ const NAME_IN_FILE: usize = 48;
 const LOOPS: usize = 4;
 /// Charts of recovery, those of most calls.
 const RECOVERIES: usize = 4;
-
-/// Why a chart could not be drawn.
-#[derive(Debug, thiserror::Error)]
-pub enum ChartError {
-    /// The embedded font was refused.
-    #[error("the font of the charts cannot be read")]
-    Font,
-    /// The drawing library failed.
-    #[error("a chart cannot be drawn: {0}")]
-    Draw(String),
-    /// The image could not be compressed.
-    #[error("a chart cannot be written as PNG: {0}")]
-    Png(#[from] ::png::EncodingError),
-}
 
 /// What a chart shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! How many calls recover within so many retries, against what independent retries would give.
 
-use super::ChartError;
 use super::canvas::{Align, Canvas};
+use super::error::ChartError;
 use super::style::{AXIS_X, BLUE, GREY, INK, LABEL, MARGIN, MUTED, WIDTH, counted, percent};
 use crate::report::{RecoveryRow, RecoveryStep};
 use plotters::prelude::DrawingBackend;

@@ -1,10 +1,12 @@
 //! From readings to the lines and marks of a headroom chart.
 
-use super::headroom::DANGER;
 use super::ticks::TimeAxis;
 use crate::model::{LimitKind, Time};
 use crate::report::{Headroom, HeadroomPoint};
 use std::collections::BTreeMap;
+
+/// Below this share a limit binds.
+pub(super) const DANGER: f64 = 0.1;
 
 /// Columns a window is drawn in; what falls into one is folded, because nobody could tell it apart.
 const COLUMNS: f64 = 600.0;

@@ -1,6 +1,6 @@
 //! What all charts share: size, colours, the embedded font, and how words and figures are put.
 
-use super::ChartError;
+use super::error::ChartError;
 pub(super) use crate::model::units::{counted, percent, thousands as count};
 use plotters::style::{FontStyle, RGBColor, register_font};
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! Where axes have their ticks, and what stands there.
 
-use super::ChartError;
 use super::canvas::width;
+use super::error::ChartError;
 use super::style::LABEL;
 use crate::model::Time;
 

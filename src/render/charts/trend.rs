@@ -1,7 +1,7 @@
 //! Night by night: a panel for each of four measures, a bar a night, in another colour where a night departs.
 
-use super::ChartError;
 use super::canvas::{Align, Canvas, fitting, width};
+use super::error::ChartError;
 use super::style::{BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, counted};
 use crate::compare::{Measure, Trend};
 use plotters::prelude::DrawingBackend;

@@ -6,6 +6,9 @@ use anstyle::Style;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar;
 
+/// Columns from which a page is wide.
+pub(super) const WIDE: usize = 100;
+
 /// A blank at which no line ends, as [`crate::render::words::glued`] sets it; written as an ordinary one.
 const GLUE: char = '\u{a0}';
 

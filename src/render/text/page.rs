@@ -1,6 +1,6 @@
 //! The sheet the sections write on: its width, its times, its colours.
 
-use super::layout::{Fit, Text};
+use super::layout::{Fit, Text, WIDE};
 use super::style;
 use super::{TextOptions, table::Table};
 use crate::model::Time;
@@ -14,9 +14,6 @@ const LEAST_WIDTH: usize = 40;
 const MOST_WIDTH: usize = 120;
 /// Columns a section's content is indented by.
 const INDENT: usize = 2;
-/// Columns from which a page is wide.
-pub(super) const WIDE: usize = 100;
-
 /// Writes lines, never one longer than the page is wide.
 pub(super) struct Page<'a> {
     out: &'a mut dyn Write,

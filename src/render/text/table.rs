@@ -14,7 +14,7 @@ const BAR: usize = 40;
 /// Columns of a page on which columns of this rank and higher have room.
 const WIDE_RANK: u8 = 5;
 /// Columns of a table on a wide page.
-const WIDE: usize = super::page::WIDE - 2;
+const WIDE: usize = super::layout::WIDE - 2;
 
 /// Rows under named columns.
 #[derive(Debug)]

@@ -4,7 +4,8 @@ use super::super::bars;
 use super::super::layout::{Fit, Text};
 use super::super::page::Page;
 use super::super::{style, words};
-use super::{ended, timeline};
+use super::ended;
+use super::timeline::{self, WIDE, one_file};
 use crate::model::{Confidence, units::seconds};
 use crate::render::sections::trace as sections;
 use crate::report::Finding;
@@ -18,9 +19,6 @@ const HANG: usize = 9;
 const LABEL: usize = 8;
 /// Sends of which one bar still shows the proportions, at most.
 const STRIP: usize = 14;
-/// Columns from which each send has a bar of its own.
-pub(super) const WIDE: usize = 100;
-
 /// Fixes that already stand on the page.
 #[derive(Debug, Default)]
 pub(super) struct Told(HashSet<(&'static str, String)>);
@@ -84,13 +82,6 @@ fn grouped(call: &TracedCall) -> String {
         1 => format!("{how}; 1 other call carries the same id, too far off for a retry of this one"),
         n => format!("{how}; {} other calls carry the same id, too far off for retries", words::number(n)),
     }
-}
-
-/// The file that holds all of it.
-pub(super) fn one_file(call: &TracedCall) -> Option<&str> {
-    let mut files = call.sends.iter().map(|send| send.sighting.file.as_str());
-    let first = files.next()?;
-    files.all(|file| file == first).then_some(first)
 }
 
 /// When it began, with the zone of all times below, and how long it took.

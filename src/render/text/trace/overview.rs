@@ -4,7 +4,7 @@ use super::super::layout::Text;
 use super::super::page::Page;
 use super::super::table::Table;
 use super::super::{style, words};
-use super::call::WIDE;
+use super::timeline::WIDE;
 use crate::model::{Outcome, Severity};
 use crate::render::document::Column;
 use crate::trace::{Trace, TracedCall};

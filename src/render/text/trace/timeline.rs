@@ -4,7 +4,6 @@ use super::super::layout::{Fit, Text};
 use super::super::page::Page;
 use super::super::table::Table;
 use super::super::{style, words};
-use super::call::{WIDE, one_file};
 use super::ended;
 use super::fold::{self, Step};
 use crate::model::{Time, Zone};
@@ -13,6 +12,9 @@ use crate::render::sections::trace::{after, before, right};
 use crate::trace::{Kind, Trace, TracedCall, TracedSend};
 use anstyle::Style;
 use std::io;
+
+/// Columns from which each send has a bar of its own.
+pub(super) const WIDE: usize = 100;
 
 /// Lines of an error's message before `--verbose`.
 const MESSAGE_LINES: usize = 3;
@@ -221,4 +223,11 @@ fn clock(call: &TracedCall, zone: Zone) -> &'static str {
     } else {
         "%H:%M:%S%.3f"
     }
+}
+
+/// The file that holds all of it.
+pub(super) fn one_file(call: &TracedCall) -> Option<&str> {
+    let mut files = call.sends.iter().map(|send| send.sighting.file.as_str());
+    let first = files.next()?;
+    files.all(|file| file == first).then_some(first)
 }

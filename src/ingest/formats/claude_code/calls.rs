@@ -1,0 +1,124 @@
+//! Which attempts of a transcript are one call.
+
+use crate::ingest::formats::draft::Draft;
+use crate::model::Time;
+use std::collections::HashMap;
+
+/// A line of a transcript that tells of attempts.
+#[derive(Debug)]
+pub(in crate::ingest::formats) struct Entry {
+    pub(in crate::ingest::formats) stream: Stream,
+    pub(in crate::ingest::formats) time: Option<Time>,
+    pub(in crate::ingest::formats) what: What,
+    pub(in crate::ingest::formats) draft: Draft,
+}
+
+/// What sends one request after the other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::ingest::formats) struct Stream {
+    pub(in crate::ingest::formats) session: String,
+    pub(in crate::ingest::formats) agent: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest::formats) enum What {
+    /// The failure of this attempt of a call, which will be tried again.
+    Retry(Option<i64>),
+    /// The failure that ended a call.
+    Final,
+    /// An answer.
+    Answer,
+    /// What a request is made of: no call goes on behind it.
+    Prompt,
+}
+
+/// A call whose last attempt failed.
+struct Open {
+    id: String,
+    /// Number of that attempt.
+    last: i64,
+    /// Until when it may be tried again.
+    until: Option<Time>,
+}
+
+/// Longest time from a failure to the end of the next attempt, beside the wait that is announced, µs: an answer may
+/// take long, and a session that goes on another day begins anew.
+const LONGEST_ATTEMPT_US: i64 = 3_600_000_000;
+
+impl Open {
+    /// A call that begins with `entry`: it is named after its first record.
+    fn new(entry: &Entry) -> Open {
+        let line = || format!("line {}", entry.draft.place().0);
+        let id = entry.draft.get("uuid").map_or_else(line, str::to_owned);
+        Open { id, last: 0, until: None }
+    }
+
+    /// The same after its attempt of this number failed as `entry` says.
+    fn failed(self, number: i64, entry: &Entry) -> Open {
+        let wait_ms: f64 = entry.draft.get("planned_wait_ms").and_then(|ms| ms.parse().ok()).unwrap_or(0.0);
+        let until = entry.time.map(|time| time.plus_us(LONGEST_ATTEMPT_US.saturating_add((wait_ms * 1e3) as i64)));
+        Open { last: number, until, ..self }
+    }
+}
+
+/// Names the call of every attempt, and gives them in the order of the input.
+pub(in crate::ingest::formats) fn settle(mut entries: Vec<Entry>) -> Vec<Draft> {
+    entries.sort_by(|a, b| (&a.stream, a.time).cmp(&(&b.stream, b.time)));
+    for stream in entries.chunk_by_mut(|a, b| a.stream == b.stream) {
+        name_calls(stream);
+        name_models(stream);
+    }
+    let attempts = entries.into_iter().filter(|entry| entry.what != What::Prompt);
+    let mut drafts: Vec<Draft> = attempts.map(|entry| entry.draft).collect();
+    drafts.sort_by_key(Draft::place);
+    drafts
+}
+
+fn name_calls(stream: &mut [Entry]) {
+    // The one that was tried last stands last.
+    let mut open: Vec<Open> = Vec::new();
+    for entry in stream {
+        open.retain(|call| call.until.is_none_or(|until| entry.time.is_none_or(|time| time <= until)));
+        match entry.what {
+            What::Prompt => open.clear(),
+            What::Retry(number) => {
+                let call = continued(&mut open, number).unwrap_or_else(|| Open::new(entry));
+                let number = number.unwrap_or(call.last.saturating_add(1));
+                entry.draft.set("call_id", call.id.clone());
+                open.push(call.failed(number, entry));
+            }
+            What::Answer | What::Final => {
+                let call = open.pop().unwrap_or_else(|| Open::new(entry));
+                // What names no session may be a further try of whoever started the program.
+                if call.last > 0 || !entry.stream.session.is_empty() {
+                    // Of an answer without retries, that it was the first attempt is only likely.
+                    let is_numbered = call.last > 0 || entry.what == What::Final;
+                    entry.draft.set("attempt", is_numbered.then_some(call.last.saturating_add(1)));
+                    entry.draft.set("call_id", call.id);
+                }
+            }
+        }
+    }
+}
+
+/// The call that an attempt of this number goes on with; lines of attempts may be missing.
+fn continued(open: &mut Vec<Open>, number: Option<i64>) -> Option<Open> {
+    let Some(number) = number else { return open.pop() };
+    let next = open.iter().rposition(|call| call.last.saturating_add(1) == number);
+    let place = next.or_else(|| open.iter().rposition(|call| call.last < number))?;
+    (number > 1).then(|| open.remove(place))
+}
+
+/// Records of failures name no model: that of the answer to the same call, else of the last answer before, else of
+/// the first one behind.
+fn name_models(stream: &mut [Entry]) {
+    let model = |entry: &Entry| entry.draft.get("model").map(str::to_owned);
+    let by_call: HashMap<String, String> =
+        stream.iter().filter_map(|entry| Some((entry.draft.get("call_id")?.to_owned(), model(entry)?))).collect();
+    let mut near = stream.iter().find_map(model);
+    for entry in stream {
+        near = model(entry).or(near);
+        let of_call = entry.draft.get("call_id").and_then(|id| by_call.get(id)).cloned();
+        entry.draft.fill("model", of_call.or_else(|| near.clone()));
+    }
+}

@@ -1,0 +1,155 @@
+//! Session transcripts of Claude Code: failures that are retried, the failure that ends a call, and answers.
+
+pub(super) mod calls;
+pub(super) mod error;
+pub(super) mod line;
+
+use super::json_lines::JsonLines;
+use super::tree::Json;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::json::Fault;
+use crate::ingest::sink::Sink;
+use calls::{Entry, What};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+
+/// `~/.claude/projects/<folder>/<session>.jsonl`, and those of sub-agents.
+pub(in crate::ingest) struct ClaudeCode;
+
+/// Lines that are looked at.
+const LINES_LOOKED_AT: usize = 50;
+
+impl Format for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn description(&self) -> &'static str {
+        "Session transcripts of Claude Code: a line for each retried failure and for each block of an answer."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "lines with `isSidechain`, `sessionId` and `uuid`, or `system` lines with subtype `api_error`"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let (mut all, mut certain, mut fit) = (0, 0, 0);
+        for line in head.lines().take(LINES_LOOKED_AT) {
+            let is_certain = line.starts_with('{') && is_certain(line);
+            certain += usize::from(is_certain);
+            fit += usize::from(is_certain || is_companion(line));
+            all += 1;
+        }
+        if certain > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn gives_native(&self) -> bool {
+        true
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(TranscriptDecoder::default())
+    }
+}
+
+/// Whether only Claude Code writes such a line. A line that the front of the input cuts off is told by its keys:
+/// those inside a string would be escaped.
+fn is_certain(line: &str) -> bool {
+    let Ok(json) = Json::parse(line) else {
+        return ["\"isSidechain\":", "\"sessionId\":", "\"uuid\":"].iter().all(|key| line.contains(key));
+    };
+    let has = |key: &str| json.get(key).is_some();
+    let is_retry = json.text_of("type") == Some("system") || !has("type");
+    (has("isSidechain") && has("sessionId") && has("uuid"))
+        || (has("isApiErrorMessage") && json.text_of("type") == Some("assistant"))
+        || (is_retry && json.text_of("subtype") == Some("api_error") && has_retry(&json))
+}
+
+fn has_retry(json: &Json<'_>) -> bool {
+    ["retryAttempt", "retryInMs", "sessionId"].iter().any(|key| json.get(key).is_some())
+}
+
+/// Whether a line is of those that stand beside the others, and hold no attempt.
+fn is_companion(line: &str) -> bool {
+    const TYPES: [&str; 11] = [
+        "file-history-snapshot",
+        "summary",
+        "permission-mode",
+        "queue-operation",
+        "last-prompt",
+        "ai-title",
+        "custom-title",
+        "agent-name",
+        "pr-link",
+        "attachment",
+        "progress",
+    ];
+    Json::parse(line).is_ok_and(|json| json.text_of("type").is_some_and(|name| TYPES.contains(&name)))
+}
+
+/// Keeps the attempts until the end: lines of failures may stand behind that of the answer they came before.
+#[derive(Default)]
+struct TranscriptDecoder {
+    entries: Vec<Entry>,
+    /// Records that were met, and the entry each became.
+    known: HashMap<String, usize>,
+    lines: JsonLines,
+}
+
+impl Decoder for TranscriptDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
+            Ok(json) => {
+                if !self.take(&json, at) {
+                    sink.noise();
+                }
+            }
+            Err(fault) if line.starts_with('{') => reject(sink, fault, line, at),
+            Err(_) => sink.noise(),
+        });
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.known.clear();
+        for draft in calls::settle(std::mem::take(&mut self.entries)) {
+            draft.write(&mut self.lines);
+        }
+        let counted = sink.newlines;
+        self.lines.decode(sink);
+        sink.newlines = counted;
+    }
+}
+
+impl TranscriptDecoder {
+    /// Whether the line holds an attempt that was not met so far.
+    fn take(&mut self, json: &Json<'_>, at: Position<'_>) -> bool {
+        let Some(entry) = line::read(json, at) else { return false };
+        let is_attempt = entry.what != What::Prompt;
+        match self.known.entry(line::identity(json, &entry)) {
+            Slot::Occupied(known) => {
+                // A further block of the same answer, or the same record again.
+                let Some(first) = self.entries.get_mut(*known.get()) else { return false };
+                if is_attempt {
+                    line::fold(first, &entry);
+                }
+                false
+            }
+            Slot::Vacant(slot) => {
+                slot.insert(self.entries.len());
+                self.entries.push(entry);
+                is_attempt
+            }
+        }
+    }
+}
+
+fn reject(sink: &mut Sink<'_>, fault: Fault, line: &str, at: Position<'_>) {
+    sink.reject(fault.what, fault.at as u64 + 1, line, at);
+}

@@ -1,0 +1,104 @@
+//! Session events of the GitHub Copilot CLI: compactions, each of which is a request to the model.
+
+use super::claude_code::error;
+use super::draft::Draft;
+use super::json_lines::JsonLines;
+use super::tree::Json;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::sink::Sink;
+
+/// `events.jsonl` of a session.
+pub(in crate::ingest) struct CopilotEvents;
+
+/// Lines that are looked at.
+const LINES_LOOKED_AT: usize = 50;
+const START: &str = "session.compaction_start";
+const COMPLETE: &str = "session.compaction_complete";
+
+impl Format for CopilotEvents {
+    fn name(&self) -> &'static str {
+        "copilot-events"
+    }
+
+    fn description(&self) -> &'static str {
+        "Session events of the GitHub Copilot CLI: how compactions of the conversation went."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "objects with `id`, `timestamp`, `data` and a `type` such as `session.compaction_complete`"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let (mut all, mut fit, mut certain) = (0, 0, 0);
+        for json in head.lines().take(LINES_LOOKED_AT).filter_map(|line| Json::parse(line).ok()) {
+            let is_event = ["id", "timestamp", "data"].iter().all(|key| json.get(key).is_some());
+            let name = json.text_of("type").filter(|_| is_event).unwrap_or_default();
+            all += 1;
+            fit += usize::from(name.contains('.'));
+            certain += usize::from(matches!(name, START | COMPLETE));
+        }
+        if certain > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn gives_native(&self) -> bool {
+        true
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(EventDecoder::default())
+    }
+}
+
+#[derive(Default)]
+struct EventDecoder {
+    /// When the compaction began that is under way.
+    started: Option<String>,
+    lines: JsonLines,
+}
+
+impl Decoder for EventDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
+            Ok(json) => match self.read(&json, at) {
+                Some(draft) => draft.write(&mut self.lines),
+                None => sink.noise(),
+            },
+            Err(fault) if line.starts_with('{') => sink.reject(fault.what, fault.at as u64 + 1, line, at),
+            Err(_) => sink.noise(),
+        });
+        let counted = sink.newlines;
+        self.lines.decode(sink);
+        sink.newlines = counted;
+    }
+}
+
+impl EventDecoder {
+    fn read(&mut self, json: &Json<'_>, at: Position<'_>) -> Option<Draft> {
+        match json.text_of("type")? {
+            START => self.started = json.words_of("timestamp"),
+            COMPLETE => {
+                let data = json.get("data")?;
+                let success = data.get("success").and_then(Json::truth)?;
+                let mut draft = Draft::at(at);
+                draft.set("started_at", self.started.take());
+                draft.set("ended_at", json.words_of("timestamp"));
+                // The client compacts anew at each turn: every one is a request of its own.
+                draft.set("call_id", json.text_of("id"));
+                draft.set("outcome", if success { "ok" } else { "error" });
+                if let Some(text) = data.text_of("error") {
+                    error::of_text(text, &mut draft);
+                }
+                return Some(draft);
+            }
+            _ => {}
+        }
+        None
+    }
+}

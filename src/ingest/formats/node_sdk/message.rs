@@ -1,0 +1,166 @@
+//! What the lines of the TypeScript SDKs say.
+
+/// A line that begins with the id of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Line<'l> {
+    /// `log_25c70c`: of this attempt, and of the first attempt of its call where that is another.
+    pub(super) id: &'l str,
+    pub(super) retry_of: Option<&'l str>,
+    pub(super) request_id: Option<&'l str>,
+    pub(super) message: Message<'l>,
+}
+
+/// What it says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Message<'l> {
+    /// How an attempt went.
+    Outcome {
+        url: &'l str,
+        result: Result,
+        duration_ms: Option<f64>,
+        next: Next,
+    },
+    /// What stands behind is an object.
+    Object {
+        kind: Object,
+        literal: &'l str,
+    },
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Result {
+    Status(i64),
+    TimedOut,
+    NoConnection,
+}
+
+/// What the SDK does after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// It sends again, with so many attempts left before that.
+    Retry { left: i64 },
+    /// It has none left.
+    Exhausted,
+    /// Nothing, or it does not say.
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Object {
+    Request,
+    /// With headers.
+    Response,
+    /// With the body.
+    Parsed,
+    Other,
+}
+
+/// How long the prefix of a line may be.
+const PREFIX: usize = 96;
+
+/// Reads a line; `None` where it has no id.
+pub(super) fn read(line: &str) -> Option<Line<'_>> {
+    let front = &line[..line.floor_char_boundary(PREFIX)];
+    let rest = line.get(front.find("[log_")? + 1..)?;
+    let (inside, message) = rest.split_once(']')?;
+    let mut parts = inside.split(", ");
+    let id = parts.next().filter(|id| is_id(id))?;
+    let (mut retry_of, mut request_id) = (None, None);
+    for part in parts {
+        match part.split_once(": ") {
+            Some(("retryOf", first)) => retry_of = Some(first),
+            Some((name, value)) if name.ends_with("request-id") => request_id = Some(value.trim_matches('"')),
+            _ => {}
+        }
+    }
+    Some(Line { id, retry_of, request_id, message: message_of(message.trim_start()) })
+}
+
+fn is_id(text: &str) -> bool {
+    text.strip_prefix("log_").is_some_and(|hex| hex.len() == 6 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn message_of(text: &str) -> Message<'_> {
+    if let Some((head, at)) = text.find('{').map(|at| (&text[..at], at)) {
+        let kind = match head.split(" (").next().unwrap_or_default().trim_end() {
+            "sending request" => Object::Request,
+            "response error" | "response start" => Object::Response,
+            "response parsed" => Object::Parsed,
+            _ => Object::Other,
+        };
+        if kind != Object::Other || head.trim_end().ends_with(')') {
+            return Message::Object { kind, literal: &text[at..] };
+        }
+    }
+    outcome(text).unwrap_or(Message::Other)
+}
+
+/// `post https://host/v1/messages failed with status 529 in 28ms - retrying, 2 attempts remaining`,
+/// `connection timed out - error; no more retries left`
+fn outcome(text: &str) -> Option<Message<'_>> {
+    let next = next_of(text);
+    if let Some(rest) = text.strip_prefix("connection ") {
+        let result = if rest.starts_with("timed out") { Result::TimedOut } else { Result::NoConnection };
+        let is_told = rest.starts_with("timed out") || rest.starts_with("failed");
+        return is_told.then_some(Message::Outcome { url: "", result, duration_ms: None, next });
+    }
+    let (request, rest) = text.split_once(" with status ")?;
+    let request = request.strip_suffix(" failed").or_else(|| request.strip_suffix(" succeeded"))?;
+    let url = request.split_once(' ').map_or(request, |(_, url)| url);
+    let status = rest.get(..3)?.parse().ok()?;
+    let duration_ms = rest.get(3..)?.strip_prefix(" in ").and_then(|rest| rest.split("ms").next()?.parse().ok());
+    Some(Message::Outcome { url, result: Result::Status(status), duration_ms, next })
+}
+
+fn next_of(text: &str) -> Next {
+    let left = |text: &str| text.split_once("retrying, ")?.1.split(' ').next()?.parse().ok();
+    match left(text) {
+        Some(left) => Next::Retry { left },
+        None if text.contains("no more retries left") => Next::Exhausted,
+        None => Next::End,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_sdk() {
+        let url = "https://api.example/v1/messages";
+        let line = r#"[log_0a1b2c, retryOf: log_0a1b2b, request-id: "req_7"] post https://api.example/v1/messages failed with status 529 in 28ms - retrying, 1 attempts remaining"#;
+        let message = Message::Outcome {
+            url,
+            result: Result::Status(529),
+            duration_ms: Some(28.0),
+            next: Next::Retry { left: 1 },
+        };
+        let expected = Line { id: "log_0a1b2c", retry_of: Some("log_0a1b2b"), request_id: Some("req_7"), message };
+        assert_eq!(read(line), Some(expected));
+        for (line, expected) in [
+            ("[log_0a1b2c] sending request {", Message::Object { kind: Object::Request, literal: "{" }),
+            (
+                "[log_0a1b2c] response error (retrying, 2 attempts remaining) {",
+                Message::Object { kind: Object::Response, literal: "{" },
+            ),
+            (
+                "2026-03-02T07:00:01Z [log_0a1b2c] connection timed out - error; no more retries left",
+                Message::Outcome { url: "", result: Result::TimedOut, duration_ms: None, next: Next::Exhausted },
+            ),
+            (
+                "[log_0a1b2c] connection failed (retrying, 2 attempts remaining) {",
+                Message::Object { kind: Object::Other, literal: "{" },
+            ),
+            (
+                "[log_0a1b2c] POST https://api.example/v1/messages succeeded with status 200 in 5ms",
+                Message::Outcome { url, result: Result::Status(200), duration_ms: Some(5.0), next: Next::End },
+            ),
+        ] {
+            assert_eq!(read(line).map(|line| line.message), Some(expected), "{line}");
+        }
+        for other in ["[log_xyz] post", "[log_0a1b2c post", "see [1]", "log_0a1b2c"] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What the TypeScript SDKs of Anthropic and OpenAI log.
+
+mod calls;
+mod message;
+
+use super::text::clock::Clock;
+use super::text::literal::to_json;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::sink::Sink;
+use calls::Calls;
+use message::{Message, Object};
+
+/// Lines with the id of an attempt, `[log_25c70c]`, and objects of `util.inspect` behind them.
+pub(in crate::ingest) struct NodeSdk;
+
+impl Format for NodeSdk {
+    fn name(&self) -> &'static str {
+        "node-sdk"
+    }
+
+    fn description(&self) -> &'static str {
+        "Console lines of the Anthropic and OpenAI TypeScript SDKs, with the objects that their debug level prints."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`[log_` and six hexadecimal digits, in front of what became of a request"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let is_told = |line: &str| message::read(line).is_some_and(|line| line.message != Message::Other);
+        let is_json = |line: &&str| line.starts_with('{') && line.ends_with('}');
+        let fit = head.lines().filter(|line| is_told(line)).count();
+        if fit > 0 && fit > head.lines().filter(is_json).count() { Match::Sure } else { Match::No }
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(NodeDecoder::default())
+    }
+}
+
+/// Longest object that is put together, in bytes.
+const LONGEST_OBJECT: usize = 1 << 20;
+
+#[derive(Default)]
+struct NodeDecoder {
+    clock: Clock,
+    calls: Calls,
+    /// An object that goes on: of which attempt, what it is, and its text so far.
+    open: Option<(String, Object, String)>,
+}
+
+impl Decoder for NodeDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| self.line(sink, line, at));
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.close();
+        self.calls.give_all(sink);
+    }
+}
+
+impl NodeDecoder {
+    fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: Position<'_>) {
+        // Lines of an object are indented, up to the brace that ends it.
+        if let Some((_, _, text)) = &mut self.open
+            && (line.starts_with(' ') || line.starts_with('}'))
+        {
+            if text.len() < LONGEST_OBJECT {
+                text.push('\n');
+                text.push_str(line);
+            }
+            if line.starts_with('}') {
+                self.close();
+            }
+            return sink.noise();
+        }
+        self.close();
+        let Some(told) = message::read(line) else {
+            self.calls.error(line);
+            return sink.noise();
+        };
+        let opened = match told.message {
+            Message::Outcome { .. } => {
+                let moment = self.clock.read(line, &at, sink.zone());
+                let (opened, now) = self.calls.outcome(sink, &told, moment, line, &at);
+                self.clock.pass(now);
+                opened
+            }
+            Message::Object { kind, literal } => {
+                let opened = kind == Object::Request && {
+                    let moment = self.clock.read(line, &at, sink.zone());
+                    self.calls.request(sink, told.id, moment, line, &at)
+                };
+                self.open = Some((told.id.to_owned(), kind, literal.to_owned()));
+                if literal.trim_end().ends_with('}') {
+                    self.close();
+                }
+                opened
+            }
+            Message::Other => false,
+        };
+        if !opened {
+            sink.noise();
+        }
+    }
+
+    /// Reads the object that was put together.
+    fn close(&mut self) {
+        let Some((id, kind, literal)) = self.open.take() else { return };
+        if kind != Object::Other {
+            self.calls.object(&id, kind, &to_json(&literal).0);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Spans as the console exporter for JavaScript prints them.
+
+use super::attributes::Attributes;
+use super::span::{self, Surroundings};
+use super::{OtlpDecoder, inspected};
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Framing, Match, Order};
+use crate::ingest::formats::tree::Json;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::sink::Sink;
+
+/// An object over several lines, its keys bare and its strings in single quotes.
+pub(in crate::ingest) struct Console;
+
+impl Format for Console {
+    fn name(&self) -> &'static str {
+        "otel-js-console"
+    }
+
+    fn description(&self) -> &'static str {
+        "OpenTelemetry spans as the console exporter for JavaScript prints them."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "objects over several lines with `traceId`, `kind` and `attributes` as bare keys"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let begins = head.lines().any(|line| line == "{");
+        let has = |key: &str| head.text().lines().any(|line| line.trim_start().starts_with(key));
+        let is_span = ["traceId: '", "kind: ", "attributes: {", "instrumentationScope: {"].iter().all(|key| has(key));
+        if begins && is_span { Match::Sure } else { Match::No }
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Stanzas(begins)
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn gives_native(&self) -> bool {
+        true
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ConsoleDecoder::default())
+    }
+}
+
+fn begins(line: &str) -> bool {
+    line == "{"
+}
+
+#[derive(Default)]
+struct ConsoleDecoder {
+    spans: OtlpDecoder,
+}
+
+impl Decoder for ConsoleDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_stanza(begins, sink, |sink, text, at| self.stanza(text, sink, at));
+        self.spans.settle_many(sink);
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.spans.finish(sink);
+    }
+}
+
+impl ConsoleDecoder {
+    fn stanza(&mut self, text: &str, sink: &mut Sink<'_>, at: Position<'_>) {
+        if !text.starts_with('{') {
+            return sink.noise();
+        }
+        // Words of the program may follow.
+        let end = text.find("\n}").map_or(text.len(), |end| end + 2);
+        let json = inspected::to_json(&text[..end]);
+        let Ok(json) = Json::parse(&json) else {
+            return sink.reject("no object as Node.js prints it", 0, text, at);
+        };
+        let of_scope = |key: &str| json.at(&["instrumentationScope", key]).and_then(Json::text).unwrap_or_default();
+        let around = Surroundings {
+            resource: Attributes::of(json.at(&["resource", "attributes"])),
+            scope: of_scope("name"),
+            scope_version: of_scope("version"),
+            kinds_from_zero: true,
+        };
+        match span::read(&json, &around, at) {
+            Some(span) => self.spans.hold(span),
+            None => sink.noise(),
+        }
+    }
+}

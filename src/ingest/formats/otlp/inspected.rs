@@ -1,0 +1,117 @@
+//! Objects as Node.js prints them (`util.inspect`), as JSON.
+
+/// The same object as JSON, so far as it has a counterpart: what JSON has no word for becomes null.
+pub(super) fn to_json(text: &str) -> String {
+    let mut json = String::with_capacity(text.len() + text.len() / 8);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let taken = match c {
+            '\'' | '"' | '`' => string(rest, c, &mut json),
+            'a'..='z' | 'A'..='Z' | '_' | '$' => word(rest, &mut json),
+            '[' if rest[1..].starts_with(|c: char| c.is_ascii_uppercase()) => note(rest, &mut json),
+            // Long strings are printed in parts.
+            '+' if json.trim_end().ends_with('"') => {
+                json.truncate(json.trim_end().len() - 1);
+                rest = rest[1..].trim_start();
+                string_part(rest, &mut json)
+            }
+            // 12n is a large integer.
+            '0'..='9' | '-' => number(rest, &mut json),
+            c => {
+                json.push(c);
+                c.len_utf8()
+            }
+        };
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    json
+}
+
+fn string(text: &str, quote: char, json: &mut String) -> usize {
+    json.push('"');
+    let taken = inside(&text[1..], quote, json) + 1;
+    json.push('"');
+    taken
+}
+
+/// What goes on a string that was closed: its quotes are left out but for the last.
+fn string_part(text: &str, json: &mut String) -> usize {
+    let Some(quote @ ('\'' | '"' | '`')) = text.chars().next() else {
+        json.push('"');
+        return 0;
+    };
+    let taken = inside(&text[1..], quote, json) + 1;
+    json.push('"');
+    taken
+}
+
+/// Up to the quote, and with it.
+fn inside(text: &str, quote: char, json: &mut String) -> usize {
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            c if c == quote => return at + 1,
+            '"' => json.push_str("\\\""),
+            '\\' => match chars.next() {
+                Some((_, escaped @ ('n' | 't' | 'r' | 'b' | 'f' | 'u' | '\\' | '"'))) => json.extend(['\\', escaped]),
+                Some((_, 'x')) => json.push_str("\\u00"),
+                Some((_, escaped)) => json.push(escaped),
+                None => {}
+            },
+            c if c.is_control() => json.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => json.push(c),
+        }
+    }
+    text.len()
+}
+
+/// A key, or one of the words that stand for a value.
+fn word(text: &str, json: &mut String) -> usize {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))).unwrap_or(text.len());
+    let (word, after) = text.split_at(end);
+    if after.trim_start().starts_with(':') {
+        json.extend(["\"", word, "\""]);
+    } else if matches!(word, "true" | "false" | "null") {
+        json.push_str(word);
+    } else {
+        json.push_str("null");
+    }
+    end
+}
+
+/// `[Object]`, `[Array]` stand for what lies too deep; `[Object: null prototype]` stands before an object.
+fn note(text: &str, json: &mut String) -> usize {
+    let end = text.find(']').map_or(text.len(), |end| end + 1);
+    if !text.get(end..).unwrap_or_default().trim_start().starts_with('{') {
+        json.push_str("null");
+    }
+    end
+}
+
+fn number(text: &str, json: &mut String) -> usize {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+    json.push_str(text[..end].trim_end_matches('n'));
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_node_prints_becomes_json() {
+        for (text, json) in [
+            ("{ a: 1, 'b.c': 'it\\'s \"x\"', d: undefined }", r#"{ "a": 1, "b.c": "it's \"x\"", "d": null }"#),
+            ("{ e: [ true, null ], f: [Object], g: [] }", r#"{ "e": [ true, null ], "f": null, "g": [] }"#),
+            ("{ a: [Object: null prototype] { n: -1.5, big: 12n } }", r#"{ "a":  { "n": -1.5, "big": 12 } }"#),
+            ("{ s: 'one ' +\n  'two', t: `it's` }", r#"{ "s": "one two", "t": "it's" }"#),
+            ("{ s: '\\x1B[0m' }", r#"{ "s": "\u001B[0m" }"#),
+        ] {
+            assert_eq!(to_json(text), json);
+        }
+        // Whatever comes, it ends.
+        for odd in ["'", "{ a: 'b", "[A", "+", "\\", "{ a: '\\", "ü'ü"] {
+            to_json(odd);
+        }
+    }
+}

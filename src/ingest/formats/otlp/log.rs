@@ -1,0 +1,78 @@
+//! One record of a log.
+
+use super::attributes::{Attributes, first_time, value};
+use super::span::Surroundings;
+use crate::ingest::formats::draft::Draft;
+use crate::ingest::formats::events::{self, Event};
+use crate::ingest::formats::tree::Json;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, field_of};
+
+/// Before the names of events of Claude Code, and of its logger.
+const CLAUDE_CODE: &str = "claude_code.";
+const CLAUDE_CODE_EVENTS: &str = "com.anthropic.claude_code.events";
+
+/// The attempt that a record tells of.
+pub(super) fn read(json: &Json<'_>, around: &Surroundings<'_>, at: Position<'_>) -> Option<Draft> {
+    let attributes = Attributes::of(json.get("attributes"));
+    let body = json.get("body");
+    let said = body.and_then(value).unwrap_or_default();
+    let time = first_time(json, &["timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "observed_time_unix_nano"]);
+    let mut draft = Draft::at(at);
+    let name = attributes.get("event.name").or(json.text_of("eventName")).unwrap_or(&said);
+    let is_claude =
+        around.scope == CLAUDE_CODE_EVENTS || name.starts_with(CLAUDE_CODE) || said.starts_with(CLAUDE_CODE);
+    let get = |key: &str| attributes.get(key).map(str::to_owned);
+    match events::read(name, &get, &mut draft) {
+        Some(Event::Attempt) => {
+            draft.set("ended_at", get("event.timestamp").or(time));
+            if is_claude {
+                of_claude_code(&attributes, &mut draft);
+            }
+            Some(draft)
+        }
+        Some(Event::Wait) => None,
+        None if is_claude => None,
+        None => other(json, &attributes, &said, time, draft),
+    }
+}
+
+/// One event tells of all attempts of a call.
+fn of_claude_code(attributes: &Attributes, draft: &mut Draft) {
+    let sequence = || Some(format!("{} {}", attributes.get("session.id")?, attributes.get("event.sequence")?));
+    let id = attributes.first(&["client_request_id", "request_id"]).map(str::to_owned);
+    draft.set("call_id", id.or_else(sequence));
+    let resends = attributes.integer(&["attempt", "total_attempts"]).map(|attempts| attempts.saturating_sub(1));
+    draft.set("http.request.resend_count", resends.filter(|resends| *resends > 0));
+    draft.set("client", r#"{"name":"claude-code"}"#);
+    if draft.get("outcome") == Some("error") {
+        draft.set("decision", "fail");
+    }
+}
+
+/// A record of any program, whose attributes or body are an attempt in native words.
+fn other(
+    json: &Json<'_>,
+    attributes: &Attributes,
+    said: &str,
+    time: Option<String>,
+    mut draft: Draft,
+) -> Option<Draft> {
+    let body = Json::parse(said).ok().filter(|body| !body.members().is_empty());
+    let members = body.iter().flat_map(Json::members);
+    let members =
+        members.filter_map(|(key, item)| Some((key.to_string(), item.words().or(item.raw().map(str::to_owned))?)));
+    let pairs: Vec<(String, String)> =
+        members.chain(attributes.iter().map(|(key, value)| (key.to_owned(), value.to_owned()))).collect();
+    let fields: Vec<Field> = pairs.iter().filter_map(|(key, _)| field_of(key)).collect();
+    let has = |wanted: &[Field]| fields.iter().any(|field| wanted.contains(field));
+    // Programs log errors of all kinds: it must be one of a request to a model.
+    if !has(&[Field::Model, Field::Provider, Field::RequestId, Field::CallId, Field::Number, Field::SdkRetryCount]) {
+        return None;
+    }
+    let is_timed = has(&[Field::Ts, Field::StartedAt, Field::EndedAt]);
+    pairs.into_iter().for_each(|(key, value)| draft.set(key, value));
+    draft.set("ended_at", time.filter(|_| !is_timed));
+    draft.fill("trace_id", json.words_of("traceId"));
+    Some(draft)
+}

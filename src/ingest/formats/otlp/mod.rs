@@ -1,0 +1,221 @@
+//! OpenTelemetry: traces and logs as OTLP/JSON, spans as Python's console exporter prints them.
+
+mod attributes;
+pub(super) mod console;
+mod inspected;
+mod log;
+mod settle;
+mod span;
+
+use super::draft::Draft;
+use super::json_lines::JsonLines;
+use super::tree::Json;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::json::Reader;
+use crate::ingest::sink::Sink;
+use attributes::Attributes;
+use settle::{Told, settle};
+use span::{Span, Surroundings};
+
+/// Lines of a collector's file exporter, and whole documents.
+pub(in crate::ingest) struct Otlp;
+
+/// Keys of which one begins an export.
+const EXPORTS: [&str; 4] = ["resourceSpans", "resourceLogs", "resource_spans", "resource_logs"];
+/// Spans that wait for their parent or their children, at most.
+const MOST_HELD: usize = 1 << 14;
+
+impl Format for Otlp {
+    fn name(&self) -> &'static str {
+        "otlp"
+    }
+
+    fn description(&self) -> &'static str {
+        "OpenTelemetry traces and logs as JSON: HTTP requests, calls of models, events of coding agents."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "objects with `resourceSpans` or `resourceLogs`, or spans with a trace, a start and attributes"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let is_line = !head.is_whole && !head.text().trim_end().contains('\n');
+        let (mut all, mut fit) = (0, 0);
+        for line in head.lines().filter(|line| line.starts_with('{')) {
+            all += 1;
+            fit += usize::from(is_export(line, is_line) || is_span(line));
+        }
+        if fit > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn gives_native(&self) -> bool {
+        true
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(OtlpDecoder::default())
+    }
+}
+
+/// Whether an object has the key of an export; `may_break_off` where the front of the input may cut it.
+fn is_export(line: &str, may_break_off: bool) -> bool {
+    let mut found = false;
+    let mut reader = Reader::new(line);
+    let read = reader.object(|reader, key| {
+        found |= EXPORTS.contains(&&*key) && matches!(reader.peek(), Some(b'['));
+        reader.skip()
+    });
+    found && (may_break_off || read.is_ok())
+}
+
+fn is_span(line: &str) -> bool {
+    Json::parse(line).is_ok_and(|json| is_bare_span(&json))
+}
+
+/// A span without an export around it.
+fn is_bare_span(json: &Json<'_>) -> bool {
+    let has_attributes = matches!(json.get("attributes"), Some(Json::Object(..) | Json::List(_)));
+    let of_python = json.at(&["context", "trace_id"]).is_some() && json.get("start_time").is_some();
+    let of_protocol = json.get("startTimeUnixNano").is_some() && json.get("endTimeUnixNano").is_some();
+    has_attributes && json.get("name").is_some() && (of_python || of_protocol)
+}
+
+#[derive(Default)]
+struct OtlpDecoder {
+    held: Vec<Span>,
+    told: Told,
+    lines: JsonLines,
+}
+
+impl Decoder for OtlpDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
+            Ok(json) => {
+                let mut units = Units { decoder: self, sink, at, count: 0 };
+                units.export(&json);
+                if units.count == 0 {
+                    sink.noise();
+                }
+            }
+            Err(fault) if line.starts_with('{') => sink.reject(fault.what, fault.at as u64 + 1, line, at),
+            Err(_) => sink.noise(),
+        });
+        self.settle_many(sink);
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.settle(sink);
+        self.write(sink);
+    }
+}
+
+impl OtlpDecoder {
+    fn hold(&mut self, span: Span) {
+        self.held.push(span);
+    }
+
+    /// Tells what is known, and of the spans that wait only where they are many.
+    fn settle_many(&mut self, sink: &mut Sink<'_>) {
+        if self.held.len() >= MOST_HELD {
+            self.settle(sink);
+        }
+        self.write(sink);
+    }
+
+    fn settle(&mut self, sink: &mut Sink<'_>) {
+        let (drafts, others) = settle(std::mem::take(&mut self.held), &mut self.told);
+        (0..others).for_each(|_| sink.noise());
+        drafts.iter().for_each(|draft| draft.write(&mut self.lines));
+    }
+
+    fn write(&mut self, sink: &mut Sink<'_>) {
+        let counted = sink.newlines;
+        self.lines.decode(sink);
+        sink.newlines = counted;
+    }
+}
+
+/// The spans and records of one line.
+struct Units<'d, 's, 'c, 'g> {
+    decoder: &'d mut OtlpDecoder,
+    sink: &'s mut Sink<'c>,
+    at: Position<'g>,
+    count: u32,
+}
+
+impl Units<'_, '_, '_, '_> {
+    fn export(&mut self, json: &Json<'_>) {
+        for resource in list(json, &["resourceSpans", "resource_spans"]) {
+            self.each_scope(
+                resource,
+                &["scopeSpans", "scope_spans", "instrumentationLibrarySpans"],
+                &["spans"],
+                Units::span,
+            );
+        }
+        for resource in list(json, &["resourceLogs", "resource_logs"]) {
+            let records = ["logRecords", "log_records"];
+            self.each_scope(resource, &["scopeLogs", "scope_logs"], &records, Units::log);
+        }
+        if is_bare_span(json) {
+            let resource = Attributes::of(json.at(&["resource", "attributes"]));
+            self.span(json, &Surroundings { resource, ..Surroundings::default() });
+        }
+    }
+
+    fn each_scope(
+        &mut self,
+        resource: &Json<'_>,
+        scopes: &[&str],
+        units: &[&str],
+        take: fn(&mut Self, &Json<'_>, &Surroundings<'_>),
+    ) {
+        for scope in list(resource, scopes) {
+            let of_scope = |key: &str| {
+                scope
+                    .get("scope")
+                    .or(scope.get("instrumentationLibrary"))
+                    .and_then(|s| s.text_of(key))
+                    .unwrap_or_default()
+            };
+            let around = Surroundings {
+                resource: Attributes::of(resource.at(&["resource", "attributes"])),
+                scope: of_scope("name"),
+                scope_version: of_scope("version"),
+                kinds_from_zero: false,
+            };
+            list(scope, units).iter().for_each(|unit| take(self, unit, &around));
+        }
+    }
+
+    fn span(&mut self, json: &Json<'_>, around: &Surroundings<'_>) {
+        match span::read(json, around, self.position()) {
+            Some(span) => self.decoder.hold(span),
+            None => self.sink.noise(),
+        }
+        self.count += 1;
+    }
+
+    fn log(&mut self, json: &Json<'_>, around: &Surroundings<'_>) {
+        match log::read(json, around, self.position()) {
+            Some(draft) => Draft::write(&draft, &mut self.decoder.lines),
+            None => self.sink.noise(),
+        }
+        self.count += 1;
+    }
+
+    fn position(&self) -> Position<'static> {
+        Position { record: self.at.record.saturating_add(self.count), ..Position::line(self.at.line) }
+    }
+}
+
+fn list<'j, 't>(json: &'j Json<'t>, keys: &[&str]) -> &'j [Json<'t>] {
+    keys.iter().find_map(|key| json.get(key)).map_or(&[], Json::items)
+}

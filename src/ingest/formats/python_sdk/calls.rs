@@ -1,0 +1,386 @@
+//! The calls that lines of a Python SDK tell of, while they go on.
+
+use super::habits::{LAST_RUNG, is_model_path, is_retried, rung_of};
+use super::message::Source;
+use super::options::Options;
+use super::spot::Spot;
+use crate::ingest::formats::text::attempt::{Attempt, Call};
+use crate::ingest::formats::text::literal::to_json;
+use crate::ingest::sink::Sink;
+use crate::model::Time;
+
+/// Calls that are kept at once; of more, the oldest are given.
+const MOST_CALLS: usize = 4096;
+/// So many of the latest calls that failed wait for the line on their retry.
+const MOST_WAITING: usize = 256;
+/// What a clock may be off, µs.
+const SLACK_US: i64 = 50_000;
+/// Between an answer and the line on its retry the SDK reads the error's body, µs.
+const LONGEST_READ_US: i64 = 2_000_000;
+/// A connection that is opened is told apart from a request that the SDK announced.
+const CONNECTION_SENT: u8 = 8;
+
+/// The calls that go on, the oldest first.
+pub(super) struct Calls {
+    calls: Vec<Call>,
+    /// What the SDK says of the request that comes next.
+    pub(super) options: Options,
+    pub(super) next_count: Option<i64>,
+    /// The input has lines on answers.
+    has_answers: bool,
+    /// It has lines of the SDK on each of them, which come last.
+    has_sdk_lines: bool,
+    /// Number of the next call that needs a name.
+    named: usize,
+    /// The latest moment at which an attempt was due that was made.
+    pub(super) reached: Time,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls {
+            calls: Vec::new(),
+            options: Options::default(),
+            next_count: None,
+            has_answers: false,
+            has_sdk_lines: false,
+            named: 0,
+            reached: Time(i64::MIN),
+        }
+    }
+}
+
+/// An answer that a line tells of.
+pub(super) struct Answer<'l> {
+    pub(super) source: Source,
+    pub(super) url: &'l str,
+    pub(super) status: i64,
+    /// As JSON.
+    pub(super) headers: Option<String>,
+}
+
+impl Calls {
+    /// Gives what is left.
+    pub(super) fn give_all(&mut self, sink: &mut Sink<'_>) {
+        std::mem::take(&mut self.calls).into_iter().for_each(|call| give(call, sink));
+    }
+
+    /// A request goes out; whether that is a new attempt.
+    pub(super) fn sent(&mut self, sink: &mut Sink<'_>, url: &str, spot: &Spot<'_>) -> bool {
+        if url.is_empty() {
+            let announced = |attempt: &Attempt| !attempt.is_over() && attempt.told & CONNECTION_SENT == 0;
+            if let Some(attempt) = self.last_attempts().find(|attempt| announced(attempt)) {
+                attempt.told |= CONNECTION_SENT;
+                // The SDK says `POST` alone, too.
+                if spot.provider.is_none() {
+                    return false;
+                }
+            }
+        }
+        let attempt = self.begin(sink, url, spot);
+        attempt.begun = Some(spot.moment);
+        if spot.provider.is_none() && url.is_empty() {
+            attempt.told |= CONNECTION_SENT;
+        }
+        true
+    }
+
+    /// An answer came; whether that is a new attempt.
+    pub(super) fn answer(&mut self, sink: &mut Sink<'_>, answer: Answer<'_>, spot: &Spot<'_>) -> bool {
+        let source = answer.source as u8;
+        self.has_answers = true;
+        self.has_sdk_lines |= answer.source == Source::Sdk;
+        let is_same = |attempt: &Attempt| attempt.url.is_empty() || answer.url.is_empty() || attempt.url == answer.url;
+        let told_before = |attempt: &Attempt| {
+            attempt.status == Some(answer.status) && attempt.told & source == 0 && attempt.planned_ms.is_none()
+        };
+        // Nobody tells of an answer to a request that was answered before, but of the same by another logger.
+        let place = self
+            .place(|attempt| is_same(attempt) && told_before(attempt) && answer.source != Source::Connection)
+            .or_else(|| self.place(|attempt| is_same(attempt) && !attempt.is_over()));
+        let is_new = place.is_none();
+        let attempt = match place.and_then(|place| self.calls[place].attempts.last_mut()) {
+            Some(attempt) => attempt,
+            None => self.begin(sink, answer.url, spot),
+        };
+        attempt.told |= source;
+        if attempt.status.is_none() {
+            attempt.stand(spot.line, &spot.at);
+            attempt.ended = Some(spot.moment);
+        }
+        attempt.status = Some(answer.status);
+        attempt.headers = answer.headers.or(attempt.headers.take());
+        if attempt.url.is_empty() {
+            attempt.url = answer.url.to_owned();
+        }
+        if let Some(place) = place {
+            self.touch(place);
+        }
+        is_new
+    }
+
+    /// The provider's id of the latest answer.
+    pub(super) fn request_id(&mut self, id: &str) {
+        if let Some(attempt) = self.latest(|attempt| attempt.status.is_some() && attempt.request_id.is_none()) {
+            attempt.request_id = Some(id.to_owned());
+        }
+    }
+
+    /// The server's own word on a further attempt, which came with the latest answer.
+    pub(super) fn server_says(&mut self, retry: bool) {
+        if let Some(attempt) = self.latest(|attempt| attempt.status.is_some() && attempt.should_retry.is_none()) {
+            attempt.should_retry = Some(retry);
+        }
+    }
+
+    /// No answer came to the latest request.
+    pub(super) fn raised(&mut self, exception: &str, spot: &Spot<'_>) {
+        if let Some(attempt) = self.latest(|attempt| !attempt.is_over()) {
+            attempt.ended = Some(spot.moment);
+            attempt.exception = Some(if exception.is_empty() { "ConnectionError" } else { exception }.to_owned());
+        }
+    }
+
+    /// What a traceback says was raised.
+    pub(super) fn raised_in_truth(&mut self, exception: &str) {
+        if let Some(attempt) = self.latest(|attempt| attempt.exception.is_some() && attempt.status.is_none()) {
+            attempt.exception = Some(exception.to_owned());
+        }
+    }
+
+    /// What the application was given in the end belongs to the latest failure.
+    pub(super) fn error(&mut self, status: i64, body: &str) {
+        let ends = |attempt: &Attempt| attempt.status == Some(status) && attempt.planned_ms.is_none();
+        if let Some(attempt) = self.latest(ends).filter(|attempt| attempt.error.is_none()) {
+            attempt.error = Some(if body.starts_with('{') { to_json(body).0 } else { body.to_owned() });
+        }
+    }
+
+    /// The SDK will send again: after the latest failure, or after one that no line told of. Whether that is a new
+    /// attempt, and when the next one is due.
+    pub(super) fn retry(
+        &mut self,
+        sink: &mut Sink<'_>,
+        path: &str,
+        wait_ms: f64,
+        count: Option<(i64, i64)>,
+        spot: &Spot<'_>,
+    ) -> (bool, Time) {
+        let is_recent = |attempt: &Attempt| {
+            let since = |ended| spot.moment.at.us_since(ended);
+            attempt.ended.is_none_or(|ended| since(ended.at) <= LONGEST_READ_US.max(ended.slack_us * 2))
+        };
+        let is_same = |attempt: &Attempt| {
+            let is_to = attempt.url.is_empty() || path.is_empty() || attempt.url.contains(path);
+            attempt.planned_ms.is_none() && is_to
+        };
+        let failed = |attempt: &Attempt| is_same(attempt) && attempt.failed() && is_recent(attempt);
+        // A server may ask for a retry of anything.
+        let place = self
+            .latest_place(|attempt| failed(attempt) && is_retried(attempt))
+            .or_else(|| self.latest_place(|attempt| is_same(attempt) && !attempt.is_over()))
+            .or_else(|| self.latest_place(failed));
+        let has_client_lines = self.last_attempts().any(|attempt| attempt.told & Source::Client as u8 > 0);
+        if let Some(place) = place {
+            self.touch(place);
+        } else {
+            self.next_count = count.map(|(retry, _)| retry - 1).or(self.next_count);
+            self.begin(sink, path, spot);
+        }
+        if let Some(rung) = rung_of(wait_ms).filter(|_| count.is_none()) {
+            self.settle_count(sink, rung, spot);
+        }
+        let is_new = place.is_none();
+        let Some(attempt) = self.calls.last_mut().and_then(|call| call.attempts.last_mut()) else {
+            return (false, spot.moment.at);
+        };
+        if !attempt.is_over() {
+            attempt.ended = Some(spot.moment);
+            attempt.stand(spot.line, &spot.at);
+            // Where answers are logged, there was none.
+            attempt.is_lost = true;
+            attempt.kind = has_client_lines.then_some("connection_error");
+        }
+        attempt.planned_ms = Some(wait_ms);
+        let due = attempt.due().unwrap_or(spot.moment.at);
+        if let Some((number, _)) = count {
+            self.count_from(number);
+        }
+        (is_new, due)
+    }
+
+    /// How long the SDK waits tells how often it sent before: where the latest attempt stands in another place of its
+    /// call, it is of another call.
+    fn settle_count(&mut self, sink: &mut Sink<'_>, rung: usize, spot: &Spot<'_>) {
+        let Some(call) = self.calls.last_mut().filter(|call| call.key.is_none()) else { return };
+        let count = call.counted_from as usize + call.attempts.len() - 1;
+        if count.min(LAST_RUNG) == rung {
+            return;
+        }
+        if call.attempts.len() == 1 {
+            call.counted_from = rung as i64;
+            return;
+        }
+        let Some(attempt) = call.attempts.pop() else { return };
+        let place = self.due(&Options::default(), Some(rung as i64), &attempt.url, spot);
+        let place = place.unwrap_or_else(|| self.open(sink, &Options::default(), Some(rung as i64), spot));
+        self.calls[place].attempts.push(attempt);
+        self.touch(place);
+    }
+
+    /// The latest attempt was the one before this retry.
+    fn count_from(&mut self, retry: i64) {
+        if let Some(call) = self.calls.last_mut()
+            && call.attempts.len() as i64 <= retry
+        {
+            call.counted_from = retry - call.attempts.len() as i64;
+        }
+    }
+
+    /// The call at `place` sends again, although its last attempt was not said to fail: threads answer in any order, and
+    /// what came was taken for the answer to another call that seemed to send again. The two answers change places.
+    fn trade(&mut self, place: usize, spot: &Spot<'_>) {
+        if self.calls[place].last().is_none_or(|last| last.planned_ms.is_some()) {
+            return;
+        }
+        let other = self.nearest(spot, |at, call| at != place && call.last().is_some_and(|last| last.begun.is_some()));
+        let Some(other) = other else { return };
+        let (Some(mut mine), Some(mut theirs)) = (self.calls[place].attempts.pop(), self.calls[other].attempts.pop())
+        else {
+            return;
+        };
+        std::mem::swap(&mut mine.begun, &mut theirs.begun);
+        self.calls[place].attempts.push(theirs);
+        self.calls[other].attempts.push(mine);
+    }
+
+    /// Begins the attempt that a request to `url` makes: of a call that is due, or a new one.
+    fn begin(&mut self, sink: &mut Sink<'_>, url: &str, spot: &Spot<'_>) -> &mut Attempt {
+        let options = std::mem::take(&mut self.options);
+        let count = self.next_count.take();
+        let place = self.due(&options, count, url, spot).unwrap_or_else(|| self.open(sink, &options, count, spot));
+        if options.key.is_some() {
+            self.trade(place, spot);
+        }
+        let due = self.calls[place].last().and_then(Attempt::due).filter(|_| !spot.moment.is_made_up);
+        self.reached = due.map_or(self.reached, |due| due.min(spot.moment.at.plus_us(spot.moment.slack_us)));
+        self.touch(place);
+        let place = self.calls.len() - 1;
+        let call = &mut self.calls[place];
+        call.user_agent = options.user_agent.or(call.user_agent.take());
+        call.model = options.model.or(call.model.take());
+        call.max_tokens = options.max_tokens.or(call.max_tokens);
+        call.timeout_ms = options.timeout_ms.or(call.timeout_ms);
+        call.is_stream |= options.is_stream;
+        call.attempts.push(Attempt::new(spot.line, &spot.at));
+        let last = call.attempts.len() - 1;
+        call.attempts[last].url = url.to_owned();
+        &mut call.attempts[last]
+    }
+
+    /// The call that the next request to `url` continues.
+    fn due(&self, options: &Options, count: Option<i64>, url: &str, spot: &Spot<'_>) -> Option<usize> {
+        let is_same = |attempt: &Attempt| {
+            attempt.url.is_empty() || url.is_empty() || attempt.url.contains(url) || url.contains(&attempt.url)
+        };
+        let is_keyed = |call: &Call| options.key.is_some() && call.key == options.key;
+        if let Some(place) = self.calls.iter().position(is_keyed) {
+            return Some(place);
+        }
+        self.nearest(spot, |_, call| {
+            let is_counted = count.is_none_or(|count| count == call.counted_from + call.attempts.len() as i64);
+            let may_be = options.key.is_none() || call.key.is_none();
+            may_be && is_counted && call.last().is_some_and(is_same)
+        })
+    }
+
+    /// The call that `fits` and sends again about now by its own word.
+    fn nearest(&self, spot: &Spot<'_>, fits: impl Fn(usize, &Call) -> bool) -> Option<usize> {
+        let latest_us = spot.moment.slack_us + SLACK_US;
+        let late_us = |call: &Call| Some(spot.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -latest_us);
+        let calls = self.calls.iter().enumerate().filter(|(place, call)| fits(*place, call));
+        calls.filter_map(|(place, call)| Some((late_us(call)?.abs(), place))).min().map(|(_, place)| place)
+    }
+
+    /// Opens a call. Those that nothing more is said of are given.
+    fn open(&mut self, sink: &mut Sink<'_>, options: &Options, count: Option<i64>, spot: &Spot<'_>) -> usize {
+        let has_sdk_lines = self.has_sdk_lines;
+        let mut waiting = self.calls.len();
+        let is_over = |call: &mut Call| {
+            waiting -= 1;
+            let is_told = !has_sdk_lines || call.last().is_none_or(|last| last.told & Source::Sdk as u8 > 0);
+            let may_go_on = waiting < MOST_WAITING && call.last().is_some_and(|last| last.failed() && is_retried(last));
+            !call.is_active() && is_told && !may_go_on
+        };
+        self.calls.extract_if(.., is_over).for_each(|call| give(call, sink));
+        if self.calls.len() >= MOST_CALLS {
+            give(self.calls.remove(0), sink);
+        }
+        // Beside others, what belongs together is known here and nowhere else.
+        let is_alone = !self.has_answers || !self.calls.iter().any(Call::is_active);
+        let name = (!is_alone).then(|| {
+            self.named += 1;
+            options.key.clone().unwrap_or_else(|| format!("call-{}", self.named))
+        });
+        let user_agent = spot.provider.map(|provider| match provider {
+            "anthropic" => "Anthropic/Python".to_owned(),
+            _ => "OpenAI/Python".to_owned(),
+        });
+        self.calls.push(Call {
+            name,
+            key: options.key.clone(),
+            counted_from: count.unwrap_or(0),
+            is_counted: true,
+            provider: spot.provider,
+            user_agent,
+            ..Call::default()
+        });
+        self.calls.len() - 1
+    }
+
+    /// Has the call at `place` be the latest.
+    fn touch(&mut self, place: usize) {
+        if place + 1 < self.calls.len() {
+            let call = self.calls.remove(place);
+            self.calls.push(call);
+        }
+    }
+
+    fn last_attempts(&mut self) -> impl DoubleEndedIterator<Item = &mut Attempt> {
+        self.calls.iter_mut().filter_map(|call| call.attempts.last_mut())
+    }
+
+    /// The oldest call whose last attempt `fits`.
+    fn place(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
+        self.calls.iter().position(|call| call.last().is_some_and(&fits))
+    }
+
+    /// The latest call whose last attempt `fits`.
+    fn latest_place(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
+        self.calls.iter().rposition(|call| call.last().is_some_and(&fits))
+    }
+
+    /// The latest attempt that `fits`; its call is the latest from now on.
+    fn latest(&mut self, fits: impl Fn(&Attempt) -> bool) -> Option<&mut Attempt> {
+        let place = self.latest_place(fits)?;
+        self.touch(place);
+        self.calls.last_mut()?.attempts.last_mut()
+    }
+}
+
+/// Gives what is known of a call, but for requests that went elsewhere.
+fn give(mut call: Call, sink: &mut Sink<'_>) {
+    let is_of_model = |attempt: &Attempt| {
+        attempt.told & Source::Sdk as u8 > 0
+            || attempt.planned_ms.is_some()
+            || attempt.status.is_none()
+            || is_model_path(&attempt.url)
+            || (attempt.url.is_empty() && attempt.failed())
+    };
+    let all = call.attempts.len();
+    if !call.attempts.iter().all(is_of_model) {
+        call.attempts.retain(is_of_model);
+    }
+    let given = call.give(sink);
+    (given..all).for_each(|_| sink.noise());
+}

@@ -1,0 +1,148 @@
+//! What the Python SDKs of Anthropic and OpenAI log, with the lines of the HTTP client beneath them.
+
+mod calls;
+mod habits;
+mod message;
+mod options;
+mod spot;
+
+use super::text::clock::Clock;
+use super::text::literal::to_json;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::sink::Sink;
+use calls::{Answer, Calls};
+use habits::is_model_path;
+use message::{Message, Source};
+use options::Options;
+use spot::Spot;
+
+/// Lines of `httpx`, `anthropic._base_client` and `openai._base_client`, whatever stands before the messages.
+pub(in crate::ingest) struct PythonSdk;
+
+impl Format for PythonSdk {
+    fn name(&self) -> &'static str {
+        "python-sdk"
+    }
+
+    fn description(&self) -> &'static str {
+        "Log lines of the Anthropic and OpenAI Python SDKs and of httpx, with or without times."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`Retrying request to .. in .. seconds`, or `HTTP Request: POST` to the path of a model API"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let (mut fit, mut all, mut is_sure) = (0, 0, false);
+        for line in head.lines().filter(|line| !line.starts_with(char::is_whitespace)) {
+            all += 1;
+            if line.starts_with('{') {
+                continue;
+            }
+            match message::read(line).map(|(message, _)| message) {
+                Some(Message::Retry { .. } | Message::Count(_)) => is_sure = true,
+                Some(Message::Options(options)) if options.contains("'idempotency_key'") => is_sure = true,
+                Some(Message::Answer { source: Source::Client, url, .. }) if is_model_path(url) => {}
+                Some(Message::Sent { url }) if is_model_path(url) => {}
+                _ => continue,
+            }
+            fit += 1;
+        }
+        // Lines of JSON that a few of these stand among are another format's.
+        let is_mixed = head.lines().filter(|line| line.starts_with('{')).count() > fit;
+        if is_sure && !is_mixed { Match::Sure } else { Match::weak(fit, all) }
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(PythonDecoder::default())
+    }
+}
+
+#[derive(Default)]
+struct PythonDecoder {
+    clock: Clock,
+    calls: Calls,
+    /// A traceback goes on, at whose end stands what was raised.
+    is_in_traceback: bool,
+}
+
+impl Decoder for PythonDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| self.line(sink, line, at));
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.calls.give_all(sink);
+    }
+}
+
+impl PythonDecoder {
+    fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: Position<'_>) {
+        let Some((message, start)) = message::read(line) else {
+            if self.is_in_traceback && !line.starts_with(' ') {
+                self.traceback(line);
+            }
+            return sink.noise();
+        };
+        self.is_in_traceback = false;
+        let moment = self.clock.read(line, &at, sink.zone());
+        let spot = Spot { line, at, moment, provider: provider_in(&line[..start]) };
+        let opened = self.take(sink, message, &spot);
+        self.clock.reach(self.calls.reached);
+        // The line on which an attempt begins is counted when the attempt is over.
+        if !opened {
+            sink.noise();
+        }
+    }
+
+    /// Takes in a message; whether it began an attempt.
+    fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, spot: &Spot<'_>) -> bool {
+        let calls = &mut self.calls;
+        match message {
+            Message::Options(literal) => calls.options = Options::of(&to_json(literal).0),
+            Message::Count(count) => calls.next_count = Some(count),
+            Message::Sent { url } => return calls.sent(sink, url, spot),
+            Message::Answer { source, url, status, headers } => {
+                let headers = (!headers.is_empty()).then(|| to_json(headers).0);
+                return calls.answer(sink, Answer { source, url, status, headers }, spot);
+            }
+            Message::RequestId(id) => calls.request_id(id),
+            Message::ServerSays { retry } => calls.server_says(retry),
+            Message::Raised { exception } => {
+                calls.raised(exception, spot);
+                self.is_in_traceback = exception.is_empty();
+            }
+            Message::Retry { path, seconds, count } => {
+                let (opened, due) = calls.retry(sink, path, seconds * 1e3, count, spot);
+                self.clock.pass(due);
+                return opened;
+            }
+            Message::Error { status, body } => calls.error(status, body),
+        }
+        false
+    }
+
+    fn traceback(&mut self, line: &str) {
+        if let Some(exception) = message::exception_of(line) {
+            self.calls.raised_in_truth(exception);
+        }
+    }
+}
+
+fn provider_in(prefix: &str) -> Option<&'static str> {
+    let is = |name: &str| prefix.contains(name);
+    if is("anthropic") {
+        Some("anthropic")
+    } else if is("openai") {
+        Some("openai")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,129 @@
+//! Telemetry of Qwen Code, an event a line: answers, failures, and the waits between them.
+
+use super::draft::Draft;
+use super::events::{self, Event};
+use super::json_lines::JsonLines;
+use super::tree::Json;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::sink::Sink;
+use std::collections::HashMap;
+
+/// Events as JSON objects.
+pub(in crate::ingest) struct QwenCode;
+
+/// Lines that are looked at.
+const LINES_LOOKED_AT: usize = 50;
+
+impl Format for QwenCode {
+    fn name(&self) -> &'static str {
+        "qwen-code"
+    }
+
+    fn description(&self) -> &'static str {
+        "Telemetry of Qwen Code: an event for each answer, each failure and each wait before a retry."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "objects with `event.name`, `event.timestamp` and `prompt_id`"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let (mut all, mut fit) = (0, 0);
+        for line in head.lines().take(LINES_LOOKED_AT) {
+            all += 1;
+            let is_event = |json: &Json<'_>| KEYS.iter().all(|key| json.text_of(key).is_some());
+            fit += usize::from(Json::parse(line).is_ok_and(|json| is_event(&json)));
+        }
+        if fit > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn gives_native(&self) -> bool {
+        true
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(EventDecoder::default())
+    }
+}
+
+/// Keys of every event of a request.
+const KEYS: [&str; 3] = ["event.name", "event.timestamp", "prompt_id"];
+
+#[derive(Default)]
+struct EventDecoder {
+    drafts: Vec<Draft>,
+    /// By prompt, the failure whose wait may follow.
+    failed: HashMap<String, usize>,
+    /// By prompt, the call that is tried again.
+    open: HashMap<String, String>,
+    lines: JsonLines,
+}
+
+impl Decoder for EventDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
+            Ok(json) => {
+                if !self.take(&json, at) {
+                    sink.noise();
+                }
+            }
+            Err(fault) if line.starts_with('{') => sink.reject(fault.what, fault.at as u64 + 1, line, at),
+            Err(_) => sink.noise(),
+        });
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.drafts.drain(..).for_each(|draft| draft.write(&mut self.lines));
+        let counted = sink.newlines;
+        self.lines.decode(sink);
+        sink.newlines = counted;
+    }
+}
+
+impl EventDecoder {
+    fn take(&mut self, json: &Json<'_>, at: Position<'_>) -> bool {
+        let mut draft = Draft::at(at);
+        let get = |key: &str| json.words_of(key);
+        let event = json.text_of("event.name").and_then(|name| events::read(name, &get, &mut draft));
+        let prompt = json.text_of("prompt_id").unwrap_or_default().to_owned();
+        match event {
+            None => false,
+            Some(Event::Wait) => {
+                self.waited(&prompt, &draft);
+                false
+            }
+            Some(Event::Attempt) => {
+                draft.set("ended_at", json.words_of("event.timestamp"));
+                // A prompt is answered by many calls: each is named after its first event.
+                let place = draft.place();
+                let call = self.open.remove(&prompt).unwrap_or_else(|| format!("{prompt} {}.{}", place.0, place.1));
+                draft.set("call_id", call);
+                draft.fill("run_id", Some(prompt.clone()).filter(|prompt| !prompt.is_empty()));
+                if draft.get("outcome") == Some("error") {
+                    self.failed.insert(prompt, self.drafts.len());
+                }
+                self.drafts.push(draft);
+                true
+            }
+        }
+    }
+
+    /// The failure before is tried again.
+    fn waited(&mut self, prompt: &str, wait: &Draft) {
+        let Some(failed) = self.failed.remove(prompt).and_then(|place| self.drafts.get_mut(place)) else { return };
+        failed.set("decision", "retry");
+        for key in ["attempt", "planned_wait_ms"] {
+            failed.fill(key, wait.get(key).map(str::to_owned));
+        }
+        if let Some(call) = failed.get("call_id") {
+            self.open.insert(prompt.to_owned(), call.to_owned());
+        }
+    }
+}

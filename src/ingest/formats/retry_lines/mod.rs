@@ -1,0 +1,229 @@
+//! Lines in which retry loops tell of a failure and of the retry that follows, in whatever logger.
+
+mod line;
+
+use super::text::attempt::{Attempt, Call};
+use super::text::clock::{Clock, Moment};
+use super::text::literal::to_json;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::sink::Sink;
+use line::{Failure, Retry, failure_in, may_tell, retry_in};
+
+/// What tenacity, backoff, botocore, Spring's retries and agents write when they retry.
+pub(in crate::ingest) struct RetryLines;
+
+impl Format for RetryLines {
+    fn name(&self) -> &'static str {
+        "retry-lines"
+    }
+
+    fn description(&self) -> &'static str {
+        "Lines of retry loops (tenacity, backoff, botocore, Spring, agents) in the text of any logger."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "lines that tell of a failure and of its retry, or of the body of an SDK's error"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let (mut fit, mut all) = (0, 0_u32);
+        let (mut failed, mut retried) = (None, None);
+        for line in head.text().lines().filter(|line| !line.trim().is_empty()) {
+            all += u32::from(!is_continued(line));
+            let is_json = line.starts_with('{') || line.starts_with("[{");
+            if is_json || !may_tell(line) {
+                continue;
+            }
+            let retry = retry_in(line);
+            let Some(failure) = failure_in(line, retry.is_some()) else {
+                retried = retry.filter(Retry::says_how).map(|_| all).or(retried);
+                fit += usize::from(retried == Some(all) && is_near(failed, all));
+                continue;
+            };
+            failed = Some(all).filter(|_| failure.is_told).or(failed);
+            fit += usize::from(retry.is_some() || failure.is_sdks || (failure.is_told && is_near(retried, all)));
+        }
+        Match::weak(fit, fit.max(all as usize))
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(RetryDecoder::default())
+    }
+}
+
+/// Whether `line` is but a few lines behind the one before.
+fn is_near(before: Option<u32>, line: u32) -> bool {
+    before.is_some_and(|before| line - before <= NEAR)
+}
+
+/// Whether a line goes on with what the one before says.
+fn is_continued(line: &str) -> bool {
+    line.starts_with([' ', '\t', '}', ']', '<'])
+}
+
+/// Lines of one failure are written within so many µs.
+const TOGETHER_US: i64 = 50_000;
+/// A retry is announced within so many lines of its failure.
+const NEAR: u32 = 3;
+/// Longest body that is put together from several lines, in bytes.
+const LONGEST_BODY: usize = 1 << 16;
+
+#[derive(Default)]
+struct RetryDecoder {
+    clock: Clock,
+    /// The latest failure, to which more lines may belong.
+    open: Option<Open>,
+    /// What the latest line that told of a failure alone said, and which line that was.
+    before: Option<(Failure, u32)>,
+    /// The body of the latest failure, which goes on.
+    body: Option<String>,
+    /// Lines so far.
+    lines: u32,
+}
+
+/// A failure, and where it was told.
+struct Open {
+    attempt: Attempt,
+    moment: Moment,
+    line: u32,
+    /// Its retry was announced.
+    is_announced: bool,
+}
+
+impl Decoder for RetryDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| {
+            self.lines = self.lines.saturating_add(u32::from(!is_continued(line)));
+            if self.goes_on(line) || !may_tell(line) || !self.line(sink, line, &at) {
+                sink.noise();
+            }
+        });
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.give(sink);
+    }
+}
+
+impl RetryDecoder {
+    /// Whether a line is one of the body that the line on a failure ended in.
+    fn goes_on(&mut self, line: &str) -> bool {
+        let Some(mut body) = self.body.take() else { return false };
+        body.push('\n');
+        body.push_str(line);
+        if !line.starts_with('}') && body.len() < LONGEST_BODY {
+            self.body = Some(body);
+        } else if let Some(open) = &mut self.open {
+            open.attempt.error = Some(to_json(&body).0);
+            open.line = self.lines;
+        }
+        true
+    }
+
+    /// Takes in a line; whether it begins an attempt.
+    fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: &Position<'_>) -> bool {
+        let retry = retry_in(line);
+        let Some(failure) = failure_in(line, retry.is_some()) else {
+            return retry.is_some_and(|retry| self.retry(sink, retry, line, at));
+        };
+        let moment = self.clock.read(line, at, sink.zone());
+        self.body = (failure.is_told && line.ends_with('{')).then(|| "{".to_owned());
+        let is_new = !self.adds(&failure, retry.as_ref(), &moment, is_continued(line));
+        if is_new && retry.is_none() && !failure.is_sdks {
+            // That may be anything's, until a retry follows.
+            self.before = Some((failure, self.lines));
+            return false;
+        }
+        if is_new {
+            self.begin(sink, line, at, moment);
+        }
+        // What the line before says tells more than the words that a retry is announced with.
+        let before = self.before.take().filter(|(_, line)| is_near(Some(*line), self.lines) && !failure.is_told);
+        self.fill(before.map_or(failure, |(before, _)| before), retry);
+        is_new
+    }
+
+    /// Takes in a line that announces a retry alone; whether it begins an attempt.
+    fn retry(&mut self, sink: &mut Sink<'_>, retry: Retry, line: &str, at: &Position<'_>) -> bool {
+        let moment = self.clock.read(line, at, sink.zone());
+        let is_open = |open: &Open| !open.is_announced && is_near(Some(open.line), self.lines);
+        if self.open.as_ref().is_some_and(is_open) {
+            self.announce(retry);
+            return false;
+        }
+        let before = self.before.take().filter(|(_, line)| is_near(Some(*line), self.lines));
+        // Of a failure that no line tells of, a retry with neither a number nor a wait says too little.
+        if before.is_none() && (retry.is_last || !retry.says_how()) {
+            return false;
+        }
+        self.begin(sink, line, at, moment);
+        match before {
+            Some((failure, _)) => self.fill(failure, Some(retry)),
+            None => self.announce(retry),
+        }
+        true
+    }
+
+    /// Whether a line says more of the latest failure, and tells of no other.
+    fn adds(&self, failure: &Failure, retry: Option<&Retry>, moment: &Moment, is_continued: bool) -> bool {
+        let Some(open) = &self.open else { return false };
+        let attempt = &open.attempt;
+        let is_near = is_near(Some(open.line), self.lines);
+        let is_together = !moment.is_made_up && moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
+        let is_news = attempt.status.is_none() || failure.status.is_none() || attempt.status == failure.status;
+        let lacks_body = !attempt.error.as_deref().is_some_and(|error| error.starts_with('{'));
+        is_near && is_news && (retry.is_none() || !open.is_announced) && lacks_body && (is_continued || is_together)
+    }
+
+    fn begin(&mut self, sink: &mut Sink<'_>, line: &str, at: &Position<'_>, moment: Moment) {
+        self.give(sink);
+        let mut attempt = Attempt::new(line, at);
+        attempt.ended = Some(moment);
+        attempt.is_lost = true;
+        self.open = Some(Open { attempt, moment, line: self.lines, is_announced: false });
+    }
+
+    fn fill(&mut self, failure: Failure, retry: Option<Retry>) {
+        let lines = self.lines;
+        if let Some(open) = &mut self.open {
+            let attempt = &mut open.attempt;
+            let is_body = |error: &String| error.starts_with('{');
+            attempt.status = attempt.status.or(failure.status);
+            attempt.exception = attempt.exception.take().or(failure.exception);
+            if attempt.error.is_none() || failure.error.as_ref().is_some_and(is_body) || failure.status.is_none() {
+                attempt.error = failure.error.or(attempt.error.take());
+            }
+            open.line = lines;
+        }
+        if let Some(retry) = retry {
+            self.announce(retry);
+        }
+    }
+
+    fn announce(&mut self, retry: Retry) {
+        let Some(open) = &mut self.open else { return };
+        open.is_announced = true;
+        open.attempt.will_retry = Some(!retry.is_last);
+        open.attempt.planned_ms = retry.wait_ms;
+        open.attempt.number = retry.number;
+        open.attempt.max_attempts = retry.max_attempts;
+        if let Some(due) = open.attempt.due() {
+            self.clock.pass(due);
+        }
+    }
+
+    fn give(&mut self, sink: &mut Sink<'_>) {
+        let Some(open) = self.open.take() else { return };
+        let call = Call { attempts: vec![open.attempt], ..Call::default() };
+        if call.give(sink) == 0 {
+            sink.noise();
+        }
+    }
+}

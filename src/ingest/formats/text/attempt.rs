@@ -1,0 +1,267 @@
+//! Attempts that are put together from several lines, and the calls of an SDK that they belong to.
+
+use super::clock::Moment;
+use crate::ingest::position::{Given, Position};
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+use crate::model::Time;
+
+/// What is known of one attempt so far.
+#[derive(Debug, Default)]
+pub(in crate::ingest::formats) struct Attempt {
+    line: u32,
+    record: u32,
+    given: Option<Given>,
+    /// The line that stands for it.
+    raw: String,
+    /// When it was sent, where a line says so.
+    pub(in crate::ingest::formats) begun: Option<Moment>,
+    /// When its answer or failure was logged.
+    pub(in crate::ingest::formats) ended: Option<Moment>,
+    pub(in crate::ingest::formats) duration_ms: Option<f64>,
+    pub(in crate::ingest::formats) url: String,
+    pub(in crate::ingest::formats) status: Option<i64>,
+    /// Response headers, as JSON.
+    pub(in crate::ingest::formats) headers: Option<String>,
+    pub(in crate::ingest::formats) request_id: Option<String>,
+    /// The body of the error as JSON, or words.
+    pub(in crate::ingest::formats) error: Option<String>,
+    pub(in crate::ingest::formats) exception: Option<String>,
+    /// What kind of failure it was, where neither status nor exception tells.
+    pub(in crate::ingest::formats) kind: Option<&'static str>,
+    /// It failed, and no line says how.
+    pub(in crate::ingest::formats) is_lost: bool,
+    pub(in crate::ingest::formats) should_retry: Option<bool>,
+    /// Whether the client said that it sends again.
+    pub(in crate::ingest::formats) will_retry: Option<bool>,
+    /// The wait that the client states before it sends again.
+    pub(in crate::ingest::formats) planned_ms: Option<f64>,
+    /// Its number in the call, and the most there are, where the log counts them.
+    pub(in crate::ingest::formats) number: Option<i64>,
+    pub(in crate::ingest::formats) max_attempts: Option<i64>,
+    /// Which lines told of it; for the format to use.
+    pub(in crate::ingest::formats) told: u8,
+}
+
+/// Longest text of a line that is kept.
+const LONGEST_RAW: usize = 4096;
+
+impl Attempt {
+    /// One that the line `raw` tells of.
+    pub(in crate::ingest::formats) fn new(raw: &str, at: &Position<'_>) -> Attempt {
+        let mut attempt = Attempt::default();
+        attempt.stand(raw, at);
+        attempt
+    }
+
+    /// Has the line `raw` stand for it.
+    pub(in crate::ingest::formats) fn stand(&mut self, raw: &str, at: &Position<'_>) {
+        (self.line, self.record, self.given) = (at.line, at.record, at.given.cloned());
+        self.raw = raw[..raw.floor_char_boundary(LONGEST_RAW)].to_owned();
+    }
+
+    /// Whether its answer or failure is known.
+    pub(in crate::ingest::formats) fn is_over(&self) -> bool {
+        self.status.is_some() || self.exception.is_some() || self.kind.is_some() || self.error.is_some() || self.is_lost
+    }
+
+    /// Whether it failed.
+    pub(in crate::ingest::formats) fn failed(&self) -> bool {
+        self.status.map_or(self.is_over(), |status| status >= 400)
+    }
+
+    /// When the client sends again by its own word, where it said so.
+    pub(in crate::ingest::formats) fn due(&self) -> Option<Time> {
+        Some(self.ended?.at.plus_us(us_of(Some(self.planned_ms?))))
+    }
+
+    fn fill<'a>(&'a self, record: &mut Record<'a>) {
+        record.put(Field::Status, self.status);
+        record.put(Field::RequestId, self.request_id.as_deref());
+        record.put(Field::Exception, self.exception.as_deref());
+        record.put(Field::Kind, self.kind);
+        record.put(Field::ShouldRetry, self.should_retry);
+        record.put(Field::WillRetry, self.will_retry.or(self.planned_ms.map(|_| true)));
+        record.put(Field::PlannedMs, self.planned_ms);
+        record.put(Field::Number, self.number);
+        record.put(Field::MaxAttempts, self.max_attempts);
+        record.put(Field::DurationMs, self.duration_ms);
+        if let Some(headers) = &self.headers {
+            record.put_headers(headers);
+        }
+        if let Some(error) = &self.error {
+            record.put_error(error);
+        }
+        if self.failed() && self.status.is_none() {
+            record.success = Some(false);
+        }
+    }
+}
+
+/// What is known of all attempts of a call.
+#[derive(Debug, Default)]
+pub(in crate::ingest::formats) struct Call {
+    pub(in crate::ingest::formats) attempts: Vec<Attempt>,
+    /// Its id, where it needs one to be told from calls beside it.
+    pub(in crate::ingest::formats) name: Option<String>,
+    /// What the format knows it by.
+    pub(in crate::ingest::formats) key: Option<String>,
+    /// Retries that the SDK had counted before the first attempt that is known.
+    pub(in crate::ingest::formats) counted_from: i64,
+    /// The attempts are those of an SDK that counts its retries.
+    pub(in crate::ingest::formats) is_counted: bool,
+    pub(in crate::ingest::formats) provider: Option<&'static str>,
+    pub(in crate::ingest::formats) user_agent: Option<String>,
+    pub(in crate::ingest::formats) model: Option<String>,
+    pub(in crate::ingest::formats) is_stream: bool,
+    pub(in crate::ingest::formats) max_tokens: Option<i64>,
+    pub(in crate::ingest::formats) timeout_ms: Option<f64>,
+}
+
+impl Call {
+    /// Gives its attempts to `sink`; how many there were.
+    pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) -> usize {
+        let mut given = 0;
+        let known = self.attempts.iter().zip(schedule(&self.attempts)).zip(self.counted_from..);
+        for ((attempt, span), count) in known.filter(|((attempt, _), _)| attempt.is_over()) {
+            let mut record = Record::default();
+            attempt.fill(&mut record);
+            self.fill(&mut record);
+            record.put(Field::SdkRetryCount, self.is_counted.then_some(count));
+            record.put(Field::StartedAt, span.sent.0);
+            record.put(Field::EndedAt, span.ended.map(|time| time.0));
+            let moment = attempt.ended.or(attempt.begun);
+            record.order_only = moment.is_some_and(|moment| moment.is_made_up);
+            record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
+            let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
+            sink.record(&record, &attempt.raw, at);
+            given += 1;
+        }
+        given
+    }
+
+    fn fill<'a>(&'a self, record: &mut Record<'a>) {
+        record.put(Field::CallId, self.name.as_deref());
+        record.put(Field::Provider, self.provider);
+        record.put(Field::UserAgent, self.user_agent.as_deref());
+        record.put(Field::Model, self.model.as_deref());
+        record.put(Field::MaxTokens, self.max_tokens);
+        record.put(Field::TimeoutMs, self.timeout_ms);
+        record.stream = self.is_stream;
+    }
+
+    /// Its last attempt.
+    pub(in crate::ingest::formats) fn last(&self) -> Option<&Attempt> {
+        self.attempts.last()
+    }
+
+    /// Whether an attempt of it is under way, or one more was announced.
+    pub(in crate::ingest::formats) fn is_active(&self) -> bool {
+        self.last().is_some_and(|last| !last.is_over() || last.planned_ms.is_some())
+    }
+}
+
+/// When an attempt was sent, and when it was over, where that is known apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    sent: Time,
+    ended: Option<Time>,
+}
+
+/// The times of the attempts of a call. Between a failure and the next attempt an SDK waits exactly as long as it
+/// states: stamps of whole seconds are moved within their second until that is so.
+fn schedule(attempts: &[Attempt]) -> Vec<Span> {
+    let mut shift = shift_us(attempts);
+    let mut due: Option<Time> = None;
+    let mut spans = Vec::with_capacity(attempts.len());
+    for attempt in attempts {
+        let mut stamp = |moment: Moment| (moment.at.plus_us(std::mem::take(&mut shift)), moment.slack_us);
+        let begun = attempt.begun.map(&mut stamp);
+        let over = attempt.ended.map(&mut stamp);
+        // A plan that the stamp contradicts was not kept.
+        let fits = |due: &Time| begun.or(over).is_none_or(|(at, slack_us)| due.us_since(at) <= slack_us);
+        let sent = match (begun, due.filter(fits)) {
+            (Some((begun, _)), due) => due.map_or(begun, |due| due.max(begun)),
+            (None, Some(due)) => due,
+            (None, None) => over.map_or(Time(0), |(over, _)| over.plus_us(-us_of(attempt.duration_ms))),
+        };
+        let over = over.map(|(over, _)| over);
+        let end = over.map_or(sent, |over| over.max(sent));
+        // Both in one second of a clock that shows no less: it is not known how long that took.
+        let is_told = attempt.begun.is_none() || attempt.begun.is_some_and(|begun| begun.slack_us == 0);
+        let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up);
+        let is_known = !is_made_up && (end > sent || (is_told && begun.is_some()));
+        spans.push(Span { sent, ended: (is_known && attempt.duration_ms.is_none()).then_some(end) });
+        let end = end.max(sent.plus_us(us_of(attempt.duration_ms)));
+        due = attempt.planned_ms.map(|_| end.plus_us(us_of(attempt.planned_ms)));
+    }
+    spans
+}
+
+fn us_of(ms: Option<f64>) -> i64 {
+    (ms.unwrap_or(0.0) * 1e3) as i64
+}
+
+/// By how much the first stamp of a call is moved, so that the stated waits lead to the other stamps.
+fn shift_us(attempts: &[Attempt]) -> i64 {
+    let (mut needed, mut allowed) = (0, i64::MAX);
+    let mut now: Option<Time> = None;
+    for attempt in attempts {
+        for moment in [attempt.begun, attempt.ended].into_iter().flatten() {
+            let expected = now.unwrap_or(moment.at);
+            let lag = moment.at.us_since(expected);
+            if lag > moment.slack_us {
+                // Time passed that nothing states.
+                now = Some(moment.at);
+                continue;
+            }
+            needed = needed.max(lag);
+            allowed = allowed.min(lag + moment.slack_us);
+            now = Some(expected);
+        }
+        now = now.map(|now| now.plus_us(us_of(attempt.planned_ms)));
+    }
+    needed.min(allowed).max(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(ms: i64) -> Option<Moment> {
+        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, is_made_up: false, is_coarse: true })
+    }
+
+    fn failed(begun: Option<i64>, ended: i64, planned_ms: Option<f64>) -> Attempt {
+        let begun = begun.and_then(moment);
+        Attempt { begun, ended: moment(ended), planned_ms, status: Some(529), ..Attempt::default() }
+    }
+
+    fn waits_ms(attempts: &[Attempt]) -> Vec<i64> {
+        let spans = schedule(attempts);
+        spans.windows(2).map(|pair| pair[1].sent.us_since(pair[0].ended.unwrap_or(pair[0].sent)) / 1000).collect()
+    }
+
+    #[test]
+    fn whole_seconds_follow_the_stated_waits() {
+        // At .75 in truth: 26.75, 27.25, 28.10.
+        let only_answers =
+            [failed(None, 26_000, Some(490.0)), failed(None, 27_000, Some(840.0)), failed(None, 28_000, None)];
+        assert_eq!(waits_ms(&only_answers), [490, 840]);
+        let both = [
+            failed(Some(26_000), 26_000, Some(490.0)),
+            failed(Some(27_000), 27_000, Some(840.0)),
+            failed(Some(28_000), 28_000, None),
+        ];
+        assert_eq!(waits_ms(&both), [490, 840]);
+        assert!(schedule(&both).iter().all(|span| span.ended.is_none()), "a duration that no clock showed");
+    }
+
+    #[test]
+    fn time_that_passed_is_a_duration() {
+        let slow = [failed(Some(10_000), 15_000, Some(500.0)), failed(Some(15_000), 21_000, None)];
+        assert_eq!(waits_ms(&slow), [500]);
+        let spans = schedule(&slow);
+        assert!(spans[0].ended.is_some_and(|ended| ended.us_since(spans[0].sent) == 5_000_000), "{spans:?}");
+    }
+}

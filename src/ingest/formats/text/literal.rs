@@ -1,0 +1,259 @@
+//! Literals of Python and of Node's `util.inspect`, rewritten as JSON.
+
+/// Objects and lists inside one another, at most; what is deeper becomes a string.
+const DEEPEST: usize = 64;
+
+/// The value that `text` begins with as JSON, and how many bytes of `text` it takes. What is no value of JSON becomes a
+/// string, and what breaks off is closed.
+pub(in crate::ingest::formats) fn to_json(text: &str) -> (String, usize) {
+    let mut rewriter = Rewriter { text, at: 0, json: String::with_capacity(text.len().min(1 << 16)) };
+    rewriter.value(0);
+    (rewriter.json, rewriter.at)
+}
+
+struct Rewriter<'t> {
+    text: &'t str,
+    at: usize,
+    json: String,
+}
+
+impl Rewriter<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn value(&mut self, depth: usize) {
+        self.space();
+        match self.peek() {
+            Some(b'{') if depth < DEEPEST => self.object(depth),
+            Some(b'[') if depth < DEEPEST => self.list(b']', depth),
+            Some(b'(') if depth < DEEPEST => self.list(b')', depth),
+            Some(b'\'' | b'"' | b'`') => self.string(),
+            // Python's bytes, raw and formatted strings.
+            Some(b'b' | b'r' | b'u' | b'f') if matches!(self.text.as_bytes().get(self.at + 1), Some(b'\'' | b'"')) => {
+                self.at += 1;
+                self.string();
+            }
+            Some(_) => self.bare(depth),
+            None => self.json.push_str("null"),
+        }
+    }
+
+    fn object(&mut self, depth: usize) {
+        self.at += 1;
+        self.json.push('{');
+        let mut is_first = true;
+        loop {
+            self.separators();
+            match self.peek() {
+                None => break,
+                Some(b'}') => {
+                    self.at += 1;
+                    break;
+                }
+                Some(b']' | b')') => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(_) => {}
+            }
+            if !std::mem::take(&mut is_first) {
+                self.json.push(',');
+            }
+            self.key();
+            self.space();
+            self.json.push(':');
+            if matches!(self.peek(), Some(b':' | b'=')) {
+                self.at += 1;
+                self.value(depth + 1);
+            } else {
+                self.json.push_str("null");
+            }
+        }
+        self.json.push('}');
+    }
+
+    fn list(&mut self, end: u8, depth: usize) {
+        self.at += 1;
+        self.json.push('[');
+        let mut is_first = true;
+        loop {
+            self.separators();
+            match self.peek() {
+                None => break,
+                Some(byte) if byte == end => {
+                    self.at += 1;
+                    break;
+                }
+                Some(b']' | b')' | b'}') => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(_) => {}
+            }
+            if !std::mem::take(&mut is_first) {
+                self.json.push(',');
+            }
+            self.value(depth + 1);
+        }
+        self.json.push(']');
+    }
+
+    fn separators(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace() || byte == b',') {
+            self.at += 1;
+        }
+    }
+
+    fn key(&mut self) {
+        if matches!(self.peek(), Some(b'\'' | b'"' | b'`')) {
+            return self.string();
+        }
+        let start = self.at;
+        let is_end = |byte: u8| matches!(byte, b':' | b'=' | b',' | b'}' | b'\n');
+        self.at +=
+            self.text.as_bytes()[start..].iter().position(|byte| is_end(*byte)).unwrap_or(self.text.len() - start);
+        // Whatever stands there, something is read.
+        self.at += usize::from(self.at == start);
+        let key = self.text.get(start..self.at).unwrap_or_default().trim();
+        quote(key, &mut self.json);
+    }
+
+    fn string(&mut self) {
+        let quote_mark = char::from(self.peek().unwrap_or(b'"'));
+        self.at += 1;
+        let mut value = String::new();
+        let mut chars = self.text[self.at..].char_indices();
+        let mut end = self.text.len();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                c if c == quote_mark => {
+                    end = self.at + at + 1;
+                    break;
+                }
+                '\\' => unescape(&mut chars, &mut value),
+                c => value.push(c),
+            }
+        }
+        self.at = end;
+        quote(&value, &mut self.json);
+    }
+
+    /// A word that stands in no quotes: a number, a name, the text of an object that has no literal.
+    fn bare(&mut self, depth: usize) {
+        let start = self.at;
+        let mut around = 0_usize;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'(' | b'<' => around += 1,
+                b')' | b'>' if around > 0 => around -= 1,
+                b',' | b'}' | b']' | b')' | b'\n' if around == 0 => break,
+                // The name of a class, in front of what is in it.
+                b'{' | b'[' if around == 0 && self.at > start && depth < DEEPEST => return self.value(depth),
+                _ => {}
+            }
+            self.at += 1;
+        }
+        self.at += usize::from(self.at == start);
+        let word = self.text.get(start..self.at).unwrap_or_default().trim();
+        match word {
+            "None" | "null" | "undefined" | "" => self.json.push_str("null"),
+            "True" | "true" => self.json.push_str("true"),
+            "False" | "false" => self.json.push_str("false"),
+            _ if is_number(word) => self.json.push_str(word),
+            _ => quote(word, &mut self.json),
+        }
+    }
+}
+
+/// What stands behind a backslash.
+fn unescape(chars: &mut std::str::CharIndices<'_>, value: &mut String) {
+    let Some((_, escape)) = chars.next() else { return };
+    let digits = match escape {
+        'n' => return value.push('\n'),
+        't' => return value.push('\t'),
+        'r' => return value.push('\r'),
+        '\n' => return,
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        other => return value.push(other),
+    };
+    let code: String = chars.clone().take(digits).map(|(_, c)| c).collect();
+    match u32::from_str_radix(&code, 16).ok().and_then(char::from_u32) {
+        Some(c) if code.len() == digits => {
+            value.push(c);
+            chars.nth(digits - 1);
+        }
+        _ => value.push(char::REPLACEMENT_CHARACTER),
+    }
+}
+
+/// Adds `text` as a string of JSON.
+pub(in crate::ingest::formats) fn quote(text: &str, json: &mut String) {
+    json.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => json.push_str("\\\""),
+            '\\' => json.push_str("\\\\"),
+            '\n' => json.push_str("\\n"),
+            c if c < ' ' => json.push_str(&format!("\\u{:04x}", c as u32)),
+            c => json.push(c),
+        }
+    }
+    json.push('"');
+}
+
+/// Whether a word is a number in JSON's grammar.
+fn is_number(word: &str) -> bool {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let (whole, fraction) = digits.split_once('.').map_or((digits, "0"), |(whole, fraction)| (whole, fraction));
+    let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    all_digits(whole) && all_digits(fraction) && (whole == "0" || !whole.starts_with('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_become_json() {
+        for (literal, json) in [
+            (
+                r"{'a': None, 'b': [True, 1.5, -2], 'c': {'it\'s': b'x'}}",
+                r#"{"a":null,"b":[true,1.5,-2],"c":{"it's":"x"}}"#,
+            ),
+            (r"[(b'Retry-After', b'20'), (b'X', b'')]", r#"[["Retry-After","20"],["X",""]]"#),
+            (
+                "{ url: 'u', status: 529, headers: { 'x-a': \"y\", date: 'd' } }",
+                r#"{"url":"u","status":529,"headers":{"x-a":"y","date":"d"}}"#,
+            ),
+            (
+                "{ body: Stream { a: [Array] }, e: <x.Omit object at 0x7f>, t: Timeout(connect=5.0, read=600) }",
+                r#"{"body":{"a":["Array"]},"e":"<x.Omit object at 0x7f>","t":"Timeout(connect=5.0, read=600)"}"#,
+            ),
+            (r#"{'q': 'say \"hi\"\n', 'n': 007}"#, r#"{"q":"say \"hi\"\n","n":"007"}"#),
+            ("{'open': 'no end", r#"{"open":"no end"}"#),
+            ("", "null"),
+        ] {
+            assert_eq!(to_json(literal).0, json, "{literal}");
+        }
+        assert_eq!(to_json("{'a': 1} and more"), (r#"{"a":1}"#.to_owned(), 8));
+    }
+
+    #[test]
+    fn anything_comes_to_an_end() {
+        for odd in
+            ["{{{{", "[)]}", "{:::}", "{a b c}", "(((]", "{'a' 'b'}", "\\", "'\\", "{\u{e9}", "b'", "{,}", "[é, }"]
+        {
+            to_json(odd);
+        }
+        to_json(&"[".repeat(100_000));
+    }
+}

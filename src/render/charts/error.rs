@@ -1,0 +1,15 @@
+//! Why charts cannot be drawn.
+
+/// Why a chart could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum ChartError {
+    /// The embedded font was refused.
+    #[error("the font of the charts cannot be read")]
+    Font,
+    /// The drawing library failed.
+    #[error("a chart cannot be drawn: {0}")]
+    Draw(String),
+    /// The image could not be compressed.
+    #[error("a chart cannot be written as PNG: {0}")]
+    Png(#[from] ::png::EncodingError),
+}
