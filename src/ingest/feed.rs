@@ -8,8 +8,8 @@ use crate::model::Zone;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// A document that is read whole has at most so many bytes.
-const LONGEST_DOCUMENT: usize = 1 << 30;
+/// A record over several lines has at most so many bytes.
+const LONGEST_RECORD: usize = 1 << 30;
 
 /// One input, cut into blocks in order.
 pub(crate) struct Feed {
@@ -81,10 +81,10 @@ impl Feed {
             if !lines.bytes.is_empty() || self.is_over {
                 return Ok(Some(Fed { lines, bytes, newlines, is_last: self.is_over }));
             }
-            if self.held.bytes.len() > LONGEST_DOCUMENT {
+            if self.held.bytes.len() > LONGEST_RECORD {
                 self.is_over = true;
                 self.held = Unwrapped::default();
-                let text = format!("one document of more than {} GiB: split it, or write a record a line", 1);
+                let text = format!("one record of more than {} GiB: split it, or write a record a line", 1);
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
             }
         }
@@ -95,7 +95,6 @@ impl Feed {
         let held = match self.framing {
             _ if self.is_over => Unwrapped::default(),
             Framing::Lines => Unwrapped::default(),
-            Framing::Documents => return Unwrapped::default(),
             Framing::Stanzas(begins) => self.held.split_last(begins),
         };
         std::mem::replace(&mut self.held, held)
@@ -156,14 +155,12 @@ mod tests {
     #[test]
     fn blocks_are_cut_as_the_format_wants_them() {
         static STANZAS: Framed = Framed(Framing::Stanzas(|line| line.starts_with('#')));
-        static DOCUMENTS: Framed = Framed(Framing::Documents);
         let text = "before\n# a\n more\n# b\n# c\n more\n more";
         for size in 1..text.len() + 2 {
             let all = blocks(&STANZAS, text, size);
             assert!(all.iter().skip(1).all(|(block, _)| block.starts_with('#')), "{size}: {all:?}");
             assert_eq!(all.iter().map(|(block, _)| block.as_str()).collect::<String>(), format!("{text}\n"));
             assert!(all.iter().flat_map(|(_, lines)| lines).copied().eq(1..=7), "{size}: {all:?}");
-            assert_eq!(blocks(&DOCUMENTS, text, size), [(format!("{text}\n"), (1..=7).collect())], "{size}");
         }
     }
 }

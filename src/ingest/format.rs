@@ -76,8 +76,6 @@ pub(crate) enum Framing {
     /// A record is a line for which this holds, and those behind it for which it does not: a block begins with such a
     /// line.
     Stanzas(fn(&str) -> bool),
-    /// The whole input is one block.
-    Documents,
 }
 
 /// In which order the blocks of an input are read.

@@ -7,6 +7,9 @@ use super::position::Spot;
 use super::record::json::Reader;
 use std::borrow::Cow;
 
+/// U+FEFF as UTF-8, which some editors write in front.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Which values of a document are records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -124,7 +127,11 @@ impl Documents {
                     self.record = 0;
                     (start, self.line) = (at, self.seen_line);
                 }
-                b',' | b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf | 0x1e => {
+                b',' | b' ' | b'\t' | b'\r' | b'\n' | 0x1e => {
+                    (start, self.line) = (at, self.seen_line);
+                }
+                _ if bytes[at - 1..].starts_with(BYTE_ORDER_MARK) => {
+                    at += BYTE_ORDER_MARK.len() - 1;
                     (start, self.line) = (at, self.seen_line);
                 }
                 // Something else: a line of it is handed on as it is.
@@ -266,6 +273,17 @@ mod tests {
         }
         documents.finish(&mut take);
         records
+    }
+
+    #[test]
+    fn letters_that_begin_like_a_byte_order_mark_are_words() {
+        for text in ["{}\u{fffd}", "\u{feff}{\"a\": 1}\u{ff1a}", "\u{feff}"] {
+            assert_eq!(
+                cut(text, Mode::Values, 1).len(),
+                text.matches(['{', '\u{fffd}', '\u{ff1a}']).count(),
+                "{text:?}"
+            );
+        }
     }
 
     #[test]

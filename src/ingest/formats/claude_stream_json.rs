@@ -116,7 +116,7 @@ impl StreamDecoder {
         let Some(entry) = read(json, at) else { return false };
         let session = &entry.stream.session;
         let id = match entry.what {
-            What::Prompt => String::new(),
+            What::Prompt | What::Request => String::new(),
             What::Answer => json.at(&["message", "id"]).and_then(Json::text).unwrap_or_default().to_owned(),
             // A message of the failure and the result tell of the same.
             What::Final if !session.is_empty() => format!("final {session}"),
@@ -135,7 +135,7 @@ impl StreamDecoder {
         if entry.what != What::Final {
             self.known.remove(&format!("final {session}"));
         }
-        let is_attempt = entry.what != What::Prompt;
+        let is_attempt = entry.what.is_attempt();
         self.known.insert(id, self.entries.len());
         self.entries.push(entry);
         is_attempt

@@ -2,6 +2,7 @@
 //!
 //! Sources: Envoy docs, Access logging; Envoy AI Gateway docs, Access logs.
 
+use super::envoy_flags::put_ending;
 use super::envoy_text;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
@@ -13,7 +14,6 @@ use crate::ingest::position::Position;
 use crate::ingest::record::scalar::Scalar;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
-use std::borrow::Cow;
 
 /// A request of a client a line.
 pub(in crate::ingest) struct Envoy;
@@ -125,35 +125,4 @@ fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
     record.headers.upstream_attempts = members.integer("upstream_request_attempt_count");
     put_ending(&mut record, flags.as_deref(), details.as_deref());
     sink.record(&record, raw, at);
-}
-
-/// What flags of a response mean, so far as they tell of the connection or of a limit of the proxy.
-const FLAGS: [(&str, &str); 10] = [
-    ("UT", "upstream request timeout"),
-    ("SI", "stream idle timeout"),
-    ("DT", "request timeout"),
-    ("DC", "client closed the connection"),
-    ("UF", "upstream connection refused"),
-    ("UC", "upstream connection terminated by server"),
-    ("UR", "upstream reset by remote"),
-    ("LR", "connection reset by the proxy"),
-    ("UPE", "upstream protocol error"),
-    ("DPE", "downstream protocol error"),
-];
-
-/// Puts what the proxy itself says of how a request ended: its flags, and its details unless the answer is the
-/// upstream's.
-pub(super) fn put_ending<'t>(record: &mut Record<'t>, flags: Option<&'t str>, details: Option<&'t str>) {
-    record.layer = Some(Cow::Borrowed("gateway"));
-    // No answer was given.
-    record.status = record.status.filter(|status| *status > 0);
-    let given = || flags.unwrap_or_default().split(',').map(str::trim);
-    let transport = FLAGS.iter().find(|(flag, _)| given().any(|one| one == *flag)).map(|(_, words)| *words);
-    record.put(Field::Transport, transport);
-    if record.status.is_none_or(|status| status >= 400) {
-        record.put(Field::ErrorMessage, details.filter(|details| *details != "via_upstream"));
-    }
-    if record.status.is_none() {
-        record.success = Some(false);
-    }
 }

@@ -1,6 +1,6 @@
 //! Envoy's default format of text, and Istio's, which has more behind the flags.
 
-use super::envoy::put_ending;
+use super::envoy_flags::put_ending;
 use super::{Token, tokens};
 use crate::ingest::formats::model_api;
 use crate::ingest::position::Position;

@@ -1,6 +1,7 @@
 //! Access logs of proxies, whose lines are requests of clients: those to model APIs are attempts.
 
 mod envoy;
+mod envoy_flags;
 mod envoy_text;
 mod nginx;
 mod nginx_fields;

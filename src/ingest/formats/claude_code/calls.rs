@@ -30,6 +30,15 @@ pub(in crate::ingest::formats) enum What {
     Answer,
     /// What a request is made of: no call goes on behind it.
     Prompt,
+    /// A request that is sent; newer versions note it.
+    Request,
+}
+
+impl What {
+    /// Whether it tells how an attempt went.
+    pub(in crate::ingest::formats) fn is_attempt(self) -> bool {
+        !matches!(self, What::Prompt | What::Request)
+    }
 }
 
 /// A call whose last attempt failed.
@@ -65,13 +74,38 @@ impl Open {
 pub(in crate::ingest::formats) fn settle(mut entries: Vec<Entry>) -> Vec<Draft> {
     entries.sort_by(|a, b| (&a.stream, a.time).cmp(&(&b.stream, b.time)));
     for stream in entries.chunk_by_mut(|a, b| a.stream == b.stream) {
+        find_starts(stream);
         name_calls(stream);
         name_models(stream);
     }
-    let attempts = entries.into_iter().filter(|entry| entry.what != What::Prompt);
+    let attempts = entries.into_iter().filter(|entry| entry.what.is_attempt());
     let mut drafts: Vec<Draft> = attempts.map(|entry| entry.draft).collect();
     drafts.sort_by_key(Draft::place);
     drafts
+}
+
+/// An attempt begins with the last request before its record. Requests of the same kind before that one were attempts
+/// of which nothing else is written. Where requests of several kinds are under way, it is not known whose is whose.
+fn find_starts(stream: &mut [Entry]) {
+    let mut sent: Vec<(String, String)> = Vec::new();
+    for entry in stream {
+        match entry.what {
+            What::Prompt => sent.clear(),
+            What::Request => {
+                let of = |key: &str| entry.draft.get(key).unwrap_or_default().to_owned();
+                sent.push((of("started_at"), of("request_kind")));
+            }
+            What::Retry(_) | What::Final | What::Answer => {
+                let is_one_kind = sent.iter().all(|(_, kind)| sent.first().is_some_and(|(_, first)| first == kind));
+                if let Some((start, _)) = sent.last().filter(|_| is_one_kind) {
+                    entry.draft.set("started_at", start.as_str());
+                    let resends = sent.len() as i64 - 1;
+                    entry.draft.set("http.request.resend_count", (resends > 0).then_some(resends));
+                }
+                sent.clear();
+            }
+        }
+    }
 }
 
 fn name_calls(stream: &mut [Entry]) {
@@ -81,6 +115,7 @@ fn name_calls(stream: &mut [Entry]) {
         open.retain(|call| call.until.is_none_or(|until| entry.time.is_none_or(|time| time <= until)));
         match entry.what {
             What::Prompt => open.clear(),
+            What::Request => {}
             What::Retry(number) => {
                 let call = continued(&mut open, number).unwrap_or_else(|| Open::new(entry));
                 let number = number.unwrap_or(call.last.saturating_add(1));

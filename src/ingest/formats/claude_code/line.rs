@@ -22,6 +22,7 @@ pub(super) fn read(json: &Json<'_>, at: Position<'_>) -> Option<Entry> {
     draft.set("client", json.text_of("version").map(client));
     match what {
         What::Prompt => {}
+        What::Request => request(json, &mut draft),
         What::Retry(number) => retry(json, number, &mut draft),
         What::Final => last_failure(json, &mut draft),
         What::Answer => answer(json, &mut draft),
@@ -36,6 +37,7 @@ pub(super) fn identity(json: &Json<'_>, entry: &Entry) -> String {
     match (entry.what, json.at(&["message", "id"]).and_then(Json::text)) {
         (What::Answer, Some(id)) => format!("{id} {} {}", said("requestId"), entry.stream.session),
         _ if json.text_of("uuid").is_some() => said("uuid"),
+        (What::Request, _) => said("id"),
         _ if entry.time.is_some() => {
             [said("timestamp"), said("retryAttempt"), said("sessionId"), said("type")].join(" ")
         }
@@ -73,6 +75,7 @@ fn kind(json: &Json<'_>) -> Option<What> {
             let is_aside = json.get("isMeta").and_then(Json::truth) == Some(true);
             (!is_aside && json.get("timestamp").is_some()).then_some(What::Prompt)
         }
+        Some("api-request") => json.get("timestamp").map(|_| What::Request),
         None | Some("system") if json.text_of("subtype") == Some("api_error") => {
             Some(What::Retry(json.get("retryAttempt").and_then(Json::integer)))
         }
@@ -85,6 +88,14 @@ fn stream(json: &Json<'_>) -> Stream {
     let is_sidechain = json.get("isSidechain").and_then(Json::truth) == Some(true);
     let agent = json.text_of("agentId").unwrap_or(if is_sidechain { "sidechain" } else { "" });
     Stream { session: json.text_of("sessionId").unwrap_or_default().to_owned(), agent: agent.to_owned() }
+}
+
+/// What is sent, and on whose behalf: `shapeHash` tells requests of one conversation from those beside it.
+fn request(json: &Json<'_>, draft: &mut Draft) {
+    let said = |key: &str| json.words_of(key).unwrap_or_default();
+    let model = json.at(&["params", "model"]).and_then(Json::text).unwrap_or_default();
+    draft.set("started_at", json.words_of("timestamp"));
+    draft.set("request_kind", format!("{} {} {model}", said("querySource"), said("shapeHash")));
 }
 
 fn client(version: &str) -> String {

@@ -12,7 +12,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::json::Fault;
 use crate::ingest::sink::Sink;
-use calls::{Entry, What};
+use calls::Entry;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
@@ -131,7 +131,7 @@ impl TranscriptDecoder {
     /// Whether the line holds an attempt that was not met so far.
     fn take(&mut self, json: &Json<'_>, at: Position<'_>) -> bool {
         let Some(entry) = line::read(json, at) else { return false };
-        let is_attempt = entry.what != What::Prompt;
+        let is_attempt = entry.what.is_attempt();
         match self.known.entry(line::identity(json, &entry)) {
             Slot::Occupied(known) => {
                 // A further block of the same answer, or the same record again.

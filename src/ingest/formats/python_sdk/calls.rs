@@ -1,9 +1,9 @@
 //! The calls that lines of a Python SDK tell of, while they go on.
 
-use super::Spot;
 use super::habits::{LAST_RUNG, is_model_path, is_retried, rung_of};
 use super::message::Source;
 use super::options::Options;
+use super::spot::Spot;
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::literal::to_json;
 use crate::ingest::sink::Sink;

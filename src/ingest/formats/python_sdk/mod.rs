@@ -4,8 +4,9 @@ mod calls;
 mod habits;
 mod message;
 mod options;
+mod spot;
 
-use super::text::clock::{Clock, Moment};
+use super::text::clock::Clock;
 use super::text::literal::to_json;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
@@ -16,6 +17,7 @@ use calls::{Answer, Calls};
 use habits::is_model_path;
 use message::{Message, Source};
 use options::Options;
+use spot::Spot;
 
 /// Lines of `httpx`, `anthropic._base_client` and `openai._base_client`, whatever stands before the messages.
 pub(in crate::ingest) struct PythonSdk;
@@ -132,15 +134,6 @@ impl PythonDecoder {
             self.calls.raised_in_truth(exception);
         }
     }
-}
-
-/// A line, where it stands and when it was written.
-struct Spot<'l> {
-    line: &'l str,
-    at: Position<'l>,
-    moment: Moment,
-    /// Whose SDK the logger is, where it says so.
-    provider: Option<&'static str>,
 }
 
 fn provider_in(prefix: &str) -> Option<&'static str> {
