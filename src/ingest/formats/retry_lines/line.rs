@@ -91,7 +91,7 @@ static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Says that another attempt follows.
 static ANNOUNCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu\w+|before retry\w*|retry needed|attempt #\d+ \||retry \d+(?:/| of )\d+)",
+        r"(?i)\b(?:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu\w+|before retry\w*|attempt #\d+ \||retry \d+(?:/| of )\d+)",
     )
 });
 static GIVES_UP: LazyLock<Option<Regex>> =
