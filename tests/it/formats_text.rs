@@ -192,6 +192,7 @@ fn lines_in_the_words_of_model_apis() {
         "429 request_over_limit",
         "0 attempt 1/10 wait 4500 usage_window",
         "0 rate_limited",
+        "0 context_too_long",
     ];
     assert_eq!(attempts(&read), expected);
     let detail = |nth: usize| read.table.detail(&read.table.rows[nth]).unwrap();

@@ -163,6 +163,11 @@ impl RetryDecoder {
             return retry.is_some_and(|retry| self.retry(sink, retry, line, at));
         };
         let moment = self.clock.read(line, at, sink.zone());
+        // Words beside an announcement tell less of a failure than the line in front did.
+        if let Some(retry) = retry.filter(|_| !failure.is_told && self.awaits_retry(&moment)) {
+            self.announce(retry);
+            return false;
+        }
         self.body = (failure.is_told && line.ends_with('{')).then(|| "{".to_owned());
         let is_new = !self.adds(&failure, retry.as_ref(), &moment, is_continued(line));
         if is_new && retry.is_none() && !failure.is_sdks {
@@ -198,6 +203,13 @@ impl RetryDecoder {
             None => self.announce(retry),
         }
         true
+    }
+
+    /// Whether the latest failure was told in the line before, and its retry was not announced so far.
+    fn awaits_retry(&self, moment: &Moment) -> bool {
+        let is_next = |open: &Open| !open.is_announced && self.lines.saturating_sub(open.line) <= 1;
+        let is_then = |open: &Open| moment.is_made_up || moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
+        self.open.as_ref().is_some_and(|open| is_next(open) && is_then(open))
     }
 
     /// Whether a line says more of the latest failure, and tells of no other.
