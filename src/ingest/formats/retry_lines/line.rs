@@ -79,7 +79,7 @@ static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Says that another attempt follows.
 static ANNOUNCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"\b(?i-u:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu[a-z]+|before retry[a-z]*|retry needed|attempt #[0-9]+ \||retry [0-9]+(?:/| of )[0-9]+)",
+        r"\b(?i-u:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu[a-z]+|before retry[a-z]*|retry needed,|attempt #[0-9]+ \||retry [0-9]+(?:/| of )[0-9]+)",
     )
 });
 static GIVES_UP: LazyLock<Option<Regex>> =
