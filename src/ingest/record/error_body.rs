@@ -4,6 +4,7 @@ use super::ending;
 use super::error_keys::{BodyWait, DEEPEST, Key, Part, key};
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
+use super::sdk_text::behind_status;
 use std::borrow::Cow;
 
 /// The depth at which the value of a record's own `error` stands: as deep as one inside a body.
@@ -74,8 +75,13 @@ fn is_reference(word: &str) -> bool {
 }
 
 /// `rateLimitExceeded`, `API_KEY_INVALID`; not a sentence.
-fn is_identifier(word: &str) -> bool {
+pub(in crate::ingest) fn is_identifier(word: &str) -> bool {
     !word.is_empty() && word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Whether a quota's id names an interval of a day.
+fn is_of_days(quota_id: &str) -> bool {
+    quota_id.contains("PerDay")
 }
 
 impl<'a> ErrorBody<'a> {
@@ -119,7 +125,12 @@ impl<'a> ErrorBody<'a> {
             },
             Part::RequestId => self.request_id = value.into_text(),
             Part::Wait(unit) => self.wait = BodyWait::read(&value, unit).or(self.wait),
-            Part::QuotaId => self.quota_id = value.into_text(),
+            Part::QuotaId => {
+                // Of several quotas that are exceeded at once, the one that refills last decides.
+                if !self.quota_id.as_deref().is_some_and(is_of_days) {
+                    self.quota_id = value.into_text();
+                }
+            }
             Part::Reason => match value.into_text() {
                 Some(word) if is_identifier(&word) => self.reason = Some(word),
                 _ => return,
@@ -166,6 +177,12 @@ impl<'a> ErrorBody<'a> {
             && let Some(inner) = parse(&text, depth + 1)
         {
             self.take(inner);
+        } else if depth < DEEPEST
+            && let Some((status, json)) = behind_status(&text)
+            && let Some(inner) = parse(json, depth + 1).filter(|inner| inner.present)
+        {
+            self.take(inner);
+            self.status = self.status.or(Some(status));
         } else {
             self.message = Some(text);
         }
@@ -291,7 +308,8 @@ mod tests {
         assert_eq!(spend.code.as_deref(), Some("enforced_spend_limit_reached"));
         let google = read(
             r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[
-                {"@type":"q","violations":[{"quotaId":"RequestsPerDay"}]},{"@type":"r","retryDelay":"37s"}]}}"#,
+                {"@type":"q","violations":[{"quotaId":"RequestsPerDay"},{"quotaId":"RequestsPerMinute"}]},
+                {"@type":"r","retryDelay":"37s"}]}}"#,
         );
         assert_eq!(google.error_type.as_deref(), Some("RESOURCE_EXHAUSTED"));
         assert_eq!(google.status, Some(429));

@@ -27,6 +27,7 @@ mod place;
 mod said;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
+mod sdk_text;
 mod single;
 mod spelled;
 pub(in crate::ingest) mod spellings;
