@@ -75,7 +75,7 @@ fn is_reference(word: &str) -> bool {
 }
 
 /// `rateLimitExceeded`, `API_KEY_INVALID`; not a sentence.
-pub(in crate::ingest) fn is_identifier(word: &str) -> bool {
+fn is_identifier(word: &str) -> bool {
     !word.is_empty() && word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 

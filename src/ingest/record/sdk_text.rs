@@ -1,6 +1,5 @@
 //! Errors as SDKs for JavaScript put them into words: the status, and the body behind it.
 
-use super::error_body::is_identifier;
 use super::json::Reader;
 
 /// The status and the body of `429 {..}`, `Error: 400 {..}`, with a stack behind it or not.
@@ -8,7 +7,8 @@ pub(in crate::ingest) fn behind_status(text: &str) -> Option<(i64, &str)> {
     let start = text.find('{')?;
     let before = text[..start].trim_end();
     let (name, status) = before.rsplit_once(": ").unwrap_or(("", before));
-    let is_name = name.is_empty() || (is_identifier(name) && name.ends_with("Error"));
+    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_name = name.is_empty() || (is_word && name.ends_with("Error"));
     let status = status.parse().ok().filter(|status| is_name && (400..600).contains(status))?;
     let mut reader = Reader::new(&text[start..]);
     reader.skip().ok()?;
