@@ -103,7 +103,7 @@ static LAST_OF: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\b(?i-u:faile
 /// Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
 static ANSWERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)(?:rate limit reached for|request too large for) .{1,200} on [\w -]{1,30} per \w+ \([a-z]{3}\)|(?:this|the) model.s maximum context length is \d|prompt is too long: \d|you.ve hit your (?:\w+ )?limit\b.{1,6}resets |you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait",
+        r"(?i-u:rate limit reached for|request too large for) .{1,200} (?i-u:on) [\w -]{1,30} (?i-u:per) \w+ \((?i-u:[a-z]{3})\)|(?i-u:this|the) (?i-u:model).(?i-u:s maximum context length is )\d|(?i-u:prompt is too long: )\d|(?i-u:you).(?i-u:ve hit your (?:[a-z0-9]+ )?limit)\b.{1,6}(?i-u:resets )|(?i-u:you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait)",
     )
 });
 /// A status where a text says that it is one.
