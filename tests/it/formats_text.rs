@@ -185,6 +185,41 @@ fn lines_of_other_loggers() {
     assert!(is_accounted_for("retry-lines/loggers.log", &read));
 }
 
+#[test]
+fn lines_in_the_words_of_model_apis() {
+    let read = read("retry-lines/answers.log");
+    let expected = [
+        "0 attempt 3/3 rate_limited",
+        "429 request_over_limit",
+        "0 attempt 1/10 wait 4500 usage_window",
+        "0 rate_limited",
+    ];
+    assert_eq!(attempts(&read), expected);
+    let detail = |nth: usize| read.table.detail(&read.table.rows[nth]).unwrap();
+    assert_eq!(detail(1).hint_us, Some(7_000_000));
+    assert_eq!(detail(2).reopens, None, "the hour of a day that is not known");
+    assert!(is_accounted_for("retry-lines/answers.log", &read) && is_ordered_only(&read));
+}
+
+#[test]
+fn errors_of_the_aws_sdk() {
+    let read = read("aws-errors/console.log");
+    assert_eq!(attempts(&read), ["429 rate_limited", "408 timeout"]);
+    let resends = |nth: usize| read.table.detail(&read.table.rows[nth]).unwrap().resends;
+    assert_eq!((resends(0), resends(1)), (3, 0));
+    assert!(is_accounted_for("aws-errors/console.log", &read) && !is_ordered_only(&read));
+}
+
+#[test]
+fn error_bodies_alone() {
+    let lines = read("error-bodies/answers.jsonl");
+    assert_eq!(attempts(&lines), ["0 overloaded", "0 gateway_error", "0 rate_limited"]);
+    let document = read("error-bodies/pretty.json");
+    assert_eq!(attempts(&document), ["429 rate_limited"]);
+    assert!(is_accounted_for("error-bodies/answers.jsonl", &lines));
+    assert!(is_ordered_only(&lines) && is_ordered_only(&document));
+}
+
 /// Lines of programs that retry nothing, and that ask no model.
 #[test]
 fn other_logs_fit_none_of_these_formats() {
@@ -195,6 +230,9 @@ fn other_logs_fit_none_of_these_formats() {
         "npm ERR! code E404\nnpm ERR! 404 Not Found\n",
         "10.0.0.1 - - [02/Mar/2026:07:00:00 +0000] \"GET / HTTP/1.1\" 500 12\n",
         "Retry policy: 3 attempts\nserver listening\n",
+        "{\"error\":{\"code\":404,\"message\":\"no such bucket\"}}\n",
+        "ThrottlingException: Rate exceeded\n$metadata: {\"httpStatusCode\":400,\"attempts\":3}\n",
+        "Error: You've hit your limit of 3 seats\n    at f (a.js:1:2) {\n  status: 403\n}\n",
     ];
     let folder = tempfile::tempdir().unwrap();
     for log in logs {

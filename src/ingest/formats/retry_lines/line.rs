@@ -13,8 +13,10 @@ pub(super) struct Failure {
     pub(super) exception: Option<String>,
     /// The body as JSON, or words.
     pub(super) error: Option<String>,
-    /// It has the form in which SDKs print what a provider answered.
+    /// It has the form in which SDKs print what a provider answered, or its words.
     pub(super) is_sdks: bool,
+    /// It was the last of so many attempts.
+    pub(super) last_of: Option<i64>,
     /// It is more than words that a retry is announced with.
     pub(super) is_told: bool,
 }
@@ -38,8 +40,19 @@ impl Retry {
 }
 
 /// Words without one of which a line says nothing here, in lower case.
-const MARKS: [&str; 10] =
-    ["retr", "backing off", "reconnecting", "giving up", "attempt", "error", "exception", "status", "sleeping", "http"];
+const MARKS: [&str; 11] = [
+    "retr",
+    "backing off",
+    "reconnecting",
+    "giving up",
+    "attempt",
+    "error",
+    "exception",
+    "status",
+    "sleeping",
+    "http",
+    "disconnected",
+];
 
 static SCAN: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(MARKS).ok());
@@ -79,11 +92,20 @@ static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Says that another attempt follows.
 static ANNOUNCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"\b(?i-u:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu[a-z]+|before retry[a-z]*|retry needed,|attempt #[0-9]+ \||retry [0-9]+(?:/| of )[0-9]+)",
+        r"\b(?i-u:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu[a-z]+|before retry[a-z]*|attempt #[0-9]+ \||retry [0-9]+(?:/| of )[0-9]+)",
     )
 });
 static GIVES_UP: LazyLock<Option<Regex>> =
-    LazyLock::new(|| regex(r"\b(?i-u:giving up|gave up|no more retries|retries exhausted)\b"));
+    LazyLock::new(|| regex(r"\b(?i-u:giving up|gave up|no more retries|retries exhausted|dead-letter(?:ed|ing)?)\b"));
+/// `Failed after 3 attempts. Last error: ` of the AI SDK, and its like.
+static LAST_OF: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\b(?i-u:failed after ([0-9]{1,5}) attempts)\b"));
+/// Sentences that only model APIs answer with. Sources: OpenAI API docs, Error codes; Anthropic API docs, Errors; Claude
+/// Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
+static ANSWERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"(?i-u:rate limit reached for|request too large for) .{1,200} (?i-u:on) [\w -]{1,30} (?i-u:per) \w+ \((?i-u:[a-z]{3})\)|(?i-u:this|the) (?i-u:model).(?i-u:s maximum context length is )\d|(?i-u:prompt is too long: )\d|(?i-u:you).(?i-u:ve hit your (?:[a-z0-9]+ )?limit)\b.{1,6}(?i-u:resets )|(?i-u:you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait)",
+    )
+});
 /// A status where a text says that it is one.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
@@ -91,8 +113,11 @@ static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 /// The name of an exception, and the rest of its text.
-static EXCEPTION: LazyLock<Option<Regex>> =
-    LazyLock::new(|| regex(r"\b(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Timeout)|[Ee]rror)\b\s*[:(=\-]\s*(.*)"));
+static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"\b(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Timeout)|[Ee]rror|stream disconnected(?: before completion)?)\b\]?\s*[:(=\-]\s*(.*)",
+    )
+});
 /// Words that name a failure where nothing else does.
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
@@ -151,18 +176,23 @@ pub(super) fn failure_in(line: &str, beside_retry: bool) -> Option<Failure> {
     });
     let raised = captures(&EXCEPTION, line);
     let name = raised.as_ref().and_then(|found| found.get(1)).map(|name| name.as_str());
-    let exception = name.filter(|name| !name.eq_ignore_ascii_case("error")).map(str::to_owned);
+    let is_class = |name: &&str| *name != "Error" && name.starts_with(|first: char| first.is_ascii_uppercase());
+    let exception = name.filter(is_class).map(str::to_owned);
     let rest = raised.as_ref().and_then(|found| found.get(2));
     let body = body_in(line, status.map_or(0, |(_, end)| end).min(rest.map_or(usize::MAX, |rest| rest.start())));
-    let is_sdks = body.is_some() && (status.is_some() || exception.is_some());
-    let words = || rest.map(|rest| rest.as_str()).filter(|words| !words.is_empty());
+    let answer = ANSWERS.as_ref().and_then(|answers| line.get(answers.find(line)?.start()..));
+    let is_answered = answer.is_some() && (status.is_some() || name.is_some());
+    let is_sdks = is_answered || (body.is_some() && (status.is_some() || exception.is_some()));
+    let words = || answer.or_else(|| rest.map(|rest| rest.as_str())).filter(|words| !words.is_empty());
     let only_words = || line.get(WORDS.as_ref()?.find(line)?.start()..).filter(|_| beside_retry);
     if status.is_none() && name.is_none() && body.is_none() && only_words().is_none() {
         return None;
     }
     let error = body.or_else(|| words().or_else(only_words).map(|words| words.trim().to_owned()));
     let is_told = status.is_some() || name.is_some() || is_sdks;
-    Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks, is_told })
+    let counted = captures(&LAST_OF, line).filter(|_| is_sdks);
+    let last_of = counted.and_then(|found| found.get(1)?.as_str().parse().ok());
+    Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks, last_of, is_told })
 }
 
 /// The body of an error from byte `from` of a line on, as JSON: a literal of Python, JSON, or JSON in a literal of bytes.
@@ -227,6 +257,23 @@ mod tests {
         assert_eq!(failure("API Error (529 {\"type\":\"error\"}) · Retrying").status, Some(529));
         assert_eq!(failure("Hit request rate limit; retrying...").error.as_deref(), Some("rate limit; retrying..."));
         assert_eq!(failure_in("Hit request rate limit", false), None);
+        let found = failure(
+            "RetryError [AI_RetryError]: Failed after 4 attempts. Last error: Rate limit reached for model `m` on tokens per minute (TPM): Limit 9, Used 9, Requested 1.",
+        );
+        assert!(found.is_sdks && found.last_of == Some(4), "{found:?}");
+        assert!(found.error.is_some_and(|error| error.starts_with("Rate limit reached")));
+        assert!(failure("e [Error]: Request too large for m on tokens per min (TPM): Limit 1, Requested 2.").is_sdks);
+        assert!(
+            failure("stream disconnected before completion: Rate limit reached for m on requests per min (RPM)")
+                .is_sdks
+        );
+        for other in
+            ["error: Rate limit reached for user 5: 100 requests per minute", "Error: You've hit your limit of 3 seats"]
+        {
+            assert!(!failure(other).is_sdks, "{other}");
+        }
+        assert!(!failure("upload error: failed after 3 attempts").is_sdks);
+        assert_eq!(failure("upload error: failed after 3 attempts").last_of, None);
         assert_eq!(failure_in("listening on port 4290, 512 items", true), None);
     }
 }
