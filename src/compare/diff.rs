@@ -315,7 +315,9 @@ fn verdict(problems: &[Changed], measures: &[Shift]) -> String {
         .map(|change| format!("{} {}", thousands(count(change)), change.name()))
         .collect();
     let same = count(Change::Same);
+    let suspect = measures.iter().find(|shift| is_suspect(shift));
     let first = match (changes.is_empty(), same) {
+        (true, _) if suspect.is_some() => "no problem is new, worse, fixed or better".to_owned(),
         (true, 0) => "no change: no problem on either side".to_owned(),
         (true, _) => {
             format!("no change: the same {} {} at rates that chance explains", thousands(same), plural(same, "problem"))
@@ -323,7 +325,30 @@ fn verdict(problems: &[Changed], measures: &[Shift]) -> String {
         (false, 0) => format!("problems: {}", changes.join(", ")),
         (false, _) => format!("problems: {}, {} unchanged", changes.join(", "), thousands(same)),
     };
-    std::iter::once(first).chain(moved).map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
+    let suspect = suspect.map(|shift| {
+        let (old, new) = (shift.old, shift.new);
+        format!(
+            "failed calls: {} of {} before, {} of {} now, a difference that chance makes seldom but not below {P_VALUE}",
+            thousands(old.part),
+            thousands(old.of),
+            thousands(new.part),
+            thousands(new.of)
+        )
+    });
+    suspect
+        .into_iter()
+        .chain([first])
+        .chain(moved)
+        .map(|part| format!("{}.", capital(&part)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Whether calls failed more often or less than chance explains well, though not beyond the bound of a change.
+fn is_suspect(shift: &Shift) -> bool {
+    /// The usual bound of a single test.
+    const SELDOM: f64 = 0.05;
+    shift.measure == Measure::FailedCalls && shift.change == Change::Same && shift.p_value.is_some_and(|p| p < SELDOM)
 }
 
 /// "Failed calls up from 1.2% to 4%".

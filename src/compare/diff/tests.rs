@@ -50,3 +50,18 @@ fn a_graver_severity_is_worse_at_any_rate() {
     assert_eq!((change(&mild, &grave), change(&grave, &mild)), (Change::Worse, Change::Better));
     assert_eq!(diff(("a", &mild), ("b", &grave)).worst(), Some(Severity::Error));
 }
+
+#[test]
+fn failed_calls_that_chance_hardly_explains_are_told_first() {
+    let night = |calls: u64, failed: u64| {
+        let totals = serde_json::json!({"calls": calls, "calls_failed": failed, "sends": calls});
+        let report = serde_json::json!({"schema_version": 1, "generator": "retrylens 0", "window": null, "totals": totals,
+            "problems": [], "coverage": []});
+        Past::parse(&report.to_string()).unwrap()
+    };
+    let said = |old: &Past, new: &Past| diff(("a", old), ("b", new)).verdict;
+    let verdict = said(&night(40, 0), &night(40, 10));
+    assert!(verdict.starts_with("Failed calls: 0 of 40 before, 10 of 40 now"), "{verdict}");
+    assert!(!verdict.to_lowercase().contains("no change"), "{verdict}");
+    assert!(said(&night(40, 9), &night(40, 10)).starts_with("No change"));
+}

@@ -124,7 +124,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::ErrorCode, &["error_code", "errorCode", "error.code", "err.code"]),
     (Field::ErrorMessage, &["error_message", "errorMessage", "error.message", "err.message", "exception.message"]),
     (Field::Error, &["error", "err"]),
-    (Field::Exception, &["exception", "exception_type", "exc_type", "exception.type"]),
+    (Field::Exception, &["exception", "exception_type", "exc_type", "exception.type", "stack_trace"]),
     (Field::Kind, &["kind"]),
     (Field::MidStream, &["mid_stream"]),
     (Field::Stream, &["stream", "streaming"]),

@@ -62,6 +62,7 @@ pub(super) fn may_tell(line: &str) -> bool {
     SCAN.as_ref().is_some_and(|scan| scan.is_match(line))
 }
 
+/// Case is that of ASCII letters: `(?i-u:..)` needs no tables.
 fn regex(pattern: &str) -> Option<Regex> {
     Regex::new(pattern).ok()
 }
@@ -70,45 +71,45 @@ fn regex(pattern: &str) -> Option<Regex> {
 /// `Retry needed, retrying request after delay of: 0.51`
 static WAIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:retry|retrying|retries|backing off|reconnecting|sleeping)\b[^:{]{0,200}?\s(?:in|for|after|of:?)\s+(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)?\b",
+        r"\b(?i-u:retry|retrying|retries|backing off|reconnecting|sleeping)\b[^:{]{0,200}?\s(?i-u:in|for|after|of:?)\s+(\d+(?:\.\d+)?)\s*((?i-u:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?))?\b",
     )
 });
 /// `Sleeping 2 before retrying`
 static SLEEP: LazyLock<Option<Regex>> =
-    LazyLock::new(|| regex(r"(?i)\bsleeping (?:for )?(\d+(?:\.\d+)?)\s*(ms|s|secs?|seconds?)?\b"));
+    LazyLock::new(|| regex(r"\b(?i-u:sleeping (?:for )?)(\d+(?:\.\d+)?)\s*((?i-u:ms|s|secs?|seconds?))?\b"));
 /// `backoff attempt=1 max=10 delay_secs=4.4`, `delay=500ms`
 static DELAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:delay|backoff|wait|sleep|retry_in)(?:_(ms|secs?|seconds|s))?[=:]\s*(\d+(?:\.\d+)?)\s*(ms|s|secs?|seconds?)?\b",
+        r"\b(?i-u:delay|backoff|wait|sleep|retry_in)(?:_((?i-u:ms|secs?|seconds|s)))?[=:]\s*(\d+(?:\.\d+)?)\s*((?i-u:ms|s|secs?|seconds?))?\b",
     )
 });
 /// `attempt 3/10`, `attempt=1/3`, `retry 1 of 7`, `Reconnecting... 1/5`, `Retry count:4`, `Attempt #2`, `attempt=1 max=10`
 static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(attempt|retry|retrying|reconnecting|try)(?: count| number| no)?[\s.:=#(…]{0,6}(\d{1,5})\b(?:\s*(?:/|of|\bmax=)\s*(\d{1,5})\b)?",
+        r"\b((?i-u:attempt|retry|retrying|reconnecting|try))(?i-u: count| number| no)?[\s.:=#(…]{0,6}(\d{1,5})\b(?:\s*(?i-u:/|of|max=)\s*(\d{1,5})\b)?",
     )
 });
 /// Says that another attempt follows.
 static ANNOUNCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu\w+|before retry\w*|attempt #\d+ \||retry \d+(?:/| of )\d+)",
+        r"\b(?i-u:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu[a-z]+|before retry[a-z]*|attempt #[0-9]+ \||retry [0-9]+(?:/| of )[0-9]+)",
     )
 });
 static GIVES_UP: LazyLock<Option<Regex>> =
-    LazyLock::new(|| regex(r"(?i)\b(?:giving up|gave up|no more retries|retries exhausted|dead-letter(?:ed|ing)?)\b"));
+    LazyLock::new(|| regex(r"\b(?i-u:giving up|gave up|no more retries|retries exhausted|dead-letter(?:ed|ing)?)\b"));
 /// `Failed after 3 attempts. Last error: ` of the AI SDK, and its like.
-static LAST_OF: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"(?i)\bfailed after (\d{1,5}) attempts\b"));
+static LAST_OF: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\b(?i-u:failed after ([0-9]{1,5}) attempts)\b"));
 /// Sentences that only model APIs answer with. Sources: OpenAI API docs, Error codes; Anthropic API docs, Errors; Claude
 /// Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
 static ANSWERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)(?:rate limit reached for|request too large for) .{1,200} on [\w -]{1,30} per \w+ \([a-z]{3}\)|(?:this|the) model.s maximum context length is \d|prompt is too long: \d|you.ve hit your (?:\w+ )?limit\b.{1,6}resets |you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait",
+        r"(?i-u:rate limit reached for|request too large for) .{1,200} (?i-u:on) [\w -]{1,30} (?i-u:per) \w+ \((?i-u:[a-z]{3})\)|(?i-u:this|the) (?i-u:model).(?i-u:s maximum context length is )\d|(?i-u:prompt is too long: )\d|(?i-u:you).(?i-u:ve hit your (?:[a-z0-9]+ )?limit)\b.{1,6}(?i-u:resets )|(?i-u:you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait)",
     )
 });
 /// A status where a text says that it is one.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r#"(?i)(?:error code|status code|status_code|statuscode|http status|status|http|error|exception)["']?[\s:=('"]{1,3}([45]\d\d)\b|\(([45]\d\d)\)|\b([45]\d\d) (?:Too Many Requests|Bad Request|Unauthorized|Forbidden|Payment Required|Not Found|Request Timeout|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|RESOURCE_EXHAUSTED|UNAVAILABLE)"#,
+        r#"(?i-u:error code|status code|status_code|statuscode|http status|status|http|error|exception)["']?[\s:=('"]{1,3}([45]\d\d)\b|\(([45]\d\d)\)|\b([45]\d\d) (?i-u:Too Many Requests|Bad Request|Unauthorized|Forbidden|Payment Required|Not Found|Request Timeout|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|RESOURCE_EXHAUSTED|UNAVAILABLE)"#,
     )
 });
 /// The name of an exception, and the rest of its text.
@@ -120,7 +121,7 @@ static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Words that name a failure where nothing else does.
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)rate.?limit|overloaded|too many requests|throttl|quota|timed out|timeout|service unavailable|bad gateway|connection (?:error|reset|refused|closed|lost|failed)|stream (?:error|disconnected)|transient error|disconnected",
+        r"(?i-u:rate[-_ ]?limit|overloaded|too many requests|throttl|quota|timed out|timeout|service unavailable|bad gateway|connection (?:error|reset|refused|closed|lost|failed)|stream (?:error|disconnected)|transient error|disconnected)",
     )
 });
 
