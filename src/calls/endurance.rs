@@ -4,8 +4,9 @@ use super::{Call, Endurance, Horizon};
 use crate::model::{Flags, Outcome};
 use std::collections::BTreeMap;
 
-/// A loop that doubles its waits has at most this factor between the longest wait seen and the next one.
-const GROWTH: i64 = 2;
+/// A loop that doubles its waits and spreads each from half to all of it has at most this factor between the longest wait
+/// seen and the next one.
+const GROWTH: i64 = 4;
 /// So many calls that were given up after as many attempts, where no call made more, show the cap of their loop.
 const ENOUGH: u64 = 3;
 

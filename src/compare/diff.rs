@@ -315,7 +315,9 @@ fn verdict(problems: &[Changed], measures: &[Shift]) -> String {
         .map(|change| format!("{} {}", thousands(count(change)), change.name()))
         .collect();
     let same = count(Change::Same);
+    let suspect = measures.iter().find(|shift| is_suspect(shift));
     let first = match (changes.is_empty(), same) {
+        (true, _) if suspect.is_some() => "no problem is new, worse, fixed or better".to_owned(),
         (true, 0) => "no change: no problem on either side".to_owned(),
         (true, _) => {
             format!("no change: the same {} {} at rates that chance explains", thousands(same), plural(same, "problem"))
@@ -323,7 +325,30 @@ fn verdict(problems: &[Changed], measures: &[Shift]) -> String {
         (false, 0) => format!("problems: {}", changes.join(", ")),
         (false, _) => format!("problems: {}, {} unchanged", changes.join(", "), thousands(same)),
     };
-    std::iter::once(first).chain(moved).map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
+    let suspect = suspect.map(|shift| {
+        let (old, new) = (shift.old, shift.new);
+        format!(
+            "failed calls: {} of {} before, {} of {} now, a difference that chance makes seldom but not below {P_VALUE}",
+            thousands(old.part),
+            thousands(old.of),
+            thousands(new.part),
+            thousands(new.of)
+        )
+    });
+    suspect
+        .into_iter()
+        .chain([first])
+        .chain(moved)
+        .map(|part| format!("{}.", capital(&part)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Whether calls failed more often or less than chance explains well, though not beyond the bound of a change.
+fn is_suspect(shift: &Shift) -> bool {
+    /// The usual bound of a single test.
+    const SELDOM: f64 = 0.05;
+    shift.measure == Measure::FailedCalls && shift.change == Change::Same && shift.p_value.is_some_and(|p| p < SELDOM)
 }
 
 /// "Failed calls up from 1.2% to 4%".
@@ -367,57 +392,4 @@ fn notices(old: (&str, &Past), new: (&str, &Past)) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn past(calls: u64, problems: &[(&str, Severity, u64)]) -> Past {
-        let problems: Vec<serde_json::Value> = problems
-            .iter()
-            .map(|(rule, severity, count)| {
-                serde_json::json!({"rule": rule, "name": "n", "severity": severity, "count": count,
-                    "provider": null, "model": null, "class": null, "example": "e", "fix": "f"})
-            })
-            .collect();
-        let report = serde_json::json!({"schema_version": 1, "generator": "retrylens 0", "window": null,
-            "totals": {"calls": calls, "sends": calls}, "problems": problems,
-            "coverage": [{"rules": ["RL3"], "field": "x", "present": {"count": 0, "of": 1}}]});
-        Past::parse(&report.to_string()).unwrap()
-    }
-
-    fn change(old: &Past, new: &Past) -> Change {
-        diff(("a", old), ("b", new)).problems[0].change
-    }
-
-    #[test]
-    fn more_findings_in_as_much_more_traffic_are_no_change() {
-        use Severity::Error;
-        for times in [2, 10, 1000] {
-            let (old, new) = (past(1000, &[("RL1", Error, 40)]), past(1000 * times, &[("RL1", Error, 40 * times)]));
-            assert_eq!((change(&old, &new), change(&new, &old)), (Change::Same, Change::Same));
-        }
-    }
-
-    #[test]
-    fn a_change_is_beyond_chance_and_no_trifle() {
-        use Severity::Error;
-        let of = |calls, count| past(calls, &[("RL1", Error, count)]);
-        for (old, new, expected) in [
-            (of(1000, 40), of(1000, 90), Change::Worse),
-            (of(1000, 90), of(1000, 40), Change::Better),
-            (of(1000, 2), of(1000, 6), Change::Same),
-            (of(1_000_000, 40_000), of(1_000_000, 45_000), Change::Same),
-            (of(1000, 1), past(1000, &[]), Change::Fixed),
-            (past(1000, &[]), of(1000, 1), Change::New),
-            (past(10, &[("RL3", Error, 1)]), past(10, &[]), Change::Untold),
-        ] {
-            assert_eq!(change(&old, &new), expected);
-        }
-    }
-
-    #[test]
-    fn a_graver_severity_is_worse_at_any_rate() {
-        let (mild, grave) = (past(100, &[("RL1", Severity::Warning, 2)]), past(100, &[("RL1", Severity::Error, 2)]));
-        assert_eq!((change(&mild, &grave), change(&grave, &mild)), (Change::Worse, Change::Better));
-        assert_eq!(diff(("a", &mild), ("b", &grave)).worst(), Some(Severity::Error));
-    }
-}
+mod tests;

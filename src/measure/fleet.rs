@@ -6,10 +6,9 @@ use super::burst::RunMark;
 use super::cap::{CapKey, CapTally, Holder};
 use super::direct_cache::DirectCache;
 use super::failure_clusters::FailureClusters;
-use super::flow::Flow;
 use super::instants::{Span, Terms};
 use super::layers::{self, Layers};
-use super::recovery::{self, Recoveries, Recovery};
+use super::recovery::{self, Recoveries};
 use super::row_ref::RowRef;
 use super::run::RunTally;
 use super::scope::ScopeTally;
@@ -20,7 +19,7 @@ use super::tally::{Alike, ClassTally, Tally};
 use super::under_way::UnderWay;
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::model::{Attempt, AttemptTable, Flags, OriginId, Outcome, Scope, Series, Symbol, Time};
+use crate::model::{Attempt, AttemptTable, Flags, OriginId, Outcome, Scope, Symbol, Time};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use smallvec::SmallVec;
@@ -68,7 +67,7 @@ pub struct Sums {
     /// The first send.
     pub begun: Option<Time>,
     /// What is known of each service, once somebody asks.
-    by_service: OnceLock<HashMap<Service, OfService, RandomState>>,
+    pub(super) by_service: OnceLock<HashMap<Service, OfService, RandomState>>,
     /// Where runs stand, and their marks.
     known_runs: DirectCache<Symbol, (usize, RunMark)>,
     /// Where the scopes of origins, and the origins themselves, stand.
@@ -79,11 +78,11 @@ pub struct Sums {
 
 /// One service, whatever the account.
 #[derive(Debug, Default)]
-struct OfService {
+pub(super) struct OfService {
     /// Places of its scopes.
-    scopes: Vec<usize>,
+    pub(super) scopes: Vec<usize>,
     /// Calls whose first attempt failed.
-    failed_first: u64,
+    pub(super) failed_first: u64,
 }
 
 impl Deref for Fleet<'_> {
@@ -361,48 +360,6 @@ impl Sums {
     }
 }
 
-impl Sums {
-    fn of_service(&self, service: Service) -> Option<&OfService> {
-        let known = self.by_service.get_or_init(|| {
-            let mut known: HashMap<Service, OfService, RandomState> = HashMap::default();
-            for (place, scope) in self.scopes.keys().enumerate() {
-                known.entry(Service::of(scope)).or_default().scopes.push(place);
-            }
-            for ((service, _), recovery) in &self.recoveries {
-                known.entry(*service).or_default().failed_first += recovery.calls;
-            }
-            known
-        });
-        known.get(&service)
-    }
-
-    fn scopes_of(&self, service: Service) -> impl Iterator<Item = &ScopeTally> {
-        let places = self.of_service(service).map(|known| known.scopes.as_slice()).unwrap_or_default();
-        places.iter().filter_map(|place| self.scopes.get_index(*place)).map(|(_, tally)| tally)
-    }
-
-    /// The attempts of one service over time, whatever the account, once everything is taken in.
-    #[must_use]
-    pub fn sends_of(&self, service: Service) -> Series<Flow> {
-        self.scopes_of(service).fold(Series::default(), |mut sum, tally| {
-            sum.merge(tally.flow.clone());
-            sum
-        })
-    }
-
-    /// Of the calls that started with one service, those whose first attempt failed.
-    #[must_use]
-    pub fn failed_first(&self, service: Service) -> u64 {
-        self.of_service(service).map_or(0, |known| known.failed_first)
-    }
-
-    /// Calls that started with one service, whatever the account.
-    #[must_use]
-    pub fn calls_of(&self, service: Service) -> u64 {
-        self.scopes_of(service).map(|tally| tally.load.calls).sum()
-    }
-}
-
 /// The scopes that the attempts of a call drew on, that of the first in front, each with an origin of it.
 fn scopes_of(call: &Call<'_>) -> SmallVec<[(Scope, OriginId); 2]> {
     let mut scopes: SmallVec<[(Scope, OriginId); 2]> = SmallVec::new();
@@ -440,43 +397,5 @@ impl<'a> Fleet<'a> {
     /// Takes in the summary of other calls of the same table.
     pub fn merge(&mut self, other: Fleet<'a>) {
         self.sums.merge(self.table, other.sums);
-    }
-
-    /// The scopes in the order of their names: the same whatever the order of the log.
-    #[must_use]
-    pub fn sorted_scopes(&self) -> Vec<(Scope, &ScopeTally)> {
-        let mut list: Vec<_> = self.scopes.iter().map(|(scope, tally)| (*scope, tally)).collect();
-        // Two scopes may read alike: an organisation of one may be a workspace of the other.
-        list.sort_by_cached_key(|(scope, _)| (self.scope_label(scope), self.scope_names(scope).map(str::to_owned)));
-        list
-    }
-
-    /// The runs in the order of their names.
-    #[must_use]
-    pub fn sorted_runs(&self) -> Vec<(&'a str, Symbol, &RunTally)> {
-        let mut list: Vec<_> =
-            self.runs.iter().map(|(run, tally)| (self.table.names.text(*run), *run, tally)).collect();
-        list.sort_unstable_by_key(|(name, _, _)| *name);
-        list
-    }
-
-    /// What became of retries, in the order of services and classes.
-    #[must_use]
-    pub fn sorted_recoveries(&self) -> Vec<(Service, Class, &Recovery)> {
-        let each = self.recoveries.iter().map(|((service, class), recovery)| (*service, *class, recovery));
-        let mut list: Vec<_> = each.collect();
-        list.sort_unstable_by_key(|(service, class, _)| (service.names(self.table), *class));
-        list
-    }
-
-    /// A scope in words: what the log names of provider, model and account.
-    #[must_use]
-    pub fn scope_label(&self, scope: &Scope) -> String {
-        let named: Vec<&str> = self.scope_names(scope).into_iter().filter(|name| !name.is_empty()).collect();
-        if named.is_empty() { "all requests".to_owned() } else { named.join(" ") }
-    }
-
-    fn scope_names(&self, scope: &Scope) -> [&'a str; 5] {
-        [scope.provider, scope.model, scope.org, scope.workspace, scope.api_key].map(|part| self.table.names.text(part))
     }
 }

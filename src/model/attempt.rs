@@ -42,6 +42,11 @@ pub struct Attempt {
 pub(crate) const NO_TIME: Time = Time(631_152_000_000_000);
 const YEAR_US: i64 = 365 * 86_400_000_000;
 
+/// Whether a time only stands for a place in the order of attempts, whose log has no times.
+pub(crate) fn is_made_up(time: Time) -> bool {
+    (NO_TIME..NO_TIME.plus_us(YEAR_US)).contains(&time)
+}
+
 impl Attempt {
     /// No inner SDK counter was logged.
     pub const NO_COUNT: u8 = u8::MAX;
@@ -91,7 +96,7 @@ impl Attempt {
     /// Whether its log has no times: what stands for one says in which order attempts were sent, and nothing else.
     #[must_use]
     pub fn is_untimed(&self) -> bool {
-        (NO_TIME..NO_TIME.plus_us(YEAR_US)).contains(&self.sent)
+        is_made_up(self.sent)
     }
 
     /// Whether the record says enough to be told from another: a request id, or a call and a place in it. A

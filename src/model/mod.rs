@@ -25,8 +25,8 @@ mod table;
 mod time;
 pub(crate) mod units;
 
-pub(crate) use attempt::NO_TIME;
 pub use attempt::{AnswerEnd, Attempt, Flags, LimitKind, Reading};
+pub(crate) use attempt::{NO_TIME, is_made_up};
 pub use cost::Cost;
 pub(crate) use cost::sum_of_known;
 pub use detail::{Detail, DetailId, TextRef, Usage};

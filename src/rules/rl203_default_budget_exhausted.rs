@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
         "A call with attempts left, or with a decision to retry or to go elsewhere, was ended by something else.",
         "Waits that came early (RL301), immediate retries (RL304), hints a cap does not allow (RL206) and two loops \
          (RL401) are those rules'.",
-        "As many retries as are advised, and attempts grouped by likeness, make it info.",
+        "As many retries as are advised, attempts grouped by likeness, and 429s that nothing explains make it info.",
     ]],
     check: Check::Call(check),
     firing: &[
@@ -138,13 +138,16 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         hit = hit.count("next_retries", next as u64).number("next_wait_s", ladder.waits_s(next));
     }
     hit.fix = fix(ladder);
-    if call.attempts().any(|attempt| attempt.class == Some(Class::UnexplainedRateLimit)) {
+    let is_unexplained = |attempt: &Attempt| attempt.class == Some(Class::UnexplainedRateLimit);
+    if call.attempts().any(is_unexplained) {
         hit.confidence = Confidence::Low;
     }
     // Waits between attempts that were brought together by guess are a guess too. And as many retries as are
     // advised are no small budget: it is chance if full jitter makes all of them short.
     let advised = ladder.unwrap_or(OFFICIAL).retries_for(fair);
-    if call.grouping == Grouping::Inferred || call.len() > advised {
+    // A bare 429 may be that of an empty account, which no budget outlasts.
+    let all_unexplained = call.attempts().all(is_unexplained);
+    if call.grouping == Grouping::Inferred || call.len() > advised || all_unexplained {
         hit.severity = Some(Severity::Info);
     }
     Some(hit)

@@ -146,7 +146,7 @@ fn quoted(text: &str) -> Vec<&str> {
 
 #[test]
 fn the_fields_are_those_that_are_read() {
-    let source = std::fs::read_to_string(common::repo("src/ingest/record/fields.rs")).unwrap();
+    let source = std::fs::read_to_string(common::repo("src/ingest/record/spellings.rs")).unwrap();
     let table = &source[source.find("const SPELLINGS").unwrap()..];
     let table = &table[..table.find("\n];").unwrap()];
     let known: Vec<&str> = table.split('"').skip(1).step_by(2).collect();

@@ -3,12 +3,14 @@
 mod access_logs;
 mod aimock;
 mod aws;
+mod aws_errors;
 mod claude_code;
 mod claude_stream_json;
 mod cloudflare;
 mod copilot_events;
 mod csv;
 mod draft;
+mod error_bodies;
 mod events;
 mod exchanges;
 mod json_lines;
@@ -51,12 +53,14 @@ pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
     &aimock::AiMock,
     &ocr_report::OcrReport,
     &aws::Aws,
+    &error_bodies::ErrorBodies,
     &cloudflare::Cloudflare,
     &python_sdk::PythonSdk,
     &node_sdk::NodeSdk,
     &native::Native,
     &logfmt::Logfmt,
     &csv::Csv,
+    &aws_errors::AwsErrors,
     &retry_lines::RetryLines,
 ];
 

@@ -15,6 +15,7 @@ use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
 use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
+    is_made_up,
 };
 use crate::untrusted::mask_keys;
 use std::hash::BuildHasher;
@@ -317,7 +318,8 @@ impl Builder<'_, '_> {
             let hint = hint.filter(|_| verdict.class == Class::UsageWindow)?;
             Some(self.answered().plus_us(hint.wait_us()?))
         };
-        stated.or_else(hinted)
+        // "resets 4pm" of an unknown day is no time.
+        stated.or_else(hinted).filter(|time| !is_made_up(*time))
     }
 
     fn usage(&self) -> Option<Usage> {

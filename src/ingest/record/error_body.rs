@@ -1,16 +1,12 @@
 //! Errors as servers nest them: `{type, message}`, `{error: {...}}`, both again inside a body, JSON in a string.
 
 use super::ending;
+use super::error_keys::{BodyWait, DEEPEST, Key, Part, key};
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
-use super::words::Words;
-use crate::classify::spelled_us;
-use crate::ingest::hint::{self, Hint};
+use super::sdk_text::behind_status;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-/// How deep errors are looked for inside errors.
-pub(in crate::ingest) const DEEPEST: u8 = 9;
 /// The depth at which the value of a record's own `error` stands: as deep as one inside a body.
 pub(in crate::ingest) const INSIDE: u8 = 1;
 
@@ -83,145 +79,9 @@ fn is_identifier(word: &str) -> bool {
     !word.is_empty() && word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// What a key of an error announces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ingest) enum Key {
-    /// The error itself.
-    Error,
-    /// More of the error.
-    More,
-    /// The same inside an error; in any other answer it is the answer itself.
-    Deeper,
-    Said(Part),
-}
-
-/// What an error says of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ingest) enum Part {
-    Type,
-    Name,
-    Param,
-    Code,
-    Status,
-    /// A status under a name that an inner one of the provider does not replace.
-    HttpStatus,
-    Message,
-    RequestId,
-    /// A wait in so many µs, where a number has no unit of its own.
-    Wait(BodyUnit),
-    QuotaId,
-    /// A word of a fixed vocabulary for why.
-    Reason,
-    /// What a message is where there is none.
-    Title,
-}
-
-/// In what a body counts a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ingest) enum BodyUnit {
-    /// Seconds, by the habit of writers.
-    Seconds,
-    /// Seconds, as the key says.
-    SecondsByName,
-    Milliseconds,
-    /// Seconds, as an estimate.
-    Estimate,
-}
-
-/// How long a body asks to wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BodyWait {
-    pub(crate) us: i64,
-    pub(crate) unit_known: bool,
-    pub(crate) is_estimate: bool,
-}
-
-impl BodyWait {
-    fn read(value: &Scalar<'_>, unit: BodyUnit) -> Option<BodyWait> {
-        let is_estimate = unit == BodyUnit::Estimate;
-        if let Scalar::Text(text) = value
-            && let Some((us, "")) = spelled_us(text.trim())
-        {
-            return Some(BodyWait { us, unit_known: true, is_estimate });
-        }
-        let scale = if unit == BodyUnit::Milliseconds { 1e-3 } else { 1.0 };
-        match hint::from_seconds(value.number()? * scale) {
-            Hint::Wait(us) => Some(BodyWait { us, unit_known: unit != BodyUnit::Seconds, is_estimate }),
-            Hint::Unreadable => None,
-        }
-    }
-}
-
-const KEYS: &[(&str, Key)] = &[
-    ("error", Key::Error),
-    // Tencent Cloud API docs, Responses
-    ("Error", Key::Error),
-    ("details", Key::More),
-    ("violations", Key::More),
-    ("cause", Key::More),
-    ("body", Key::More),
-    // Google JSON APIs: one object for each thing that is wrong.
-    ("errors", Key::More),
-    ("innererror", Key::More),
-    // gaxios and axios keep what came back in `response.data`.
-    ("response", Key::More),
-    ("Response", Key::More),
-    ("data", Key::Deeper),
-    // OpenRouter docs, Errors: what the provider said stands in `metadata.raw`.
-    ("metadata", Key::Deeper),
-    ("raw", Key::Deeper),
-    // MiniMax API docs, Error codes
-    ("base_resp", Key::More),
-    ("type", Key::Said(Part::Type)),
-    ("__type", Key::Said(Part::Type)),
-    // the header of an AWS event stream's exception
-    (":exception-type", Key::Said(Part::Type)),
-    ("error_type", Key::Said(Part::Type)),
-    ("name", Key::Said(Part::Name)),
-    ("param", Key::Said(Part::Param)),
-    ("code", Key::Said(Part::Code)),
-    ("Code", Key::Said(Part::Code)),
-    ("error_code", Key::Said(Part::Code)),
-    ("status", Key::Said(Part::Status)),
-    ("status_code", Key::Said(Part::Status)),
-    ("statusCode", Key::Said(Part::Status)),
-    ("http_code", Key::Said(Part::HttpStatus)),
-    ("raw_status_code", Key::Said(Part::HttpStatus)),
-    ("message", Key::Said(Part::Message)),
-    ("Message", Key::Said(Part::Message)),
-    ("msg", Key::Said(Part::Message)),
-    ("error_msg", Key::Said(Part::Message)),
-    ("status_msg", Key::Said(Part::Message)),
-    ("detail", Key::Said(Part::Message)),
-    ("title", Key::Said(Part::Title)),
-    ("reason", Key::Said(Part::Reason)),
-    ("request_id", Key::Said(Part::RequestId)),
-    ("requestID", Key::Said(Part::RequestId)),
-    ("requestId", Key::Said(Part::RequestId)),
-    ("retryDelay", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
-    ("retry_after", Key::Said(Part::Wait(BodyUnit::Seconds))),
-    ("retryAfter", Key::Said(Part::Wait(BodyUnit::Seconds))),
-    ("retry_after_seconds", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
-    ("retryAfterSeconds", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
-    ("retry_after_s", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
-    ("retry_after_ms", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
-    ("retryAfterMs", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
-    // Hugging Face Inference API docs: while a model is loaded.
-    ("estimated_time", Key::Said(Part::Wait(BodyUnit::Estimate))),
-    ("quotaId", Key::Said(Part::QuotaId)),
-    ("quota_limit", Key::Said(Part::QuotaId)),
-];
-
-static TABLE: LazyLock<Words<Key>> =
-    LazyLock::new(|| Words::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key)).collect()));
-
-/// What `key` announces at a `depth`.
-pub(in crate::ingest) fn key(key: &str, depth: u8) -> Option<Key> {
-    match TABLE.get(key)? {
-        Key::Deeper => (1 < depth && depth < DEEPEST).then_some(Key::More),
-        said @ Key::Said(_) => Some(said),
-        nested => (depth < DEEPEST).then_some(nested),
-    }
+/// Whether a quota's id names an interval of a day.
+fn is_of_days(quota_id: &str) -> bool {
+    quota_id.contains("PerDay")
 }
 
 impl<'a> ErrorBody<'a> {
@@ -265,7 +125,12 @@ impl<'a> ErrorBody<'a> {
             },
             Part::RequestId => self.request_id = value.into_text(),
             Part::Wait(unit) => self.wait = BodyWait::read(&value, unit).or(self.wait),
-            Part::QuotaId => self.quota_id = value.into_text(),
+            Part::QuotaId => {
+                // Of several quotas that are exceeded at once, the one that refills last decides.
+                if !self.quota_id.as_deref().is_some_and(is_of_days) {
+                    self.quota_id = value.into_text();
+                }
+            }
             Part::Reason => match value.into_text() {
                 Some(word) if is_identifier(&word) => self.reason = Some(word),
                 _ => return,
@@ -312,6 +177,12 @@ impl<'a> ErrorBody<'a> {
             && let Some(inner) = parse(&text, depth + 1)
         {
             self.take(inner);
+        } else if depth < DEEPEST
+            && let Some((status, json)) = behind_status(&text)
+            && let Some(inner) = parse(json, depth + 1).filter(|inner| inner.present)
+        {
+            self.take(inner);
+            self.status = self.status.or(Some(status));
         } else {
             self.message = Some(text);
         }
@@ -437,7 +308,8 @@ mod tests {
         assert_eq!(spend.code.as_deref(), Some("enforced_spend_limit_reached"));
         let google = read(
             r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[
-                {"@type":"q","violations":[{"quotaId":"RequestsPerDay"}]},{"@type":"r","retryDelay":"37s"}]}}"#,
+                {"@type":"q","violations":[{"quotaId":"RequestsPerDay"},{"quotaId":"RequestsPerMinute"}]},
+                {"@type":"r","retryDelay":"37s"}]}}"#,
         );
         assert_eq!(google.error_type.as_deref(), Some("RESOURCE_EXHAUSTED"));
         assert_eq!(google.status, Some(429));

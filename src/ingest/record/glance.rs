@@ -1,10 +1,11 @@
 //! One record at a glance, before it is known how its input is to be read.
 
 use super::attempt::{Builder, moments, sent_at};
-use super::fields;
+use super::fields::Field;
 use super::kept::FINGERPRINT;
 use super::place::Place;
 use super::scalar::Scalar;
+use super::spellings::spelled;
 use super::typed::Record;
 use crate::ingest::hint::ServerHint;
 use crate::model::Time;
@@ -61,7 +62,7 @@ pub(in crate::ingest) fn glance(record: &Record<'_>, place: &Place<'_>) -> Optio
         run,
         layer: FINGERPRINT.hash_one(record.layer.as_deref()),
         stamp: moments.stamp.filter(|_| moments.started.is_none() && moments.ended.is_none()),
-        key: fields::spelled(fields::Field::Ts, record.stamp_rank),
+        key: spelled(Field::Ts, record.stamp_rank),
         fractional_seconds: matches!(record.ts, Some(Scalar::Float(seconds)) if seconds < NO_SECONDS),
         order_only: record.order_only,
         number: record.number.or(record.sdk_retry_count.map(|count| count.saturating_add(1))),

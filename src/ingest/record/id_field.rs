@@ -1,6 +1,7 @@
 //! Keys of ids.
 
-use super::fields::{Field, lookup};
+use super::fields::Field;
+use super::spellings::lookup;
 
 /// What an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

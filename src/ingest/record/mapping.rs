@@ -1,8 +1,9 @@
 //! Keys of a logger's own, and the fields they stand for.
 
-use super::fields::{Field, exact};
+use super::fields::Field;
 use super::id_field::{IdField, id_field};
 use super::kept::FINGERPRINT;
+use super::spellings::exact;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 

@@ -5,9 +5,11 @@ mod attempt;
 mod client;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
+pub(in crate::ingest) mod error_keys;
 mod failures;
 pub(in crate::ingest) mod fields;
 mod glance;
+pub(in crate::ingest) mod header_names;
 pub(in crate::ingest) mod headers;
 mod id_field;
 mod ids;
@@ -25,8 +27,10 @@ mod place;
 mod said;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
+mod sdk_text;
 mod single;
 mod spelled;
+pub(in crate::ingest) mod spellings;
 mod typed;
 mod unclear;
 mod words;
@@ -35,7 +39,6 @@ pub(in crate::ingest) use attempt::{
     body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, sent_at, take, ttft_ms_plus_1,
 };
 pub(in crate::ingest) use fields::Field;
-pub use fields::names as field_names;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};
 pub(crate) use ids::ids_of;
@@ -46,6 +49,7 @@ pub(in crate::ingest) use place::{Place, Taken};
 pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
 pub(in crate::ingest) use spelled::spelled;
+pub use spellings::names as field_names;
 pub(in crate::ingest) use typed::Record;
 
 use crate::ingest::dialect::Dialect;
@@ -77,5 +81,5 @@ mod tests;
 
 /// The field that a key means, in any of its spellings.
 pub(in crate::ingest) fn field_of(key: &str) -> Option<Field> {
-    fields::lookup(key).map(|(field, _)| field)
+    spellings::lookup(key).map(|(field, _)| field)
 }

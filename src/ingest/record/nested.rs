@@ -1,8 +1,9 @@
 //! Objects inside a record whose members are fields of the record: how common loggers group what they know.
 
-use super::fields::{Field, NESTED, lookup};
+use super::fields::Field;
 use super::json::Reader;
 use super::letters::Letters;
+use super::spellings::{NESTED, lookup};
 
 /// An object whose members are fields of the record around it.
 #[derive(Debug, PartialEq)]

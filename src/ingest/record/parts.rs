@@ -1,7 +1,7 @@
 //! One object becomes a record, member by member.
 
 use super::error_body::{self, ErrorBody};
-use super::fields::{FIELDS, Field, LOOSE, NESTED, OWN, lookup};
+use super::fields::{FIELDS, Field};
 use super::headers;
 use super::json::{Fault, Reader};
 use super::mapping::{Mapping, Own};
@@ -9,6 +9,7 @@ use super::nested::{Container, container};
 use super::outcome_words::kind_named;
 use super::said::logged;
 use super::scalar::Scalar;
+use super::spellings::{LOOSE, NESTED, OWN, lookup};
 use super::typed::Record;
 use std::borrow::Cow;
 

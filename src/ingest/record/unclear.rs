@@ -1,8 +1,8 @@
 //! Records that look like attempts and do not say, in any key that is known, how they went.
 
-use super::fields::lookup;
 use super::letters::Letters;
 use super::outcome_words::words_of;
+use super::spellings::lookup;
 use super::typed::Record;
 use serde_json::Value;
 

@@ -4,15 +4,17 @@
 
 use super::located;
 use crate::ingest::record::Record;
-use crate::ingest::record::error_body::{self, DEEPEST, ErrorBody, Key, Part};
-use crate::ingest::record::fields::{Field, OWN, lookup};
-use crate::ingest::record::headers::{self, Header};
+use crate::ingest::record::error_body::{self, ErrorBody};
+use crate::ingest::record::error_keys::{self, DEEPEST, Key, Part};
+use crate::ingest::record::fields::Field;
+use crate::ingest::record::header_names::{self, Header};
 use crate::ingest::record::json::{self, Fault, Reader};
 use crate::ingest::record::mapping::{Mapping, Own};
 use crate::ingest::record::nested::{Container, container_of};
 use crate::ingest::record::parts::{CLIENT_NAME, CLIENT_VERSION, HOST_NAME, Parts, is_usage};
 use crate::ingest::record::scalar::Scalar;
 use crate::ingest::record::scan::Kind;
+use crate::ingest::record::spellings::{OWN, lookup};
 
 /// What the scalars of a shape are to the strict parser, in the order of the line.
 #[derive(Clone, Debug)]
@@ -236,7 +238,7 @@ impl Learner {
         match field {
             Field::Headers if opens(reader) => reader.object(|reader, name| self.header(reader, &name)),
             Field::RequestHeaders if opens(reader) => reader.object(|reader, name| {
-                if headers::is_of_request(&name) { self.header(reader, &name) } else { self.skip(reader) }
+                if header_names::is_of_request(&name) { self.header(reader, &name) } else { self.skip(reader) }
             }),
             Field::RequestHeaders => self.scalar(reader, Step::RequestHeaders),
             Field::Usage if opens(reader) => reader.object(|reader, key| match lookup(&key) {
@@ -276,7 +278,7 @@ impl Learner {
     }
 
     fn header(&mut self, reader: &mut Reader<'_>, name: &str) -> Learnt<()> {
-        match headers::named(name) {
+        match header_names::named(name) {
             Some(header) => self.scalar(reader, Step::Header(header)),
             None => self.skip(reader),
         }
@@ -301,7 +303,7 @@ impl Learner {
     fn members(&mut self, reader: &mut Reader<'_>, depth: u8) -> Learnt<Box<[Member]>> {
         let mut members = Vec::new();
         reader.object(|reader, key| {
-            members.push(match error_body::key(&key, depth) {
+            members.push(match error_keys::key(&key, depth) {
                 Some(Key::Error) => Member::Error(self.error(reader, depth)?),
                 Some(Key::More | Key::Deeper) => Member::More(self.error(reader, depth)?),
                 Some(Key::Said(part)) => self.bare(reader, Member::Said(part))?,

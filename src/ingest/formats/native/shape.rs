@@ -6,7 +6,7 @@
 use super::layout::Layout;
 use super::slot::{Context, Meaning, SLOTS, Slot, meaning};
 use crate::ingest::record::Mapping;
-use crate::ingest::record::fields::NESTED;
+use crate::ingest::record::spellings::NESTED;
 
 /// The constant parts of a line, and what stands between them.
 #[derive(Clone, Debug)]

@@ -1,10 +1,11 @@
 //! What the scalars of a record are to the fast lane, by where they stand.
 
-use crate::ingest::record::fields::{Field, OWN, lookup};
-use crate::ingest::record::headers::{self, Header, LimitPart};
+use crate::ingest::record::fields::Field;
+use crate::ingest::record::header_names::{self, Header, LimitPart};
 use crate::ingest::record::mapping::{Mapping, Own};
 use crate::ingest::record::nested::{Container, container_of};
 use crate::ingest::record::parts::HOST_NAME;
+use crate::ingest::record::spellings::{OWN, lookup};
 use crate::model::LimitKind;
 
 /// What a scalar of a line is to the fast lane.
@@ -165,7 +166,7 @@ pub(super) fn meaning<'m>(context: Context<'m>, key: &str, rest: &str) -> Option
         }
         Context::Headers => return header_meaning(key),
         Context::RequestHeaders => {
-            return if headers::is_of_request(key) { header_meaning(key) } else { Some(NOTHING) };
+            return if header_names::is_of_request(key) { header_meaning(key) } else { Some(NOTHING) };
         }
         Context::Client => Meaning::Scalar(match key {
             "name" => Slot::ClientName,
@@ -286,7 +287,7 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
 }
 
 fn header_meaning(key: &str) -> Option<Meaning<'static>> {
-    Some(Meaning::Scalar(match headers::named(key) {
+    Some(Meaning::Scalar(match header_names::named(key) {
         Some(Header::Limit(LimitPart::Limit, kind)) => Slot::of_limit(kind).0,
         Some(Header::Limit(LimitPart::Remaining, kind)) => Slot::of_limit(kind).1,
         Some(Header::RequestId) => Slot::HeaderRequestId,

@@ -153,9 +153,9 @@ fn ended(json: &Json<'_>, attributes: &Attributes, events: &[Json<'_>], kind: Ki
     let http = attributes.first(&["http.response.status_code", "http.status_code", "status_code"]);
     draft.set("status", http.map(str::to_owned));
     draft.set("error_type", attributes.get("error.type"));
-    let exceptions =
-        events.iter().filter(|event| event.text_of("name").is_some_and(|name| name.ends_with("exception")));
-    let exception = exceptions.last().map(|event| Attributes::of(event.get("attributes"))).unwrap_or_default();
+    let last_exception =
+        events.iter().rev().find(|event| event.text_of("name").is_some_and(|name| name.ends_with("exception")));
+    let exception = last_exception.map(|event| Attributes::of(event.get("attributes"))).unwrap_or_default();
     let said = |key: &str| attributes.get(key).or(exception.get(key)).map(str::to_owned);
     draft.set("exception", said("exception.type"));
     let message =

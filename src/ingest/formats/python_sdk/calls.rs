@@ -317,7 +317,8 @@ impl Calls {
             give(self.calls.remove(0), sink);
         }
         // Beside others, what belongs together is known here and nowhere else.
-        let is_alone = !self.has_answers || !self.calls.iter().any(Call::is_active);
+        let is_seen = |call: &Call| self.has_answers || call.last().is_some_and(|last| last.begun.is_some());
+        let is_alone = !self.calls.iter().any(|call| call.is_active() && is_seen(call));
         let name = (!is_alone).then(|| {
             self.named += 1;
             options.key.clone().unwrap_or_else(|| format!("call-{}", self.named))

@@ -13,8 +13,10 @@ pub(super) struct Failure {
     pub(super) exception: Option<String>,
     /// The body as JSON, or words.
     pub(super) error: Option<String>,
-    /// It has the form in which SDKs print what a provider answered.
+    /// It has the form in which SDKs print what a provider answered, or its words.
     pub(super) is_sdks: bool,
+    /// It was the last of so many attempts.
+    pub(super) last_of: Option<i64>,
     /// It is more than words that a retry is announced with.
     pub(super) is_told: bool,
 }
@@ -38,8 +40,19 @@ impl Retry {
 }
 
 /// Words without one of which a line says nothing here, in lower case.
-const MARKS: [&str; 10] =
-    ["retr", "backing off", "reconnecting", "giving up", "attempt", "error", "exception", "status", "sleeping", "http"];
+const MARKS: [&str; 11] = [
+    "retr",
+    "backing off",
+    "reconnecting",
+    "giving up",
+    "attempt",
+    "error",
+    "exception",
+    "status",
+    "sleeping",
+    "http",
+    "disconnected",
+];
 
 static SCAN: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(MARKS).ok());
@@ -49,6 +62,7 @@ pub(super) fn may_tell(line: &str) -> bool {
     SCAN.as_ref().is_some_and(|scan| scan.is_match(line))
 }
 
+/// Case is that of ASCII letters: `(?i-u:..)` needs no tables.
 fn regex(pattern: &str) -> Option<Regex> {
     Regex::new(pattern).ok()
 }
@@ -57,45 +71,57 @@ fn regex(pattern: &str) -> Option<Regex> {
 /// `Retry needed, retrying request after delay of: 0.51`
 static WAIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:retry|retrying|retries|backing off|reconnecting|sleeping)\b[^:{]{0,200}?\s(?:in|for|after|of:?)\s+(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)?\b",
+        r"\b(?i-u:retry|retrying|retries|backing off|reconnecting|sleeping)\b[^:{]{0,200}?\s(?i-u:in|for|after|of:?)\s+(\d+(?:\.\d+)?)\s*((?i-u:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?))?\b",
     )
 });
 /// `Sleeping 2 before retrying`
 static SLEEP: LazyLock<Option<Regex>> =
-    LazyLock::new(|| regex(r"(?i)\bsleeping (?:for )?(\d+(?:\.\d+)?)\s*(ms|s|secs?|seconds?)?\b"));
+    LazyLock::new(|| regex(r"\b(?i-u:sleeping (?:for )?)(\d+(?:\.\d+)?)\s*((?i-u:ms|s|secs?|seconds?))?\b"));
 /// `backoff attempt=1 max=10 delay_secs=4.4`, `delay=500ms`
 static DELAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:delay|backoff|wait|sleep|retry_in)(?:_(ms|secs?|seconds|s))?[=:]\s*(\d+(?:\.\d+)?)\s*(ms|s|secs?|seconds?)?\b",
+        r"\b(?i-u:delay|backoff|wait|sleep|retry_in)(?:_((?i-u:ms|secs?|seconds|s)))?[=:]\s*(\d+(?:\.\d+)?)\s*((?i-u:ms|s|secs?|seconds?))?\b",
     )
 });
 /// `attempt 3/10`, `attempt=1/3`, `retry 1 of 7`, `Reconnecting... 1/5`, `Retry count:4`, `Attempt #2`, `attempt=1 max=10`
 static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(attempt|retry|retrying|reconnecting|try)(?: count| number| no)?[\s.:=#(…]{0,6}(\d{1,5})\b(?:\s*(?:/|of|\bmax=)\s*(\d{1,5})\b)?",
+        r"\b((?i-u:attempt|retry|retrying|reconnecting|try))(?i-u: count| number| no)?[\s.:=#(…]{0,6}(\d{1,5})\b(?:\s*(?i-u:/|of|max=)\s*(\d{1,5})\b)?",
     )
 });
 /// Says that another attempt follows.
 static ANNOUNCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu\w+|before retry\w*|retry needed|attempt #\d+ \||retry \d+(?:/| of )\d+)",
+        r"\b(?i-u:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu[a-z]+|before retry[a-z]*|attempt #[0-9]+ \||retry [0-9]+(?:/| of )[0-9]+)",
     )
 });
 static GIVES_UP: LazyLock<Option<Regex>> =
-    LazyLock::new(|| regex(r"(?i)\b(?:giving up|gave up|no more retries|retries exhausted)\b"));
+    LazyLock::new(|| regex(r"\b(?i-u:giving up|gave up|no more retries|retries exhausted|dead-letter(?:ed|ing)?)\b"));
+/// `Failed after 3 attempts. Last error: ` of the AI SDK, and its like.
+static LAST_OF: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\b(?i-u:failed after ([0-9]{1,5}) attempts)\b"));
+/// Sentences that only model APIs answer with. Sources: OpenAI API docs, Error codes; Anthropic API docs, Errors; Claude
+/// Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
+static ANSWERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"(?i-u:rate limit reached for|request too large for) .{1,200} (?i-u:on) [\w -]{1,30} (?i-u:per) \w+ \((?i-u:[a-z]{3})\)|(?i-u:this|the) (?i-u:model).(?i-u:s maximum context length is )\d|(?i-u:prompt is too long: )\d|(?i-u:you).(?i-u:ve hit your (?:[a-z0-9]+ )?limit)\b.{1,6}(?i-u:resets )|(?i-u:you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait)",
+    )
+});
 /// A status where a text says that it is one.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r#"(?i)(?:error code|status code|status_code|statuscode|http status|status|http|error|exception)["']?[\s:=('"]{1,3}([45]\d\d)\b|\(([45]\d\d)\)|\b([45]\d\d) (?:Too Many Requests|Bad Request|Unauthorized|Forbidden|Payment Required|Not Found|Request Timeout|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|RESOURCE_EXHAUSTED|UNAVAILABLE)"#,
+        r#"(?i-u:error code|status code|status_code|statuscode|http status|status|http|error|exception)["']?[\s:=('"]{1,3}([45]\d\d)\b|\(([45]\d\d)\)|\b([45]\d\d) (?i-u:Too Many Requests|Bad Request|Unauthorized|Forbidden|Payment Required|Not Found|Request Timeout|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|RESOURCE_EXHAUSTED|UNAVAILABLE)"#,
     )
 });
 /// The name of an exception, and the rest of its text.
-static EXCEPTION: LazyLock<Option<Regex>> =
-    LazyLock::new(|| regex(r"\b(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Timeout)|[Ee]rror)\b\s*[:(=\-]\s*(.*)"));
+static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"\b(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Timeout)|[Ee]rror|stream disconnected(?: before completion)?)\b\]?\s*[:(=\-]\s*(.*)",
+    )
+});
 /// Words that name a failure where nothing else does.
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?i)rate.?limit|overloaded|too many requests|throttl|quota|timed out|timeout|service unavailable|bad gateway|connection (?:error|reset|refused|closed|lost|failed)|stream (?:error|disconnected)|transient error|disconnected",
+        r"(?i-u:rate[-_ ]?limit|overloaded|too many requests|throttl|quota|timed out|timeout|service unavailable|bad gateway|connection (?:error|reset|refused|closed|lost|failed)|stream (?:error|disconnected)|transient error|disconnected)",
     )
 });
 
@@ -150,18 +176,23 @@ pub(super) fn failure_in(line: &str, beside_retry: bool) -> Option<Failure> {
     });
     let raised = captures(&EXCEPTION, line);
     let name = raised.as_ref().and_then(|found| found.get(1)).map(|name| name.as_str());
-    let exception = name.filter(|name| !name.eq_ignore_ascii_case("error")).map(str::to_owned);
+    let is_class = |name: &&str| *name != "Error" && name.starts_with(|first: char| first.is_ascii_uppercase());
+    let exception = name.filter(is_class).map(str::to_owned);
     let rest = raised.as_ref().and_then(|found| found.get(2));
     let body = body_in(line, status.map_or(0, |(_, end)| end).min(rest.map_or(usize::MAX, |rest| rest.start())));
-    let is_sdks = body.is_some() && (status.is_some() || exception.is_some());
-    let words = || rest.map(|rest| rest.as_str()).filter(|words| !words.is_empty());
+    let answer = ANSWERS.as_ref().and_then(|answers| line.get(answers.find(line)?.start()..));
+    let is_answered = answer.is_some() && (status.is_some() || name.is_some());
+    let is_sdks = is_answered || (body.is_some() && (status.is_some() || exception.is_some()));
+    let words = || answer.or_else(|| rest.map(|rest| rest.as_str())).filter(|words| !words.is_empty());
     let only_words = || line.get(WORDS.as_ref()?.find(line)?.start()..).filter(|_| beside_retry);
     if status.is_none() && name.is_none() && body.is_none() && only_words().is_none() {
         return None;
     }
     let error = body.or_else(|| words().or_else(only_words).map(|words| words.trim().to_owned()));
     let is_told = status.is_some() || name.is_some() || is_sdks;
-    Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks, is_told })
+    let counted = captures(&LAST_OF, line).filter(|_| is_sdks);
+    let last_of = counted.and_then(|found| found.get(1)?.as_str().parse().ok());
+    Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks, last_of, is_told })
 }
 
 /// The body of an error from byte `from` of a line on, as JSON: a literal of Python, JSON, or JSON in a literal of bytes.
@@ -226,6 +257,23 @@ mod tests {
         assert_eq!(failure("API Error (529 {\"type\":\"error\"}) · Retrying").status, Some(529));
         assert_eq!(failure("Hit request rate limit; retrying...").error.as_deref(), Some("rate limit; retrying..."));
         assert_eq!(failure_in("Hit request rate limit", false), None);
+        let found = failure(
+            "RetryError [AI_RetryError]: Failed after 4 attempts. Last error: Rate limit reached for model `m` on tokens per minute (TPM): Limit 9, Used 9, Requested 1.",
+        );
+        assert!(found.is_sdks && found.last_of == Some(4), "{found:?}");
+        assert!(found.error.is_some_and(|error| error.starts_with("Rate limit reached")));
+        assert!(failure("e [Error]: Request too large for m on tokens per min (TPM): Limit 1, Requested 2.").is_sdks);
+        assert!(
+            failure("stream disconnected before completion: Rate limit reached for m on requests per min (RPM)")
+                .is_sdks
+        );
+        for other in
+            ["error: Rate limit reached for user 5: 100 requests per minute", "Error: You've hit your limit of 3 seats"]
+        {
+            assert!(!failure(other).is_sdks, "{other}");
+        }
+        assert!(!failure("upload error: failed after 3 attempts").is_sdks);
+        assert_eq!(failure("upload error: failed after 3 attempts").last_of, None);
         assert_eq!(failure_in("listening on port 4290, 512 items", true), None);
     }
 }

@@ -2,6 +2,7 @@
 
 mod line;
 
+use super::json_objects::Members;
 use super::text::attempt::{Attempt, Call};
 use super::text::clock::{Clock, Moment};
 use super::text::literal::to_json;
@@ -88,6 +89,23 @@ struct RetryDecoder {
     lines: u32,
 }
 
+/// What an object of several lines says of a failure: the body of the answer, or an error of an SDK around it.
+fn fill_from_object(attempt: &mut Attempt, json: String) {
+    let members = Members::of(&json).unwrap_or_default();
+    let headers = members.object_text("headers");
+    if attempt.headers.is_none() && headers.starts_with('{') {
+        attempt.headers = Some(headers.into_owned());
+    }
+    attempt.status = attempt.status.or(members.integer("status"));
+    if attempt.request_id.is_none() {
+        let id = members.words("request_id").or_else(|| members.words("requestID"));
+        attempt.request_id = id.map(|id| id.into_owned());
+    }
+    // An error without a word of the server's says less than its message.
+    let is_empty = json.contains("\"error\":null") && attempt.error.is_some();
+    attempt.error = if is_empty { attempt.error.take() } else { Some(json) };
+}
+
 /// A failure, and where it was told.
 struct Open {
     attempt: Attempt,
@@ -101,7 +119,7 @@ impl Decoder for RetryDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         block.each_line(sink, |sink, line, at| {
             self.lines = self.lines.saturating_add(u32::from(!is_continued(line)));
-            if self.goes_on(line) || !may_tell(line) || !self.line(sink, line, &at) {
+            if self.goes_on(line) || self.is_inspected(line) || !may_tell(line) || !self.line(sink, line, &at) {
                 sink.noise();
             }
         });
@@ -121,9 +139,20 @@ impl RetryDecoder {
         if !line.starts_with('}') && body.len() < LONGEST_BODY {
             self.body = Some(body);
         } else if let Some(open) = &mut self.open {
-            open.attempt.error = Some(to_json(&body).0);
+            fill_from_object(&mut open.attempt, to_json(&body).0);
             open.line = self.lines;
         }
+        true
+    }
+
+    /// Whether a line is the last of a stack of Node, behind which the members of the latest failure are printed.
+    fn is_inspected(&mut self, line: &str) -> bool {
+        let ends_stack = is_continued(line) && line.trim_start().starts_with("at ") && line.ends_with(" {");
+        let is_open = || self.open.as_ref().is_some_and(|open| is_near(Some(open.line), self.lines));
+        if !ends_stack || !is_open() {
+            return false;
+        }
+        self.body = Some("{".to_owned());
         true
     }
 
@@ -204,6 +233,10 @@ impl RetryDecoder {
         }
         if let Some(retry) = retry {
             self.announce(retry);
+        }
+        if let (Some(open), Some(last)) = (&mut self.open, failure.last_of) {
+            (open.attempt.number, open.attempt.max_attempts) = (Some(last), Some(last));
+            open.attempt.will_retry = Some(false);
         }
     }
 

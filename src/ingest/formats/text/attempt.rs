@@ -171,11 +171,11 @@ struct Span {
 /// The times of the attempts of a call. Between a failure and the next attempt an SDK waits exactly as long as it
 /// states: stamps of whole seconds are moved within their second until that is so.
 fn schedule(attempts: &[Attempt]) -> Vec<Span> {
-    let mut shift = shift_us(attempts);
+    let mut shifts = shifts_us(attempts).into_iter();
     let mut due: Option<Time> = None;
     let mut spans = Vec::with_capacity(attempts.len());
     for attempt in attempts {
-        let mut stamp = |moment: Moment| (moment.at.plus_us(std::mem::take(&mut shift)), moment.slack_us);
+        let mut stamp = |moment: Moment| (moment.at.plus_us(shifts.next().unwrap_or(0)), moment.slack_us);
         let begun = attempt.begun.map(&mut stamp);
         let over = attempt.ended.map(&mut stamp);
         // A plan that the stamp contradicts was not kept.
@@ -202,26 +202,27 @@ fn us_of(ms: Option<f64>) -> i64 {
     (ms.unwrap_or(0.0) * 1e3) as i64
 }
 
-/// By how much the first stamp of a call is moved, so that the stated waits lead to the other stamps.
-fn shift_us(attempts: &[Attempt]) -> i64 {
-    let (mut needed, mut allowed) = (0, i64::MAX);
+/// By how much each stamp of a call is moved, so that the stated waits lead to those that follow. Behind time that
+/// nothing states, it begins anew.
+fn shifts_us(attempts: &[Attempt]) -> Vec<i64> {
+    let mut shifts: Vec<i64> = Vec::new();
+    let (mut first, mut needed, mut allowed) = (0, 0, i64::MAX);
     let mut now: Option<Time> = None;
     for attempt in attempts {
         for moment in [attempt.begun, attempt.ended].into_iter().flatten() {
-            let expected = now.unwrap_or(moment.at);
-            let lag = moment.at.us_since(expected);
-            if lag > moment.slack_us {
-                // Time passed that nothing states.
+            let lag = now.map(|now| moment.at.us_since(now)).filter(|lag| *lag <= moment.slack_us);
+            if lag.is_none() {
+                (first, needed, allowed) = (shifts.len(), 0, i64::MAX);
                 now = Some(moment.at);
-                continue;
             }
-            needed = needed.max(lag);
-            allowed = allowed.min(lag + moment.slack_us);
-            now = Some(expected);
+            shifts.push(0);
+            let lag = lag.unwrap_or(0);
+            (needed, allowed) = (needed.max(lag), allowed.min(lag + moment.slack_us));
+            shifts[first] = needed.min(allowed).max(0);
         }
         now = now.map(|now| now.plus_us(us_of(attempt.planned_ms)));
     }
-    needed.min(allowed).max(0)
+    shifts
 }
 
 #[cfg(test)]
@@ -261,6 +262,8 @@ mod tests {
     fn time_that_passed_is_a_duration() {
         let slow = [failed(Some(10_000), 15_000, Some(500.0)), failed(Some(15_000), 21_000, None)];
         assert_eq!(waits_ms(&slow), [500]);
+        let after_it = [failed(Some(10_000), 15_000, Some(810.0)), failed(Some(16_000), 16_000, None)];
+        assert_eq!(waits_ms(&after_it), [810]);
         let spans = schedule(&slow);
         assert!(spans[0].ended.is_some_and(|ended| ended.us_since(spans[0].sent) == 5_000_000), "{spans:?}");
     }

@@ -1,0 +1,172 @@
+//! Bodies of errors, kept as a model API answered them, with nothing around: neither a time nor a request.
+
+use super::json_objects::Members;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+use crate::model::NO_TIME;
+
+/// One body, or one a line.
+pub(in crate::ingest) struct ErrorBodies;
+
+impl Format for ErrorBodies {
+    fn name(&self) -> &'static str {
+        "error-bodies"
+    }
+
+    fn description(&self) -> &'static str {
+        "Error bodies of model APIs on their own: failed attempts without a time, each of a call of its own."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "nothing but error bodies in the shape of Anthropic or OpenAI, or that name tokens or a model API"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let mut lines = head.lines().peekable();
+        let is_told = |line: &str| Members::of(line).is_ok_and(|body| is_body(&body, line));
+        if lines.peek().is_some() && lines.all(is_told) { Match::Sure } else { Match::No }
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(BodyDecoder::default())
+    }
+}
+
+/// What such a body may have at top level. Anything else is a record of a log.
+const KEYS: [&str; 18] = [
+    "object",
+    "type",
+    "error",
+    "errors",
+    "message",
+    "msg",
+    "param",
+    "code",
+    "status",
+    "status_code",
+    "raw_status_code",
+    "error_code",
+    "error_type",
+    "title",
+    "detail",
+    "details",
+    "request_id",
+    "requestId",
+];
+/// What OpenAI's errors have, and nothing else. Source: OpenAI API reference, Error object.
+const OPENAI: [&str; 4] = ["message", "type", "param", "code"];
+/// Words of an error that only a model API has, in lower case.
+const NAMES: [&str; 12] = [
+    "tokens per min",
+    "tokens per day",
+    "input tokens",
+    "output tokens",
+    "context length",
+    "context window",
+    "generative-ai",
+    "generativelanguage",
+    "aiplatform",
+    "ai.google.dev",
+    "platform.openai.com",
+    "anthropic.com",
+];
+
+/// Whether an object is the error of a model API, and nothing besides.
+fn is_body(body: &Members<'_>, text: &str) -> bool {
+    if !body.iter().all(|(key, _)| KEYS.contains(&key)) {
+        return false;
+    }
+    let is = |key: &str, word: &str| body.words(key).as_deref() == Some(word);
+    let error = body.object("error");
+    let is_anthropics = is("type", "error") && error.has_all(&["type", "message"]);
+    let is_openais = error.has("message")
+        && error.iter().count() == OPENAI.len()
+        && error.iter().all(|(key, _)| OPENAI.contains(&key));
+    // What servers write that speak OpenAI's language, without the object around: vLLM, Mistral.
+    let is_flat = is("object", "error") && body.has_all(&["message", "type"]);
+    is_anthropics || is_openais || is_flat || (says_anything(body, &error) && names_a_model_api(text))
+}
+
+fn says_anything(body: &Members<'_>, error: &Members<'_>) -> bool {
+    let first = body.objects("errors").into_iter().next().unwrap_or_default();
+    [body, error, &first].iter().any(|holder| holder.has("message"))
+}
+
+fn names_a_model_api(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    NAMES.iter().any(|name| text.contains(name))
+}
+
+/// Between two bodies, longer than anyone waits for a retry: nothing tells that they are of one call, in µs.
+const APART_US: i64 = 3_600_000_000;
+
+#[derive(Default)]
+struct BodyDecoder {
+    /// Bodies so far.
+    bodies: i64,
+}
+
+impl Decoder for BodyDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| {
+            let line = line.trim_start_matches('\u{feff}').trim();
+            match Members::of(line) {
+                Ok(body) if is_body(&body, line) => self.take(sink, line, at),
+                Ok(_) => sink.noise(),
+                Err(_) if !line.starts_with('{') => sink.noise(),
+                Err(fault) => sink.reject(fault.what, fault.at as u64 + 1, line, at),
+            }
+        });
+    }
+}
+
+impl BodyDecoder {
+    fn take(&mut self, sink: &mut Sink<'_>, body: &str, at: Position<'_>) {
+        let mut record = Record { success: Some(false), order_only: true, ..Record::default() };
+        record.put(Field::StartedAt, NO_TIME.plus_us(self.bodies.saturating_mul(APART_US)).0);
+        record.put_error(body);
+        self.bodies = self.bodies.saturating_add(1);
+        sink.record(&record, body, at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> bool {
+        Members::of(text).is_ok_and(|body| is_body(&body, text))
+    }
+
+    #[test]
+    fn bodies_of_model_apis_are_told_from_other_objects() {
+        for body in [
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_a"}"#,
+            r#"{"error":{"message":"m","type":"t","param":null,"code":null}}"#,
+            r#"{"object":"error","message":"m","type":"t","param":null,"code":"3"}"#,
+            r#"{"error":{"code":429,"message":"see https://ai.google.dev/limits","status":"RESOURCE_EXHAUSTED"}}"#,
+            r#"{"error_code":"X","message":"over the output tokens per minute of the workspace"}"#,
+        ] {
+            assert!(told(body), "{body}");
+        }
+        for other in [
+            "{}",
+            r#"{"error":"not found"}"#,
+            r#"{"error":{"code":404,"message":"no such bucket"}}"#,
+            r#"{"code":"E404","message":"no such package"}"#,
+            r#"{"error":{"code":"c","doc_url":"u","message":"m","param":"amount","type":"invalid_request_error"}}"#,
+            r#"{"type":"error","message":"the input tokens of the lexer","line":3}"#,
+            r#"{"level":"error","error":{"message":"m","type":"t","param":null,"code":null}}"#,
+        ] {
+            assert!(!told(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The response headers that matter, by name.
+
+use super::words::Words;
+use crate::model::{HintSource, LimitKind};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Prefix of the headers about a subscription's windows.
+const WINDOW: &str = "anthropic-ratelimit-unified-";
+
+/// What a rate-limit header says of its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) enum LimitPart {
+    Limit,
+    Remaining,
+    Reset,
+    /// The reset of a limit that is whole again, as Azure sends it with a refusal (openai/openai-python#937).
+    ResetOfRefusal,
+    /// Something else.
+    Other,
+}
+
+/// What a header is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) enum Header {
+    Limit(LimitPart, LimitKind),
+    RetryAfter,
+    RetryAfterMs(HintSource),
+    ShouldRetry,
+    RequestId,
+    /// A proxy's name for the request.
+    ProxyRequestId,
+    AwsRequestId,
+    SdkRetryCount,
+    /// How often Envoy sent the request upstream, from 1 (Envoy documentation, HTTP header manipulation).
+    UpstreamAttempts,
+    /// How often LiteLLM or Portkey sent it again, from 0.
+    GatewayRetries,
+    IdempotencyKey,
+    UserAgent,
+    PackageVersion,
+    Language,
+    Org,
+    ErrorType,
+    Date,
+    WindowStatus,
+    WindowReset,
+    /// Something else about a subscription's windows.
+    Window,
+}
+
+/// Headers that are no limits, by their names in lower case.
+const NAMES: &[(&str, Header)] = &[
+    ("retry-after", Header::RetryAfter),
+    ("retry-after-ms", Header::RetryAfterMs(HintSource::RetryAfterMs)),
+    // Azure Cosmos DB and AI services docs, Rate limits
+    ("x-ms-retry-after-ms", Header::RetryAfterMs(HintSource::XMsRetryAfterMs)),
+    // aws/aws-sdk-kotlin#1307
+    ("x-amz-retry-after", Header::RetryAfterMs(HintSource::XAmzRetryAfter)),
+    ("x-should-retry", Header::ShouldRetry),
+    ("request-id", Header::RequestId),
+    ("x-request-id", Header::ProxyRequestId),
+    ("apim-request-id", Header::ProxyRequestId),
+    ("x-amzn-requestid", Header::AwsRequestId),
+    ("x-stainless-retry-count", Header::SdkRetryCount),
+    ("x-envoy-attempt-count", Header::UpstreamAttempts),
+    ("x-litellm-attempted-retries", Header::GatewayRetries),
+    // Portkey docs, Automatic retries: -1 where they were used up.
+    ("x-portkey-retry-attempt-count", Header::GatewayRetries),
+    ("idempotency-key", Header::IdempotencyKey),
+    ("user-agent", Header::UserAgent),
+    ("x-stainless-package-version", Header::PackageVersion),
+    ("x-stainless-lang", Header::Language),
+    ("anthropic-organization-id", Header::Org),
+    ("openai-organization", Header::Org),
+    ("x-amzn-errortype", Header::ErrorType),
+    ("date", Header::Date),
+    ("anthropic-ratelimit-unified-status", Header::WindowStatus),
+    ("anthropic-ratelimit-unified-reset", Header::WindowReset),
+];
+
+/// How the names of limits begin, and what the reset of such a limit is: at Anthropic, whose buckets let requests in
+/// long before they are full again, and which sends retry-after; at OpenAI; in the drafts of the IETF; at Azure.
+const LIMITS: [(&str, LimitPart); 4] = [
+    ("anthropic-ratelimit-", LimitPart::Other),
+    ("x-ratelimit-", LimitPart::Reset),
+    ("ratelimit-", LimitPart::Reset),
+    ("x-rate-limit-", LimitPart::ResetOfRefusal),
+];
+/// What they speak of; where no kind is named, requests are meant.
+const KINDS: [(&str, LimitKind); 5] = [
+    ("", LimitKind::Requests),
+    ("requests", LimitKind::Requests),
+    ("tokens", LimitKind::Tokens),
+    ("input-tokens", LimitKind::InputTokens),
+    ("output-tokens", LimitKind::OutputTokens),
+];
+/// What they say of it.
+const PARTS: [(&str, LimitPart); 3] =
+    [("limit", LimitPart::Limit), ("remaining", LimitPart::Remaining), ("reset", LimitPart::Reset)];
+
+static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
+    let mut names: Vec<_> = NAMES.iter().map(|(name, header)| (Cow::Borrowed(*name), *header)).collect();
+    for (prefix, reset) in LIMITS {
+        for (kind, limit) in KINDS {
+            for (part, meaning) in PARTS {
+                let meaning = if meaning == LimitPart::Reset { reset } else { meaning };
+                let header = Header::Limit(meaning, limit);
+                if kind.is_empty() {
+                    names.push((format!("{prefix}{part}").into(), header));
+                } else {
+                    // Both orders are in use.
+                    names.push((format!("{prefix}{kind}-{part}").into(), header));
+                    names.push((format!("{prefix}{part}-{kind}").into(), header));
+                }
+            }
+        }
+    }
+    Words::new(names)
+});
+
+/// What stands before the name of a header where records are flat: OpenTelemetry's attributes, and paths.
+/// Beside each, whether it is a request's.
+const PREFIXES: [(&str, bool); 7] = [
+    ("http.response.header.", false),
+    ("res.headers.", false),
+    ("response.headers.", false),
+    ("response_headers.", false),
+    ("http.request.header.", true),
+    ("req.headers.", true),
+    ("request.headers.", true),
+];
+
+/// The header of this name, in any case, if it matters.
+pub(in crate::ingest) fn named(name: &str) -> Option<Header> {
+    let name = bare(name);
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
+    TABLE.get_in_any_case(name).or_else(|| starts_with(name, WINDOW).then_some(Header::Window))
+}
+
+/// The name of a header without the path to it. Of a request, only what [`is_of_request`] says is a header of ours.
+fn bare(name: &str) -> &str {
+    // Cheap: no header's own name has a point in it.
+    if !name.contains('.') {
+        return name;
+    }
+    let Some((prefix, of_request)) = PREFIXES.iter().find(|(prefix, _)| starts_with(name, prefix)) else {
+        return name;
+    };
+    let header = &name[prefix.len()..];
+    if !of_request || is_of_request(header) { header } else { name }
+}
+
+/// Whether a request's header of this name says who sent it. What else it has in common with answers means something
+/// else there.
+pub(in crate::ingest) fn is_of_request(name: &str) -> bool {
+    matches!(
+        TABLE.get_in_any_case(name),
+        Some(
+            Header::SdkRetryCount
+                | Header::IdempotencyKey
+                | Header::UserAgent
+                | Header::PackageVersion
+                | Header::Language
+        )
+    )
+}
+
+/// Longest name of a header that matters.
+const LONGEST_NAME: usize = 64;
+
+fn starts_with(name: &str, prefix: &str) -> bool {
+    name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Whether a top-level key of a record is such a header.
+pub(crate) fn is_interesting(key: &str) -> bool {
+    // Cheap: nearly every unknown key fails on its first letter.
+    if key.contains('.') {
+        return bare(key).len() < key.len() && named(key).is_some();
+    }
+    match key.as_bytes().first() {
+        Some(b'a' | b'A') => starts_with(key, "anthropic-"),
+        Some(b'x' | b'X') => starts_with(key, "x-"),
+        Some(b'r' | b'R') => starts_with(key, "retry-after") || starts_with(key, "ratelimit-"),
+        Some(b'o' | b'O') => starts_with(key, "openai-organization"),
+        _ => false,
+    }
+}

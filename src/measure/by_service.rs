@@ -1,0 +1,51 @@
+//! What a fleet sent to each service, whatever the account.
+
+use super::fleet::{OfService, Sums};
+use super::flow::Flow;
+use super::scope::ScopeTally;
+use super::service::Service;
+use crate::model::Series;
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
+
+impl Sums {
+    fn of_service(&self, service: Service) -> Option<&OfService> {
+        let known = self.by_service.get_or_init(|| {
+            let mut known: HashMap<Service, OfService, RandomState> = HashMap::default();
+            for (place, scope) in self.scopes.keys().enumerate() {
+                known.entry(Service::of(scope)).or_default().scopes.push(place);
+            }
+            for ((service, _), recovery) in &self.recoveries {
+                known.entry(*service).or_default().failed_first += recovery.calls;
+            }
+            known
+        });
+        known.get(&service)
+    }
+
+    fn scopes_of(&self, service: Service) -> impl Iterator<Item = &ScopeTally> {
+        let places = self.of_service(service).map(|known| known.scopes.as_slice()).unwrap_or_default();
+        places.iter().filter_map(|place| self.scopes.get_index(*place)).map(|(_, tally)| tally)
+    }
+
+    /// The attempts of one service over time, whatever the account, once everything is taken in.
+    #[must_use]
+    pub fn sends_of(&self, service: Service) -> Series<Flow> {
+        self.scopes_of(service).fold(Series::default(), |mut sum, tally| {
+            sum.merge(tally.flow.clone());
+            sum
+        })
+    }
+
+    /// Of the calls that started with one service, those whose first attempt failed.
+    #[must_use]
+    pub fn failed_first(&self, service: Service) -> u64 {
+        self.of_service(service).map_or(0, |known| known.failed_first)
+    }
+
+    /// Calls that started with one service, whatever the account.
+    #[must_use]
+    pub fn calls_of(&self, service: Service) -> u64 {
+        self.scopes_of(service).map(|tally| tally.load.calls).sum()
+    }
+}
