@@ -19,7 +19,7 @@
 //! | [`judge`] | rules applied to calls, runs and the fleet |
 //! | [`config`] | `retrylens.toml` |
 //! | [`report`] | the result of an analysis, as the JSON contract has it |
-//! | [`frames`] | the same as columns, for CSV and Parquet |
+//! | [`frames`] | the same as columns, for CSV, Parquet and polars |
 //! | [`compare`] | reports read back: differences, trends, baselines |
 //! | [`trace`] | ids found in logs, and the story of their calls |
 //! | [`anonymize`] | any of these without names |

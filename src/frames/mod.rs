@@ -1,5 +1,8 @@
 //! Attempts, calls, runs and findings as columns, for those who ask their own questions of them.
 
+#[cfg(feature = "polars")]
+mod polars;
+
 use crate::calls::{Call, group};
 use crate::judge::{self, horizon};
 use crate::measure::Spent;

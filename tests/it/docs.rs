@@ -122,6 +122,15 @@ fn excerpts_are_what_is_printed() {
     }
 }
 
+/// The program is compiled as an example, and shown without its first lines.
+#[test]
+fn the_program_in_rust_is_the_example() {
+    let (text, example) = (page("docs/output.md"), page("examples/calls_by_model.rs"));
+    let shown = blocks(&text, "rust").concat().join("\n");
+    let (_, program) = example.split_once("\n\n").expect("a comment, then the program");
+    assert_eq!(shown, program.trim_end());
+}
+
 #[test]
 fn generated_pages_are_current() {
     let program = |arguments: &[&str]| Ok(common::run_in(&common::repo(""), arguments).stdout);

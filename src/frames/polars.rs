@@ -1,0 +1,122 @@
+//! A frame as a data frame of polars.
+
+use super::{Cells, Frame};
+use crate::untrusted::mask_keys;
+use polars::prelude::{
+    BooleanChunked, Column, DataFrame, Float64Chunked, Int64Chunked, IntoColumn, IntoSeries, NewChunkedArray,
+    PolarsResult, StringChunked, TimeUnit, TimeZone,
+};
+
+impl Frame {
+    /// The same table in polars: same columns, nulls where a cell is empty, times as `Datetime` in µs and UTC. Keys
+    /// are masked, as in CSV and Parquet.
+    ///
+    /// # Errors
+    /// When columns differ in length or share a name.
+    pub fn to_polars(&self) -> PolarsResult<DataFrame> {
+        DataFrame::new_infer_height(self.columns.iter().map(|(name, cells)| column(name, cells)).collect())
+    }
+}
+
+fn column(name: &str, cells: &Cells) -> Column {
+    let name = name.into();
+    let series = match cells {
+        Cells::Text(list) => {
+            let masked = list.iter().map(|text| text.as_deref().map(mask_keys));
+            StringChunked::from_iter_options(name, masked).into_series()
+        }
+        Cells::Int(list) => Int64Chunked::from_slice_options(name, list).into_series(),
+        Cells::Float(list) => Float64Chunked::from_slice_options(name, list).into_series(),
+        Cells::Bool(list) => BooleanChunked::from_slice_options(name, list).into_series(),
+        Cells::Time(list) => Int64Chunked::from_slice_options(name, list)
+            .into_datetime(TimeUnit::Microseconds, Some(TimeZone::UTC))
+            .into_series(),
+    };
+    series.into_column()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::frames::{of_log, of_report};
+    use crate::ingest::{Ingested, read_str};
+    use crate::{judge, report};
+    use polars::prelude::DataType;
+
+    const UTC: DataType = DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC));
+
+    fn data(columns: Vec<(&'static str, Cells)>) -> PolarsResult<DataFrame> {
+        Frame { name: "f", columns }.to_polars()
+    }
+
+    #[test]
+    fn every_kind_of_cell_keeps_its_values_and_nulls() {
+        let time = 1_767_607_200_000_000;
+        let data = data(vec![
+            ("text", Cells::Text(vec![Some("a".to_owned()), None])),
+            ("int", Cells::Int(vec![None, Some(-1)])),
+            ("float", Cells::Float(vec![Some(0.5), None])),
+            ("bool", Cells::Bool(vec![None, Some(false)])),
+            ("time", Cells::Time(vec![Some(time), None])),
+        ])
+        .unwrap();
+        let column = |name| data.column(name).unwrap();
+        let types = [DataType::String, DataType::Int64, DataType::Float64, DataType::Boolean, UTC];
+        assert_eq!(data.dtypes(), types);
+        assert_eq!(column("text").str().unwrap().iter().collect::<Vec<_>>(), [Some("a"), None]);
+        assert_eq!(column("int").i64().unwrap().iter().collect::<Vec<_>>(), [None, Some(-1)]);
+        assert_eq!(column("float").f64().unwrap().iter().collect::<Vec<_>>(), [Some(0.5), None]);
+        assert_eq!(column("bool").bool().unwrap().iter().collect::<Vec<_>>(), [None, Some(false)]);
+        let times = column("time").datetime().unwrap();
+        assert_eq!(times.physical().iter().collect::<Vec<_>>(), [Some(time), None]);
+        let first = times.as_datetime_iter().next().unwrap().unwrap();
+        assert_eq!(first.to_string(), "2026-01-05 10:00:00");
+    }
+
+    #[test]
+    fn all_four_tables_keep_names_rows_and_types() {
+        let log = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"c","provider":"anthropic","model":"m","attempt":1,"status":401,"error":{"type":"authentication_error"}}
+{"ts":"2026-01-05T10:00:01Z","run_id":"r","call_id":"c","provider":"anthropic","model":"m","attempt":2,"status":401,"error":{"type":"authentication_error"}}
+"#;
+        let ingested = Ingested { table: read_str(log), ..Ingested::default() };
+        let options = judge::Options { complete: true, ..judge::Options::default() };
+        let judgement = judge::judge(&ingested.table, &options);
+        let report = report::build(&ingested, &judgement, &options.rules);
+        let frames = [of_log(&ingested.table, &options), of_report(&report)].concat();
+        let rows: Vec<(&str, usize)> =
+            frames.iter().map(|frame| (frame.name, frame.to_polars().unwrap().height())).collect();
+        assert_eq!(rows, [("attempts", 2), ("calls", 1), ("runs", 1), ("findings", report.findings.len())]);
+        assert!(!report.findings.is_empty());
+        for frame in &frames {
+            let data = frame.to_polars().unwrap();
+            let names = frame.columns.iter().map(|(name, _)| *name);
+            assert!(data.get_column_names().into_iter().map(|name| name.as_str()).eq(names), "{}", frame.name);
+        }
+        let calls = frames[1].to_polars().unwrap();
+        assert_eq!(calls.column("model").unwrap().str().unwrap().get(0), Some("m"));
+        assert_eq!(calls.column("attempts").unwrap().i64().unwrap().get(0), Some(2));
+        assert_eq!(calls.column("first_sent").unwrap().dtype(), &UTC);
+    }
+
+    #[test]
+    fn keys_are_masked() {
+        let key = format!("sk-ant-api03-{}", "x1Y2".repeat(12));
+        let data = data(vec![("text", Cells::Text(vec![Some(format!("key {key}"))]))]).unwrap();
+        let text = data.column("text").unwrap().str().unwrap().get(0).unwrap();
+        assert!(text.starts_with("key ") && !text.contains(&key), "{text}");
+    }
+
+    #[test]
+    fn a_table_without_rows_keeps_its_columns() {
+        let data = data(vec![("text", Cells::Text(vec![])), ("time", Cells::Time(vec![]))]).unwrap();
+        assert_eq!(data.shape(), (0, 2));
+        assert_eq!(data.dtypes(), [DataType::String, UTC]);
+    }
+
+    #[test]
+    fn columns_of_different_length_are_an_error() {
+        let columns = vec![("a", Cells::Int(vec![Some(1)])), ("b", Cells::Int(vec![]))];
+        assert!(data(columns).is_err());
+    }
+}
