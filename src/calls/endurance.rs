@@ -84,7 +84,8 @@ mod tests {
         let cases = [
             ("all stopped at the same number", outage(12, 3, 2, 0), 0),
             ("silent for longer than anyone waits", outage(2, 2, 1, 5), 0),
-            ("two calls show no cap, and one of them ended just now", outage(2, 3, 1, 1), 1),
+            ("two calls show no cap, and one of them ended just now", outage(2, 3, 4, 1), 1),
+            ("a wait that doubles and is spread may be four times the last", outage(2, 3, 1, 1), 2),
             ("nobody was seen to wait", outage(4, 1, 1, 2), 4),
         ];
         for (name, log, open) in cases {

@@ -3,7 +3,9 @@
 use super::*;
 
 /// Name, line, and what it holds: text, time, source.
-const LINES: &[(&str, &str, &str, Option<&str>, Option<&str>)] = &[
+type Line = (&'static str, &'static str, &'static str, Option<&'static str>, Option<&'static str>);
+
+const LINES: &[Line] = &[
     (
         "docker json-file",
         r#"{"log":"{\"a\":1}\n","stream":"stdout","time":"2026-01-05T10:00:00.000912345Z"}"#,

@@ -74,8 +74,7 @@ fn take_row(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
         // What the cache answers is not sent on.
         return sink.noise();
     }
-    let mut record = Record::default();
-    record.layer = Some(Cow::Borrowed("gateway"));
+    let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
     row.put(&mut record, FIELDS);
     sink.record(&record, raw, at);
 }

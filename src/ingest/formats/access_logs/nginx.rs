@@ -163,8 +163,7 @@ impl Served<'_> {
 
     /// What all attempts of it share, and the status of one.
     fn record(&self, status: Option<i64>) -> Record<'_> {
-        let mut record = Record::default();
-        record.layer = Some(Cow::Borrowed("gateway"));
+        let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
         record.put(Field::UserAgent, self.agent.as_deref());
         model_api::put_url(&mut record, Cow::Borrowed(&self.path));
         match status.filter(|status| *status > 0) {

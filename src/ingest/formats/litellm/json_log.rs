@@ -18,9 +18,8 @@ pub(super) fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Posit
     let message = line.words("message").unwrap_or_default();
     let message = crate::ingest::ansi::without(&message);
     let Some((model, ending)) = attempt(&message) else { return sink.noise() };
-    let mut record = Record::default();
-    record.client = Some(Cow::Borrowed("litellm"));
-    record.layer = Some(Cow::Borrowed("gateway"));
+    let mut record =
+        Record { client: Some(Cow::Borrowed("litellm")), layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
     record.put(Field::EndedAt, line.scalar("timestamp"));
     record.put(Field::Model, model);
     record.put(Field::CallId, line.scalar("trace_id"));

@@ -28,8 +28,7 @@ pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Po
     let hidden = payload.object("hidden_params");
     let headers = hidden.object("additional_headers");
     let message = error.words("error_message").or_else(|| payload.words("error_str"));
-    let mut record = Record::default();
-    record.client = Some(Cow::Borrowed("litellm"));
+    let mut record = Record { client: Some(Cow::Borrowed("litellm")), ..Record::default() };
     put_names(&mut record, payload, &metadata);
     put_headers(&mut record, &headers);
     payload.put(&mut record, FIELDS);

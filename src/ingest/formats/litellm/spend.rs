@@ -31,10 +31,12 @@ pub(super) fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Positi
     let message = error.words("error_message");
     let status = row.words("status").or_else(|| metadata.words("status"));
     let failed = status.as_deref() == Some("failure") || !error.is_empty() && error.has("error_class");
-    let mut record = Record::default();
-    record.client = Some(Cow::Borrowed("litellm"));
-    record.layer = Some(Cow::Borrowed("gateway"));
-    record.success = Some(!failed);
+    let mut record = Record {
+        client: Some(Cow::Borrowed("litellm")),
+        layer: Some(Cow::Borrowed("gateway")),
+        success: Some(!failed),
+        ..Record::default()
+    };
     if failed {
         super::put_error(&mut record, &error, message.as_deref());
     }
