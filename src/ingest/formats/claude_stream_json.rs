@@ -4,7 +4,7 @@ use super::claude_code::calls::{self, Entry, Stream, What};
 use super::claude_code::{error, line};
 use super::draft::Draft;
 use super::json_lines::JsonLines;
-use super::tree::Json;
+use super::tree::{Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -86,15 +86,7 @@ struct StreamDecoder {
 
 impl Decoder for StreamDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
-            Ok(json) => {
-                if !self.take(&json, at) {
-                    sink.noise();
-                }
-            }
-            Err(fault) if line.starts_with('{') => sink.reject(fault.what, fault.at as u64 + 1, line, at),
-            Err(_) => sink.noise(),
-        });
+        each_value(block, sink, |_, json, at| self.take(json, at));
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
@@ -104,9 +96,7 @@ impl Decoder for StreamDecoder {
             clock.stamp(&mut draft);
             draft.write(&mut self.lines);
         }
-        let counted = sink.newlines;
         self.lines.decode(sink);
-        sink.newlines = counted;
     }
 }
 

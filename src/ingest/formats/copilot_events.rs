@@ -3,7 +3,7 @@
 use super::claude_code::error;
 use super::draft::Draft;
 use super::json_lines::JsonLines;
-use super::tree::Json;
+use super::tree::{Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -65,17 +65,12 @@ struct EventDecoder {
 
 impl Decoder for EventDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
-            Ok(json) => match self.read(&json, at) {
-                Some(draft) => draft.write(&mut self.lines),
-                None => sink.noise(),
-            },
-            Err(fault) if line.starts_with('{') => sink.reject(fault.what, fault.at as u64 + 1, line, at),
-            Err(_) => sink.noise(),
+        each_value(block, sink, |_, json, at| {
+            let draft = self.read(json, at);
+            draft.iter().for_each(|draft| draft.write(&mut self.lines));
+            draft.is_some()
         });
-        let counted = sink.newlines;
         self.lines.decode(sink);
-        sink.newlines = counted;
     }
 }
 

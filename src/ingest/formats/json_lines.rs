@@ -50,9 +50,11 @@ impl JsonLines {
         self.bytes.push_str("}\n");
     }
 
-    /// Reads all records since the last call.
+    /// Reads all records since the last call. The lines that are counted stay those of the input.
     pub(super) fn decode(&mut self, sink: &mut Sink<'_>) {
+        let counted = sink.newlines;
         self.native.decode(&Block::unwrapped(self.bytes.as_bytes(), &self.spots, &self.given), sink);
+        sink.newlines = counted;
         self.bytes.clear();
         self.spots.clear();
         self.given.clear();

@@ -55,9 +55,7 @@ impl Decoder for LogfmtDecoder {
             pairs(line).for_each(|(key, value)| self.lines.member(key, &value));
             self.lines.end();
         });
-        let counted = sink.newlines;
         self.lines.decode(sink);
-        sink.newlines = counted;
     }
 }
 

@@ -1,7 +1,10 @@
 //! JSON as a tree, for formats whose records are spread over nested objects.
 
+use crate::ingest::block::Block;
+use crate::ingest::position::Position;
 use crate::ingest::record::Scalar;
 use crate::ingest::record::json::{Fault, Reader};
+use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
 /// Nesting that is followed; what lies deeper is passed over.
@@ -86,6 +89,24 @@ impl<'t> Json<'t> {
     pub(super) fn words_of(&self, key: &str) -> Option<String> {
         self.get(key)?.words()
     }
+}
+
+/// Hands on every line that is JSON, to `take`, which says whether it told the sink something. An object that breaks off
+/// is rejected, other words are noise.
+pub(super) fn each_value(
+    block: &Block<'_>,
+    sink: &mut Sink<'_>,
+    mut take: impl FnMut(&mut Sink<'_>, &Json<'_>, Position<'_>) -> bool,
+) {
+    block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
+        Ok(json) => {
+            if !take(sink, &json, at) {
+                sink.noise();
+            }
+        }
+        Err(fault) if line.starts_with('{') => sink.reject(fault.what, fault.at as u64 + 1, line, at),
+        Err(_) => sink.noise(),
+    });
 }
 
 fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: usize) -> Result<Json<'t>, Fault> {

@@ -18,6 +18,7 @@ mod kept;
 mod letters;
 mod made;
 pub(in crate::ingest) mod mapping;
+mod meaning;
 mod memory;
 pub(in crate::ingest) mod nested;
 pub(in crate::ingest) mod origins;

@@ -5,12 +5,11 @@ pub(super) mod error;
 pub(super) mod line;
 
 use super::json_lines::JsonLines;
-use super::tree::Json;
+use super::tree::{Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::json::Fault;
 use crate::ingest::sink::Sink;
 use calls::Entry;
 use std::collections::HashMap;
@@ -105,15 +104,7 @@ struct TranscriptDecoder {
 
 impl Decoder for TranscriptDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
-            Ok(json) => {
-                if !self.take(&json, at) {
-                    sink.noise();
-                }
-            }
-            Err(fault) if line.starts_with('{') => reject(sink, fault, line, at),
-            Err(_) => sink.noise(),
-        });
+        each_value(block, sink, |_, json, at| self.take(json, at));
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
@@ -121,9 +112,7 @@ impl Decoder for TranscriptDecoder {
         for draft in calls::settle(std::mem::take(&mut self.entries)) {
             draft.write(&mut self.lines);
         }
-        let counted = sink.newlines;
         self.lines.decode(sink);
-        sink.newlines = counted;
     }
 }
 
@@ -148,8 +137,4 @@ impl TranscriptDecoder {
             }
         }
     }
-}
-
-fn reject(sink: &mut Sink<'_>, fault: Fault, line: &str, at: Position<'_>) {
-    sink.reject(fault.what, fault.at as u64 + 1, line, at);
 }

@@ -9,7 +9,7 @@ mod span;
 
 use super::draft::Draft;
 use super::json_lines::JsonLines;
-use super::tree::Json;
+use super::tree::{Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -96,16 +96,10 @@ struct OtlpDecoder {
 
 impl Decoder for OtlpDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
-            Ok(json) => {
-                let mut units = Units { decoder: self, sink, at, count: 0 };
-                units.export(&json);
-                if units.count == 0 {
-                    sink.noise();
-                }
-            }
-            Err(fault) if line.starts_with('{') => sink.reject(fault.what, fault.at as u64 + 1, line, at),
-            Err(_) => sink.noise(),
+        each_value(block, sink, |sink, json, at| {
+            let mut units = Units { decoder: self, sink, at, count: 0 };
+            units.export(json);
+            units.count > 0
         });
         self.settle_many(sink);
     }
@@ -136,9 +130,7 @@ impl OtlpDecoder {
     }
 
     fn write(&mut self, sink: &mut Sink<'_>) {
-        let counted = sink.newlines;
         self.lines.decode(sink);
-        sink.newlines = counted;
     }
 }
 
