@@ -280,7 +280,9 @@ impl Shape {
             let next = rest.trim_start().chars().next().or_else(|| lines.next()?.chars().next());
             return if matches!(next, Some('{' | '[' | ']')) { Shape::Document } else { Shape::Other };
         }
-        if !first.starts_with('{') {
+        let Some(rest) = first.strip_prefix('{') else { return Shape::Other };
+        // An object begins with a key or is empty.
+        if !matches!(rest.trim_start().chars().next(), None | Some('"' | '}')) {
             return Shape::Other;
         }
         let mut reader = Reader::new(first);
