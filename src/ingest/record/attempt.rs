@@ -145,6 +145,9 @@ impl Builder<'_, '_> {
         if self.record.whole_seconds {
             table.note_whole_seconds(self.place.file);
         }
+        if self.record.repeats_body {
+            table.note_same_bodies(self.place.file);
+        }
         table.push(row, detail, usage);
         Taken::Attempt
     }

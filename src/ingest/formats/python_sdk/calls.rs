@@ -272,6 +272,9 @@ impl Calls {
         call.max_tokens = options.max_tokens.or(call.max_tokens);
         call.timeout_ms = options.timeout_ms.or(call.timeout_ms);
         call.is_stream |= options.is_stream;
+        // Each request that the application makes has a key of its own, whatever its body.
+        call.repeats_body |= options.key.is_some();
+        call.request_hash = call.request_hash.take().or(options.request_hash);
         call.attempts.push(Attempt::new(spot.line, &spot.at));
         let last = call.attempts.len() - 1;
         call.attempts[last].url = url.to_owned();

@@ -116,6 +116,10 @@ pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) is_stream: bool,
     pub(in crate::ingest::formats) max_tokens: Option<i64>,
     pub(in crate::ingest::formats) timeout_ms: Option<f64>,
+    /// Fingerprint of the body of its request, as text.
+    pub(in crate::ingest::formats) request_hash: Option<String>,
+    /// It sends a request again as it was: another body is another request.
+    pub(in crate::ingest::formats) repeats_body: bool,
 }
 
 impl Call {
@@ -147,6 +151,8 @@ impl Call {
         record.put(Field::Model, self.model.as_deref());
         record.put(Field::MaxTokens, self.max_tokens);
         record.put(Field::TimeoutMs, self.timeout_ms);
+        record.put(Field::RequestHash, self.request_hash.as_deref());
+        record.repeats_body = self.repeats_body;
         record.stream = self.is_stream;
     }
 
