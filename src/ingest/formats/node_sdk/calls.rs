@@ -283,8 +283,6 @@ fn to_end(text: &str) -> &str {
 }
 
 fn give(mut open: Open, sink: &mut Sink<'_>) {
-    let all = open.call.attempts.len();
     open.call.name = open.ids.into_iter().next().filter(|_| open.is_beside_others);
-    let given = open.call.give(sink);
-    (given..all).for_each(|_| sink.noise());
+    open.call.give(sink);
 }

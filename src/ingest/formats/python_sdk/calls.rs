@@ -385,6 +385,6 @@ fn give(mut call: Call, sink: &mut Sink<'_>) {
     if !call.attempts.iter().all(is_of_model) {
         call.attempts.retain(is_of_model);
     }
-    let given = call.give(sink);
-    (given..all).for_each(|_| sink.noise());
+    call.give(sink);
+    (call.attempts.len()..all).for_each(|_| sink.noise());
 }

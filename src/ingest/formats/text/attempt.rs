@@ -123,11 +123,15 @@ pub(in crate::ingest::formats) struct Call {
 }
 
 impl Call {
-    /// Gives its attempts to `sink`; how many there were.
-    pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) -> usize {
-        let mut given = 0;
+    /// Gives its attempts to `sink`, and tells it of those that have no end.
+    pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) {
         let known = self.attempts.iter().zip(schedule(&self.attempts)).zip(self.counted_from..);
-        for ((attempt, span), count) in known.filter(|((attempt, _), _)| attempt.is_over()) {
+        for ((attempt, span), count) in known {
+            let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
+            if !attempt.is_over() {
+                sink.unended(at);
+                continue;
+            }
             let mut record = Record::default();
             attempt.fill(&mut record);
             self.fill(&mut record);
@@ -137,11 +141,8 @@ impl Call {
             let moment = attempt.ended.or(attempt.begun);
             record.order_only = moment.is_some_and(|moment| moment.is_made_up);
             record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
-            let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
             sink.record(&record, &attempt.raw, at);
-            given += 1;
         }
-        given
     }
 
     fn fill<'a>(&'a self, record: &mut Record<'a>) {
