@@ -217,6 +217,9 @@ pub(super) struct AnalyzeArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct RulesArgs {
+    /// Codes, names or beginnings of codes: only these rules, such as RL3 for a family; all without
+    #[arg(value_name = "RULE")]
+    pub(super) rules: Vec<String>,
     /// Form of the list
     #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
     pub(super) format: RulesFormat,

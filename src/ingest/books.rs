@@ -7,6 +7,7 @@ use super::ingested::Ingested;
 use super::misread::Misread;
 use super::open::Plan;
 use super::source::Source;
+use super::unended::Unended;
 use crate::model::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +46,8 @@ pub(super) struct Books {
     failures: BTreeMap<u32, io::Error>,
     /// Lines that look like attempts, by the key that seems to say how they went.
     unclear: BTreeMap<Option<(String, &'static str)>, u64>,
+    /// Attempts of which no line tells the end.
+    unended: Unended,
     /// How inputs are read, in sentences, each with its input.
     notes: Vec<(u32, String)>,
     /// Chunks that were read and wait to be taken in.
@@ -84,6 +87,7 @@ impl Merger {
         books.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
         books.out.unreadable = books.misread.finish(&books.out.inputs);
         books.out.notes = books.unclear.iter().map(unclear).collect();
+        books.notes.extend(std::mem::take(&mut books.unended).told());
         books.out.notes.extend(notes(books.notes, &books.out.inputs));
         books.out.rejects = books.rejects.into_iter().map(|(_, reject)| reject).collect();
         books.out.rejected = books.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
@@ -102,6 +106,7 @@ impl Books {
                 }
                 self.take(stretch);
             }
+            self.unended.end(&chunk.table.rows);
             self.out.table.absorb(chunk.table);
             chunk.failures.into_iter().for_each(|(file, error)| self.fail(file, error));
         }
@@ -142,6 +147,7 @@ impl Books {
         input.bytes += bytes;
         account::add(&mut input.ledger, &account.ledger);
         self.misread.merge(account.misread, file);
+        self.unended.begin(file, account.begun);
         for (key, count) in account.unclear {
             *self.unclear.entry(key).or_default() += count;
         }

@@ -36,6 +36,7 @@ mod sink;
 mod source;
 mod text;
 pub(crate) mod timestamp;
+mod unended;
 mod unwrap;
 pub(crate) mod windows;
 

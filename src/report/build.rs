@@ -128,6 +128,10 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         with_request_id: Share { count: tally.with_request_id, of: tally.responses },
         hinted_429: Share { count: tally.hinted, of: tally.rejected },
         with_headroom: Share { count: tally.with_headroom, of: tally.sends },
+        joined_by_guess: Share {
+            count: fleet.runs.values().map(|run| run.guessed_calls).sum(),
+            of: fleet.runs.values().map(|run| run.retried_calls).sum(),
+        },
         rules_with_evidence: Share::default(),
         tokens: spent.known_tokens(),
         usd: spent.usd(),

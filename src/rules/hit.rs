@@ -127,6 +127,14 @@ impl Hit {
         self
     }
 
+    /// Counts as in excess, which may have helped, what was counted as of no use: the failure may heal, or is not known.
+    #[must_use]
+    pub fn may_have_helped(mut self) -> Hit {
+        self.excess.extend(self.wasted.drain(..));
+        self.wait_s = 0.0;
+        self
+    }
+
     /// Names the failure class.
     #[must_use]
     pub fn about(mut self, class: Option<Class>) -> Hit {

@@ -1,5 +1,6 @@
 //! A record becomes an attempt: units, flags, class, keys.
 
+use super::begun;
 use super::client::Client;
 use super::failures::{Known, Wording};
 use super::kept::{FINGERPRINT, cut, fingerprint};
@@ -35,7 +36,9 @@ pub(in crate::ingest) fn take(
     table: &mut AttemptTable,
 ) -> Taken {
     if !record.tells_an_outcome() {
-        return unclear::of(record, line).map_or(Taken::NotAnAttempt, Taken::Unclear);
+        let unclear = unclear::of(record, line).map(Taken::Unclear);
+        let taken = unclear.or_else(|| begun::of(record, line, place).map(Taken::Begun));
+        return taken.unwrap_or(Taken::NotAnAttempt);
     }
     let (sent, duration_ms) = match sent_at(record, place) {
         Ok(Some(found)) => found,
@@ -144,6 +147,9 @@ impl Builder<'_, '_> {
         let usage = self.usage();
         if self.record.whole_seconds {
             table.note_whole_seconds(self.place.file);
+        }
+        if self.record.repeats_body {
+            table.note_same_bodies(self.place.file);
         }
         table.push(row, detail, usage);
         Taken::Attempt

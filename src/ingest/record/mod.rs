@@ -2,6 +2,7 @@
 
 mod asked;
 mod attempt;
+mod begun;
 mod client;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
@@ -39,6 +40,7 @@ mod words;
 pub(in crate::ingest) use attempt::{
     body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, sent_at, take, ttft_ms_plus_1,
 };
+pub(in crate::ingest) use begun::Begun;
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};

@@ -86,6 +86,8 @@ pub(crate) struct Record<'a> {
     pub(crate) order_only: bool,
     /// Its times were read from a clock of whole seconds, and made finer by what else is known.
     pub(crate) whole_seconds: bool,
+    /// Its client sends a request again as it was: another body is another request.
+    pub(crate) repeats_body: bool,
     /// What says how the attempt went stands inside an object, if anywhere.
     pub(crate) outcome_is_nested: bool,
     /// Values that mean nothing to their field.

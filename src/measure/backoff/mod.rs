@@ -69,6 +69,8 @@ pub struct LoopTally {
     pub dictated: u64,
     /// Waits whose length the log does not show.
     pub unmeasured: u64,
+    /// Those of them of which it shows whole seconds.
+    pub coarse: u64,
 }
 
 impl LoopTally {
@@ -91,6 +93,7 @@ impl LoopTally {
         self.flat.merge(other.flat);
         self.dictated += other.dictated;
         self.unmeasured += other.unmeasured;
+        self.coarse += other.coarse;
     }
 }
 
@@ -168,7 +171,10 @@ impl Backoffs {
                 tally.steps.entry(step.min(MOST_STEPS)).or_default().add(us, spot);
             }
             Length::Dictated => tally.dictated += 1,
-            Length::Unknown => tally.unmeasured += 1,
+            Length::Unknown { coarse } => {
+                tally.unmeasured += 1;
+                tally.coarse += u64::from(coarse);
+            }
         }
         fit(&mut self.loops, call.table());
     }

@@ -182,6 +182,8 @@ pub(super) fn read(tally: &LoopTally) -> Schedule {
         return Schedule { first_s, ..Schedule::plain(Shape::Fixed, jitter) };
     }
     match growth(&pairs) {
+        // Two steps show that it grows, not how.
+        Some(_) if pairs.len() < 2 => Schedule::unknown("it grows, but no third retry shows how", jitter),
         Some(factor) => {
             let cap_s = pairs.last().filter(|pair| pair.is_flat()).map(|pair| nominal(pair.to));
             Schedule { first_s, factor: Some(factor), cap_s, ..Schedule::plain(Shape::Exponential, jitter) }
@@ -196,6 +198,8 @@ pub(super) fn read(tally: &LoopTally) -> Schedule {
 fn few(tally: &LoopTally, own: u64) -> Schedule {
     if tally.dictated > 0 && own == 0 && tally.unmeasured == 0 {
         Schedule::plain(Shape::ServerDictated, None)
+    } else if tally.unmeasured > own && tally.coarse * 2 > tally.unmeasured {
+        Schedule::unknown("most waits are known to a second only, as the log keeps whole seconds", None)
     } else if tally.unmeasured > own {
         Schedule::unknown("most waits are unknown without duration_ms", None)
     } else {

@@ -68,6 +68,11 @@ fn few_waits_tell_nothing() {
     }
     // Enough of them, yet all before a first retry.
     assert_eq!(read(50, 1, doubling(1.0, 8.0, 0.0)), (Shape::CannotTell, Some(Jitter::Full)));
+    // It grows from the first to the second: by what rule, a third would show.
+    for (steps, shape) in [(2, Shape::CannotTell), (3, Shape::Exponential)] {
+        let schedule = made(100, steps, doubling(1.0, 8.0, 1.0)).schedule();
+        assert_eq!((schedule.shape, schedule.factor.is_some()), (shape, shape == Shape::Exponential));
+    }
     // As many as a fleet with full jitter shows in one short outage: growth may be chance.
     assert_ne!(read(4, 3, doubling(1.0, 8.0, 0.0)).0, Shape::Fixed);
 }

@@ -19,8 +19,8 @@ pub(super) enum Length {
     Own(i64),
     /// The server had asked for it.
     Dictated,
-    /// The log does not show it.
-    Unknown,
+    /// The log does not show it: its clock is too coarse, or it lacks durations.
+    Unknown { coarse: bool },
 }
 
 /// The wait before the attempt at `position`, where it is one of a retry loop, as the first `known` attempts show it.
@@ -40,8 +40,11 @@ pub(super) fn of(call: &Call<'_>, position: usize, known: usize) -> Option<Which
         (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - tolerated(hint) => Length::Dictated,
         (Some(own), _) => Length::Own(own),
         // From start to start the length of the attempt counts as well, which varies with other things.
-        (None, _) if measured.end_to_start && !coarse(call, known) => Length::Own(measured.us),
-        (None, _) => Length::Unknown,
+        (None, _) if measured.end_to_start => match coarse(call, known) {
+            true => Length::Unknown { coarse: true },
+            false => Length::Own(measured.us),
+        },
+        (None, _) => Length::Unknown { coarse: false },
     };
     Some(Which { outer, step, length })
 }

@@ -272,6 +272,9 @@ impl Calls {
         call.max_tokens = options.max_tokens.or(call.max_tokens);
         call.timeout_ms = options.timeout_ms.or(call.timeout_ms);
         call.is_stream |= options.is_stream;
+        // Each request that the application makes has a key of its own, whatever its body.
+        call.repeats_body |= options.key.is_some();
+        call.request_hash = call.request_hash.take().or(options.request_hash);
         call.attempts.push(Attempt::new(spot.line, &spot.at));
         let last = call.attempts.len() - 1;
         call.attempts[last].url = url.to_owned();
@@ -382,6 +385,6 @@ fn give(mut call: Call, sink: &mut Sink<'_>) {
     if !call.attempts.iter().all(is_of_model) {
         call.attempts.retain(is_of_model);
     }
-    let given = call.give(sink);
-    (given..all).for_each(|_| sink.noise());
+    call.give(sink);
+    (call.attempts.len()..all).for_each(|_| sink.noise());
 }

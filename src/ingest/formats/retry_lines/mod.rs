@@ -267,8 +267,9 @@ impl RetryDecoder {
     fn give(&mut self, sink: &mut Sink<'_>) {
         let Some(open) = self.open.take() else { return };
         let call = Call { attempts: vec![open.attempt], ..Call::default() };
-        if call.give(sink) == 0 {
-            sink.noise();
+        match call.last().is_some_and(Attempt::is_over) {
+            true => call.give(sink),
+            false => sink.noise(),
         }
     }
 }

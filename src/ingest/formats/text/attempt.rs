@@ -116,14 +116,22 @@ pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) is_stream: bool,
     pub(in crate::ingest::formats) max_tokens: Option<i64>,
     pub(in crate::ingest::formats) timeout_ms: Option<f64>,
+    /// Fingerprint of the body of its request, as text.
+    pub(in crate::ingest::formats) request_hash: Option<String>,
+    /// It sends a request again as it was: another body is another request.
+    pub(in crate::ingest::formats) repeats_body: bool,
 }
 
 impl Call {
-    /// Gives its attempts to `sink`; how many there were.
-    pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) -> usize {
-        let mut given = 0;
+    /// Gives its attempts to `sink`, and tells it of those that have no end.
+    pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) {
         let known = self.attempts.iter().zip(schedule(&self.attempts)).zip(self.counted_from..);
-        for ((attempt, span), count) in known.filter(|((attempt, _), _)| attempt.is_over()) {
+        for ((attempt, span), count) in known {
+            let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
+            if !attempt.is_over() {
+                sink.unended(at);
+                continue;
+            }
             let mut record = Record::default();
             attempt.fill(&mut record);
             self.fill(&mut record);
@@ -133,11 +141,8 @@ impl Call {
             let moment = attempt.ended.or(attempt.begun);
             record.order_only = moment.is_some_and(|moment| moment.is_made_up);
             record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
-            let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
             sink.record(&record, &attempt.raw, at);
-            given += 1;
         }
-        given
     }
 
     fn fill<'a>(&'a self, record: &mut Record<'a>) {
@@ -147,6 +152,8 @@ impl Call {
         record.put(Field::Model, self.model.as_deref());
         record.put(Field::MaxTokens, self.max_tokens);
         record.put(Field::TimeoutMs, self.timeout_ms);
+        record.put(Field::RequestHash, self.request_hash.as_deref());
+        record.repeats_body = self.repeats_body;
         record.stream = self.is_stream;
     }
 
