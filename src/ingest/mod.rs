@@ -39,6 +39,7 @@ pub(crate) mod timestamp;
 mod unwrap;
 pub(crate) mod windows;
 
+pub use canonical::convert;
 pub(crate) use canonical::write as write_canonical;
 pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;
