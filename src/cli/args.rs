@@ -4,6 +4,7 @@ mod anonymize;
 mod classify;
 mod compare;
 mod config;
+mod convert;
 mod form;
 mod names;
 mod numbers;
@@ -14,6 +15,7 @@ pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
 pub(super) use compare::{DiffArgs, PageForm, PageOutput, TrendArgs};
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
+pub(super) use convert::ConvertArgs;
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
@@ -55,6 +57,9 @@ pub(super) enum Command {
     /// Show everything about a request, call, run or trace, from its id or the beginning of it
     #[command(after_help = EXIT_CODES, mut_arg("inputs", |arg| arg.value_name("ID|INPUT").help(IDS_AND_INPUTS)))]
     Trace(TraceArgs),
+    /// Write the attempts of logs in any format as one native log: parsed once, and small
+    #[command(after_help = EXIT_CODES)]
+    Convert(ConvertArgs),
     /// Compare two reports or logs: what is new, worse, better or fixed
     #[command(after_help = EXIT_CODES)]
     Diff(DiffArgs),

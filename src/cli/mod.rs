@@ -5,6 +5,7 @@ mod anonymize;
 mod args;
 mod classify;
 mod config;
+mod convert;
 mod diff;
 mod error;
 mod explain;
@@ -35,6 +36,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let done = match cli.command {
         Command::Analyze(args) => analyze::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Trend(args) => trend::run(&args),
         Command::Rules(args) => rules::run(&args),

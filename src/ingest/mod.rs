@@ -40,6 +40,7 @@ mod unended;
 mod unwrap;
 pub(crate) mod windows;
 
+pub use canonical::convert;
 pub(crate) use canonical::write as write_canonical;
 pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;

@@ -15,6 +15,7 @@ mod classify;
 mod cli;
 mod common;
 mod config;
+mod convert;
 mod diff;
 mod docs;
 mod failed_io;

@@ -1,10 +1,11 @@
 //! One record at a glance, before it is known how its input is to be read.
 
-use super::attempt::{Builder, moments, sent_at};
+use super::attempt::Builder;
 use super::fields::Field;
 use super::kept::FINGERPRINT;
 use super::place::Place;
 use super::scalar::Scalar;
+use super::sent::{moments, sent_at};
 use super::spellings::spelled;
 use super::typed::Record;
 use crate::ingest::hint::ServerHint;

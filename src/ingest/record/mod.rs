@@ -15,12 +15,14 @@ pub(in crate::ingest) mod headers;
 mod id_field;
 mod ids;
 pub(in crate::ingest) mod json;
+mod json_line;
 mod kept;
 mod letters;
 mod made;
 pub(in crate::ingest) mod mapping;
 mod meaning;
 mod memory;
+mod native_line;
 pub(in crate::ingest) mod nested;
 pub(in crate::ingest) mod origins;
 mod outcome_words;
@@ -30,15 +32,15 @@ mod said;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
 mod sdk_text;
+mod sent;
 mod single;
-mod spelled;
 pub(in crate::ingest) mod spellings;
 mod typed;
 mod unclear;
 mod words;
 
 pub(in crate::ingest) use attempt::{
-    body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, sent_at, take, ttft_ms_plus_1,
+    body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, take, ttft_ms_plus_1,
 };
 pub(in crate::ingest) use begun::Begun;
 pub(in crate::ingest) use fields::Field;
@@ -48,10 +50,12 @@ pub(crate) use ids::ids_of;
 pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint};
 pub use mapping::Mapping;
 pub(in crate::ingest) use memory::Memory;
+pub(in crate::ingest) use native_line::{native_line, searchable_line};
 pub(in crate::ingest) use place::{Place, Taken};
 pub(in crate::ingest) use scalar::Scalar;
+use sent::sent_at;
+pub(in crate::ingest) use sent::sent_of;
 pub use single::{Aside, Diagnosis, diagnose};
-pub(in crate::ingest) use spelled::spelled;
 pub use spellings::names as field_names;
 pub(in crate::ingest) use typed::Record;
 

@@ -81,6 +81,8 @@ pub(crate) struct Record<'a> {
     pub(crate) request_hash: Text<'a>,
     pub(crate) usage: Option<TokenCounts>,
     pub(crate) tool: Text<'a>,
+    pub(crate) converted_from: Text<'a>,
+    pub(crate) record_hash: Text<'a>,
     pub(crate) headers: Headers<'a>,
     /// Its times were made up: they say in which order attempts stand, and nothing else.
     pub(crate) order_only: bool,
@@ -195,6 +197,8 @@ impl<'a> Record<'a> {
             Field::IdempotencyKey => &mut self.idempotency_key,
             Field::RequestHash => &mut self.request_hash,
             Field::Tool => &mut self.tool,
+            Field::ConvertedFrom => &mut self.converted_from,
+            Field::RecordHash => &mut self.record_hash,
             _ => return None,
         })
     }
@@ -265,6 +269,7 @@ impl<'a> Record<'a> {
                 self.side_effect = value.truth() == Some(true);
                 self.no_side_effect = value.truth() == Some(false);
             }
+            Field::WholeSeconds => self.whole_seconds = value.truth() == Some(true),
             Field::InputTokens => self.counts().input = value.integer().unwrap_or(0),
             Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
             Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
@@ -291,7 +296,9 @@ impl<'a> Record<'a> {
             | Field::SdkVersion
             | Field::IdempotencyKey
             | Field::RequestHash
-            | Field::Tool => {}
+            | Field::Tool
+            | Field::ConvertedFrom
+            | Field::RecordHash => {}
             Field::Headers
             | Field::RequestHeaders
             | Field::Header
