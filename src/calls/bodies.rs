@@ -85,7 +85,8 @@ impl Bodies {
     /// until some time after.
     pub(super) fn are_kept(&self, table: &AttemptTable, row: &Attempt) -> bool {
         let sender = sender(table, row);
-        let learned = self.kept.iter().any(|(known, since)| *known == sender && *since <= row.sent.plus_us(FORESIGHT_US));
+        let learned =
+            self.kept.iter().any(|(known, since)| *known == sender && *since <= row.sent.plus_us(FORESIGHT_US));
         learned || table.repeats_bodies(row.file)
     }
 

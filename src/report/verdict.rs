@@ -16,7 +16,8 @@ const FIELDS: usize = 4;
 pub(super) fn sentences(totals: &Totals, problems: &[Problem], missing: &[&str]) -> String {
     let cost = cost(totals);
     let guess = guess(totals.joined_by_guess);
-    let all = [Some(ended(totals)), guess, Some(found(totals, problems)), cost, little(totals.rules_with_evidence, missing)];
+    let all =
+        [Some(ended(totals)), guess, Some(found(totals, problems)), cost, little(totals.rules_with_evidence, missing)];
     all.into_iter().flatten().map(|sentence| format!("{}.", capital(&sentence))).collect::<Vec<_>>().join(" ")
 }
 
@@ -166,7 +167,12 @@ mod tests {
     fn that_calls_are_a_guess_comes_right_behind_how_they_ended() {
         let joined = |count| Totals { joined_by_guess: Share { count, of: 4 }, ..totals(9, 0, 0) };
         let verdict = sentences(&joined(3), &[], &[]);
-        assert!(verdict.starts_with("All 9 calls succeeded (9 attempts). 3 of 4 calls with several attempts were joined by guess"), "{verdict}");
+        assert!(
+            verdict.starts_with(
+                "All 9 calls succeeded (9 attempts). 3 of 4 calls with several attempts were joined by guess"
+            ),
+            "{verdict}"
+        );
         assert!(!sentences(&joined(0), &[], &[]).contains("guess"));
     }
 

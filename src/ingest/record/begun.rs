@@ -18,12 +18,34 @@ pub(in crate::ingest) struct Begun {
 
 /// Keys that say what a record is about.
 const KEYS: [&str; 14] = [
-    "event", "eventname", "eventtype", "msg", "message", "type", "kind", "phase", "stage", "state", "status", "outcome",
-    "action", "name",
+    "event",
+    "eventname",
+    "eventtype",
+    "msg",
+    "message",
+    "type",
+    "kind",
+    "phase",
+    "stage",
+    "state",
+    "status",
+    "outcome",
+    "action",
+    "name",
 ];
 /// Words for what has only begun.
 const WORDS: [&str; 11] = [
-    "start", "started", "starting", "begin", "began", "begins", "sending", "pending", "dispatched", "issued", "inflight",
+    "start",
+    "started",
+    "starting",
+    "begin",
+    "began",
+    "begins",
+    "sending",
+    "pending",
+    "dispatched",
+    "issued",
+    "inflight",
 ];
 /// The longest text that may be such a word, in bytes.
 const LONGEST: usize = 48;
@@ -67,7 +89,9 @@ mod tests {
         for text in ["request_start", "started", "llm.request.started", "attempt start", "sending request"] {
             assert!(is_of_a_start(text), "{text}");
         }
-        for text in ["retry", "restarted", "done", "request", "the worker that was started last night is slow to answer us"] {
+        for text in
+            ["retry", "restarted", "done", "request", "the worker that was started last night is slow to answer us"]
+        {
             assert!(!is_of_a_start(text), "{text}");
         }
     }
