@@ -1,5 +1,6 @@
 //! What is known of one run.
 
+use super::call_terms::CallTerms;
 use super::handling::Handlings;
 use super::immediate_retries::ImmediateRetries;
 use super::late::Late;
@@ -102,7 +103,7 @@ impl Default for RunTally {
 
 impl RunTally {
     /// Takes in one call.
-    pub fn absorb(&mut self, call: &Call<'_>) {
+    pub fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         self.count(call);
         if call.outcome == Outcome::Ok {
             self.last_success = self.last_success.max(Some(call.first().sent));
@@ -112,10 +113,10 @@ impl RunTally {
             self.guessed_calls += u64::from(call.grouping == Grouping::Inferred);
             self.retried = earlier(self.retried, Some(RowRef::of(call.table(), call.rows()[0])));
         }
-        self.handlings.absorb(call);
+        self.handlings.absorb(call, terms);
         self.paces.absorb(call);
-        self.late.absorb(call);
-        self.immediate_retries.absorb(call);
+        self.late.absorb(call, terms);
+        self.immediate_retries.absorb(call, terms);
         self.sends += call.len() as u64;
         self.retries += call.retried().count() as u64;
         self.waited_us += call.waited_us();

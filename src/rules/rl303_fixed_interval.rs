@@ -2,7 +2,7 @@
 
 use super::scripted::attempts;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
-use crate::measure::{Fleet, LoopKey, LoopTally, NO_WAIT_US, Shape};
+use crate::measure::{Fleet, LoopKey, LoopTally, Shape};
 use crate::model::{Confidence, Remedy, Severity};
 
 const LONG: Setting = Setting {
@@ -140,7 +140,7 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
     let (flat, sure) = (&tally.flat, tally.flat.is_sure());
     let call = flat.best().filter(|_| sure || flat.is_most())?;
     let (shortest, longest) = call.us;
-    if shortest < NO_WAIT_US || longest >= shared::micros(long_s) {
+    if shortest < tally.no_wait_us() || longest >= shared::micros(long_s) {
         return None;
     }
     let calls = match (flat.alike(), flat.calls()) {

@@ -6,8 +6,6 @@ use super::{LoopTally, MOST_STEPS, Waits};
 pub(super) const LEAST_WAITS: u64 = 8;
 /// Fewer waits of a step show nothing of the step.
 const LEAST_OF_STEP: u64 = 3;
-/// Shorter than this a wait is none, s: as rule RL304 has it.
-const NO_WAIT_S: f64 = 0.05;
 
 /// First wait of the official SDKs, in seconds; it doubles (_constants.py: INITIAL_RETRY_DELAY).
 const LADDER_FIRST_S: f64 = 0.5;
@@ -149,17 +147,18 @@ impl Waits {
 /// Reads the schedule from the waits.
 pub(super) fn read(tally: &LoopTally) -> Schedule {
     let own = tally.own();
+    let no_wait_s = tally.no_wait_us as f64 / 1e6;
     // Every call that shows it waits as long before each retry.
     if let Some(call) = tally.flat.best().filter(|_| tally.flat.is_sure() && tally.flat.is_most()) {
         let middle = i64::midpoint(call.us.0, call.us.1) as f64 / 1e6;
-        let shape = if middle < NO_WAIT_S { Shape::Immediate } else { Shape::Fixed };
+        let shape = if middle < no_wait_s { Shape::Immediate } else { Shape::Fixed };
         return Schedule { first_s: Some(middle), ..Schedule::plain(shape, jitter(tally)) };
     }
     if own < LEAST_WAITS {
         return few(tally, own);
     }
     let all = whole(tally);
-    if all.quantile_s(0.9) < NO_WAIT_S {
+    if all.quantile_s(0.9) < no_wait_s {
         return Schedule { first_s: Some(all.quantile_s(0.5)), ..Schedule::plain(Shape::Immediate, None) };
     }
     if on_ladder(tally, own) {

@@ -7,7 +7,7 @@ use crate::ingest::read_str;
 fn made(calls: u64, steps: u8, wait: impl Fn(u8, f64) -> f64) -> LoopTally {
     let table = read_str(r#"{"ts":"2026-03-10T09:00:00Z","status":200}"#);
     let spot = RowRef::of(&table, 0);
-    let (mut tally, mut seed) = (LoopTally::default(), 11_u64);
+    let (mut tally, mut seed) = (LoopTally { no_wait_us: 50_000, ..LoopTally::default() }, 11_u64);
     for _ in 0..calls {
         for step in 1..=steps {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
