@@ -15,6 +15,7 @@ mod classify;
 mod cli;
 mod common;
 mod config;
+mod conformance;
 mod diff;
 mod docs;
 mod failed_io;

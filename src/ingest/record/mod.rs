@@ -51,7 +51,7 @@ pub(in crate::ingest) use scalar::Scalar;
 pub use single::{Aside, Diagnosis, diagnose};
 pub(in crate::ingest) use spelled::spelled;
 pub use spellings::names as field_names;
-pub(in crate::ingest) use typed::Record;
+pub(in crate::ingest) use typed::{Record, Times};
 
 use crate::ingest::dialect::Dialect;
 use crate::model::{Time, Zone};
