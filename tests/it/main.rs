@@ -16,6 +16,7 @@ mod cli;
 mod common;
 mod config;
 mod convert;
+mod conformance;
 mod diff;
 mod docs;
 mod failed_io;

@@ -57,7 +57,7 @@ use sent::sent_at;
 pub(in crate::ingest) use sent::sent_of;
 pub use single::{Aside, Diagnosis, diagnose};
 pub use spellings::names as field_names;
-pub(in crate::ingest) use typed::Record;
+pub(in crate::ingest) use typed::{Record, Times};
 
 use crate::ingest::dialect::Dialect;
 use crate::model::{Time, Zone};
