@@ -7,16 +7,20 @@ mod config;
 mod form;
 mod names;
 mod numbers;
+mod page;
 mod schema;
+mod simulate;
 mod trace;
 
 pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
-pub(super) use compare::{DiffArgs, PageForm, PageOutput, TrendArgs};
+pub(super) use compare::{DiffArgs, TrendArgs};
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
+pub(super) use page::{PageForm, PageForms};
 pub(super) use schema::{SchemaArgs, SchemaOf};
+pub(super) use simulate::SimulateArgs;
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::{FormatName, timestamp};
@@ -61,6 +65,9 @@ pub(super) enum Command {
     /// Compare many reports in the order of their time: measures, jumps, problems that come and go
     #[command(after_help = EXIT_CODES)]
     Trend(TrendArgs),
+    /// Simulate what retry policies do to an endpoint of limited capacity
+    #[command(after_help = EXIT_CODES)]
+    Simulate(Box<SimulateArgs>),
     /// List the rules logs are judged by
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do

@@ -3,6 +3,7 @@
 mod analyze;
 mod anonymize;
 mod args;
+mod charts;
 mod classify;
 mod config;
 mod diff;
@@ -19,6 +20,7 @@ mod outputs;
 mod pages;
 mod rules;
 mod schema;
+mod simulate;
 mod summary;
 mod trace;
 mod trend;
@@ -37,6 +39,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Trend(args) => trend::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Explain(args) => explain::run(&args),

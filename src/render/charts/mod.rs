@@ -15,6 +15,7 @@ mod load;
 mod png;
 mod recovery;
 mod series;
+mod simulation;
 mod style;
 mod ticks;
 mod trend;
@@ -25,6 +26,7 @@ use super::compared;
 use crate::compare::Trend;
 use crate::model::Zone;
 use crate::report::{Backoff, Headroom, Histogram, IncidentRow, LoadCourse, LoadRow, RecoveryRow, Report, Window};
+use crate::simulate::Simulation;
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
@@ -58,6 +60,8 @@ pub enum ChartKind {
     Run,
     /// Measures night by night.
     Trend,
+    /// Attempts and waiting tasks by policy.
+    Simulation,
 }
 
 /// One chart, not drawn yet.
@@ -83,6 +87,7 @@ enum Data<'a> {
     Load(&'a LoadRow, &'a LoadCourse),
     Backoff(&'a Backoff),
     Trend(&'a Trend, Vec<String>),
+    Simulation(&'a Simulation),
 }
 
 /// All charts of a report: the fleet's attempts per call, each scope's headroom and load, incidents, whether retries
@@ -106,6 +111,15 @@ pub fn nights(trend: &Trend, zone: Zone) -> Chart<'_> {
     let title = "Retries, night by night".to_owned();
     let alt = trend::alt(&title, trend, &labels);
     Chart { name: "trend".to_owned(), title, alt, kind: ChartKind::Trend, data: Data::Trend(trend, labels) }
+}
+
+/// The chart of a simulation.
+#[must_use]
+pub fn simulation(simulation: &Simulation) -> Chart<'_> {
+    let title = "Served, refused and waiting by policy".to_owned();
+    let alt = simulation::alt(&title, simulation);
+    let data = Data::Simulation(simulation);
+    Chart { name: "simulation".to_owned(), title, alt, kind: ChartKind::Simulation, data }
 }
 
 /// The charts that are not about one run.
@@ -277,7 +291,8 @@ impl Chart<'_> {
             | Data::Load(..)
             | Data::Recovery(_)
             | Data::Backoff(_)
-            | Data::Trend(..) => style::HEIGHT,
+            | Data::Trend(..)
+            | Data::Simulation(_) => style::HEIGHT,
         }
     }
 
@@ -287,6 +302,7 @@ impl Chart<'_> {
             Data::Headroom(limits) => headroom::draw(canvas, &self.title, limits)?,
             Data::Backoff(entry) => backoff::draw(canvas, &self.title, entry)?,
             Data::Trend(trend, labels) => trend::draw(canvas, &self.title, trend, labels)?,
+            Data::Simulation(one) => simulation::draw(canvas, &self.title, one)?,
             Data::Incidents(list, window) => incidents::draw(canvas, &self.title, list, *window)?,
             Data::Load(row, course) => load::draw(canvas, &self.title, row, course)?,
             Data::Recovery(row) => recovery::draw(canvas, &self.title, row)?,

@@ -14,6 +14,7 @@ use super::sections;
 use crate::compare::{Diff, Trend};
 use crate::model::Zone;
 use crate::report::Report;
+use crate::simulate::Simulation;
 use std::io::{self, Write};
 
 /// Characters of the document: a comment on GitHub holds 65,536, and whoever posts it may add a line of their own.
@@ -49,4 +50,12 @@ pub fn diff(diff: &Diff, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
 /// When `out` fails.
 pub fn trend(trend: &Trend, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::trend(trend, &[], zone)).as_bytes())
+}
+
+/// Writes a simulation.
+///
+/// # Errors
+/// When `out` fails.
+pub fn simulation(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(blocks::document(&sections::simulation(simulation)).as_bytes())
 }

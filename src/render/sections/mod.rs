@@ -14,12 +14,14 @@ mod problems;
 mod recovery;
 mod retries;
 mod runs;
+mod simulation;
 mod steps;
 pub(in crate::render) mod trace;
 mod trend;
 mod who;
 
 pub(crate) use diff::diff;
+pub(crate) use simulation::simulation;
 pub(crate) use trend::trend;
 
 use super::charts::{ChartKind, fleet_charts};
