@@ -205,6 +205,11 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, short, help_heading = "Output")]
     pub(super) verbose: bool,
 
+    /// Say what the worst incident would have been under these policies (names as for simulate), and whether the model
+    /// says so reliably; by default none, fixed, exponential and full-jitter, more attempts, a gate
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', help_heading = "Output")]
+    pub(super) what_if: Vec<String>,
+
     /// Colour the report
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: Color,

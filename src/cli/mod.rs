@@ -24,6 +24,7 @@ mod simulate;
 mod summary;
 mod trace;
 mod trend;
+mod what_if;
 
 pub use args::Cli;
 pub use error::CliError;

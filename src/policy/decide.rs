@@ -76,6 +76,9 @@ impl Strategy {
         if failed.bucket == Bucket::Terminal {
             return Decision::Stop(Stop::Terminal);
         }
+        if self.seen.as_ref().is_some_and(|seen| seen.stops(progress.attempts, random)) {
+            return Decision::Stop(Stop::Attempts);
+        }
         if self.all_attempts().is_some_and(|most| u64::from(progress.attempts) >= most) {
             return Decision::Stop(Stop::Attempts);
         }

@@ -14,4 +14,4 @@ pub use arithmetic::{
 };
 pub use decide::{Decision, Failed, Progress, Reason, Stop};
 pub use random::Random;
-pub use strategy::{Breaker, SDK, SDK_ATTEMPTS, Strategy};
+pub use strategy::{Breaker, SDK, SDK_ATTEMPTS, Seen, SeenStep, Strategy};

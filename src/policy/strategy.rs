@@ -2,6 +2,7 @@
 
 use super::Random;
 use crate::model::{Jitter, Policy, Schedule};
+use std::sync::Arc;
 
 /// The waits of the official SDKs: 75 to 100% of half a second, doubling to 8 s
 /// (_constants.py: INITIAL_RETRY_DELAY, MAX_RETRY_DELAY; _base_client.py: `1 - 0.25 * random()`).
@@ -30,6 +31,42 @@ pub struct Strategy {
     pub retry_share: Option<f64>,
     /// So often an outer loop begins anew with all of the above.
     pub outer: u32,
+    /// Waits and ends as a log shows them, in place of schedule and attempts.
+    pub seen: Option<Arc<Seen>>,
+}
+
+/// What clients of a log did after each failure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// After the first failure of a call, the second, and so on; the last stands for all later ones.
+    pub steps: Vec<SeenStep>,
+}
+
+/// What they did after the nth failure of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeenStep {
+    /// How long those waited that went on, in seconds.
+    pub waits_s: Vec<f64>,
+    /// How many did not go on.
+    pub stopped: u64,
+}
+
+impl Seen {
+    fn step(&self, failure: u32) -> Option<&SeenStep> {
+        self.steps.get(failure.saturating_sub(1) as usize).or(self.steps.last())
+    }
+
+    /// Whether one of those clients stops after the nth failure.
+    pub(super) fn stops(&self, failure: u32, random: &mut Random) -> bool {
+        let Some(step) = self.step(failure) else { return true };
+        let all = step.waits_s.len() as f64 + step.stopped as f64;
+        step.waits_s.is_empty() || random.unit() * all < step.stopped as f64
+    }
+
+    fn wait_s(&self, failure: u32, random: &mut Random) -> f64 {
+        let waits = self.step(failure).map_or(&[][..], |step| &step.waits_s);
+        waits.get((random.unit() * waits.len() as f64) as usize).copied().unwrap_or(0.0)
+    }
 }
 
 /// A circuit breaker all calls share.
@@ -55,6 +92,7 @@ impl Strategy {
             breaker: None,
             retry_share: None,
             outer: 1,
+            seen: None,
         }
     }
 
@@ -81,7 +119,10 @@ impl Strategy {
 
     /// The wait after the nth failure of a call, the one before it having been `before_s`, in seconds.
     pub fn wait_s(&self, failure: u32, before_s: f64, random: &mut Random) -> f64 {
-        draw(&self.schedule, self.step(failure), before_s, random)
+        match &self.seen {
+            Some(seen) => seen.wait_s(failure, random),
+            None => draw(&self.schedule, self.step(failure), before_s, random),
+        }
     }
 
     /// Which step of the schedule comes after the nth failure: an outer loop waits by the same schedule, for each of

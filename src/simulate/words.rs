@@ -17,8 +17,10 @@ pub struct Named {
 const SHAPES: [&str; 9] =
     ["none", "immediate", "fixed", "exponential", "full-jitter", "equal-jitter", "decorrelated", "sdk", "declared"];
 /// What a word adds to them.
-const ADDITIONS: [&str; 7] = ["retry-after", "gate", "fallback", "budget", "breaker", "retry-budget", "layers"];
+const ADDITIONS: [&str; 8] =
+    ["retry-after", "gate", "fallback", "budget", "breaker", "retry-budget", "layers", "attempts"];
 
+const ATTEMPTS: u32 = 8;
 const FALLBACK_AFTER: u32 = 3;
 const BUDGET_S: f64 = 900.0;
 const BREAKER: Breaker = Breaker { failures: 5, open_s: 30.0 };
@@ -60,7 +62,7 @@ impl Terms {
             [one, other, ..] => return Err(format!("policy `{name}`: `{one}` and `{other}` are two ways to wait")),
         };
         for word in additions {
-            add(&mut strategy, word).map_err(|reason| format!("policy `{name}`: {reason}"))?;
+            add(&mut strategy, word)?;
         }
         Ok(strategy)
     }
@@ -104,6 +106,7 @@ fn add(strategy: &mut Strategy, word: &str) -> Result<(), String> {
             let share = number(name, figure, RETRY_SHARE, "retries for each first attempt, such as retry-budget=0.2")?;
             strategy.retry_share = Some(share);
         }
+        "attempts" => strategy.max_attempts = Some(count(name, figure, ATTEMPTS)?),
         "layers" => {
             let (inner, outer) = layers(figure)?;
             (strategy.max_attempts, strategy.outer) = (Some(inner), outer);

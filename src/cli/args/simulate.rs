@@ -1,18 +1,15 @@
 //! Arguments of `retrylens simulate`.
 
-use super::{ConfigFile, PageForms, numbers};
+use super::{ConfigFile, PageForms, ReadingArgs, numbers};
 use clap::Args;
 use std::path::PathBuf;
-
-/// Policies simulated where none is named.
-const POLICIES: &str = "none,fixed,exponential,full-jitter";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SimulateArgs {
     /// Policies: none, immediate, fixed, exponential, full-jitter, equal-jitter, decorrelated, sdk, or declared for that
     /// of retrylens.toml; joined by + with retry-after, gate, fallback=3, budget=900, breaker=5, retry-budget=0.2,
-    /// layers=4x3
-    #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = POLICIES, help_heading = "Policies")]
+    /// layers=4x3 (default: none, fixed, exponential and full-jitter; for a script that of retrylens.toml)
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', help_heading = "Policies")]
     pub(in crate::cli) policy: Vec<String>,
 
     /// Attempts of a task, the first included; several, joined by commas, are compared (default: 5)
@@ -42,6 +39,22 @@ pub(in crate::cli) struct SimulateArgs {
     /// Every policy ends a call that goes on for longer, in seconds; without --attempts, nothing else does
     #[arg(long, value_name = "SECONDS", value_parser = numbers::positive, help_heading = "Policies")]
     pub(in crate::cli) budget: Option<f64>,
+
+    /// Take arrivals, capacity and waits from an incident of these logs, and replay each policy on it (repeatable)
+    #[arg(long, value_name = "INPUT", help_heading = "From a log", conflicts_with_all = ["script", "emit"])]
+    pub(in crate::cli) from_log: Vec<String>,
+
+    /// Replay the incident of this number, as analyze lists them (default: the one with most failed attempts)
+    #[arg(long, value_name = "N", value_parser = numbers::count, help_heading = "From a log", requires = "from_log")]
+    pub(in crate::cli) incident: Option<u32>,
+
+    #[command(flatten)]
+    pub(in crate::cli) reading: ReadingArgs,
+
+    /// Show one call of the first policy against a server that answers so: HTTP statuses, 429(2) for a retry-after of 2 s,
+    /// 529* for ever, ok, mid for an overload inside a stream, timeout, reset, spend-cap, quota, window, too-long, refused
+    #[arg(long, value_name = "ANSWERS", help_heading = "Endpoint", conflicts_with_all = ["emit", "charts"])]
+    pub(in crate::cli) script: Option<String>,
 
     /// Tasks
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = numbers::count, help_heading = "Endpoint")]

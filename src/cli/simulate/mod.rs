@@ -1,5 +1,8 @@
 //! `retrylens simulate`: what policies do to an endpoint of limited capacity.
 
+mod emit;
+mod from_log;
+mod script;
 mod terms;
 
 use super::args::{PageForm, SimulateArgs};
@@ -15,19 +18,29 @@ pub(super) fn run(args: &SimulateArgs) -> Result<u8, CliError> {
     let pages = Pages::parse(&args.page, Zone::UTC, &[])?;
     let config = config::load(&args.config)?;
     let terms = terms::terms(args, &config);
+    if !args.from_log.is_empty() {
+        return from_log::run(args, &config, &pages);
+    }
+    if let Some(script) = &args.script {
+        return script::run(args, script, &terms, &pages);
+    }
+    let names = terms::names(&args.policy, &["none", "fixed", "exponential", "full-jitter"]);
     let variation = Variation {
         attempts: if args.attempts.is_empty() { vec![terms::ATTEMPTS] } else { args.attempts.clone() },
         capacities: args.capacity.clone(),
         seed: args.seed,
         seeds: u64::from(args.seeds),
     };
-    let cases = cases(&args.policy, &terms, &variation).map_err(CliError::Usage)?;
+    let cases = cases(&names, &terms, &variation).map_err(CliError::Usage)?;
     let endpoint = terms::endpoint(args)?;
     let setup = |capacity| Setup {
         capacity: endpoint.of(capacity),
         second: endpoint.of(args.second_capacity.unwrap_or(capacity)),
         ..endpoint.setup.clone()
     };
+    if let Some(path) = &args.emit {
+        emit::write(path, args, &cases, setup)?;
+    }
     let simulation = Simulation::new(terms::model(args, &terms, &endpoint), study(&cases, &variation, setup));
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
         PageForm::Text => text::simulation(&simulation, &request.text, out),

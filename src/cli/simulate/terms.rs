@@ -1,14 +1,21 @@
 //! What the arguments say of policies and of the endpoint.
 
-use super::super::args::SimulateArgs;
+use super::super::args::{InputArgs, SimulateArgs};
 use super::super::error::CliError;
+use super::super::inputs;
 use crate::config::{Config, did_you_mean};
+use crate::ingest;
 use crate::model::{Jitter, Schedule};
 use crate::policy::Strategy;
-use crate::simulate::{Arrivals, Capacity, Model, Service, Setup, Terms};
+use crate::simulate::{Arrivals, Capacity, Model, Service, Setup, Terms, arrivals_of};
 
 /// Attempts of a task where nothing says otherwise.
 pub(super) const ATTEMPTS: u32 = 5;
+
+/// The policies named, or those of `default`.
+pub(super) fn names(named: &[String], default: &[&str]) -> Vec<String> {
+    if named.is_empty() { default.iter().map(|name| (*name).to_owned()).collect() } else { named.to_vec() }
+}
 
 /// What holds for every policy, and the policy that the configuration declares.
 pub(super) fn terms(args: &SimulateArgs, config: &Config) -> Terms {
@@ -72,12 +79,23 @@ fn arrivals(args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String),
             let words = format!("{figure} a second, independent of each other");
             Ok((Arrivals::Poisson(args.tasks, steps_per_s / rate), words))
         }
+        "log" if !figure.is_empty() => log(figure, args, steps_per_s),
         _ => {
             let known = "there are burst, poisson=RATE and log=FILE";
             let like = did_you_mean(word, ["burst", "poisson", "log"], known);
             Err(CliError::Usage(format!("--arrivals {text}: no such arrivals{like}")))
         }
     }
+}
+
+/// The first attempts of the calls of a log, by their clock.
+fn log(path: &str, args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String), CliError> {
+    let input = InputArgs { inputs: vec![path.to_owned()], reading: args.reading.clone() };
+    let ingested = inputs::open(&input, args.page.verbose, |_| ())?.read(ingest::read)?;
+    let times = arrivals_of(&ingested.table, args.reading.complete);
+    let first = times.first().copied().unwrap_or(0);
+    let steps = times.iter().map(|us| ((us - first) as f64 / 1e6 * steps_per_s) as u64).collect();
+    Ok((Arrivals::At(steps), format!("as the calls of {path}")))
 }
 
 fn service(args: &SimulateArgs, steps_per_s: f64) -> Result<Option<Service>, CliError> {

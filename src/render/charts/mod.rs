@@ -13,9 +13,9 @@ mod histogram;
 mod incidents;
 mod load;
 mod png;
+mod policies;
 mod recovery;
 mod series;
-mod simulation;
 mod style;
 mod ticks;
 mod trend;
@@ -26,7 +26,7 @@ use super::compared;
 use crate::compare::Trend;
 use crate::model::Zone;
 use crate::report::{Backoff, Headroom, Histogram, IncidentRow, LoadCourse, LoadRow, RecoveryRow, Report, Window};
-use crate::simulate::Simulation;
+use crate::simulate::{Counterfactual, Simulation};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
@@ -61,7 +61,7 @@ pub enum ChartKind {
     /// Measures night by night.
     Trend,
     /// Attempts and waiting tasks by policy.
-    Simulation,
+    Policies,
 }
 
 /// One chart, not drawn yet.
@@ -87,7 +87,7 @@ enum Data<'a> {
     Load(&'a LoadRow, &'a LoadCourse),
     Backoff(&'a Backoff),
     Trend(&'a Trend, Vec<String>),
-    Simulation(&'a Simulation),
+    Policies(policies::Policies<'a>),
 }
 
 /// All charts of a report: the fleet's attempts per call, each scope's headroom and load, incidents, whether retries
@@ -116,10 +116,19 @@ pub fn nights(trend: &Trend, zone: Zone) -> Chart<'_> {
 /// The chart of a simulation.
 #[must_use]
 pub fn simulation(simulation: &Simulation) -> Chart<'_> {
-    let title = "Served, refused and waiting by policy".to_owned();
-    let alt = simulation::alt(&title, simulation);
-    let data = Data::Simulation(simulation);
-    Chart { name: "simulation".to_owned(), title, alt, kind: ChartKind::Simulation, data }
+    by_policy("simulation", "Served, refused and waiting by policy", policies::of_simulation(simulation))
+}
+
+/// The chart of an incident under other policies.
+#[must_use]
+pub fn what_if(told: &Counterfactual) -> Chart<'_> {
+    by_policy("what-if", "The worst incident under other policies", policies::of_counterfactual(told))
+}
+
+fn by_policy<'a>(name: &str, title: &str, policies: policies::Policies<'a>) -> Chart<'a> {
+    let alt = policies::alt(title, &policies);
+    let (name, title) = (name.to_owned(), title.to_owned());
+    Chart { name, title, alt, kind: ChartKind::Policies, data: Data::Policies(policies) }
 }
 
 /// The charts that are not about one run.
@@ -135,6 +144,7 @@ fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
     charts
         .extend(courses.filter(|(_, course)| load::is_worth_it(course)).map(|(row, course)| flow(row, course, names)));
     charts.extend(timeline(report, names));
+    charts.extend(report.counterfactual.iter().filter(|told| told.holds).map(what_if));
     let tried = report.recovery.iter().filter(|row| recovery::steps(row).len() > 1);
     charts.extend(tried.take(RECOVERIES).map(|row| curve(row, names)));
     let mut loops: Vec<&Backoff> = report.backoff.iter().filter(|one| one.schedule != "cannot_tell").collect();
@@ -292,7 +302,7 @@ impl Chart<'_> {
             | Data::Recovery(_)
             | Data::Backoff(_)
             | Data::Trend(..)
-            | Data::Simulation(_) => style::HEIGHT,
+            | Data::Policies(_) => style::HEIGHT,
         }
     }
 
@@ -302,7 +312,7 @@ impl Chart<'_> {
             Data::Headroom(limits) => headroom::draw(canvas, &self.title, limits)?,
             Data::Backoff(entry) => backoff::draw(canvas, &self.title, entry)?,
             Data::Trend(trend, labels) => trend::draw(canvas, &self.title, trend, labels)?,
-            Data::Simulation(one) => simulation::draw(canvas, &self.title, one)?,
+            Data::Policies(all) => policies::draw(canvas, &self.title, all)?,
             Data::Incidents(list, window) => incidents::draw(canvas, &self.title, list, *window)?,
             Data::Load(row, course) => load::draw(canvas, &self.title, row, course)?,
             Data::Recovery(row) => recovery::draw(canvas, &self.title, row)?,
