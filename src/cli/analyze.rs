@@ -7,7 +7,7 @@ use super::error::{CliError, IO_FAILED};
 use super::forms::Ending;
 use super::judging::{Judged, judged};
 use super::outputs::Outputs;
-use super::{config, inputs, message};
+use super::{config, inputs, message, what_if};
 use crate::compare::Baseline;
 use crate::render::untold;
 use crate::report::{Report, build};
@@ -20,7 +20,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let rules = config::select(&config, &args.select, &args.ignore)?;
     let options = config::options(&config, rules, &args.input)?;
-    let Judged { ingested, settled, notice } = judged(args, &outputs, config.dialect(), &options)?;
+    let Judged { ingested, settled, notice, is_whole } = judged(args, &outputs, config.dialect(), &options)?;
     let judgement = settled.attach(&ingested.table);
     let mut report = build(&ingested, &judgement, &options.rules);
     if report.ledger.attempts == 0 {
@@ -31,6 +31,11 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     report.notices.extend(inputs::unmatched(&judgement, &options.filter));
     report.notices.extend(ingested.notes.iter().cloned());
     config::note(&config, &options, &judgement, &mut report);
+    if is_whole {
+        let question = what_if::question(&config, &args.what_if, options.complete);
+        report.counterfactual = what_if::worst(&judgement.fleet, &question)?;
+    }
+    report.notices.extend(what_if::notice(args, &report, is_whole));
     if let Some(baseline) = baseline {
         baseline.mark(&mut report);
     }

@@ -8,17 +8,21 @@ mod convert;
 mod form;
 mod names;
 mod numbers;
+mod page;
 mod schema;
+mod simulate;
 mod trace;
 
 pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
-pub(super) use compare::{DiffArgs, PageForm, PageOutput, TrendArgs};
+pub(super) use compare::{DiffArgs, TrendArgs};
 pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
 pub(super) use convert::ConvertArgs;
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
+pub(super) use page::{PageForm, PageForms};
 pub(super) use schema::{SchemaArgs, SchemaOf};
+pub(super) use simulate::SimulateArgs;
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::{FormatName, timestamp};
@@ -66,6 +70,9 @@ pub(super) enum Command {
     /// Compare many reports in the order of their time: measures, jumps, problems that come and go
     #[command(after_help = EXIT_CODES)]
     Trend(TrendArgs),
+    /// Simulate what retry policies do to an endpoint of limited capacity
+    #[command(after_help = EXIT_CODES)]
+    Simulate(Box<SimulateArgs>),
     /// List the rules logs are judged by
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do
@@ -202,6 +209,11 @@ pub(super) struct AnalyzeArgs {
     /// Show every problem and run, however small
     #[arg(long, short, help_heading = "Output")]
     pub(super) verbose: bool,
+
+    /// Say what the worst incident would have been under these policies (names as for simulate), and whether the model
+    /// says so reliably; by default none, fixed, exponential and full-jitter, more attempts, a gate
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', help_heading = "Output")]
+    pub(super) what_if: Vec<String>,
 
     /// Colour the report
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]

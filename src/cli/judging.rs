@@ -19,6 +19,8 @@ pub(super) struct Judged {
     pub(super) ingested: Ingested,
     pub(super) settled: Settled,
     pub(super) notice: Option<String>,
+    /// Every attempt is held in memory.
+    pub(super) is_whole: bool,
 }
 
 /// Reads the inputs of `args`, whose words `dialect` explains, and judges them by `options`.
@@ -36,7 +38,7 @@ pub(super) fn judged(
     if !is_bounded(args, outputs, &reading.sources)? {
         let ingested = reading.read(ingest::read)?;
         let settled = judge(&ingested.table, options).detach();
-        return Ok(Judged { ingested, settled, notice: None });
+        return Ok(Judged { ingested, settled, notice: None, is_whole: true });
     }
     let mut rolling = Rolling::new(options);
     let mut ingested = reading.read(|sources, how, progress| {
@@ -49,7 +51,7 @@ pub(super) fn judged(
              calls may be cut apart. Sort the log by time, or use --memory whole."
         )
     });
-    Ok(Judged { ingested, settled, notice })
+    Ok(Judged { ingested, settled, notice, is_whole: false })
 }
 
 fn is_bounded(args: &AnalyzeArgs, outputs: &Outputs, sources: &[Source]) -> Result<bool, CliError> {

@@ -3,6 +3,7 @@
 mod analyze;
 mod anonymize;
 mod args;
+mod charts;
 mod classify;
 mod config;
 mod convert;
@@ -20,9 +21,11 @@ mod outputs;
 mod pages;
 mod rules;
 mod schema;
+mod simulate;
 mod summary;
 mod trace;
 mod trend;
+mod what_if;
 
 pub use args::Cli;
 pub use error::CliError;
@@ -39,6 +42,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Convert(args) => convert::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Trend(args) => trend::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -52,6 +52,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         headroom: headroom(fleet),
         incidents,
         incidents_omitted,
+        counterfactual: None,
         recovery: recovery::recovery(fleet),
         load: load::load(fleet),
         layers: layers::layers(fleet),

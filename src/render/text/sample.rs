@@ -56,6 +56,7 @@ pub(in crate::render) fn clean() -> Report {
         headroom: vec![drain("anthropic claude-opus-4-1", LimitKind::Requests, 4000, 0.6, 0)],
         incidents: Vec::new(),
         incidents_omitted: 0,
+        counterfactual: None,
         recovery: Vec::new(),
         load: measures::load(),
         layers: Vec::new(),
