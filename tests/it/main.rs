@@ -19,6 +19,8 @@ mod diff;
 mod docs;
 mod failed_io;
 mod first_screen;
+#[cfg(unix)]
+mod follow;
 mod form_schemas;
 mod formats;
 mod formats_agents;
@@ -44,6 +46,7 @@ mod report_schema;
 mod reports;
 mod rules;
 mod sarif;
+mod shell;
 mod streams;
 mod trace;
 mod trend;
