@@ -5,30 +5,34 @@ mod classify;
 mod compare;
 mod config;
 mod convert;
+mod follow;
 mod form;
 mod names;
 mod numbers;
 mod page;
 mod schema;
 mod simulate;
+mod shell;
 mod trace;
 
 pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
 pub(super) use compare::{DiffArgs, TrendArgs};
-pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
+pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile, InitArgs};
 pub(super) use convert::ConvertArgs;
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
 pub(super) use page::{PageForm, PageForms};
 pub(super) use schema::{SchemaArgs, SchemaOf};
 pub(super) use simulate::SimulateArgs;
+pub(super) use shell::{CompletionsArgs, ManArgs};
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::{FormatName, timestamp};
 use crate::model::{Severity, Time, Zone};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Reads per-attempt logs of model API clients and tells which retries helped, which could not, and what to change.
 #[derive(Debug, Parser)]
@@ -82,11 +86,15 @@ pub(super) enum Command {
     /// Say what one error is and what a client should do about it
     #[command(after_help = EXIT_CODES)]
     Classify(ClassifyArgs),
-    /// Show the configuration in force, or the schema of retrylens.toml
+    /// Show the configuration in force, the schema of retrylens.toml, or write one for a log
     #[command(after_help = EXIT_CODES)]
     Config(ConfigArgs),
     /// Print the JSON Schema of a form of the report
     Schema(SchemaArgs),
+    /// Print a script that completes commands and options in a shell
+    Completions(CompletionsArgs),
+    /// Print a manual page, or write all of them
+    Man(ManArgs),
 }
 
 /// What an analysis holds in memory.
@@ -165,6 +173,12 @@ pub(super) struct AnalyzeArgs {
     /// What is held in memory: every attempt, or open calls only; auto: open calls from 4 GiB of logs on
     #[arg(long, value_enum, default_value_t = Memory::Auto, value_name = "HOW", help_heading = "Running")]
     pub(super) memory: Memory,
+
+    /// Go on while the logs grow: rewrite the files of --output every SECONDS (2), print findings on standard error as
+    /// they settle; an interrupt ends it with the report and the exit code of the whole
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "2",
+          value_parser = follow::interval, help_heading = "Running")]
+    pub(super) follow: Option<Duration>,
 
     /// Judge only by these rules: codes, prefixes or names, comma-separated (RL101, RL3)
     #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Judging")]

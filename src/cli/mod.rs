@@ -1,20 +1,25 @@
 //! The command line: one file a subcommand, and the conventions they share.
 
+mod analysis;
 mod analyze;
 mod anonymize;
 mod args;
 mod charts;
 mod classify;
+mod completions;
 mod config;
 mod convert;
 mod diff;
 mod error;
 mod explain;
+mod follow;
 mod formats;
 mod forms;
+mod init;
 mod inputs;
 mod interrupt;
 mod judging;
+mod man;
 mod message;
 mod output;
 mod outputs;
@@ -49,6 +54,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Classify(args) => classify::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

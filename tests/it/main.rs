@@ -21,6 +21,8 @@ mod diff;
 mod docs;
 mod failed_io;
 mod first_screen;
+#[cfg(unix)]
+mod follow;
 mod form_schemas;
 mod formats;
 mod formats_agents;
@@ -46,6 +48,7 @@ mod report_schema;
 mod reports;
 mod rules;
 mod sarif;
+mod shell;
 mod streams;
 mod trace;
 mod trend;
