@@ -8,6 +8,8 @@ mod form;
 mod names;
 mod numbers;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
 mod trace;
 
 pub(super) use anonymize::AnonymizeArgs;
@@ -17,6 +19,8 @@ pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
+#[cfg(feature = "serve")]
+pub(super) use serve::{Bodies, CheckArgs, ListenArgs, RecordArgs, StubArgs};
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::{FormatName, timestamp};
@@ -70,6 +74,14 @@ pub(super) enum Command {
     /// Say what one error is and what a client should do about it
     #[command(after_help = EXIT_CODES)]
     Classify(ClassifyArgs),
+    /// Play a provider that fails on a schedule, on loopback, and count what clients send
+    #[cfg(feature = "serve")]
+    #[command(after_help = EXIT_CODES)]
+    Stub(StubArgs),
+    /// Stand in front of a provider, change nothing, and write a record of each attempt
+    #[cfg(feature = "serve")]
+    #[command(after_help = EXIT_CODES)]
+    Record(RecordArgs),
     /// Show the configuration in force, or the schema of retrylens.toml
     #[command(after_help = EXIT_CODES)]
     Config(ConfigArgs),

@@ -5,6 +5,8 @@ mod attempt;
 mod client;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
+#[cfg(feature = "serve")]
+mod error_fields;
 pub(in crate::ingest) mod error_keys;
 mod failures;
 pub(in crate::ingest) mod fields;
@@ -39,6 +41,8 @@ mod words;
 pub(in crate::ingest) use attempt::{
     body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, sent_at, take, ttft_ms_plus_1,
 };
+#[cfg(feature = "serve")]
+pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};
