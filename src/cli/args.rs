@@ -11,8 +11,10 @@ mod names;
 mod numbers;
 mod page;
 mod schema;
-mod simulate;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
+mod simulate;
 mod trace;
 
 pub(super) use anonymize::AnonymizeArgs;
@@ -24,8 +26,10 @@ pub(super) use form::Form;
 pub(super) use names::NameArgs;
 pub(super) use page::{PageForm, PageForms};
 pub(super) use schema::{SchemaArgs, SchemaOf};
-pub(super) use simulate::SimulateArgs;
+#[cfg(feature = "serve")]
+pub(super) use serve::{Bodies, CheckArgs, ListenArgs, RecordArgs, StubArgs};
 pub(super) use shell::{CompletionsArgs, ManArgs};
+pub(super) use simulate::SimulateArgs;
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::{FormatName, timestamp};
@@ -86,6 +90,14 @@ pub(super) enum Command {
     /// Say what one error is and what a client should do about it
     #[command(after_help = EXIT_CODES)]
     Classify(ClassifyArgs),
+    /// Play a provider that fails on a schedule, on loopback, and count what clients send
+    #[cfg(feature = "serve")]
+    #[command(after_help = EXIT_CODES)]
+    Stub(StubArgs),
+    /// Stand in front of a provider, change nothing, and write a record of each attempt
+    #[cfg(feature = "serve")]
+    #[command(after_help = EXIT_CODES)]
+    Record(RecordArgs),
     /// Show the configuration in force, the schema of retrylens.toml, or write one for a log
     #[command(after_help = EXIT_CODES)]
     Config(ConfigArgs),

@@ -5,6 +5,8 @@ mod analyze;
 mod anonymize;
 mod args;
 mod charts;
+#[cfg(feature = "serve")]
+mod check;
 mod classify;
 mod completions;
 mod config;
@@ -24,9 +26,15 @@ mod message;
 mod output;
 mod outputs;
 mod pages;
+#[cfg(feature = "serve")]
+mod record;
 mod rules;
 mod schema;
+#[cfg(feature = "serve")]
+mod server;
 mod simulate;
+#[cfg(feature = "serve")]
+mod stub;
 mod summary;
 mod trace;
 mod trend;
@@ -52,6 +60,10 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Formats(args) => formats::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Classify(args) => classify::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Stub(args) => stub::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Record(args) => record::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -83,7 +83,8 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
     let visits = visits(table, incident, complete);
     let from = visits.first()?.attempts.first()?.sent;
     let since = |time: Time| time.us_since(from).max(0).unsigned_abs();
-    let seats: Vec<Seat> = visits.iter().flat_map(|visit| &visit.attempts).map(|one| seat(one, since(one.sent))).collect();
+    let seats: Vec<Seat> =
+        visits.iter().flat_map(|visit| &visit.attempts).map(|one| seat(one, since(one.sent))).collect();
     let served = visits.iter().filter(|visit| visit.is_served()).count() as u64;
     let last = seats.iter().map(|seat| seat.at).max()?;
     let refused = seats.iter().filter(|seat| !seat.ok).count() as u64;

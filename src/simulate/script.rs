@@ -83,9 +83,7 @@ fn failure(name: &str) -> Option<Failure<'static>> {
         "mid" => Failure { mid_stream: true, ..of(200, "overloaded_error") },
         "timeout" => Failure { kind: Some(Kind::Timeout), ..Failure::default() },
         "reset" => Failure { kind: Some(Kind::Connection), ..Failure::default() },
-        "spend-cap" => {
-            Failure { error_code: Some("enforced_spend_limit_reached"), ..of(429, "rate_limit_error") }
-        }
+        "spend-cap" => Failure { error_code: Some("enforced_spend_limit_reached"), ..of(429, "rate_limit_error") },
         "quota" => Failure { error_code: Some("insufficient_quota"), ..of(429, "insufficient_quota") },
         "window" => Failure { window_rejected: true, ..of(429, "rate_limit_error") },
         "too-long" => Failure { error_code: Some("context_length_exceeded"), ..of(400, "invalid_request_error") },

@@ -111,14 +111,8 @@ impl Decoder for DebugDecoder {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        std::mem::take(&mut self.calls).iter().for_each(|call| give(call, sink));
+        std::mem::take(&mut self.calls).iter().for_each(|call| call.give(sink));
     }
-}
-
-/// Gives the attempts of a call. The line of a request of which nothing became stands for none.
-fn give(call: &Call, sink: &mut Sink<'_>) {
-    let given = call.give(sink);
-    (given..call.attempts.len()).for_each(|_| sink.noise());
 }
 
 impl DebugDecoder {
@@ -155,7 +149,7 @@ impl DebugDecoder {
                     if let Some(attempt) = call.attempts.last_mut() {
                         (attempt.ended, attempt.status) = (Some(moment), Some(200));
                     }
-                    give(&call, sink);
+                    call.give(sink);
                 }
             }
             Message::GaveUp => {
@@ -165,7 +159,7 @@ impl DebugDecoder {
                     if let Some(attempt) = call.attempts.last_mut() {
                         attempt.will_retry = Some(false);
                     }
-                    give(&call, sink);
+                    call.give(sink);
                 }
             }
         }
@@ -180,7 +174,7 @@ impl DebugDecoder {
 
     fn open(&mut self, sink: &mut Sink<'_>) -> usize {
         if self.calls.len() >= MOST_CALLS {
-            give(&self.calls.remove(0), sink);
+            self.calls.remove(0).give(sink);
         }
         self.named += 1;
         let name = Some(format!("call-{}", self.named));

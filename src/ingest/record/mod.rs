@@ -6,6 +6,8 @@ mod begun;
 mod client;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
+#[cfg(feature = "serve")]
+mod error_fields;
 pub(in crate::ingest) mod error_keys;
 mod failures;
 pub(in crate::ingest) mod fields;
@@ -43,6 +45,8 @@ pub(in crate::ingest) use attempt::{
     body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, take, ttft_ms_plus_1,
 };
 pub(in crate::ingest) use begun::Begun;
+#[cfg(feature = "serve")]
+pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};

@@ -1,7 +1,7 @@
 //! One client against a scripted server, attempt by attempt.
 
 use crate::model::units::{capital, seconds};
-use crate::render::document::{Cell, Block, Column, Document, Rich, Row, Section, Sign, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Document, Rich, Row, Section, Sign, Table, Tone};
 use crate::render::words::counted;
 use crate::simulate::{ScriptedAttempt, ScriptedCall};
 
