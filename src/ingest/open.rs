@@ -4,7 +4,7 @@
 use super::account::{Account, Reading};
 use super::conventions::Conventions;
 use super::dialect::Dialect;
-use super::envelope::{ENVELOPES, Envelope, Inner};
+use super::envelope::{ENVELOPES, Envelope, Inner, LAST};
 use super::format::{Decoder, Format, Framing, Match, Order, Share};
 use super::formats::{self, FORMATS};
 use super::head::Head;
@@ -170,9 +170,26 @@ impl Front<'_> {
             };
             match envelope {
                 Some(envelope) => wrapping.envelopes.push(envelope),
-                None => return Understood { wrapping, format, fit },
+                None => return self.texts(Understood { wrapping, format, fit }),
             }
         }
+    }
+
+    /// The same, unless nothing was found and messages of a logger that writes JSON are lines of a format of text.
+    fn texts(&self, found: Understood) -> Understood {
+        let is_open = found.fit == Match::No && found.wrapping.envelopes.len() < MOST_ENVELOPES;
+        if !is_open || !Head::new(self.front, self.habits.dialect).text().contains('{') {
+            return found;
+        }
+        let mut wrapping = found.wrapping.clone();
+        wrapping.envelopes.push(LAST);
+        let unwrapped = self.unwrapped(&wrapping);
+        let head = Head::new_of(&unwrapped.bytes, self.front.len() < FRONT, self.habits.dialect);
+        let (format, fit) = match self.habits.format {
+            Some(format) => (format, format.detect(&head)),
+            None => detect(&head),
+        };
+        if fit == Match::No || format.gives_native() { found } else { Understood { wrapping, format, fit } }
     }
 
     fn unwrapped(&self, wrapping: &Wrapping) -> Unwrapped {
