@@ -6,7 +6,7 @@ use super::args::Form;
 use super::error::{CliError, IO_FAILED};
 use super::forms::Ending;
 use super::outputs::Outputs;
-use super::{config, inputs, message};
+use super::{config, inputs, message, what_if};
 use crate::anonymize::Anonymizer;
 use crate::compare::Baseline;
 use crate::config::Config;
@@ -42,13 +42,15 @@ impl<'a> Analysis<'a> {
         self.config.dialect()
     }
 
-    /// The report of what was read and judged by `options`, as it is shown, and how the program ends with it.
+    /// The report of what was read and judged by `options`, as it is shown, and how the program ends with it. With every
+    /// attempt in memory (`is_whole`), it says what other policies would have done.
     pub(super) fn report(
         &self,
         ingested: &Ingested,
         judgement: &Judgement<'_>,
         options: &Options,
         notice: Option<String>,
+        is_whole: bool,
     ) -> Result<(Report, Ending), CliError> {
         let args = self.args;
         let mut report = build(ingested, judgement, &options.rules);
@@ -60,6 +62,11 @@ impl<'a> Analysis<'a> {
         report.notices.extend(inputs::unmatched(judgement, &options.filter));
         report.notices.extend(ingested.notes.iter().cloned());
         config::note(&self.config, options, judgement, &mut report);
+        if is_whole {
+            let question = what_if::question(&self.config, &args.what_if, options.complete);
+            report.counterfactual = what_if::worst(&judgement.fleet, &question)?;
+        }
+        report.notices.extend(what_if::notice(args, &report, is_whole));
         if let Some(baseline) = &self.baseline {
             baseline.mark(&mut report);
         }

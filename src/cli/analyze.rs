@@ -12,8 +12,8 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
         return follow::run(&analysis, interval);
     }
     inputs::start(&args.input)?;
-    let Judged { ingested, settled, notice } = judged(&analysis, &analysis.options, true)?;
+    let Judged { ingested, settled, notice, is_whole } = judged(&analysis, &analysis.options, true)?;
     let judgement = settled.attach(&ingested.table);
-    let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice)?;
+    let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice, is_whole)?;
     analysis.write(&ingested, &report, ending)
 }

@@ -47,14 +47,18 @@ fn discovered() -> Option<PathBuf> {
 
 /// How to judge what `input` asks for by a file.
 pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, input: &InputArgs) -> Result<Options, CliError> {
-    Ok(Options {
+    Ok(Options { complete: input.complete, filter: inputs::filter(input)?, ..judging(config, rules) })
+}
+
+/// How to judge everything by a file.
+pub(super) fn judging(config: &Config, rules: Vec<&'static Rule>) -> Options {
+    Options {
         settings: config.settings(),
-        complete: input.complete,
-        filter: inputs::filter(input)?,
         rules,
         severities: config.severities(),
         suppressions: config.suppressions(today()),
-    })
+        ..Options::default()
+    }
 }
 
 /// Suppressions named in one notice.

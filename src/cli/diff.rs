@@ -20,7 +20,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     if args.old == "-" && args.new == "-" {
         return Err(CliError::Usage("standard input can be one of the two sides only".to_owned()));
     }
-    let pages = Pages::parse(&args.page, args.reading.tz, &files([&args.old, &args.new]))?;
+    let pages = Pages::parse(&args.page.forms, args.reading.tz, &files([&args.old, &args.new]))?;
     let anonymizer = anonymizer(&args.page.anonymize)?;
     let config = config::load(&args.config)?;
     let (old, old_unread) = side(&args.old, args.reading.clone(), &config)?;

@@ -71,12 +71,12 @@ impl Log<'_> {
                 if ingested.table.rows.is_empty() {
                     return Err(CliError::NoAttempts("no attempt so far".to_owned()));
                 }
-                analysis.report(ingested, &judge(&ingested.table, &options), &options, None)?
+                analysis.report(ingested, &judge(&ingested.table, &options), &options, None, true)?
             }
             None => {
-                let Judged { ingested, settled, notice } = judged(analysis, &options, false)?;
+                let Judged { ingested, settled, notice, is_whole } = judged(analysis, &options, false)?;
                 let judgement = settled.attach(&ingested.table);
-                analysis.report(&ingested, &judgement, &options, notice)?
+                analysis.report(&ingested, &judgement, &options, notice, is_whole)?
             }
         };
         analysis.outputs.write_reports(&report, analysis.args, ending)?;
@@ -93,14 +93,14 @@ impl Log<'_> {
             _ => None,
         };
         let Some(following) = following else {
-            let Judged { ingested, settled, notice } = judged(analysis, &analysis.options, true)?;
+            let Judged { ingested, settled, notice, is_whole } = judged(analysis, &analysis.options, true)?;
             let judgement = settled.attach(&ingested.table);
-            let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice)?;
+            let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice, is_whole)?;
             return analysis.write(&ingested, &report, ending);
         };
         let ingested = following.finish()?;
         let judgement = judge(&ingested.table, &analysis.options);
-        let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, None)?;
+        let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, None, true)?;
         drop(judgement);
         analysis.write(&ingested, &report, ending)
     }

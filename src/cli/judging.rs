@@ -20,6 +20,8 @@ pub(super) struct Judged {
     pub(super) ingested: Ingested,
     pub(super) settled: Settled,
     pub(super) notice: Option<String>,
+    /// Every attempt is held in memory.
+    pub(super) is_whole: bool,
 }
 
 /// Reads the inputs of an analysis and judges them by `options`; `aloud` says on standard error what is to be known of
@@ -31,7 +33,7 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
     if !is_bounded(args, outputs, &reading.sources)? {
         let ingested = reading.read(ingest::read)?;
         let settled = judge(&ingested.table, options).detach();
-        return Ok(Judged { ingested, settled, notice: None });
+        return Ok(Judged { ingested, settled, notice: None, is_whole: true });
     }
     let mut rolling = Rolling::new(options);
     let mut ingested = reading.read(|sources, how, progress| {
@@ -44,7 +46,7 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
              calls may be cut apart. Sort the log by time, or use --memory whole."
         )
     });
-    Ok(Judged { ingested, settled, notice })
+    Ok(Judged { ingested, settled, notice, is_whole: false })
 }
 
 /// What an analysis asks of those who read for it.

@@ -2,6 +2,7 @@
 
 use super::args::AnalyzeArgs;
 use super::args::Form;
+use super::charts::{make_folder, write as write_chart};
 use super::error::CliError;
 use super::forms::Ending;
 use super::{output, summary};
@@ -188,13 +189,7 @@ fn write_table(frame: &Frame, tables: Tables, folder: &Path) -> Result<(), CliEr
     })
 }
 
-fn make_folder(folder: &Path) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| CliError::Output { path: folder.to_owned(), reason: error.to_string() })
-}
-
 fn write_charts(report: &Report, folder: &Path) -> Result<(), CliError> {
-    let failed = |path: &Path, reason: String| CliError::Output { path: path.to_owned(), reason };
     make_folder(folder)?;
     let mut runs = 0;
     for chart in charts::charts(report) {
@@ -204,12 +199,7 @@ fn write_charts(report: &Report, folder: &Path) -> Result<(), CliError> {
                 continue;
             }
         }
-        let svg = folder.join(format!("{}.svg", chart.name));
-        let image = chart.svg().map_err(|error| failed(&svg, error.to_string()))?;
-        output::write_file(&svg, |out| out.write_all(image.as_bytes()))?;
-        let png = folder.join(format!("{}.png", chart.name));
-        let image = chart.png().map_err(|error| failed(&png, error.to_string()))?;
-        output::write_file(&png, |out| out.write_all(&image))?;
+        write_chart(folder, &chart)?;
     }
     Ok(())
 }

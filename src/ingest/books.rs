@@ -7,6 +7,7 @@ use super::ingested::Ingested;
 use super::misread::Misread;
 use super::open::Plan;
 use super::source::Source;
+use super::unended::Unended;
 use crate::model::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +46,8 @@ pub(super) struct Books {
     failures: BTreeMap<u32, io::Error>,
     /// Lines that look like attempts, by the key that seems to say how they went.
     unclear: BTreeMap<Option<(String, &'static str)>, u64>,
+    /// Attempts of which no line tells the end.
+    unended: Unended,
     /// How inputs are read, in sentences, each with its input.
     notes: Vec<(u32, String)>,
     /// Chunks that were read and wait to be taken in.
@@ -97,6 +100,7 @@ impl Books {
                 }
                 self.take(stretch);
             }
+            self.unended.end(&chunk.table.rows);
             self.out.table.absorb(chunk.table);
             chunk.failures.into_iter().for_each(|(file, error)| self.fail(file, error));
         }
@@ -109,7 +113,8 @@ impl Books {
         self.name_failures()?;
         self.out.unreadable = self.misread.clone().finish(&self.out.inputs);
         self.out.notes = self.unclear.iter().map(unclear).collect();
-        self.out.notes.extend(notes(&self.notes, &self.out.inputs));
+        let all: Vec<(u32, String)> = self.notes.iter().cloned().chain(self.unended.sentences()).collect();
+        self.out.notes.extend(notes(&all, &self.out.inputs));
         self.out.unknown_keys = self.unclear.keys().flatten().cloned().collect();
         self.out.rejects = self.rejects.iter().map(|(_, reject)| reject.clone()).collect();
         Ok(())
@@ -155,6 +160,7 @@ impl Books {
         input.bytes += bytes;
         account::add(&mut input.ledger, &account.ledger);
         self.misread.merge(account.misread, file);
+        self.unended.begin(file, account.begun);
         for (key, count) in account.unclear {
             *self.unclear.entry(key).or_default() += count;
         }

@@ -37,9 +37,11 @@ mod sink;
 mod source;
 mod text;
 pub(crate) mod timestamp;
+mod unended;
 mod unwrap;
 pub(crate) mod windows;
 
+pub use canonical::convert;
 pub(crate) use canonical::write as write_canonical;
 pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;
@@ -56,6 +58,8 @@ pub use options::{Options, Progress};
 pub(crate) use reader::is_compressed;
 pub use record::{Aside, Diagnosis, Mapping, diagnose, field_names};
 pub(crate) use record::{IdField, id_field, ids_of, time_of};
+#[cfg(feature = "serve")]
+pub(crate) use record::{error_fields, is_last_event, is_telling_header};
 pub(crate) use source::looks_like_a_log;
 pub use source::{Source, packing, resolve};
 pub use text::read_str;

@@ -15,6 +15,8 @@ mod classify;
 mod cli;
 mod common;
 mod config;
+mod conformance;
+mod convert;
 mod diff;
 mod docs;
 mod failed_io;
