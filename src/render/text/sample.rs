@@ -209,7 +209,6 @@ fn totals() -> Totals {
         with_request_id: Share { count: 9999, of: 10_000 },
         hinted_429: Share { count: 3, of: 180 },
         with_headroom: Share { count: 8214, of: 10_000 },
-        joined_by_guess: Share::default(),
         rules_with_evidence: Share { count: 70, of: 74 },
         tokens: Some(41_200_000),
         usd: Some(312.4),
