@@ -7,13 +7,16 @@ use super::error::{CliError, IO_FAILED};
 use super::forms::Ending;
 use super::judging::{Judged, judged};
 use super::outputs::Outputs;
-use super::{config, inputs, message};
+use super::{config, explain_input, inputs, message};
 use crate::compare::Baseline;
 use crate::render::untold;
 use crate::report::{Report, build};
 use std::path::Path;
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
+    if let Some(path) = &args.explain_input {
+        return explain_input::run(path, args);
+    }
     let outputs = Outputs::parse(args)?;
     let config = config::load(&args.config)?;
     let anonymizer = anonymizer(&args.anonymize)?;

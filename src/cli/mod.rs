@@ -9,6 +9,7 @@ mod convert;
 mod diff;
 mod error;
 mod explain;
+mod explain_input;
 mod formats;
 mod forms;
 mod inputs;

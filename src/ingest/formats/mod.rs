@@ -24,6 +24,7 @@ pub(in crate::ingest) mod native;
 mod node_sdk;
 mod ocr_report;
 mod otlp;
+mod own_lines;
 mod python_sdk;
 mod qwen_code;
 mod retry_lines;
@@ -37,6 +38,7 @@ use super::format::Format;
 /// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
 /// before what many write.
 pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
+    &own_lines::OwnLines,
     &claude_code::ClaudeCode,
     &claude_stream_json::ClaudeStreamJson,
     &otlp::Otlp,

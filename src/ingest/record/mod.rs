@@ -3,6 +3,7 @@
 mod asked;
 mod attempt;
 mod client;
+mod conversion;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
 pub(in crate::ingest) mod error_keys;
@@ -41,12 +42,14 @@ mod words;
 pub(in crate::ingest) use attempt::{
     body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, take, ttft_ms_plus_1,
 };
+pub use conversion::{Conversion, SpanUnit};
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};
 pub(crate) use ids::ids_of;
 pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint};
-pub use mapping::Mapping;
+pub(in crate::ingest) use mapping::is_field;
+pub use mapping::{Mapping, Unmappable};
 pub(in crate::ingest) use memory::Memory;
 pub(in crate::ingest) use native_line::{native_line, searchable_line};
 pub(in crate::ingest) use place::{Place, Taken};
