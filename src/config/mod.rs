@@ -20,8 +20,8 @@ mod words;
 pub use find::{NAME, find};
 pub use mistake::{Mistake, did_you_mean, most_like};
 pub use schema::schema;
-pub(crate) use show::fields_table;
-pub use show::show;
+pub(crate) use show::{fields_table, quoted};
+pub use show::{policy_keys, show};
 pub use suppress::Suppress;
 pub use words::{OwnKey, Words};
 

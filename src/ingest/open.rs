@@ -92,6 +92,13 @@ impl Plan {
         format!("{envelope}{}: {}", self.format.name(), self.why)
     }
 
+    /// Whether `other` reads every line as this does.
+    pub(crate) fn reads_like(&self, other: &Plan) -> bool {
+        self.format.name() == other.format.name()
+            && self.wrapping.name() == other.wrapping.name()
+            && self.conventions == other.conventions
+    }
+
     /// What reads blocks of it.
     pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
         self.format.decoder()

@@ -4,6 +4,7 @@ use super::account::{Account, Reading};
 use super::dialect::Dialect;
 use super::position::Position;
 use super::record::{Memory, Place, Record, Taken, take};
+use super::unended::Start;
 use crate::model::{AttemptTable, Zone};
 
 /// Takes what a decoder reads, and keeps account of it: every unit of a format is told once, as a record, as noise, as
@@ -53,6 +54,12 @@ impl<'c> Sink<'c> {
 
     /// Counts a unit that holds no record of an attempt: words of a program, another kind of record.
     pub(crate) fn noise(&mut self) {
+        self.account.skip();
+    }
+
+    /// Counts a unit with which an attempt begins that has no end.
+    pub(crate) fn unended(&mut self, at: Position<'_>) {
+        self.account.begun.push(Start { line: u64::from(at.line), begun: None });
         self.account.skip();
     }
 

@@ -13,7 +13,7 @@ use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
 use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
-    is_made_up,
+    is_undated,
 };
 use crate::untrusted::mask_keys;
 use std::hash::BuildHasher;
@@ -94,6 +94,9 @@ impl Builder<'_, '_> {
         let usage = self.usage();
         if self.record.whole_seconds {
             table.note_whole_seconds(self.place.file);
+        }
+        if self.record.repeats_body {
+            table.note_same_bodies(self.place.file);
         }
         table.push(row, detail, usage);
         Taken::Attempt
@@ -281,7 +284,7 @@ impl Builder<'_, '_> {
             Some(self.answered().plus_us(hint.wait_us()?))
         };
         // "resets 4pm" of an unknown day is no time.
-        stated.or_else(hinted).filter(|time| !is_made_up(*time))
+        stated.or_else(hinted).filter(|time| !is_undated(*time))
     }
 
     fn usage(&self) -> Option<Usage> {

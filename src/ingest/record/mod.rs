@@ -2,10 +2,13 @@
 
 mod asked;
 mod attempt;
+mod begun;
 mod client;
 mod conversion;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
+#[cfg(feature = "serve")]
+mod error_fields;
 pub(in crate::ingest) mod error_keys;
 mod failures;
 pub(in crate::ingest) mod fields;
@@ -43,6 +46,9 @@ pub(in crate::ingest) use attempt::{
     body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, take, ttft_ms_plus_1,
 };
 pub use conversion::{Conversion, SpanUnit};
+pub(in crate::ingest) use begun::Begun;
+#[cfg(feature = "serve")]
+pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};
@@ -58,7 +64,7 @@ use sent::sent_at;
 pub(in crate::ingest) use sent::sent_of;
 pub use single::{Aside, Diagnosis, diagnose};
 pub use spellings::names as field_names;
-pub(in crate::ingest) use typed::Record;
+pub(in crate::ingest) use typed::{Record, Times};
 
 use crate::ingest::dialect::Dialect;
 use crate::model::{Time, Zone};

@@ -1,5 +1,6 @@
 //! When the attempt of a record was sent, and how long it took.
 
+use super::begun;
 use super::kept::cut;
 use super::place::{Place, Taken};
 use super::scalar::Scalar;
@@ -15,7 +16,9 @@ pub(in crate::ingest) type Sent = (Time, Option<f64>);
 /// The same of a record whose text is `line`; what becomes of it where it is no attempt, or cannot be used as one.
 pub(in crate::ingest) fn sent_of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Result<Sent, Taken> {
     if !record.tells_an_outcome() {
-        return Err(unclear::of(record, line).map_or(Taken::NotAnAttempt, Taken::Unclear));
+        let unclear = unclear::of(record, line).map(Taken::Unclear);
+        let taken = unclear.or_else(|| begun::of(record, line, place).map(Taken::Begun));
+        return Err(taken.unwrap_or(Taken::NotAnAttempt));
     }
     match sent_at(record, place) {
         Ok(Some(found)) => Ok(found),

@@ -98,7 +98,7 @@ fn may_be_a_body(record: &Record<'_>) -> bool {
     !is_attempt && record.success != Some(true) && !record.error.present && record.status.is_none_or(|it| it >= 400)
 }
 
-fn body(text: &str) -> Option<ErrorBody<'_>> {
+pub(super) fn body(text: &str) -> Option<ErrorBody<'_>> {
     let mut body = ErrorBody::default();
     let mut reader = Reader::new(text);
     error_body::read(&mut reader, &mut body, 0).ok()?;

@@ -11,6 +11,18 @@ use std::borrow::Cow;
 
 type Text<'a> = Option<Cow<'a, str>>;
 
+/// What the times of a record say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// When something was.
+    #[default]
+    Dated,
+    /// The same without the day: they count from [`crate::model::NO_DATE`].
+    Undated,
+    /// In which order attempts stand, and nothing else: they count from [`crate::model::NO_TIME`].
+    OrderOnly,
+}
+
 /// Everything a record may say, in the units it said it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record<'a> {
@@ -84,10 +96,12 @@ pub(crate) struct Record<'a> {
     pub(crate) converted_from: Text<'a>,
     pub(crate) record_hash: Text<'a>,
     pub(crate) headers: Headers<'a>,
-    /// Its times were made up: they say in which order attempts stand, and nothing else.
-    pub(crate) order_only: bool,
+    /// What its times say.
+    pub(crate) times: Times,
     /// Its times were read from a clock of whole seconds, and made finer by what else is known.
     pub(crate) whole_seconds: bool,
+    /// Its client sends a request again as it was: another body is another request.
+    pub(crate) repeats_body: bool,
     /// What says how the attempt went stands inside an object, if anywhere.
     pub(crate) outcome_is_nested: bool,
     /// Values that mean nothing to their field.
