@@ -64,7 +64,10 @@ directories, patterns, or - for standard input; plain, gzip or zstd";
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Judge logs: print a summary and write the reports asked for
-    #[command(after_help = EXIT_CODES)]
+    #[command(
+        after_help = EXIT_CODES,
+        mut_arg("inputs", |arg| arg.required(false).required_unless_present("explain_input")),
+    )]
     Analyze(AnalyzeArgs),
     /// Show everything about a request, call, run or trace, from its id or the beginning of it
     #[command(after_help = EXIT_CODES, mut_arg("inputs", |arg| arg.value_name("ID|INPUT").help(IDS_AND_INPUTS)))]
@@ -181,6 +184,10 @@ pub(super) struct AnalyzeArgs {
 
     #[command(flatten)]
     pub(super) config: ConfigFile,
+
+    /// Judge nothing: show how the first records of this file are read, from which keys, and which were ignored
+    #[arg(long, value_name = "FILE", conflicts_with = "inputs", help_heading = "Running")]
+    pub(super) explain_input: Option<PathBuf>,
 
     /// What is held in memory: every attempt, or open calls only; auto: open calls from 4 GiB of logs on
     #[arg(long, value_enum, default_value_t = Memory::Auto, value_name = "HOW", help_heading = "Running")]
