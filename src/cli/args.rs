@@ -8,6 +8,7 @@ mod form;
 mod names;
 mod numbers;
 mod page;
+mod plan;
 mod schema;
 mod simulate;
 mod trace;
@@ -19,6 +20,7 @@ pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
 pub(super) use page::{PageForm, PageForms};
+pub(super) use plan::PlanArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
 pub(super) use simulate::SimulateArgs;
 pub(super) use trace::{TraceArgs, TraceFormat};
@@ -68,6 +70,9 @@ pub(super) enum Command {
     /// Simulate what retry policies do to an endpoint of limited capacity
     #[command(after_help = EXIT_CODES)]
     Simulate(Box<SimulateArgs>),
+    /// Work out what a retry policy costs: waits, recovery, layers, deadlines, load, and the settings that follow
+    #[command(after_help = EXIT_CODES)]
+    Plan(Box<PlanArgs>),
     /// List the rules logs are judged by
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do

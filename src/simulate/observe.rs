@@ -5,7 +5,7 @@ use super::figures::Figures;
 use crate::calls::{Call, Endurance, Horizon, group, group_between};
 use crate::classify::{Bucket, Class};
 use crate::measure::Service;
-use crate::model::{Attempt, AttemptTable, Flags, Outcome, Time, Usage};
+use crate::model::{Attempt, AttemptTable, Flags, Time, Usage};
 use crate::policy::{Seen, SeenStep};
 use rayon::prelude::*;
 
@@ -42,6 +42,8 @@ pub(super) struct Observed {
 
 /// Calls that began so long before an incident, or go on so long after it, belong to it, µs.
 const MARGIN_US: i64 = 120_000_000;
+/// What was served so shortly before the first failure was part of the same burst, µs.
+const LEAD_US: i64 = 1_000_000;
 /// Attempts of a stretch, on average: fewer say little of what an endpoint can do.
 const PER_STRETCH: u64 = 8;
 const STRETCHES: (u64, u64) = (4, 240);
@@ -83,7 +85,8 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
     let visits = visits(table, incident, complete);
     let from = visits.first()?.attempts.first()?.sent;
     let since = |time: Time| time.us_since(from).max(0).unsigned_abs();
-    let seats: Vec<Seat> = visits.iter().flat_map(|visit| &visit.attempts).map(|one| seat(one, since(one.sent))).collect();
+    let seats: Vec<Seat> =
+        visits.iter().flat_map(|visit| &visit.attempts).map(|one| seat(one, since(one.sent))).collect();
     let served = visits.iter().filter(|visit| visit.is_served()).count() as u64;
     let last = seats.iter().map(|seat| seat.at).max()?;
     let refused = seats.iter().filter(|seat| !seat.ok).count() as u64;
@@ -111,7 +114,7 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
 }
 
 /// Every call with an attempt at the service in the time of the incident, in the order of their first attempts. Calls
-/// that are open, or failed in a way that repeats itself, say nothing of the endpoint.
+/// that failed in a way that repeats itself say nothing of the endpoint.
 fn visits(table: &AttemptTable, incident: &Incident, complete: bool) -> Vec<Visit> {
     let (first, last) = (incident.first.plus_us(-MARGIN_US), incident.last.plus_us(MARGIN_US));
     let groups = group_between(table, first, last);
@@ -129,8 +132,9 @@ fn visit(call: &Call<'_>, incident: &Incident) -> Option<Visit> {
     let is_here = |place: &usize| Service::of(&call.origin(*place).scope()) == incident.service;
     let places: Vec<usize> = (0..call.len()).filter(is_here).collect();
     let attempts: Vec<Attempt> = places.iter().map(|place| *call.at(*place)).collect();
-    let in_time = attempts.iter().any(|one| (incident.first..=incident.last).contains(&one.sent));
-    let says_nothing = call.outcome == Outcome::Open || attempts.iter().any(Attempt::terminal);
+    let time = incident.first.plus_us(-LEAD_US)..=incident.last;
+    let in_time = attempts.iter().any(|one| time.contains(&one.sent));
+    let says_nothing = attempts.iter().any(Attempt::terminal);
     let rows = places.iter().map(|place| call.rows()[*place]).collect();
     (in_time && !says_nothing).then_some(Visit { attempts, rows })
 }

@@ -112,7 +112,8 @@ pub fn replay(
     let (replayed, first) = means(&setup, &as_seen(&observed), seeds);
     let holds = replayed.is_near(&observed.figures);
     let policies = if holds { policies } else { Vec::new() };
-    let policies: Vec<ReplayedPolicy> = policies.into_par_iter().map(|one| under(&setup, &observed, one, seeds)).collect();
+    let policies: Vec<ReplayedPolicy> =
+        policies.into_par_iter().map(|one| under(&setup, &observed, one, seeds)).collect();
     let (provider, model) = incident.service.names(table);
     let mut told = Counterfactual {
         class: incident.class.name(),

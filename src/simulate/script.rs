@@ -83,9 +83,7 @@ fn failure(name: &str) -> Option<Failure<'static>> {
         "mid" => Failure { mid_stream: true, ..of(200, "overloaded_error") },
         "timeout" => Failure { kind: Some(Kind::Timeout), ..Failure::default() },
         "reset" => Failure { kind: Some(Kind::Connection), ..Failure::default() },
-        "spend-cap" => {
-            Failure { error_code: Some("enforced_spend_limit_reached"), ..of(429, "rate_limit_error") }
-        }
+        "spend-cap" => Failure { error_code: Some("enforced_spend_limit_reached"), ..of(429, "rate_limit_error") },
         "quota" => Failure { error_code: Some("insufficient_quota"), ..of(429, "insufficient_quota") },
         "window" => Failure { window_rejected: true, ..of(429, "rate_limit_error") },
         "too-long" => Failure { error_code: Some("context_length_exceeded"), ..of(400, "invalid_request_error") },
@@ -200,22 +198,21 @@ impl ScriptedAttempt {
             Some(Decision::Retry { wait_s, reason }) => {
                 (self.action, self.wait_s) = ("retry", Some(rounded(wait_s)));
                 match reason {
-                    Reason::Schedule => "by its own schedule".to_owned(),
-                    Reason::ServerAsked if strategy.gate => "the server asked for it; the gate is shut".to_owned(),
-                    Reason::ServerAsked => "the server asked for it".to_owned(),
+                    Reason::Schedule => "own schedule".to_owned(),
+                    Reason::ServerAsked => "the server asked".to_owned(),
                     Reason::Fallback => {
                         self.action = "fallback";
-                        format!("{} failures for lack of capacity", progress.capacity_failures)
+                        format!("{} capacity failures", progress.capacity_failures)
                     }
                 }
             }
             Some(Decision::Stop(stop)) => {
                 self.action = "stop";
                 match stop {
-                    Stop::Terminal => "the same request can only fail again".to_owned(),
-                    Stop::Attempts => format!("{} attempts are all it may make", progress.attempts),
-                    Stop::Budget => format!("the next attempt would be over the budget of {budget} s"),
-                    Stop::RetryShare => "the fleet has made all its retries".to_owned(),
+                    Stop::Terminal => "it can only fail again".to_owned(),
+                    Stop::Attempts => format!("{} attempts made", progress.attempts),
+                    Stop::Budget => format!("over the budget of {budget} s"),
+                    Stop::RetryShare => "retry budget spent".to_owned(),
                 }
             }
         };

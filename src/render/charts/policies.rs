@@ -85,7 +85,8 @@ pub(super) fn of_simulation(simulation: &Simulation) -> Policies<'_> {
 fn simulated<'a>(rows: &[PolicyRow], row: &'a PolicyRow) -> Panel<'a> {
     let alike = rows.iter().filter(|other| other.policy == row.policy).count();
     let most = row.max_attempts.filter(|_| alike > 1).map_or_else(String::new, |most| format!(" ({most} at most)"));
-    let drained = row.drained_at.map_or_else(|| "did not drain".to_owned(), |tick| format!("drained at {}", count(tick)));
+    let drained =
+        row.drained_at.map_or_else(|| "did not drain".to_owned(), |tick| format!("drained at {}", count(tick)));
     let (served, dropped) = (count(row.served), count(row.dropped));
     let alt = format!(
         "{}{most}: {served} served, {dropped} dropped, {}, {drained}",

@@ -1,7 +1,7 @@
 //! One client against a scripted server, attempt by attempt.
 
 use crate::model::units::{capital, seconds};
-use crate::render::document::{Cell, Block, Column, Document, Rich, Row, Section, Sign, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Document, Rich, Row, Section, Sign, Table, Tone};
 use crate::render::words::counted;
 use crate::simulate::{ScriptedAttempt, ScriptedCall};
 
@@ -13,7 +13,7 @@ const COLUMNS: [Column; 8] = [
     Column::words("Class"),
     Column::words("Then"),
     Column::number("Wait"),
-    Column::words("Why").cut_to(20),
+    Column::words("Why"),
 ];
 
 /// The page of a scripted call.
