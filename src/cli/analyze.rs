@@ -20,6 +20,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let rules = config::select(&config, &args.select, &args.ignore)?;
     let options = config::options(&config, rules, &args.input)?;
+    let question = what_if::question(&config, &args.what_if, options.complete)?;
     let Judged { ingested, settled, notice, is_whole } = judged(args, &outputs, config.dialect(), &options)?;
     let judgement = settled.attach(&ingested.table);
     let mut report = build(&ingested, &judgement, &options.rules);
@@ -32,7 +33,6 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     report.notices.extend(ingested.notes.iter().cloned());
     config::note(&config, &options, &judgement, &mut report);
     if is_whole {
-        let question = what_if::question(&config, &args.what_if, options.complete);
         report.counterfactual = what_if::worst(&judgement.fleet, &question)?;
     }
     report.notices.extend(what_if::notice(args, &report, is_whole));

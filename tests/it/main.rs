@@ -44,6 +44,7 @@ mod report_schema;
 mod reports;
 mod rules;
 mod sarif;
+mod simulate;
 mod streams;
 mod trace;
 mod trend;
