@@ -28,7 +28,8 @@ pub(super) struct Observed {
     pub(super) from: Time,
     pub(super) arrivals: Vec<u64>,
     pub(super) figures: Figures,
-    pub(super) capacity: Capacity,
+    /// What the endpoint may have been able to do, each with its name.
+    pub(super) capacities: Vec<(&'static str, Capacity)>,
     pub(super) service_us: Vec<u64>,
     pub(super) refusal_us: u64,
     pub(super) hint_s: Option<f64>,
@@ -44,9 +45,9 @@ pub(super) struct Observed {
 const MARGIN_US: i64 = 120_000_000;
 /// What was served so shortly before the first failure was part of the same burst, µs.
 const LEAD_US: i64 = 1_000_000;
-/// Attempts of a stretch, on average: fewer say little of what an endpoint can do.
-const PER_STRETCH: u64 = 8;
-const STRETCHES: (u64, u64) = (4, 240);
+/// Attempts of a stretch, on average: few follow an endpoint closely, many say more of what it can do.
+const PER_STRETCH: [u64; 2] = [8, 2];
+const STRETCHES: (u64, u64) = (4, 2_000);
 const LEAST_WIDTH_US: u64 = 10_000;
 /// Durations kept to draw from.
 const DURATIONS: usize = 1_000;
@@ -90,7 +91,6 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
     let served = visits.iter().filter(|visit| visit.is_served()).count() as u64;
     let last = seats.iter().map(|seat| seat.at).max()?;
     let refused = seats.iter().filter(|seat| !seat.ok).count() as u64;
-    let width = width(last, seats.len() as u64);
     let (hint_s, usd) = (hint_s(table, &visits, refused), usd(table, &visits));
     Some(Observed {
         from,
@@ -102,7 +102,7 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
             lost: visits.len() as f64 - served as f64,
             over_after_s: last as f64 / 1e6,
         },
-        capacity: capacity(&seats, width),
+        capacities: capacities(&seats, last),
         service_us: spread_out(seats.iter().filter(|seat| seat.ok).filter_map(|seat| seat.took_us).collect()),
         refusal_us: median(seats.iter().filter(|seat| !seat.ok).filter_map(|seat| seat.took_us).collect()),
         hint_s,
@@ -150,9 +150,26 @@ fn seat(attempt: &Attempt, at: u64) -> Seat {
     Seat { at, took_us, ok: !attempt.failed() }
 }
 
-fn width(last: u64, attempts: u64) -> u64 {
-    let stretches = (attempts / PER_STRETCH).clamp(STRETCHES.0, STRETCHES.1);
-    (last / stretches + 1).max(LEAST_WIDTH_US)
+/// The ways to read an endpoint's capacity from what it answered.
+fn capacities(seats: &[Seat], last: u64) -> Vec<(&'static str, Capacity)> {
+    let each = PER_STRETCH.map(|attempts| {
+        let stretches = (seats.len() as u64 / attempts).clamp(STRETCHES.0, STRETCHES.1);
+        ("a rate that changes", capacity(seats, (last / stretches + 1).max(LEAST_WIDTH_US)))
+    });
+    each.into_iter().chain(at_once(seats).map(|most| ("so many at once", Capacity::AtOnce(most)))).collect()
+}
+
+/// How many attempts were being served whenever one was refused: the middle of it.
+fn at_once(seats: &[Seat]) -> Option<u64> {
+    let served = || seats.iter().filter(|seat| seat.ok);
+    let mut begun: Vec<u64> = served().map(|seat| seat.at).collect();
+    let ends: Option<Vec<u64>> = served().map(|seat| Some(seat.at + seat.took_us?)).collect();
+    let mut ends = ends?;
+    begun.sort_unstable();
+    ends.sort_unstable();
+    let under_way = |at: u64| begun.partition_point(|begin| *begin <= at) - ends.partition_point(|end| *end <= at);
+    let counts: Vec<u64> = seats.iter().filter(|seat| !seat.ok).map(|seat| under_way(seat.at) as u64).collect();
+    (!counts.is_empty()).then(|| median(counts)).filter(|most| *most > 0)
 }
 
 /// What the endpoint could serve, stretch by stretch. Where it refused somebody, it served all it could. Where it

@@ -127,7 +127,7 @@ fn load(load: &Load) -> Section<'_> {
         format!("{}, {fits}: it can admit {} a second", number(u64::from(pool)), rate(admits))
     });
     let facts = vec![
-        Fact::new("Arrivals", format!("{} a second", sourced(load.arrivals_per_s, rate))),
+        Fact::new("Arrivals", sourced(load.arrivals_per_s, |x| format!("{} a second", rate(x)))),
         Fact::new("Each takes", sourced(load.in_system_s, seconds)),
         Fact::new("At once", format!("{} in flight", rate(load.concurrency))),
         Fact::new("Needed", format!("a pool or semaphore of {}", number(load.pool_needed))),

@@ -60,7 +60,11 @@ fn setup(expected: &Expected) -> Setup {
     let second = |at: u64| if at % 300 < 292 { 1_000 } else { 0 };
     Setup {
         arrivals: Arrivals::Poisson(2_400, STEPS_PER_S),
-        capacity: Capacity::PerStretch { width: STEPS_PER_S as u64, known: (0..2_400).map(second).collect(), rest: 1_000 },
+        capacity: Capacity::PerStretch {
+            width: STEPS_PER_S as u64,
+            known: (0..2_400).map(second).collect(),
+            rest: 1_000,
+        },
         second: Capacity::PerStretch { width: STEPS_PER_S as u64, known: Vec::new(), rest: 1_000 },
         service: Service::Exponential(800.0),
         refusal: 40,

@@ -96,11 +96,22 @@ fn the_report_tells_of_the_worst_incident() {
         assert!(written.contains("Under full-jitter+attempts=6"), "{form}");
     }
     let asked = analyze(&["--format", "json", "--what-if", "none,full-jitter+gate"]).json();
-    let names: Vec<&str> = asked["counterfactual"]["policies"].as_array().unwrap().iter().filter_map(|one| one["policy"].as_str()).collect();
+    let names: Vec<&str> = asked["counterfactual"]["policies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["policy"].as_str())
+        .collect();
     assert_eq!(names, ["none", "full-jitter+gate"]);
     let wrong = analyze(&["--what-if", "gat"]);
     assert_eq!((wrong.code, wrong.stderr.contains("did you mean `gate`")), (2, true), "{}", wrong.stderr);
     let bounded = analyze(&["--format", "json", "--memory", "bounded", "--what-if", "none"]).json();
     assert!(bounded["counterfactual"].is_null());
-    assert!(bounded["notices"].as_array().unwrap().iter().any(|one| one.as_str().unwrap().contains("--what-if has no answer")));
+    assert!(
+        bounded["notices"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one.as_str().unwrap().contains("--what-if has no answer"))
+    );
 }

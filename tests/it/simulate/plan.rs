@@ -12,7 +12,10 @@ fn figures_are_those_of_the_formulas() {
     let totals: Vec<f64> =
         plan["schedule"].as_array().unwrap().iter().filter_map(|row| row["total_s"].as_f64()).collect();
     assert_eq!(totals, [0.5, 1.5, 3.5, 7.5, 15.5, 23.5, 31.5, 39.5, 47.5]);
-    assert_eq!((&plan["recovery"][2]["success"], &plan["recovery"][2]["expected_attempts"]), (&0.875.into(), &1.875.into()));
+    assert_eq!(
+        (&plan["recovery"][2]["success"], &plan["recovery"][2]["expected_attempts"]),
+        (&0.875.into(), &1.875.into())
+    );
     assert_eq!(plan["layers"]["product"], 12);
     assert_eq!((&plan["timeouts"][0]["timeout_s"], &plan["timeouts"][1]["timeout_s"]), (&95.0.into(), &14.0.into()));
     assert_eq!((&plan["load"]["concurrency"], &plan["tokens"]["tokens_per_min"]), (&400.0.into(), &96e6.into()));
@@ -42,7 +45,10 @@ fn what_is_written_is_what_is_read() {
 fn a_log_fills_in_what_is_not_given() {
     let arguments = ["plan", "--no-config", "--from-log", "samples/fan-out.jsonl", "--format", "json"];
     let plan = run_in(&repo(""), &arguments).json();
-    assert_eq!((&plan["success"]["source"], &plan["load"]["arrivals_per_s"]["source"]), (&"measured".into(), &"measured".into()));
+    assert_eq!(
+        (&plan["success"]["source"], &plan["load"]["arrivals_per_s"]["source"]),
+        (&"measured".into(), &"measured".into())
+    );
     let given = run_in(&repo(""), &[&arguments[..], &["--success", "0.5"]].concat()).json();
     assert_eq!(given["success"]["source"], "given");
 }
@@ -50,7 +56,10 @@ fn a_log_fills_in_what_is_not_given() {
 #[test]
 fn every_form_is_written() {
     for form in ["text", "markdown", "html"] {
-        let ran = run_in(&repo(""), &["plan", "--no-config", "--rate", "50", "--time", "8", "--pool", "50", "--fan-out", "9", "--format", form]);
+        let ran = run_in(
+            &repo(""),
+            &["plan", "--no-config", "--rate", "50", "--time", "8", "--pool", "50", "--fan-out", "9", "--format", form],
+        );
         assert_eq!(ran.code, 0, "{form}");
         assert!(ran.stdout.contains("47.5") && ran.stdout.contains("400"), "{form}");
     }
