@@ -27,6 +27,7 @@
 //! | [`trace`] | ids found in logs, and the story of their calls |
 //! | [`anonymize`] | any of these without names |
 //! | [`render`] | terminal, HTML, Markdown, SARIF, JUnit and the other forms |
+//! | `serve` | two servers on loopback that write attempts: a provider that fails, and a recorder |
 //! | [`cli`] | the command line, one file a command |
 
 pub mod anonymize;
@@ -45,6 +46,8 @@ pub mod policy;
 pub mod render;
 pub mod report;
 pub mod rules;
+#[cfg(feature = "serve")]
+mod serve;
 pub mod simulate;
 mod temp_files;
 pub mod trace;

@@ -121,10 +121,7 @@ impl Outputs {
         ending: Ending,
         anonymizer: Option<&Anonymizer>,
     ) -> Result<(), CliError> {
-        let (printed, filed): (Vec<_>, Vec<_>) = self.reports.iter().partition(|(_, path)| path == Path::new("-"));
-        for (form, path) in filed {
-            output::write_file(path, |out| form.write(report, args, ending, out))?;
-        }
+        self.write_reports(report, args, ending)?;
         for (tables, folder) in &self.tables {
             make_folder(folder)?;
             for frame in frames::of_log(&ingested.table, options) {
@@ -149,10 +146,17 @@ impl Outputs {
             markdown::render(report, args.input.tz, &mut markdown).map_err(CliError::Stdout)?;
             summary::append(&markdown)?;
         }
-        for form in printed.into_iter().map(|(form, _)| *form).chain(self.printed) {
+        let printed = self.reports.iter().filter(|(_, path)| path == Path::new("-"));
+        for form in printed.map(|(form, _)| *form).chain(self.printed) {
             output::printed(form.print(report, args, ending))?;
         }
         Ok(())
+    }
+
+    /// Writes the files that hold the report as one text.
+    pub(super) fn write_reports(&self, report: &Report, args: &AnalyzeArgs, ending: Ending) -> Result<(), CliError> {
+        let mut files = self.reports.iter().filter(|(_, path)| path != Path::new("-"));
+        files.try_for_each(|(form, path)| output::write_file(path, |out| form.write(report, args, ending, out)))
     }
 
     /// Whether GitHub is to read along, which then gets the job summary too.

@@ -19,6 +19,7 @@ mod suppress;
 pub use find::{NAME, find};
 pub use mistake::{Mistake, did_you_mean, most_like};
 pub use schema::schema;
+pub(crate) use show::quoted;
 pub use show::{policy_keys, show};
 pub use suppress::Suppress;
 

@@ -134,6 +134,6 @@ fn of_suppress(one: &Suppress, out: &mut String) {
 }
 
 /// A basic string of TOML; JSON's escapes are a part of its own.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

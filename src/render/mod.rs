@@ -20,6 +20,7 @@ pub mod sarif;
 pub mod schema;
 mod sections;
 pub mod settings;
+pub mod starter;
 pub mod text;
 pub mod untold;
 mod words;

@@ -11,6 +11,7 @@ mod finding;
 mod incidents;
 mod layers;
 mod load;
+mod notices;
 mod recovery;
 mod shown;
 mod totals;

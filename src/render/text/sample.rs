@@ -188,6 +188,7 @@ pub(in crate::render) fn hostile() -> Report {
 
 fn totals() -> Totals {
     Totals {
+        joined_by_guess: Share { count: 0, of: 4607 },
         calls: 4607,
         calls_ok: 4480,
         calls_failed: 123,
