@@ -10,6 +10,7 @@ mod form;
 mod names;
 mod numbers;
 mod page;
+mod plan;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
@@ -25,6 +26,7 @@ pub(super) use convert::ConvertArgs;
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
 pub(super) use page::{PageForm, PageForms};
+pub(super) use plan::PlanArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
 #[cfg(feature = "serve")]
 pub(super) use serve::{Bodies, CheckArgs, ListenArgs, RecordArgs, StubArgs};
@@ -84,6 +86,9 @@ pub(super) enum Command {
     /// Simulate what retry policies do to an endpoint of limited capacity
     #[command(after_help = EXIT_CODES)]
     Simulate(Box<SimulateArgs>),
+    /// Work out what a retry policy costs: waits, recovery, layers, deadlines, load, and the settings that follow
+    #[command(after_help = EXIT_CODES)]
+    Plan(Box<PlanArgs>),
     /// List the rules logs are judged by
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do

@@ -49,6 +49,7 @@ mod reports;
 mod rules;
 mod sarif;
 mod shell;
+mod simulate;
 mod streams;
 mod trace;
 mod trend;
