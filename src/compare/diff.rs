@@ -33,7 +33,7 @@ pub enum Change {
     Fixed,
     /// In both, and less often or milder in the new one.
     Better,
-    /// Found in the old report only; the new log lacks the field that would show it.
+    /// Found in the old report only; the new log lacks the field that would show it, or the calls: they failed.
     Untold,
     /// In both, at rates that chance explains.
     Same,
@@ -148,6 +148,8 @@ pub struct Changed {
     pub p_value: f64,
     /// The old log lacks the field that would have shown it.
     pub old_untold: bool,
+    /// It speaks of calls that succeed, and more of those failed in the new log.
+    pub failed_instead: bool,
     /// One finding's message.
     pub example: String,
     /// What to change.
@@ -285,11 +287,16 @@ fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>
     };
     let (before, now) = (rate(old), rate(new));
     let (by_rate, p_value) = judge(before, now);
+    let failed_instead = new.0.failed_instead(&shown.key.rule, old.0);
     let change = match (old.1, new.1) {
         (None, _) => Change::New,
         (_, None) if new.0.cannot_judge(&shown.key.rule) => Change::Untold,
+        (_, None) if failed_instead => Change::Untold,
         (_, None) => Change::Fixed,
-        (Some(was), Some(is)) => on_both_sides(was.severity, is.severity, by_rate),
+        (Some(was), Some(is)) => match on_both_sides(was.severity, is.severity, by_rate) {
+            Change::Better if failed_instead => Change::Same,
+            change => change,
+        },
     };
     Some(Changed {
         change,
@@ -300,6 +307,7 @@ fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>
         old: before,
         new: now,
         p_value,
+        failed_instead: change == Change::Untold && failed_instead,
         old_untold: change == Change::New && old.0.cannot_judge(&shown.key.rule),
         example: shown.example.clone(),
         fix: shown.fix.clone(),

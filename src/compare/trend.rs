@@ -297,6 +297,7 @@ fn presence(course: &Course, pasts: &[&Past]) -> Presence {
     let is_in = |at: usize| course.rates[at].part > 0;
     match () {
         () if !is_in(end) && pasts[end].cannot_judge(&course.key.rule) => Presence::Untold,
+        () if !is_in(end) && pasts[end].failed_instead(&course.key.rule, pasts[course.last]) => Presence::Untold,
         () if !is_in(end) => Presence::Gone,
         () if course.first == 0 && (0..=end).all(is_in) => Presence::Always,
         () if course.first == end => Presence::New,

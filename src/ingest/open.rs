@@ -4,7 +4,7 @@
 use super::account::{Account, Reading};
 use super::conventions::Conventions;
 use super::dialect::Dialect;
-use super::envelope::{ENVELOPES, Envelope, Inner};
+use super::envelope::{ENVELOPES, Envelope, Inner, LAST};
 use super::format::{Decoder, Format, Framing, Match, Order, Share};
 use super::formats::{self, FORMATS};
 use super::head::{Head, whole_lines};
@@ -12,7 +12,7 @@ use super::json_documents::Mode;
 use super::limits::FRONT;
 use super::look;
 use super::record::json::Reader;
-use super::record::{Glance, Place, Record, glance, whole_record};
+use super::record::{Glance, Place, Record, Taken, glance, whole_record};
 use super::sink::{Sink, To};
 use super::unwrap::{Unwrapped, Unwrapper, Wrapping, text_of};
 use crate::model::Zone;
@@ -92,6 +92,13 @@ impl Plan {
         format!("{envelope}{}: {}", self.format.name(), self.why)
     }
 
+    /// Whether `other` reads every line as this does.
+    pub(crate) fn reads_like(&self, other: &Plan) -> bool {
+        self.format.name() == other.format.name()
+            && self.wrapping.name() == other.wrapping.name()
+            && self.conventions == other.conventions
+    }
+
     /// What reads blocks of it.
     pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
         self.format.decoder()
@@ -156,10 +163,7 @@ impl Front<'_> {
             let unwrapped = self.unwrapped(&wrapping);
             let text = text_of(&unwrapped.bytes);
             let head = self.head(&text);
-            let (format, fit) = match self.habits.format {
-                Some(format) => (format, format.detect(&head)),
-                None => detect(&head),
-            };
+            let (format, fit) = self.fit(&head);
             let is_done = fit == Match::Sure || (self.habits.format.is_some() && fit != Match::No);
             let envelope = if is_done || wrapping.envelopes.len() == MOST_ENVELOPES {
                 None
@@ -168,8 +172,29 @@ impl Front<'_> {
             };
             match envelope {
                 Some(envelope) => wrapping.envelopes.push(envelope),
-                None => return Understood { wrapping, unwrapped, format, fit },
+                None => return self.texts(Understood { wrapping, unwrapped, format, fit }),
             }
+        }
+    }
+
+    /// The same, unless nothing was found and messages of a logger that writes JSON are lines of a format of text.
+    fn texts(&self, found: Understood) -> Understood {
+        let is_open = found.fit == Match::No && found.wrapping.envelopes.len() < MOST_ENVELOPES;
+        if !is_open || !self.lines.contains(&b'{') {
+            return found;
+        }
+        let mut wrapping = found.wrapping.clone();
+        wrapping.envelopes.push(LAST);
+        let unwrapped = self.unwrapped(&wrapping);
+        let (format, fit) = self.fit(&self.head(&text_of(&unwrapped.bytes)));
+        if fit == Match::No || format.gives_native() { found } else { Understood { wrapping, unwrapped, format, fit } }
+    }
+
+    /// The format that fits, or how well the one fits that the user names.
+    fn fit(&self, head: &Head<'_>) -> (&'static dyn Format, Match) {
+        match self.habits.format {
+            Some(format) => (format, format.detect(head)),
+            None => detect(head),
         }
     }
 
@@ -201,7 +226,10 @@ impl Front<'_> {
         };
         let mut glances = Vec::new();
         let mut account = Account::default();
-        let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| glances.extend(glance(record, place));
+        let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| {
+            glances.extend(glance(record, place));
+            Taken::NotAnAttempt
+        };
         let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };
         let mut decoder = format.decoder();
         decoder.decode(&unwrapped.block(), &mut sink);

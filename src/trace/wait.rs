@@ -1,6 +1,7 @@
 //! Who dictated a wait.
 
 use crate::calls::Call;
+use crate::measure::CallTerms;
 use serde::Serialize;
 
 /// Who dictated a wait.
@@ -18,9 +19,9 @@ pub enum Dictator {
 }
 
 /// Who dictated the wait of `waited` µs before the send at `position`, which is not the first.
-pub(super) fn dictator(call: &Call<'_>, position: usize, waited: i64) -> Dictator {
+pub(super) fn dictator(call: &Call<'_>, position: usize, waited: i64, terms: &CallTerms) -> Dictator {
     let before = call.detail(position - 1);
-    let slack = |us: i64| us / 50 + 50_000;
+    let slack = |us: i64| terms.tolerated_us(us);
     if let Some(hint) = before.and_then(|detail| detail.hint_us).filter(|hint| *hint > 0) {
         return if waited + slack(hint) < hint {
             Dictator::ClientAgainstServer

@@ -5,7 +5,7 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::field_of;
+use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ impl Format for Csv {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        match head.lines().next().and_then(Header::of) {
+        match head.lines().next().and_then(|line| Header::of(line, &head.dialect.fields)) {
             Some(_) => Match::Sure,
             None => Match::No,
         }
@@ -55,12 +55,12 @@ struct Header {
 }
 
 impl Header {
-    fn of(line: &str) -> Option<Header> {
+    fn of(line: &str, own: &Mapping) -> Option<Header> {
         let header = |separator: &u8| {
             let names = row(line, *separator);
             let is_key =
                 |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | ' '));
-            let known = names.iter().filter(|name| field_of(name.trim()).is_some()).count();
+            let known = names.iter().filter(|name| is_field(name.trim(), own)).count();
             let is_header = known >= 3 && names.iter().all(|name| is_key(name));
             let names = names.into_iter().map(Cow::into_owned).collect();
             is_header.then_some((known, Header { separator: *separator, names }))
@@ -142,7 +142,7 @@ impl Decoder for CsvDecoder {
 impl CsvDecoder {
     fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: Position<'_>) {
         let Some(header) = self.header.as_ref() else {
-            self.header = Header::of(line);
+            self.header = Header::of(line, &sink.dialect().fields);
             return sink.noise();
         };
         let (text, at) = match self.open.take() {

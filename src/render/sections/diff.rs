@@ -183,6 +183,9 @@ fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
         Change::New if problem.old_untold => {
             remarks.push("the old log lacks the field that would have shown it".to_owned());
         }
+        Change::Untold if problem.failed_instead => {
+            remarks.push("it tells of calls that succeed, and more of them failed".to_owned());
+        }
         Change::Untold => remarks.push("the new log lacks the field that would show it".to_owned()),
         Change::Same => {}
         _ if is_beyond => remarks.push(format!("beyond chance: p {p}")),
