@@ -2,6 +2,7 @@
 
 use super::{Anonymizer, Kind};
 use crate::report::{IncidentRow, LayerRow, LoadRow, RecoveryRow};
+use crate::simulate::Counterfactual;
 
 impl Anonymizer {
     pub(super) fn incident(&self, incident: IncidentRow) -> IncidentRow {
@@ -35,6 +36,13 @@ impl Anonymizer {
             ended,
             request_ids: request_ids.iter().map(|id| self.name(Kind::Request, id)).collect(),
         }
+    }
+
+    /// Its sentences hold figures and classes, no names.
+    pub(super) fn counterfactual(&self, one: Counterfactual) -> Counterfactual {
+        let (provider, model) =
+            (self.optional(Kind::Provider, one.provider.clone()), self.optional(Kind::Model, one.model.clone()));
+        Counterfactual { provider, model, ..one }
     }
 
     pub(super) fn recovery(&self, recovery: RecoveryRow) -> RecoveryRow {

@@ -18,7 +18,7 @@ mod stream;
 pub use call::{Call, Wait};
 pub(crate) use endurance::Persistence;
 pub use group::{Groups, Piece, group};
-pub(crate) use group::{group_from, group_rest};
+pub(crate) use group::{group_between, group_from, group_rest};
 pub use horizon::{Endurance, Horizon};
 pub(crate) use plain::Plain;
 pub(crate) use quiet::Quiet;

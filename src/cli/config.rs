@@ -2,8 +2,8 @@
 
 use super::args::{ConfigArgs, ConfigCommand, ConfigFile, InputArgs};
 use super::error::CliError;
-use super::{inputs, output};
-use crate::config::{self, Config};
+use super::{init, inputs, output};
+use crate::config::{self, Config, Words};
 use crate::judge::{Judgement, Options};
 use crate::model::Time;
 use crate::render::json;
@@ -14,8 +14,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
+    if let ConfigCommand::Init(args) = &args.command {
+        return init::run(args);
+    }
     let mut out = output::stdout(super::args::Color::Never);
     let written = match &args.command {
+        ConfigCommand::Init(_) => Ok(()),
         ConfigCommand::Schema => json::pretty(&config::schema(), &mut out),
         ConfigCommand::Show(file) => out.write_all(config::show(&load(file)?).as_bytes()),
     };
@@ -23,15 +27,17 @@ pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The file named, or the one that holds for this folder; without any, the defaults.
+/// The file named, or the one that holds for this folder, and before it the presets; without any, the defaults.
 pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
-    if file.no_config {
-        return Ok(Config::default());
+    let path = if file.no_config { None } else { file.config.clone().or_else(discovered) };
+    let mut config = path.map_or(Ok(Config::default()), |path| Config::load(&path))?;
+    let mut words = Words::default();
+    for preset in &file.preset {
+        words.take(Words::load(preset)?);
     }
-    match file.config.clone().or_else(discovered) {
-        Some(path) => Ok(Config::load(&path)?),
-        None => Ok(Config::default()),
-    }
+    words.take(std::mem::take(&mut config.words));
+    config.words = words;
+    Ok(config)
 }
 
 /// As seen from this folder, where it lies below it.
@@ -43,14 +49,18 @@ fn discovered() -> Option<PathBuf> {
 
 /// How to judge what `input` asks for by a file.
 pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, input: &InputArgs) -> Result<Options, CliError> {
-    Ok(Options {
+    Ok(Options { complete: input.complete, filter: inputs::filter(input)?, ..judging(config, rules) })
+}
+
+/// How to judge everything by a file.
+pub(super) fn judging(config: &Config, rules: Vec<&'static Rule>) -> Options {
+    Options {
         settings: config.settings(),
-        complete: input.complete,
-        filter: inputs::filter(input)?,
         rules,
         severities: config.severities(),
         suppressions: config.suppressions(today()),
-    })
+        ..Options::default()
+    }
 }
 
 /// Suppressions named in one notice.

@@ -1,7 +1,8 @@
 //! What is in force, as a file that says the same.
 
-use super::{Config, Suppress, prices};
+use super::{Config, OwnKey, Suppress, Words, prices};
 use crate::classify::OwnRow;
+use crate::ingest::Conversion;
 use crate::model::{Jitter, Policy, Price};
 use crate::rules::{CATALOGUE, Rule};
 use glob::Pattern;
@@ -18,21 +19,16 @@ pub fn show(config: &Config) -> String {
         out.push('\n');
         of_rule(config, rule, &mut out);
     }
-    if !config.fields.is_empty() {
-        out.push_str("\n[fields]\n");
-    }
-    for (key, field) in &config.fields {
-        let _ = writeln!(out, "{} = {}", quoted(key), quoted(field));
-    }
+    of_words(&config.words, &mut out);
     for policy in config.policies.iter() {
-        out.push('\n');
+        out.push_str("\n[[policy]]\n");
         of_policy(policy, &mut out);
     }
     for (model, price) in config.prices.iter() {
         out.push('\n');
         of_price(model, price, &mut out);
     }
-    for row in &config.classify {
+    for row in &config.words.classify {
         out.push('\n');
         of_row(row, &mut out);
     }
@@ -41,6 +37,54 @@ pub fn show(config: &Config) -> String {
         of_suppress(one, &mut out);
     }
     out
+}
+
+fn of_words(words: &Words, out: &mut String) {
+    if !words.fields.is_empty() {
+        out.push_str("\n[fields]\n");
+    }
+    for (key, own) in &words.fields {
+        let _ = writeln!(out, "{} = {}", quoted(key), of_key(own));
+    }
+    if !words.constants.is_empty() {
+        out.push_str("\n[constants]\n");
+    }
+    for (name, value) in &words.constants {
+        let _ = writeln!(out, "{} = {}", quoted(name), quoted(value));
+    }
+    for pattern in &words.lines {
+        let _ = writeln!(out, "\n[[lines]]\npattern = {}", quoted(pattern.text()));
+    }
+}
+
+/// A `[fields]` table of keys, the fields they stand for, and the units of their values.
+pub(crate) fn fields_table<'k>(pairs: impl Iterator<Item = (&'k str, &'k str, Option<&'k str>)>) -> String {
+    let mut out = "[fields]\n".to_owned();
+    for (key, field, unit) in pairs {
+        let _ = match unit {
+            Some(unit) => writeln!(out, "{} = {{ field = {}, unit = {} }}", quoted(key), quoted(field), quoted(unit)),
+            None => writeln!(out, "{} = {}", quoted(key), quoted(field)),
+        };
+    }
+    out
+}
+
+fn of_key(own: &OwnKey) -> String {
+    let field = quoted(&own.field);
+    if own.conversion.is_none() {
+        return field;
+    }
+    let Conversion { values, format, zone, unit } = &own.conversion;
+    let mut parts = vec![format!("field = {field}")];
+    if !values.is_empty() {
+        let values: Vec<String> =
+            values.iter().map(|(from, to)| format!("{} = {}", quoted(from), quoted(to))).collect();
+        parts.push(format!("values = {{ {} }}", values.join(", ")));
+    }
+    parts.extend(format.as_ref().map(|format| format!("format = {}", quoted(format))));
+    parts.extend(zone.map(|zone| format!("zone = {}", quoted(&zone.to_string()))));
+    parts.extend(unit.map(|unit| format!("unit = {}", quoted(unit.name()))));
+    format!("{{ {} }}", parts.join(", "))
 }
 
 fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
@@ -63,8 +107,15 @@ fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
     }
 }
 
+/// One policy as the keys of its table.
+#[must_use]
+pub fn policy_keys(policy: &Policy) -> String {
+    let mut out = String::new();
+    of_policy(policy, &mut out);
+    out
+}
+
 fn of_policy(policy: &Policy, out: &mut String) {
-    out.push_str("[[policy]]\n");
     let globs = [("run", &policy.run), ("model", &policy.model), ("provider", &policy.provider)];
     let globs = globs.into_iter().filter_map(|(key, glob)| Some((key, quoted(glob.as_ref()?.as_str()))));
     let layer = policy.layer.as_deref().map(|layer| ("layer", quoted(layer)));
@@ -127,6 +178,6 @@ fn of_suppress(one: &Suppress, out: &mut String) {
 }
 
 /// A basic string of TOML; JSON's escapes are a part of its own.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

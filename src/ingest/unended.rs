@@ -40,7 +40,7 @@ impl Unended {
         for Start { line, begun } in starts {
             match begun {
                 Some(Begun { key, number }) => self.open.entry(key).or_default().push(Open { file, line, number }),
-                None => self.lose(file, line),
+                None => lose(&mut self.over, file, line),
             }
         }
     }
@@ -66,18 +66,17 @@ impl Unended {
     }
 
     /// What is to be said of each input, in sentences.
-    pub(super) fn told(mut self) -> Vec<(u32, String)> {
-        for start in std::mem::take(&mut self.open).into_values().flatten() {
-            self.lose(start.file, start.line);
-        }
-        self.over.into_iter().map(|(file, lost)| (file, sentence(lost))).collect()
+    pub(super) fn sentences(&self) -> Vec<(u32, String)> {
+        let mut over = self.over.clone();
+        self.open.values().flatten().for_each(|start| lose(&mut over, start.file, start.line));
+        over.into_iter().map(|(file, lost)| (file, sentence(lost))).collect()
     }
+}
 
-    fn lose(&mut self, file: u32, line: u64) {
-        let lost = self.over.entry(file).or_insert(Lost { count: 0, first: line });
-        lost.count += 1;
-        lost.first = lost.first.min(line);
-    }
+fn lose(over: &mut BTreeMap<u32, Lost>, file: u32, line: u64) {
+    let lost = over.entry(file).or_insert(Lost { count: 0, first: line });
+    lost.count += 1;
+    lost.first = lost.first.min(line);
 }
 
 fn sentence(lost: Lost) -> String {

@@ -12,7 +12,7 @@ use super::layers::{self, Layers};
 use super::recovery::{self, Recoveries};
 use super::row_ref::RowRef;
 use super::run::RunTally;
-use super::scope::ScopeTally;
+use super::scope::{ScopeTally, scopes_of};
 use super::sender::SenderTally;
 use super::service::Service;
 use super::spent::Spent;
@@ -359,23 +359,6 @@ impl Sums {
         list.sort_unstable_by_key(|(key, cap)| (cap.first, cap.last, key.class));
         list
     }
-}
-
-/// The scopes that the attempts of a call drew on, that of the first in front, each with an origin of it.
-fn scopes_of(call: &Call<'_>) -> SmallVec<[(Scope, OriginId); 2]> {
-    let mut scopes: SmallVec<[(Scope, OriginId); 2]> = SmallVec::new();
-    let mut before = None;
-    for (position, attempt) in call.attempts().enumerate() {
-        // Nearly all attempts of a call have one origin.
-        if before.replace(attempt.origin) == Some(attempt.origin) {
-            continue;
-        }
-        let scope = call.origin(position).scope();
-        if scopes.iter().all(|(known, _)| *known != scope) {
-            scopes.push((scope, attempt.origin));
-        }
-    }
-    scopes
 }
 
 impl<'a> Fleet<'a> {

@@ -51,6 +51,7 @@ mod tests;
 mod under_way;
 mod waiting;
 mod waves;
+mod worst_incidents;
 
 pub use amplification::{Amplified, Spacing, most_amplified, spans_over};
 pub use answers::{Answers, AnswersBy, Asker, EARLIEST, Endless};

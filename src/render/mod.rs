@@ -19,6 +19,8 @@ pub mod rules_page;
 pub mod sarif;
 pub mod schema;
 mod sections;
+pub mod settings;
+pub mod starter;
 pub mod text;
 pub mod untold;
 mod words;

@@ -39,7 +39,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         verdict: verdict::sentences(&totals, &problems, &missing),
         ledger: ledger(ingested, judgement),
         window: window(fleet),
-        notices: outliers(fleet).into_iter().collect(),
+        notices: notices::of_times_and_ids(fleet),
         baseline: None,
         advice,
         advice_omitted,
@@ -52,6 +52,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         headroom: headroom(fleet),
         incidents,
         incidents_omitted,
+        counterfactual: None,
         recovery: recovery::recovery(fleet),
         load: load::load(fleet),
         layers: layers::layers(fleet),
@@ -95,19 +96,6 @@ fn ledger(ingested: &Ingested, judgement: &Judgement<'_>) -> Ledger {
 
 fn window(fleet: &Fleet<'_>) -> Option<Window> {
     fleet.covered().map(|covered| Window { first: covered.first, last: covered.last })
-}
-
-/// Attempts whose clock was wrong by so much that they say nothing of when something happened.
-fn outliers(fleet: &Fleet<'_>) -> Option<String> {
-    let covered = fleet.covered()?;
-    let (first, last) = covered.outliers?;
-    let when = if first == last { first.to_string() } else { format!("{first} to {last}") };
-    let (attempts, carry) = if covered.outside == 1 { ("attempt", "carries") } else { ("attempts", "carry") };
-    Some(format!(
-        "{} {attempts} {carry} a time half a year or more from all others ({when}): left out of rates, charts and the time \
-         covered; check that clock",
-        covered.outside
-    ))
 }
 
 fn totals(judgement: &Judgement<'_>) -> Totals {

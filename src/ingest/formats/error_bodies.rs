@@ -5,7 +5,7 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
 use crate::model::NO_TIME;
 
@@ -26,8 +26,8 @@ impl Format for ErrorBodies {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let mut lines = head.lines().peekable();
-        let is_told = |line: &str| Members::of(line).is_ok_and(|body| is_body(&body, line));
+        let mut lines = head.parsed().peekable();
+        let is_told = |(line, body): (&str, Option<&Members<'_>>)| body.is_some_and(|body| is_body(body, line));
         if lines.peek().is_some() && lines.all(is_told) { Match::Sure } else { Match::No }
     }
 
@@ -130,7 +130,7 @@ impl Decoder for BodyDecoder {
 
 impl BodyDecoder {
     fn take(&mut self, sink: &mut Sink<'_>, body: &str, at: Position<'_>) {
-        let mut record = Record { success: Some(false), order_only: true, ..Record::default() };
+        let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
         record.put(Field::StartedAt, NO_TIME.plus_us(self.bodies.saturating_mul(APART_US)).0);
         record.put_error(body);
         self.bodies = self.bodies.saturating_add(1);

@@ -4,7 +4,7 @@ use super::json_lines::JsonLines;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
-use crate::ingest::record::field_of;
+use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ impl Format for Logfmt {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        Match::weak(head.lines().filter(|line| fits(line)).count(), head.lines().count())
+        Match::weak(head.lines().filter(|line| fits(line, &head.dialect.fields)).count(), head.lines().count())
     }
 
     fn gives_native(&self) -> bool {
@@ -59,14 +59,14 @@ impl Decoder for LogfmtDecoder {
     }
 }
 
-fn fits(line: &str) -> bool {
+fn fits(line: &str, own: &Mapping) -> bool {
     if line.starts_with(['{', '[']) {
         return false;
     }
     let (mut all, mut known) = (0, 0);
     for (key, _) in pairs(line) {
         all += 1;
-        known += usize::from(field_of(key).is_some());
+        known += usize::from(is_field(key, own));
     }
     all >= LEAST_PAIRS && known >= 2
 }

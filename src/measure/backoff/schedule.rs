@@ -1,16 +1,17 @@
 //! The schedule that the waits of a loop follow.
 
 use super::{LoopTally, MOST_STEPS, Waits};
+use crate::policy::SDK;
 
 /// Fewer own waits show no schedule.
 pub(super) const LEAST_WAITS: u64 = 8;
 /// Fewer waits of a step show nothing of the step.
 const LEAST_OF_STEP: u64 = 3;
 
-/// First wait of the official SDKs, in seconds; it doubles (_constants.py: INITIAL_RETRY_DELAY).
-const LADDER_FIRST_S: f64 = 0.5;
-/// Their longest wait (_constants.py: MAX_RETRY_DELAY).
-const LADDER_CAP_S: f64 = 8.0;
+/// First wait of the official SDKs, in seconds; it doubles.
+const LADDER_FIRST_S: f64 = SDK.base_s;
+/// Their longest wait.
+const LADDER_CAP_S: f64 = SDK.cap_s;
 /// The least share of the nominal wait they wait (_base_client.py: 1 - 0.25 * random).
 const LADDER_LOW: f64 = 0.75;
 

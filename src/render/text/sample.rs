@@ -56,6 +56,7 @@ pub(in crate::render) fn clean() -> Report {
         headroom: vec![drain("anthropic claude-opus-4-1", LimitKind::Requests, 4000, 0.6, 0)],
         incidents: Vec::new(),
         incidents_omitted: 0,
+        counterfactual: None,
         recovery: Vec::new(),
         load: measures::load(),
         layers: Vec::new(),
@@ -187,6 +188,7 @@ pub(in crate::render) fn hostile() -> Report {
 
 fn totals() -> Totals {
     Totals {
+        joined_by_guess: Share { count: 0, of: 4607 },
         calls: 4607,
         calls_ok: 4480,
         calls_failed: 123,
@@ -207,7 +209,6 @@ fn totals() -> Totals {
         with_request_id: Share { count: 9999, of: 10_000 },
         hinted_429: Share { count: 3, of: 180 },
         with_headroom: Share { count: 8214, of: 10_000 },
-        joined_by_guess: Share::default(),
         rules_with_evidence: Share { count: 70, of: 74 },
         tokens: Some(41_200_000),
         usd: Some(312.4),

@@ -2,11 +2,13 @@
 
 mod classify;
 mod fields;
+mod init;
 mod mistakes;
 mod policy;
 mod show;
 mod suppress;
 mod trace;
+mod words;
 
 use crate::common::{Ran, codes, run_in};
 use serde_json::Value;

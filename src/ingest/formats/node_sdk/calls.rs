@@ -76,7 +76,7 @@ impl Calls {
         at: &Position<'_>,
     ) -> (bool, Time) {
         let Message::Outcome { url, result, duration_ms, next } = line.message else { return (false, moment.at) };
-        if moment.is_made_up {
+        if moment.is_made_up() {
             moment.at = moment.at.plus_us((duration_ms.unwrap_or(0.0) * 1e3) as i64);
         }
         let place = self.under_way(line.id);

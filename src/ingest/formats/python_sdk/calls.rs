@@ -214,7 +214,10 @@ impl Calls {
     fn settle_count(&mut self, sink: &mut Sink<'_>, rung: usize, spot: &Spot<'_>) {
         let Some(call) = self.calls.last_mut().filter(|call| call.key.is_none()) else { return };
         let count = call.counted_from as usize + call.attempts.len() - 1;
-        if count.min(LAST_RUNG) == rung {
+        // A wait that is longer than the SDK's own may be one that a server asked for in headers that are not logged.
+        let may_be_asked =
+            call.last().is_some_and(|last| last.headers.is_none() && matches!(last.status, Some(429 | 503)));
+        if count.min(LAST_RUNG) == rung || (may_be_asked && rung > count + 1) {
             return;
         }
         if call.attempts.len() == 1 {
@@ -262,7 +265,7 @@ impl Calls {
         if options.key.is_some() {
             self.trade(place, spot);
         }
-        let due = self.calls[place].last().and_then(Attempt::due).filter(|_| !spot.moment.is_made_up);
+        let due = self.calls[place].last().and_then(Attempt::due).filter(|_| !spot.moment.is_made_up());
         self.reached = due.map_or(self.reached, |due| due.min(spot.moment.at.plus_us(spot.moment.slack_us)));
         self.touch(place);
         let place = self.calls.len() - 1;

@@ -2,7 +2,7 @@
 
 use super::clock::Moment;
 use crate::ingest::position::{Given, Position};
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
 use crate::model::Time;
 
@@ -139,7 +139,7 @@ impl Call {
             record.put(Field::StartedAt, span.sent.0);
             record.put(Field::EndedAt, span.ended.map(|time| time.0));
             let moment = attempt.ended.or(attempt.begun);
-            record.order_only = moment.is_some_and(|moment| moment.is_made_up);
+            record.times = moment.map_or(Times::Dated, Moment::times);
             record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
             sink.record(&record, &attempt.raw, at);
         }
@@ -196,7 +196,7 @@ fn schedule(attempts: &[Attempt]) -> Vec<Span> {
         let end = over.map_or(sent, |over| over.max(sent));
         // Both in one second of a clock that shows no less: it is not known how long that took.
         let is_told = attempt.begun.is_none() || attempt.begun.is_some_and(|begun| begun.slack_us == 0);
-        let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up);
+        let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up());
         let is_known = !is_made_up && (end > sent || (is_told && begun.is_some()));
         spans.push(Span { sent, ended: (is_known && attempt.duration_ms.is_none()).then_some(end) });
         let end = end.max(sent.plus_us(us_of(attempt.duration_ms)));
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     fn moment(ms: i64) -> Option<Moment> {
-        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, is_made_up: false, is_coarse: true })
+        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, times: Times::Dated, is_coarse: true })
     }
 
     fn failed(begun: Option<i64>, ended: i64, planned_ms: Option<f64>) -> Attempt {
