@@ -9,7 +9,7 @@ use super::judging::{Judged, judged};
 use super::outputs::Outputs;
 use super::{config, inputs, message};
 use crate::compare::Baseline;
-use crate::render::untold;
+use crate::render::not_judged;
 use crate::report::{Report, build};
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     complain_of_gaps(&report, args);
     if outputs.writes(Form::Ndjson) {
         // Its lines are findings, and this is none.
-        untold::sentences(&report).iter().for_each(|sentence| message::warning(sentence));
+        not_judged::sentences(&report).iter().for_each(|sentence| message::warning(sentence));
     }
     Ok(ending.exit_code)
 }

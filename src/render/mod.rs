@@ -12,6 +12,7 @@ pub mod junit;
 pub mod markdown;
 mod money;
 pub mod ndjson;
+pub mod not_judged;
 #[cfg(feature = "frames")]
 pub mod parquet;
 mod rule_facts;
@@ -20,5 +21,4 @@ pub mod sarif;
 pub mod schema;
 mod sections;
 pub mod text;
-pub mod untold;
 mod words;
