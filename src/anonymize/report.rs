@@ -8,6 +8,7 @@ use crate::report::{
     WhoRow,
 };
 use crate::rules::find;
+use crate::simulate::Counterfactual;
 
 impl Anonymizer {
     /// `report`, fit to be shown to others.
@@ -22,7 +23,7 @@ impl Anonymizer {
 fields! { anonymizer;
     Report {
         parts: [
-            advice, problems, findings, runs, backoff, headroom, incidents, recovery, load, layers, who, unreadable, inputs,
+            advice, problems, findings, runs, backoff, headroom, incidents, counterfactual, recovery, load, layers, who, unreadable, inputs,
             rejects
         ]
         kept: [
@@ -78,6 +79,14 @@ fields! { anonymizer;
     IncidentRow {
         names: [provider Provider, model Model, request_ids Request]
         kept: [class, first, last, failed, sends, calls, runs, runs_exact, peak_per_min, ended]
+    }
+    // Its sentences hold figures and classes, no names.
+    Counterfactual {
+        names: [provider Provider, model Model]
+        kept: [
+            class, from, calls, resolution_s, retry_after_s, observed, replayed, tolerance, holds, seeds, course, policies,
+            summary
+        ]
     }
     RecoveryRow {
         names: [provider Provider, model Model]

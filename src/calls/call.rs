@@ -24,6 +24,8 @@ pub struct Call<'a> {
     pub fell_back: bool,
     /// Every attempt was sent on a whole second: the clock of the log may hide up to a second.
     pub whole_seconds: bool,
+    /// Another call with the same id began before it was over.
+    pub overlapped: bool,
 }
 
 /// The time between two attempts.
@@ -60,6 +62,7 @@ impl<'a> Call<'a> {
             duplicates: 0,
             fell_back: false,
             whole_seconds: false,
+            overlapped: false,
         };
         if call.rows.len() > 1 {
             call.order();
@@ -76,7 +79,7 @@ impl<'a> Call<'a> {
     /// The same for one of the calls that share an id.
     pub(super) fn settle_part(table: &'a AttemptTable, part: Part, horizon: &Horizon) -> Call<'a> {
         let grouping = if part.guessed { Grouping::Inferred } else { Grouping::Explicit };
-        Call::settle(table, part.rows, grouping, horizon)
+        Call { overlapped: part.overlapped, ..Call::settle(table, part.rows, grouping, horizon) }
     }
 
     /// The same for one that was found in a stream.
@@ -177,7 +180,7 @@ impl<'a> Call<'a> {
     /// Its only row, where that is plain and nothing else is to be said of it: see [`Attempt::is_plain`].
     pub(crate) fn plain_row(&self) -> Option<u32> {
         let [row] = self.rows[..] else { return None };
-        (self.duplicates == 0 && self.table.rows[row as usize].is_plain()).then_some(row)
+        (self.duplicates == 0 && !self.overlapped && self.table.rows[row as usize].is_plain()).then_some(row)
     }
 
     /// How many sends it took.

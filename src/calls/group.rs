@@ -1,7 +1,7 @@
 //! Brings the rows of a table together by call.
 
 use super::{Call, Grouping, Horizon, Plain, Quiet, infer, reuse, stream};
-use crate::model::{Attempt, AttemptTable, Flags};
+use crate::model::{Attempt, AttemptTable, Flags, Time};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
@@ -37,6 +37,12 @@ pub fn group(table: &AttemptTable) -> Groups<'_> {
 #[must_use]
 pub(crate) fn group_rest<'t>(table: &'t AttemptTable, plain: &Plain) -> Groups<'t> {
     group_where(table, 0, |row| !plain.has(row))
+}
+
+/// Groups the rows of `table` that were sent between two points in time.
+#[must_use]
+pub(crate) fn group_between(table: &AttemptTable, first: Time, last: Time) -> Groups<'_> {
+    group_where(table, 0, |row| (first..=last).contains(&table.rows[row as usize].sent))
 }
 
 /// Groups the rows of `table` from number `from` on.

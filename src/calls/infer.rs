@@ -1,5 +1,6 @@
 //! What continues what, in a log that names no calls: by counters, or by likeness and time.
 
+use super::bodies::{Bodies, Content};
 use super::series::{Series, last};
 use super::{Grouping, clock_slack_us, patience_us};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
@@ -101,20 +102,23 @@ fn continues(before: &Attempt, next: &Attempt) -> bool {
     }
 }
 
-/// The latest series that failed before a like request was sent. A numbered attempt needs no guess, and an
-/// inner counter above 0 belongs to a series whose start is lost.
+/// The latest series that failed before a like request was sent, that of `next`. A numbered attempt needs no guess, and
+/// an inner counter above 0 belongs to a series whose start is lost.
 pub(super) fn latest(
     table: &AttemptTable,
     open: &[Series],
-    start: &Attempt,
+    next: u32,
     concurrent: bool,
+    bodies: &Bodies,
 ) -> Option<(usize, Grouping)> {
+    let start = &table.rows[next as usize];
     // The number 1 after an attempt without one is that of a first retry: of a loop that counts from zero, or whose
     // first attempts have no number.
     let counted = start.number > 1 || start.sdk_count().is_some_and(|count| count > 0);
     if counted {
         return None;
     }
+    let content = Content::of(table, next);
     let fits = |series: &Series| {
         let before = last(table, series);
         let in_turn = before.number == 0 && start.sent >= before.ended();
@@ -122,16 +126,27 @@ pub(super) fn latest(
         let another = concurrent && (before.terminal() || due(table, before) > start.sent);
         in_turn && !another && can_continue(before) && of_one_kind(table, before, start) && heals(table, before, start)
     };
-    let same_body = |series: &Series| same_body(table, last(table, series), start);
-    let found = open.iter().rposition(|series| fits(series) && same_body(series));
-    // Some clients put a time or a nonce into the body: where one request follows the other, a wait tells as much.
-    let waited = |series: &Series| {
-        let before = last(table, series);
-        let hint_us = table.detail(before).and_then(|detail| detail.hint_us).unwrap_or(0);
-        !before.terminal() && start.sent.us_since(before.ended()) >= SHORTEST_WAIT_US.max(hint_us - hint_us / 50)
+    let differs = |series: &Series| {
+        let before = series.rows.last().and_then(|row| Content::of(table, *row));
+        before.zip(content).is_some_and(|(before, next)| before.differs(next))
     };
-    let changed = || open.iter().rposition(|series| fits(series) && waited(series)).filter(|_| !concurrent);
+    let is_another = |series: &Series| differs(series) && bodies.are_kept(table, last(table, series));
+    let like = |series: &Series| fits(series) && !is_another(series);
+    let same_body = |series: &Series| same_body(table, last(table, series), start);
+    let found = open.iter().rposition(|series| like(series) && same_body(series));
+    // Some clients put a time or a nonce into the body: where one request follows the other when it should, that
+    // tells as much.
+    let waited = |series: &Series| waited_as_told(table, last(table, series), start);
+    let changed = || open.iter().rposition(|series| like(series) && waited(series)).filter(|_| !concurrent);
     found.or_else(changed).map(|position| (position, Grouping::Inferred))
+}
+
+/// Whether `next` was sent when a wait was over that the server asked for, or that the client said it would make. Without
+/// either, another body is another request.
+fn waited_as_told(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
+    let Some(detail) = table.detail(before).filter(|_| !before.terminal()) else { return false };
+    let said = detail.hint_us.max(detail.planned_us).or(before.flags.has(Flags::DECIDED_RETRY).then_some(0));
+    said.is_some_and(|us| next.sent.us_since(before.ended()) >= SHORTEST_WAIT_US.max(us - us / 50))
 }
 
 /// Whether a like request may be the same one again: after a failure that cannot heal it is another, unless

@@ -2,6 +2,7 @@
 //!
 //! The result does not depend on the order of files or lines, nor on how they were cut.
 
+mod bodies;
 mod call;
 mod endurance;
 mod group;
@@ -17,7 +18,7 @@ mod stream;
 pub use call::{Call, Wait};
 pub(crate) use endurance::Persistence;
 pub use group::{Groups, Piece, group};
-pub(crate) use group::{group_from, group_rest};
+pub(crate) use group::{group_between, group_from, group_rest};
 pub use horizon::{Endurance, Horizon};
 pub(crate) use plain::Plain;
 pub(crate) use quiet::Quiet;
@@ -71,6 +72,10 @@ pub(crate) fn order_of(table: &AttemptTable, row: u32) -> impl Ord + use<> {
 
 /// How far clocks and rounding may put the start of an attempt before the end of the one it followed, µs.
 pub(crate) const CLOCK_SLACK_US: i64 = 50_000;
+
+/// A stream that shows only so much later that its requests overlap, or that its clients repeat bodies, is read in that
+/// light from here on, µs.
+pub(crate) const FORESIGHT_US: i64 = 10 * 60 * 1_000_000;
 
 /// How far an attempt may start before another ended and still not be beside it, µs: rounding of clocks; a second
 /// where both times are whole seconds.

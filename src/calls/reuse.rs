@@ -2,7 +2,7 @@
 //! counts its calls alike.
 
 use super::{clock_slack_us, order_of, patience_us};
-use crate::model::{Attempt, AttemptTable, Symbol};
+use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 
@@ -19,6 +19,8 @@ pub(super) struct Part {
     pub(super) rows: SmallVec<[u32; 8]>,
     /// An attempt of it may as well be one of another call of the same id.
     pub(super) guessed: bool,
+    /// Another call of the same id began before it was over.
+    pub(super) overlapped: bool,
     /// One of its attempts has the number 1. Such a number begins a call only where there was one already: else the
     /// clocks disagree with the numbers.
     numbered: bool,
@@ -51,7 +53,20 @@ pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Part> {
         call.numbered |= next.number == 1;
         call.guessed |= guessed;
     }
+    note_overlaps(table, &mut calls);
     calls
+}
+
+/// Notes which calls were under way when the next one of their id began: they are in the order in which they began.
+fn note_overlaps(table: &AttemptTable, calls: &mut [Part]) {
+    let mut next_begins = Time(i64::MAX);
+    for call in calls.iter_mut().rev() {
+        let rows = || call.rows.iter().map(|row| &table.rows[*row as usize]);
+        let ends = rows().map(Attempt::ended).max().unwrap_or(next_begins);
+        let begins = rows().map(|row| row.sent).min().unwrap_or(next_begins);
+        call.overlapped = next_begins < ends;
+        next_begins = begins;
+    }
 }
 
 /// Which of `calls` the attempt belongs to, and whether that is a guess; a new one where it fits none.

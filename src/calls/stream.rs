@@ -5,9 +5,10 @@
 //! What is found does not depend on how the stream is cut: calls are handed out as soon as nothing can
 //! continue them.
 
+use super::bodies::Bodies;
 use super::infer::{alone, by_body, first_due, gives_way, is_copy, latest, may_go_on, overlaps};
 use super::series::{Series, first, last};
-use super::{Grouping, order_of};
+use super::{FORESIGHT_US, Grouping, order_of};
 use crate::model::{Attempt, AttemptTable, Time};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -19,9 +20,6 @@ const MOST_OPEN: usize = 4096;
 const LONGEST_AT_A_GATE_US: i64 = 300_000_000;
 /// Beside so many unfinished series nobody can say which of them was at a gate.
 const MOST_AT_A_GATE: usize = 256;
-/// A stream that shows only so much later that its requests overlap is read in that light from here on, µs.
-const FORESIGHT_US: i64 = 10 * 60 * 1_000_000;
-
 /// The records of one run, or of one file where no run is named.
 #[derive(Debug)]
 pub(crate) struct Stream {
@@ -29,6 +27,8 @@ pub(crate) struct Stream {
     recent: SmallVec<[u32; 4]>,
     /// When two requests were first under way at once.
     overlap: Option<Time>,
+    /// Whether its clients send requests again as they were.
+    bodies: Bodies,
     /// Rows that are not joined to others yet, in order.
     ahead: VecDeque<u32>,
     /// By counters.
@@ -54,6 +54,7 @@ impl Default for Stream {
         Stream {
             recent: SmallVec::new(),
             overlap: None,
+            bodies: Bodies::default(),
             ahead: VecDeque::new(),
             counted: Joint { gate_us: LONGEST_AT_A_GATE_US, ..Joint::default() },
             waiting: Vec::new(),
@@ -73,6 +74,7 @@ impl Stream {
             if self.overlap.is_none() && overlaps(table, &self.recent) {
                 self.overlap = Some(table.rows[*row as usize].sent);
             }
+            self.bodies.note(table, *row);
             self.ahead.push_back(*row);
         }
     }
@@ -110,12 +112,12 @@ impl Stream {
         let ready = barrier
             .map_or(self.waiting.len(), |barrier| self.waiting.partition_point(|series| begun(series) < barrier));
         for next in self.waiting.drain(..ready).collect::<Vec<_>>() {
-            let start = first(table, &next);
+            let (row, start) = (next.rows[0], first(table, &next));
             let concurrent = self.is_concurrent(start.sent);
             if let Some(given_up) = self.joined.open.iter_mut().rev().find(|open| gives_way(table, open, start)) {
                 given_up.fell_back = true;
             }
-            self.joined.take(table, next, |open, start| latest(table, open, start, concurrent), calls);
+            self.joined.take(table, next, |open, _| latest(table, open, row, concurrent, &self.bodies), calls);
         }
     }
 
@@ -141,7 +143,7 @@ impl Stream {
     /// Whether everything it was given is handed out, and nothing of it bears on what may follow.
     pub(crate) fn is_over(&self) -> bool {
         let held = [&self.waiting, &self.counted.open, &self.joined.open].into_iter().any(|list| !list.is_empty());
-        self.ahead.is_empty() && !held && self.overlap.is_none()
+        self.ahead.is_empty() && !held && self.overlap.is_none() && self.bodies.is_empty()
     }
 }
 
@@ -270,8 +272,49 @@ mod tests {
 {"ts":"2026-05-20T10:00:40Z","kind":"tool_call","tool":"a","args_sha":"2","outcome":"timeout"}
 {"ts":"2026-05-20T10:00:45Z","kind":"tool_call","tool":"b","args_sha":"2","outcome":"ok"}
 {"ts":"2026-05-20T10:00:50Z","status":200}"#;
-        let lines: Vec<Vec<u32>> = calls(log).into_iter().map(|(lines, _)| lines).collect();
-        assert_eq!(lines, vec![vec![1, 2], vec![3], vec![4], vec![5]]);
+        assert_eq!(lines_of(log), vec![vec![1, 2], vec![3], vec![4], vec![5]]);
+    }
+
+    fn lines_of(log: &str) -> Vec<Vec<u32>> {
+        calls(log).into_iter().map(|(lines, _)| lines).collect()
+    }
+
+    #[test]
+    fn another_body_is_another_request_unless_a_told_wait_was_kept() {
+        let log = |hint: &str, body: &str| {
+            format!(
+                r#"{{"ts":"2026-05-20T10:00:00Z","status":429,"duration_ms":10,"request_hash":"a"{hint}}}
+{{"ts":"2026-05-20T10:00:02.1Z","status":200,"duration_ms":10,"request_hash":"{body}"}}"#
+            )
+        };
+        assert_eq!(lines_of(&log("", "b")), [vec![1], vec![2]]);
+        assert_eq!(lines_of(&log(r#","retry_after":2"#, "b")), [vec![1, 2]]);
+        assert_eq!(lines_of(&log(r#","retry_after":3"#, "b")), [vec![1], vec![2]]);
+        assert_eq!(lines_of(&log("", "a")), [vec![1, 2]]);
+    }
+
+    #[test]
+    fn a_client_that_repeats_bodies_sends_no_other_body_as_a_retry() {
+        let shown = r#"
+{"ts":"2026-05-20T10:00:05Z","status":529,"duration_ms":10,"client":"x","request_hash":"c"}
+{"ts":"2026-05-20T10:00:06Z","status":200,"duration_ms":10,"client":"x","request_hash":"c"}"#;
+        let told = r#"{"ts":"2026-05-20T10:00:00Z","status":429,"duration_ms":10,"client":"x","request_hash":"a","retry_after":2}
+{"ts":"2026-05-20T10:00:02.1Z","status":200,"duration_ms":10,"client":"x","request_hash":"b"}"#;
+        assert_eq!(lines_of(told), [vec![1, 2]]);
+        assert_eq!(lines_of(&format!("{told}{shown}")), [vec![1], vec![2], vec![3, 4]]);
+        let of_another = shown.replace(r#""client":"x""#, r#""client":"y""#);
+        assert_eq!(lines_of(&format!("{told}{of_another}")), [vec![1, 2], vec![3, 4]]);
+    }
+
+    #[test]
+    fn a_longer_prompt_is_another_request_where_retries_keep_theirs() {
+        let log = r#"{"ts":"2026-05-20T10:00:00Z","status":529,"duration_ms":10,"input_tokens":100}
+{"ts":"2026-05-20T10:00:02Z","status":529,"duration_ms":10,"input_tokens":100}
+{"ts":"2026-05-20T10:00:04Z","status":200,"duration_ms":10,"input_tokens":230}"#;
+        assert_eq!(lines_of(log), [vec![1, 2], vec![3]]);
+        let once = r#"{"ts":"2026-05-20T10:00:00Z","status":529,"duration_ms":10,"input_tokens":100}
+{"ts":"2026-05-20T10:00:02Z","status":200,"duration_ms":10,"input_tokens":230}"#;
+        assert_eq!(lines_of(once), [vec![1, 2]]);
     }
 
     #[test]

@@ -4,25 +4,39 @@ mod anonymize;
 mod classify;
 mod compare;
 mod config;
+mod convert;
+mod follow;
 mod form;
 mod names;
 mod numbers;
+mod page;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
+mod shell;
+mod simulate;
 mod trace;
 
 pub(super) use anonymize::AnonymizeArgs;
 pub(super) use classify::ClassifyArgs;
-pub(super) use compare::{DiffArgs, PageForm, PageOutput, TrendArgs};
-pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile};
+pub(super) use compare::{DiffArgs, TrendArgs};
+pub(super) use config::{ConfigArgs, ConfigCommand, ConfigFile, InitArgs};
+pub(super) use convert::ConvertArgs;
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
+pub(super) use page::{PageForm, PageForms};
 pub(super) use schema::{SchemaArgs, SchemaOf};
+#[cfg(feature = "serve")]
+pub(super) use serve::{Bodies, CheckArgs, ListenArgs, RecordArgs, StubArgs};
+pub(super) use shell::{CompletionsArgs, ManArgs};
+pub(super) use simulate::SimulateArgs;
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::{FormatName, timestamp};
 use crate::model::{Severity, Time, Zone};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Reads per-attempt logs of model API clients and tells which retries helped, which could not, and what to change.
 #[derive(Debug, Parser)]
@@ -55,12 +69,18 @@ pub(super) enum Command {
     /// Show everything about a request, call, run or trace, from its id or the beginning of it
     #[command(after_help = EXIT_CODES, mut_arg("inputs", |arg| arg.value_name("ID|INPUT").help(IDS_AND_INPUTS)))]
     Trace(TraceArgs),
+    /// Write the attempts of logs in any format as one native log: parsed once, and small
+    #[command(after_help = EXIT_CODES)]
+    Convert(ConvertArgs),
     /// Compare two reports or logs: what is new, worse, better or fixed
     #[command(after_help = EXIT_CODES)]
     Diff(DiffArgs),
     /// Compare many reports in the order of their time: measures, jumps, problems that come and go
     #[command(after_help = EXIT_CODES)]
     Trend(TrendArgs),
+    /// Simulate what retry policies do to an endpoint of limited capacity
+    #[command(after_help = EXIT_CODES)]
+    Simulate(Box<SimulateArgs>),
     /// List the rules logs are judged by
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do
@@ -70,11 +90,23 @@ pub(super) enum Command {
     /// Say what one error is and what a client should do about it
     #[command(after_help = EXIT_CODES)]
     Classify(ClassifyArgs),
-    /// Show the configuration in force, or the schema of retrylens.toml
+    /// Play a provider that fails on a schedule, on loopback, and count what clients send
+    #[cfg(feature = "serve")]
+    #[command(after_help = EXIT_CODES)]
+    Stub(StubArgs),
+    /// Stand in front of a provider, change nothing, and write a record of each attempt
+    #[cfg(feature = "serve")]
+    #[command(after_help = EXIT_CODES)]
+    Record(RecordArgs),
+    /// Show the configuration in force, the schema of retrylens.toml, or write one for a log
     #[command(after_help = EXIT_CODES)]
     Config(ConfigArgs),
     /// Print the JSON Schema of a form of the report
     Schema(SchemaArgs),
+    /// Print a script that completes commands and options in a shell
+    Completions(CompletionsArgs),
+    /// Print a manual page, or write all of them
+    Man(ManArgs),
 }
 
 /// What an analysis holds in memory.
@@ -154,6 +186,12 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, value_enum, default_value_t = Memory::Auto, value_name = "HOW", help_heading = "Running")]
     pub(super) memory: Memory,
 
+    /// Go on while the logs grow: rewrite the files of --output every SECONDS (2), print findings on standard error as
+    /// they settle; an interrupt ends it with the report and the exit code of the whole
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "2",
+          value_parser = follow::interval, help_heading = "Running")]
+    pub(super) follow: Option<Duration>,
+
     /// Judge only by these rules: codes, prefixes or names, comma-separated (RL101, RL3)
     #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Judging")]
     pub(super) select: Vec<String>,
@@ -198,6 +236,11 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, short, help_heading = "Output")]
     pub(super) verbose: bool,
 
+    /// Say what the worst incident would have been under these policies (names as for simulate), and whether the model
+    /// says so reliably; by default none, fixed, exponential and full-jitter, more attempts, a gate
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', help_heading = "Output")]
+    pub(super) what_if: Vec<String>,
+
     /// Colour the report
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: Color,
@@ -217,6 +260,9 @@ pub(super) struct AnalyzeArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct RulesArgs {
+    /// Codes, names or beginnings of codes: only these rules, such as RL3 for a family; all without
+    #[arg(value_name = "RULE")]
+    pub(super) rules: Vec<String>,
     /// Form of the list
     #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
     pub(super) format: RulesFormat,

@@ -2,7 +2,7 @@
 
 use super::args::{ConfigArgs, ConfigCommand, ConfigFile, InputArgs};
 use super::error::CliError;
-use super::{inputs, output};
+use super::{init, inputs, output};
 use crate::config::{self, Config};
 use crate::judge::{Judgement, Options};
 use crate::model::Time;
@@ -14,8 +14,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
+    if let ConfigCommand::Init(args) = &args.command {
+        return init::run(args);
+    }
     let mut out = output::stdout(super::args::Color::Never);
     let written = match &args.command {
+        ConfigCommand::Init(_) => Ok(()),
         ConfigCommand::Schema => json::pretty(&config::schema(), &mut out),
         ConfigCommand::Show(file) => out.write_all(config::show(&load(file)?).as_bytes()),
     };
@@ -43,14 +47,18 @@ fn discovered() -> Option<PathBuf> {
 
 /// How to judge what `input` asks for by a file.
 pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, input: &InputArgs) -> Result<Options, CliError> {
-    Ok(Options {
+    Ok(Options { complete: input.complete, filter: inputs::filter(input)?, ..judging(config, rules) })
+}
+
+/// How to judge everything by a file.
+pub(super) fn judging(config: &Config, rules: Vec<&'static Rule>) -> Options {
+    Options {
         settings: config.settings(),
-        complete: input.complete,
-        filter: inputs::filter(input)?,
         rules,
         severities: config.severities(),
         suppressions: config.suppressions(today()),
-    })
+        ..Options::default()
+    }
 }
 
 /// Suppressions named in one notice.

@@ -20,7 +20,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     if args.old == "-" && args.new == "-" {
         return Err(CliError::Usage("standard input can be one of the two sides only".to_owned()));
     }
-    let pages = Pages::parse(&args.page, args.reading.tz, &files([&args.old, &args.new]))?;
+    let pages = Pages::parse(&args.page.forms, args.reading.tz, &files([&args.old, &args.new]))?;
     let anonymizer = anonymizer(&args.page.anonymize)?;
     let config = config::load(&args.config)?;
     let (old, old_unread) = side(&args.old, args.reading.clone(), &config)?;
@@ -76,6 +76,7 @@ fn filter(reading: &ReadingArgs) -> Option<String> {
 fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool), CliError> {
     let input = InputArgs { inputs: vec![name.to_owned()], reading };
     let options = config::options(config, config::select(config, &[], &[])?, &input)?;
+    inputs::start(&input)?;
     let ingested = inputs::open(&input, false, |reading| reading.dialect = config.dialect())
         .and_then(|reading| reading.read(ingest::read))
         .map_err(|error| match error {

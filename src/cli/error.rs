@@ -34,6 +34,24 @@ pub enum CliError {
         /// Why.
         reason: String,
     },
+    /// No server could be started.
+    #[cfg(feature = "serve")]
+    #[error("cannot listen on {address}: {reason}")]
+    Listen {
+        /// Where.
+        address: std::net::SocketAddr,
+        /// Why.
+        reason: io::Error,
+    },
+    /// The command to check could not be started.
+    #[cfg(feature = "serve")]
+    #[error("cannot start `{command}`: {reason}")]
+    Command {
+        /// Its name.
+        command: String,
+        /// Why.
+        reason: io::Error,
+    },
 }
 
 /// The exit code where reading or writing failed: `EX_IOERR` of sysexits.
@@ -47,6 +65,10 @@ impl CliError {
             CliError::Usage(_) | CliError::Config(_) => 2,
             CliError::NoAttempts(_) | CliError::Ingest(IngestError::NoLogs { .. } | IngestError::Pattern { .. }) => 3,
             CliError::Ingest(IngestError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => 3,
+            #[cfg(feature = "serve")]
+            CliError::Command { .. } => 2,
+            #[cfg(feature = "serve")]
+            CliError::Listen { .. } => IO_FAILED,
             CliError::Unread(_) | CliError::Ingest(_) | CliError::Stdout(_) | CliError::Output { .. } => IO_FAILED,
         }
     }

@@ -21,23 +21,35 @@ pub(super) struct Reading {
     bar: ProgressBar,
     /// Say how each input was understood.
     verbose: bool,
+    /// Say nothing, not even which inputs could not be read.
+    silent: bool,
 }
 
-/// Finds the inputs of `args`. `adjust` may ask for more than the attempts.
-pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+/// Before anything is read: an interrupt is answered, and there are as many threads as asked for.
+pub(super) fn start(args: &InputArgs) -> Result<(), CliError> {
     interrupt::watch();
-    set_threads(args)?;
-    let sources = logs(&args.inputs)?;
+    set_threads(args)
+}
+
+/// How `args` have inputs read. `adjust` may ask for more than the attempts.
+pub(super) fn options(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Options {
     let mut options = Options { zone: args.tz, format: args.input_format, ..Options::default() };
     adjust(&mut options);
+    options
+}
+
+/// Finds the inputs of `args`.
+pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+    let sources = logs(&args.inputs)?;
+    let options = options(args, adjust);
     let bar = progress(&sources, args.quiet);
-    Ok(Reading { sources, options, bar, verbose })
+    Ok(Reading { sources, options, bar, verbose, silent: false })
 }
 
 /// The logs behind the arguments. What this program wrote itself speaks of attempts, and holds none: it is left out,
 /// and said to be.
 pub(super) fn logs(arguments: &[String]) -> Result<Vec<Source>, CliError> {
-    let (reports, logs): (Vec<Source>, Vec<Source>) = ingest::resolve(arguments)?.into_iter().partition(is_report);
+    let (reports, logs) = reports_and_logs(arguments)?;
     let names: Vec<String> = reports.iter().map(Source::name).collect();
     let Some(first) = names.first() else { return Ok(logs) };
     if logs.is_empty() {
@@ -52,6 +64,11 @@ pub(super) fn logs(arguments: &[String]) -> Result<Vec<Source>, CliError> {
     Ok(logs)
 }
 
+/// The inputs behind the arguments: what this program wrote itself, and what it did not.
+pub(super) fn reports_and_logs(arguments: &[String]) -> Result<(Vec<Source>, Vec<Source>), CliError> {
+    Ok(ingest::resolve(arguments)?.into_iter().partition(is_report))
+}
+
 /// Whether this program wrote the file, which then has the ending of JSON; logs by the thousand seldom have it.
 fn is_report(source: &Source) -> bool {
     const HEAD: u64 = 512;
@@ -63,6 +80,11 @@ fn is_report(source: &Source) -> bool {
 }
 
 impl Reading {
+    /// The same without a word, for inputs that are read again and again.
+    pub(super) fn silent(self) -> Reading {
+        Reading { verbose: false, silent: true, bar: ProgressBar::hidden(), ..self }
+    }
+
     /// Reads them by `how`; an error where they hold no attempt.
     pub(super) fn read(
         self,
@@ -79,7 +101,7 @@ impl Reading {
             }
         }
         let unread = unread_of(&ingested.inputs);
-        if let Some(unread) = &unread {
+        if let Some(unread) = unread.as_deref().filter(|_| !self.silent) {
             message::warning(unread);
         }
         match (ingested.ledger().attempts, unread) {
@@ -116,7 +138,7 @@ pub(super) fn unread<'i>(inputs: impl ExactSizeIterator<Item = (&'i str, Option<
 }
 
 /// Starts as many threads as asked for.
-pub(super) fn set_threads(args: &InputArgs) -> Result<(), CliError> {
+fn set_threads(args: &InputArgs) -> Result<(), CliError> {
     let Some(threads) = args.threads else { return Ok(()) };
     rayon::ThreadPoolBuilder::new()
         .num_threads(usize::from(threads))

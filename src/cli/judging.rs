@@ -1,10 +1,11 @@
 //! Reads and judges in one go, holding as much in memory as the user allows.
 
+use super::analysis::Analysis;
 use super::args::{AnalyzeArgs, Memory};
 use super::error::CliError;
 use super::inputs;
 use super::outputs::Outputs;
-use crate::ingest::{self, Dialect, Ingested, Source};
+use crate::ingest::{self, Ingested, Source};
 use crate::judge::{Options, Rolling, Settled, judge};
 use std::io::Read;
 use std::path::Path;
@@ -19,24 +20,20 @@ pub(super) struct Judged {
     pub(super) ingested: Ingested,
     pub(super) settled: Settled,
     pub(super) notice: Option<String>,
+    /// Every attempt is held in memory.
+    pub(super) is_whole: bool,
 }
 
-/// Reads the inputs of `args`, whose words `dialect` explains, and judges them by `options`.
-pub(super) fn judged(
-    args: &AnalyzeArgs,
-    outputs: &Outputs,
-    dialect: Dialect,
-    options: &Options,
-) -> Result<Judged, CliError> {
-    let reading = inputs::open(&args.input, args.verbose, |reading| {
-        reading.dialect = dialect;
-        reading.keep_rejects = args.rejects.is_some();
-        reading.keep_ids = outputs.have_tables();
-    })?;
+/// Reads the inputs of an analysis and judges them by `options`; `aloud` says on standard error what is to be known of
+/// the inputs.
+pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) -> Result<Judged, CliError> {
+    let (args, outputs) = (analysis.args, &analysis.outputs);
+    let reading = inputs::open(&args.input, args.verbose, |reading| how(analysis, reading))?;
+    let reading = if aloud { reading } else { reading.silent() };
     if !is_bounded(args, outputs, &reading.sources)? {
         let ingested = reading.read(ingest::read)?;
         let settled = judge(&ingested.table, options).detach();
-        return Ok(Judged { ingested, settled, notice: None });
+        return Ok(Judged { ingested, settled, notice: None, is_whole: true });
     }
     let mut rolling = Rolling::new(options);
     let mut ingested = reading.read(|sources, how, progress| {
@@ -49,7 +46,14 @@ pub(super) fn judged(
              calls may be cut apart. Sort the log by time, or use --memory whole."
         )
     });
-    Ok(Judged { ingested, settled, notice })
+    Ok(Judged { ingested, settled, notice, is_whole: false })
+}
+
+/// What an analysis asks of those who read for it.
+pub(super) fn how(analysis: &Analysis<'_>, reading: &mut ingest::Options) {
+    reading.dialect = analysis.dialect();
+    reading.keep_rejects = analysis.args.rejects.is_some();
+    reading.keep_ids = analysis.outputs.have_tables();
 }
 
 fn is_bounded(args: &AnalyzeArgs, outputs: &Outputs, sources: &[Source]) -> Result<bool, CliError> {

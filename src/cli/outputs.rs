@@ -2,6 +2,7 @@
 
 use super::args::AnalyzeArgs;
 use super::args::Form;
+use super::charts::{make_folder, write as write_chart};
 use super::error::CliError;
 use super::forms::Ending;
 use super::{output, summary};
@@ -120,10 +121,7 @@ impl Outputs {
         ending: Ending,
         anonymizer: Option<&Anonymizer>,
     ) -> Result<(), CliError> {
-        let (printed, filed): (Vec<_>, Vec<_>) = self.reports.iter().partition(|(_, path)| path == Path::new("-"));
-        for (form, path) in filed {
-            output::write_file(path, |out| form.write(report, args, ending, out))?;
-        }
+        self.write_reports(report, args, ending)?;
         for (tables, folder) in &self.tables {
             make_folder(folder)?;
             for frame in frames::of_log(&ingested.table, options) {
@@ -148,10 +146,17 @@ impl Outputs {
             markdown::render(report, args.input.tz, &mut markdown).map_err(CliError::Stdout)?;
             summary::append(&markdown)?;
         }
-        for form in printed.into_iter().map(|(form, _)| *form).chain(self.printed) {
+        let printed = self.reports.iter().filter(|(_, path)| path == Path::new("-"));
+        for form in printed.map(|(form, _)| *form).chain(self.printed) {
             output::printed(form.print(report, args, ending))?;
         }
         Ok(())
+    }
+
+    /// Writes the files that hold the report as one text.
+    pub(super) fn write_reports(&self, report: &Report, args: &AnalyzeArgs, ending: Ending) -> Result<(), CliError> {
+        let mut files = self.reports.iter().filter(|(_, path)| path != Path::new("-"));
+        files.try_for_each(|(form, path)| output::write_file(path, |out| form.write(report, args, ending, out)))
     }
 
     /// Whether GitHub is to read along, which then gets the job summary too.
@@ -184,13 +189,7 @@ fn write_table(frame: &Frame, tables: Tables, folder: &Path) -> Result<(), CliEr
     })
 }
 
-fn make_folder(folder: &Path) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| CliError::Output { path: folder.to_owned(), reason: error.to_string() })
-}
-
 fn write_charts(report: &Report, folder: &Path) -> Result<(), CliError> {
-    let failed = |path: &Path, reason: String| CliError::Output { path: path.to_owned(), reason };
     make_folder(folder)?;
     let mut runs = 0;
     for chart in charts::charts(report) {
@@ -200,12 +199,7 @@ fn write_charts(report: &Report, folder: &Path) -> Result<(), CliError> {
                 continue;
             }
         }
-        let svg = folder.join(format!("{}.svg", chart.name));
-        let image = chart.svg().map_err(|error| failed(&svg, error.to_string()))?;
-        output::write_file(&svg, |out| out.write_all(image.as_bytes()))?;
-        let png = folder.join(format!("{}.png", chart.name));
-        let image = chart.png().map_err(|error| failed(&png, error.to_string()))?;
-        output::write_file(&png, |out| out.write_all(&image))?;
+        write_chart(folder, &chart)?;
     }
     Ok(())
 }

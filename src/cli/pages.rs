@@ -1,6 +1,6 @@
-//! What the commands that compare reports share: reports read back, and pages in several forms.
+//! Pages in several forms, and reports read back.
 
-use super::args::{PageForm, PageOutput};
+use super::args::{PageForm, PageForms};
 use super::error::CliError;
 use super::output;
 use crate::compare::Past;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Pages asked for beside standard output, checked: no two on one path, none on an input.
 #[derive(Debug)]
 pub(super) struct Pages<'a> {
-    args: &'a PageOutput,
+    args: &'a PageForms,
     zone: Zone,
     files: Vec<(PageForm, PathBuf)>,
 }
@@ -28,7 +28,7 @@ pub(super) struct PageRequest<'a> {
 }
 
 impl<'a> Pages<'a> {
-    pub(super) fn parse(args: &'a PageOutput, zone: Zone, inputs: &[PathBuf]) -> Result<Pages<'a>, CliError> {
+    pub(super) fn parse(args: &'a PageForms, zone: Zone, inputs: &[PathBuf]) -> Result<Pages<'a>, CliError> {
         let files = args.output.iter().map(|text| parse_output(text)).collect::<Result<Vec<_>, _>>()?;
         for (place, (_, file)) in files.iter().enumerate() {
             if files[..place].iter().any(|(_, other)| output::is_same(other, file)) {

@@ -2,13 +2,14 @@
 
 use super::args::{RulesArgs, RulesFormat};
 use super::error::CliError;
+use super::explain::no_rule;
 use super::output;
 use crate::render::{catalogue, rules_page, text};
 use crate::rules::{CATALOGUE, Rule};
 use std::io::Write;
 
 pub(super) fn run(args: &RulesArgs) -> Result<u8, CliError> {
-    let rules: Vec<&Rule> = CATALOGUE.iter().collect();
+    let rules = listed(&args.rules)?;
     if args.long && args.format != RulesFormat::Markdown {
         return Err(CliError::Usage("--long: only --format markdown has a long form; see also `explain`".to_owned()));
     }
@@ -21,4 +22,18 @@ pub(super) fn run(args: &RulesArgs) -> Result<u8, CliError> {
     };
     output::printed(written.and_then(|()| out.flush()))?;
     Ok(0)
+}
+
+/// The rules of these codes, names or beginnings of codes, in the order of the catalogue; all where none is asked for.
+fn listed(words: &[String]) -> Result<Vec<&'static Rule>, CliError> {
+    let is_of = |rule: &Rule, word: &str| {
+        let begins = rule.code.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        (begins && !word.is_empty()) || rule.name.eq_ignore_ascii_case(word)
+    };
+    let words: Vec<&str> = words.iter().flat_map(|word| word.split(',')).map(str::trim).collect();
+    if let Some(unknown) = words.iter().find(|word| !CATALOGUE.iter().any(|rule| is_of(rule, word))) {
+        return Err(no_rule(unknown));
+    }
+    let wanted = |rule: &&Rule| words.is_empty() || words.iter().any(|word| is_of(rule, word));
+    Ok(CATALOGUE.iter().filter(wanted).collect())
 }

@@ -5,7 +5,7 @@ use super::args::{PageForm, TrendArgs};
 use super::error::CliError;
 use super::output;
 use super::pages::{PageRequest, Pages, read_report};
-use crate::compare::{NamedReport, Trend, trend};
+use crate::compare::{NamedReport, trend};
 use crate::render::{charts, html, json, markdown, text};
 use crate::untrusted::safe;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
     let inputs = args.reports.as_slice();
-    let pages = Pages::parse(&args.page, args.tz, inputs)?;
+    let pages = Pages::parse(&args.page.forms, args.tz, inputs)?;
     let is_again = |at: usize| inputs[..at].iter().any(|other| output::is_same(other, &inputs[at]));
     if let Some(twice) = (0..inputs.len()).find(|at| is_again(*at)).map(|at| &inputs[at]) {
         return Err(CliError::Usage(format!("{} is given twice: a report counts once", twice.display())));
@@ -54,7 +54,7 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
         }
     })?;
     if let Some(folder) = &args.charts {
-        write_chart(&trend, args, folder)?;
+        super::charts::write(folder, &charts::trend(&trend, args.tz))?;
     }
     Ok(0)
 }
@@ -80,16 +80,4 @@ fn from(folder: &Path, file: &Path) -> PathBuf {
     }
     let up = here[shared..].iter().map(|_| Component::ParentDir);
     up.chain(there[shared..].iter().copied()).collect()
-}
-
-fn write_chart(trend: &Trend, args: &TrendArgs, folder: &Path) -> Result<(), CliError> {
-    let failed = |path: &Path, reason: String| CliError::Output { path: path.to_owned(), reason };
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error.to_string()))?;
-    let chart = charts::trend(trend, args.tz);
-    let svg = folder.join(format!("{}.svg", chart.name));
-    let image = chart.svg().map_err(|error| failed(&svg, error.to_string()))?;
-    output::write_file(&svg, |out| out.write_all(image.as_bytes()))?;
-    let png = folder.join(format!("{}.png", chart.name));
-    let image = chart.png().map_err(|error| failed(&png, error.to_string()))?;
-    output::write_file(&png, |out| out.write_all(&image))
 }

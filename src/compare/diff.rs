@@ -34,7 +34,7 @@ pub enum Change {
     Fixed,
     /// In both, and less often or milder in the new one.
     Better,
-    /// Found in the old report only; the new log lacks the field that would show it.
+    /// Found in the old report only; the new log lacks the field that would show it, or the calls: they failed.
     #[serde(rename = "untold")]
     Inconclusive,
     /// In both, at rates that chance explains.
@@ -144,6 +144,8 @@ pub struct Changed {
     /// The old log lacks the field that would have shown it.
     #[serde(rename = "old_untold")]
     pub old_inconclusive: bool,
+    /// It speaks of calls that succeed, and more of those failed in the new log.
+    pub failed_instead: bool,
     /// One finding's message.
     pub example: String,
     /// What to change.
@@ -282,11 +284,16 @@ fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>
     };
     let (before, now) = (rate(old), rate(new));
     let (by_rate, p_value) = judge(before, now);
+    let failed_instead = new.0.failed_instead(&shown.key.rule, old.0);
     let change = match (old.1, new.1) {
         (None, _) => Change::New,
         (_, None) if new.0.cannot_judge(&shown.key.rule) => Change::Inconclusive,
+        (_, None) if failed_instead => Change::Inconclusive,
         (_, None) => Change::Fixed,
-        (Some(was), Some(is)) => on_both_sides(was.severity, is.severity, by_rate),
+        (Some(was), Some(is)) => match on_both_sides(was.severity, is.severity, by_rate) {
+            Change::Better if failed_instead => Change::Same,
+            change => change,
+        },
     };
     Some(Changed {
         change,
@@ -297,6 +304,7 @@ fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>
         old: before,
         new: now,
         p_value,
+        failed_instead: change == Change::Inconclusive && failed_instead,
         old_inconclusive: change == Change::New && old.0.cannot_judge(&shown.key.rule),
         example: shown.example.clone(),
         fix: shown.fix.clone(),

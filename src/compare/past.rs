@@ -6,6 +6,9 @@ use crate::untrusted::masked;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+/// Rules that speak of calls or runs that succeeded: where more calls fail, they fall silent, and nothing is mended.
+const OF_SUCCESSES: [&str; 2] = ["RL504", "RL804"];
+
 /// What makes two problems of different reports the same: nothing that changes from one log to the next.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProblemKey {
@@ -196,6 +199,15 @@ impl Past {
     pub fn cannot_judge(&self, rule: &str) -> bool {
         let lacks_all = self.coverage.iter().any(|gap| gap.rules.iter().any(|code| code == rule));
         lacks_all || self.undecided.iter().any(|gap| gap.rule == rule)
+    }
+
+    /// Whether what this rule speaks of is rarer than in `before`, since more calls failed.
+    #[must_use]
+    pub fn failed_instead(&self, rule: &str, before: &Past) -> bool {
+        let (old, new) = (&before.totals, &self.totals);
+        let not_ok = |totals: &PastTotals| u128::from(totals.calls_failed) + u128::from(totals.calls_open);
+        let is_worse = not_ok(new) * u128::from(old.calls) > not_ok(old) * u128::from(new.calls);
+        is_worse && OF_SUCCESSES.contains(&rule)
     }
 }
 

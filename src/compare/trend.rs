@@ -286,6 +286,9 @@ fn presence(problem: &ProblemTrend, pasts: &[&Past]) -> Presence {
     let is_in = |at: usize| problem.rates[at].part > 0;
     match () {
         () if !is_in(end) && pasts[end].cannot_judge(&problem.key.rule) => Presence::Inconclusive,
+        () if !is_in(end) && pasts[end].failed_instead(&problem.key.rule, pasts[problem.last]) => {
+            Presence::Inconclusive
+        }
         () if !is_in(end) => Presence::Gone,
         () if problem.first == 0 && (0..=end).all(is_in) => Presence::Always,
         () if problem.first == end => Presence::New,

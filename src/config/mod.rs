@@ -19,7 +19,8 @@ mod suppress;
 pub use find::{NAME, find};
 pub use mistake::{Mistake, did_you_mean, most_like};
 pub use schema::schema;
-pub use show::show;
+pub(crate) use show::quoted;
+pub use show::{policy_keys, show};
 pub use suppress::Suppress;
 
 use crate::classify::OwnRow;

@@ -79,7 +79,7 @@ fn jitter_of(file: &File<'_>, value: &Value<'_>) -> Result<Jitter, Mistake> {
     };
     let named = Jitter::NAMED.iter().find(|(name, _)| name == word).map(|(_, jitter)| *jitter);
     named.ok_or_else(|| {
-        let rest = "there are none, full, equal, decorrelated, or a share such as 0.25";
+        let rest = "there are none, full, equal, decorrelated, sdk, or a share such as 0.25";
         let like = did_you_mean(word, Jitter::NAMED.map(|(name, _)| name), rest);
         file.mistake(value.span(), format!("no jitter `{word}`{like}"))
     })

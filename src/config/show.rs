@@ -25,7 +25,7 @@ pub fn show(config: &Config) -> String {
         let _ = writeln!(out, "{} = {}", quoted(key), quoted(field));
     }
     for policy in config.policies.iter() {
-        out.push('\n');
+        out.push_str("\n[[policy]]\n");
         of_policy(policy, &mut out);
     }
     for (model, price) in config.prices.iter() {
@@ -63,8 +63,15 @@ fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
     }
 }
 
+/// One policy as the keys of its table.
+#[must_use]
+pub fn policy_keys(policy: &Policy) -> String {
+    let mut out = String::new();
+    of_policy(policy, &mut out);
+    out
+}
+
 fn of_policy(policy: &Policy, out: &mut String) {
-    out.push_str("[[policy]]\n");
     let globs = [("run", &policy.run), ("model", &policy.model), ("provider", &policy.provider)];
     let globs = globs.into_iter().filter_map(|(key, glob)| Some((key, quoted(glob.as_ref()?.as_str()))));
     let layer = policy.layer.as_deref().map(|layer| ("layer", quoted(layer)));
@@ -127,6 +134,6 @@ fn of_suppress(one: &Suppress, out: &mut String) {
 }
 
 /// A basic string of TOML; JSON's escapes are a part of its own.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -6,6 +6,7 @@ use super::filter::Filter;
 use super::misread::Misread;
 use super::position::Position;
 use super::record::{Place, Taken};
+use super::unended::Start;
 use crate::model::{Ledger, Zone};
 use crate::untrusted::mask_keys;
 use std::collections::BTreeMap;
@@ -60,6 +61,8 @@ pub(crate) struct Account {
     pub(crate) misread: Misread,
     /// Rejected lines that look like attempts, by the key that seems to say how they went.
     pub(crate) unclear: BTreeMap<Option<(String, &'static str)>, u64>,
+    /// Attempts that began, lines counted from the start of the stretch.
+    pub(super) begun: Vec<Start>,
 }
 
 /// A line that could not be read.
@@ -82,6 +85,10 @@ impl Account {
             }
             Taken::Filtered | Taken::NotAnAttempt => self.skip(),
             Taken::Unusable(reason) => self.reject(at, 0, reason, text, reading),
+            Taken::Begun(begun) => {
+                self.begun.push(Start { line: u64::from(at.line), begun: Some(begun) });
+                self.skip();
+            }
             Taken::Unclear(unclear) => {
                 *self.unclear.entry(unclear.key).or_default() += 1;
                 self.reject(at, 0, unclear.reason, text, reading);

@@ -7,6 +7,7 @@ use super::ingested::Ingested;
 use super::misread::Misread;
 use super::open::Plan;
 use super::source::Source;
+use super::unended::Unended;
 use crate::model::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +46,8 @@ pub(super) struct Books {
     failures: BTreeMap<u32, io::Error>,
     /// Lines that look like attempts, by the key that seems to say how they went.
     unclear: BTreeMap<Option<(String, &'static str)>, u64>,
+    /// Attempts of which no line tells the end.
+    unended: Unended,
     /// How inputs are read, in sentences, each with its input.
     notes: Vec<(u32, String)>,
     /// Chunks that were read and wait to be taken in.
@@ -77,15 +80,10 @@ impl Merger {
     }
 
     /// All of it; an error where no input could be read at all.
-    pub(super) fn finish(self) -> Result<Ingested, IngestError> {
+    pub(super) fn finish(mut self) -> Result<Ingested, IngestError> {
+        self.books.sum_up()?;
         let mut books = self.books;
-        books.settle();
-        books.name_failures()?;
         books.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
-        books.out.unreadable = books.misread.finish(&books.out.inputs);
-        books.out.notes = books.unclear.iter().map(unclear).collect();
-        books.out.notes.extend(notes(books.notes, &books.out.inputs));
-        books.out.rejects = books.rejects.into_iter().map(|(_, reject)| reject).collect();
         books.out.rejected = books.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
         Ok(books.out)
     }
@@ -102,9 +100,24 @@ impl Books {
                 }
                 self.take(stretch);
             }
+            self.unended.end(&chunk.table.rows);
             self.out.table.absorb(chunk.table);
             chunk.failures.into_iter().for_each(|(file, error)| self.fail(file, error));
         }
+    }
+
+    /// Takes in what is pending, and brings what is said of all inputs up to date; more may be read afterwards. An error
+    /// where no input could be read at all.
+    pub(super) fn sum_up(&mut self) -> Result<(), IngestError> {
+        self.settle();
+        self.name_failures()?;
+        self.out.unreadable = self.misread.clone().finish(&self.out.inputs);
+        self.out.notes = self.unclear.iter().map(unclear).collect();
+        let all: Vec<(u32, String)> = self.notes.iter().cloned().chain(self.unended.sentences()).collect();
+        self.out.notes.extend(notes(&all, &self.out.inputs));
+        self.out.unknown_keys = self.unclear.keys().flatten().cloned().collect();
+        self.out.rejects = self.rejects.iter().map(|(_, reject)| reject.clone()).collect();
+        Ok(())
     }
 
     /// Notes that an input could not be read, or not to its end.
@@ -134,6 +147,11 @@ impl Books {
         self.out.how[file as usize] = plan.how();
     }
 
+    /// Takes back what was noted of how input `file` is read.
+    pub(super) fn forget_plan(&mut self, file: u32) {
+        self.notes.retain(|(of, _)| *of != file);
+    }
+
     fn take(&mut self, stretch: Stretch) {
         let Stretch { file, bytes, account, newlines, .. } = stretch;
         let index = file as usize;
@@ -142,6 +160,7 @@ impl Books {
         input.bytes += bytes;
         account::add(&mut input.ledger, &account.ledger);
         self.misread.merge(account.misread, file);
+        self.unended.begin(file, account.begun);
         for (key, count) in account.unclear {
             *self.unclear.entry(key).or_default() += count;
         }
@@ -180,12 +199,12 @@ fn unclear((key, count): (&Option<(String, &'static str)>, &u64)) -> String {
 }
 
 /// Each sentence once, with the inputs it holds for.
-fn notes(notes: Vec<(u32, String)>, inputs: &[Input]) -> Vec<String> {
-    let mut by_note: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-    notes.into_iter().for_each(|(file, note)| {
-        by_note.entry(note).or_default().insert(file);
-    });
-    let told = |(note, files): (String, BTreeSet<u32>)| {
+fn notes(notes: &[(u32, String)], inputs: &[Input]) -> Vec<String> {
+    let mut by_note: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for (file, note) in notes {
+        by_note.entry(note).or_default().insert(*file);
+    }
+    let told = |(note, files): (&str, BTreeSet<u32>)| {
         let first = files.first().and_then(|file| inputs.get(*file as usize)).map_or("", |input| input.path.as_str());
         match files.len() {
             0 | 1 => format!("{first}: {note}"),

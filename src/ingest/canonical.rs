@@ -1,11 +1,22 @@
-//! Any input as lines of native records: for who searches lines by their bytes.
+//! Any input as lines of native records: for who searches lines by their bytes, and for who keeps a log small.
 
 use super::account::{Account, Reading};
-use super::chunk::Part;
-use super::feed::Feed;
+use super::books::Merger;
+use super::chunk::{Chunk, Part, Stretch};
+use super::error::IngestError;
+use super::feed::{Fed, Feed};
+use super::format::Decoder;
+use super::ingested::Ingested;
+use super::limits::{FRONT, WINDOW};
 use super::open::{Habits, Plan};
-use super::record::{Place, Record, spelled};
-use super::sink::{Sink, To};
+use super::options::{Options, Progress};
+use super::reader::{self, Bytes};
+use super::record::{Place, Record, Taken, native_line, searchable_line, sent_of};
+use super::sink::{Look, Sink, To};
+use super::source::{Source, bytes_of};
+use crate::untrusted::mask_keys;
+use rayon::prelude::*;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -22,6 +33,32 @@ impl Plan {
     pub(crate) fn canonical(&self) -> Plan {
         Plan { conventions: self.conventions, ..Plan::plain() }
     }
+
+    /// How its lines are read, by `habits`; `stream` is the run of records that name none.
+    fn reading<'c>(&self, stream: &'c str, habits: &Habits<'c>) -> Reading<'c> {
+        Reading {
+            file: 0,
+            stream,
+            zone: habits.zone,
+            filter: None,
+            dialect: habits.dialect,
+            keep_rejects: false,
+            keep_ids: false,
+            conventions: self.conventions,
+        }
+    }
+}
+
+/// Reads a block, and lets `look` see its records.
+fn read(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder, look: Look<'_>) -> Account {
+    let mut account = Account::default();
+    let part = Part::fed(fed);
+    let mut sink = Sink { reading, account: &mut account, to: To::Look(look), newlines: None };
+    decoder.decode(&part.block, &mut sink);
+    if part.is_last {
+        decoder.finish(&mut sink);
+    }
+    account
 }
 
 /// Writes every record of `input` as a line of its own. Says on which line of the input each began, and where the
@@ -33,16 +70,7 @@ pub(crate) fn write(
     habits: &Habits<'_>,
     out: &mut dyn Write,
 ) -> io::Result<(Vec<u32>, Option<io::Error>)> {
-    let reading = Reading {
-        file: 0,
-        stream,
-        zone: habits.zone,
-        filter: None,
-        dialect: habits.dialect,
-        keep_rejects: false,
-        keep_ids: false,
-        conventions: plan.conventions,
-    };
+    let reading = plan.reading(stream, habits);
     let mut feed = Feed::new(input, BLOCK, plan, stream, habits.zone);
     let mut side_by_side = plan.decoder();
     let (mut lines, mut text, is_native) = (Vec::new(), Vec::new(), plan.format.gives_native());
@@ -54,18 +82,147 @@ pub(crate) fn write(
         };
         let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| {
             lines.push(place.line);
-            text.extend_from_slice(spelled(record, raw, place, is_native).as_bytes());
+            text.extend_from_slice(searchable_line(record, raw, place, is_native).as_bytes());
             text.push(b'\n');
+            Taken::NotAnAttempt
         };
-        let mut account = Account::default();
-        let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };
-        let decoder = feed.decoder.as_mut().unwrap_or(&mut side_by_side);
-        let part = Part::fed(&fed);
-        decoder.decode(&part.block, &mut sink);
-        if part.is_last {
-            decoder.finish(&mut sink);
-        }
+        let decoder = feed.decoder.as_deref_mut().unwrap_or(&mut *side_by_side);
+        read(&fed, &reading, decoder, &mut take);
         out.write_all(&text)?;
         text.clear();
     }
+}
+
+/// Writes every attempt of `sources` as a line of a native log to `out`, keys masked, in the order in which they stand,
+/// and accounts for every line. The first error of `out` ends it, and is given beside what was read until then.
+///
+/// # Errors
+/// When none of the sources can be read: why the first cannot.
+pub fn convert(
+    sources: &[Source],
+    options: &Options,
+    progress: Progress<'_>,
+    out: &mut dyn Write,
+) -> Result<(Ingested, io::Result<()>), IngestError> {
+    let mut merger = Merger::new();
+    let mut written = Ok(());
+    for (file, source) in (0..).zip(sources) {
+        merger.open(source);
+        let mut one = Conversion { file, merger: &mut merger, options, progress, out };
+        written = one.source(source);
+        if written.is_err() {
+            break;
+        }
+    }
+    Ok((merger.finish()?, written))
+}
+
+/// One input that is being converted.
+struct Conversion<'c> {
+    file: u32,
+    merger: &'c mut Merger,
+    options: &'c Options,
+    progress: Progress<'c>,
+    out: &'c mut dyn Write,
+}
+
+/// What a block comes to.
+type Block = (Stretch, String);
+
+impl Conversion<'_> {
+    /// An error where it cannot be written; where the input cannot be read, that is noted.
+    fn source(&mut self, source: &Source) -> io::Result<()> {
+        let input: io::Result<Box<dyn Read + Send>> = bytes_of(source).and_then(|bytes| match (bytes, source) {
+            (Bytes::Stream(stream), _) => Ok(stream),
+            (Bytes::Plain(_), Source::File(path)) => Ok(Box::new(File::open(path)?) as Box<dyn Read + Send>),
+            (Bytes::Plain(_), Source::Stdin) => Ok(Box::new(io::empty()) as Box<dyn Read + Send>),
+        });
+        match input {
+            Ok(input) => self.input(input),
+            Err(error) => {
+                self.merger.books.fail(self.file, error);
+                Ok(())
+            }
+        }
+    }
+
+    fn input(&mut self, input: Box<dyn Read + Send>) -> io::Result<()> {
+        let habits = self.options.habits();
+        let (front, input) = reader::front_of(input, FRONT);
+        let plan = Arc::new(Plan::of(&front, &habits));
+        self.merger.books.read_by(self.file, &plan);
+        let stream = self.merger.streams.names[self.file as usize].clone();
+        let reading = Reading { file: self.file, ..plan.reading(&stream, &habits) };
+        let mut feed = Feed::new(input, WINDOW as usize, &plan, &stream, habits.zone);
+        loop {
+            let (blocks, failure) = match &mut feed.decoder {
+                Some(_) => one_block(&mut feed, &reading),
+                None => blocks_side_by_side(&mut feed, &plan, &reading),
+            };
+            let is_over = blocks.is_empty();
+            for (stretch, text) in blocks {
+                (self.progress)(stretch.bytes);
+                let stretches = vec![stretch];
+                self.merger.books.pending.push(Chunk { stretches, ..Chunk::default() });
+                self.out.write_all(text.as_bytes())?;
+            }
+            self.merger.books.settle();
+            if let Some(error) = failure {
+                self.merger.books.fail(self.file, error);
+                return Ok(());
+            }
+            if is_over {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The next block of an input that is read in order.
+fn one_block(feed: &mut Feed, reading: &Reading<'_>) -> (Vec<Block>, Option<io::Error>) {
+    match feed.next() {
+        Ok(Some(fed)) => {
+            let decoder = feed.decoder.as_deref_mut();
+            (decoder.map(|decoder| convert_block(&fed, reading, decoder)).into_iter().collect(), None)
+        }
+        Ok(None) => (Vec::new(), None),
+        Err(error) => (Vec::new(), Some(error)),
+    }
+}
+
+/// The next blocks of an input whose blocks are read in any order.
+fn blocks_side_by_side(feed: &mut Feed, plan: &Plan, reading: &Reading<'_>) -> (Vec<Block>, Option<io::Error>) {
+    let (mut blocks, mut failure) = (Vec::new(), None);
+    while blocks.len() < rayon::current_num_threads() * 2 && failure.is_none() {
+        match feed.next() {
+            Ok(Some(fed)) => blocks.push(fed),
+            Ok(None) => break,
+            Err(error) => failure = Some(error),
+        }
+    }
+    let converted =
+        blocks.par_iter().map_init(|| plan.decoder(), |decoder, fed| convert_block(fed, reading, &mut **decoder));
+    (converted.collect(), failure)
+}
+
+fn convert_block(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder) -> Block {
+    let mut text = String::new();
+    let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| match sent_of(record, raw, place) {
+        Ok(_) => {
+            text.push_str(&mask_keys(&native_line(record, raw, place)));
+            text.push('\n');
+            Taken::Attempt
+        }
+        Err(taken) => taken,
+    };
+    let account = read(fed, reading, decoder, &mut take);
+    let stretch = Stretch {
+        file: reading.file,
+        bytes: fed.bytes,
+        account,
+        newlines: fed.newlines,
+        is_placed: true,
+        ..Stretch::default()
+    };
+    (stretch, text)
 }

@@ -123,5 +123,8 @@ impl Stretch {
         for unread in &mut self.account.rejects {
             unread.line += before;
         }
+        for start in &mut self.account.begun {
+            start.line += before;
+        }
     }
 }

@@ -21,6 +21,9 @@ pub struct Ingested {
     pub how: Vec<String>,
     /// How inputs are read where that does not go without saying, in sentences.
     pub notes: Vec<String>,
+    /// Keys of lines that look like attempts and say in no known key how they went: the key that seems to, and the
+    /// field it may stand for.
+    pub unknown_keys: Vec<(String, &'static str)>,
 }
 
 impl Ingested {

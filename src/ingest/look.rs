@@ -4,7 +4,7 @@
 //! reads the pieces.
 
 use super::conventions::Conventions;
-use super::record::Glance;
+use super::record::{Glance, Times};
 use std::collections::BTreeMap;
 
 /// What a look at an input came to.
@@ -30,11 +30,17 @@ const MANY_WAITS: usize = 4;
 const NO_TIMES: &str = "its lines have no times: attempts are judged by their order and by the waits they state, and \
                         times of the year 1990 stand for that order; log the time to have rates, waves and waits judged";
 
+/// What is said of an input whose clock has no date.
+const NO_DATES: &str = "its times have no date: order and spacing of attempts hold, and the year 1991 stands for the day; log \
+                        the date to have attempts set beside those of other logs";
+
 /// Looks at the attempts of the front of an input.
 pub(crate) fn look(glances: &[Glance]) -> Look {
     let mut look = Look::default();
-    if glances.iter().any(|glance| glance.order_only) {
-        look.notes.push(NO_TIMES.to_owned());
+    for (times, note) in [(Times::OrderOnly, NO_TIMES), (Times::Undated, NO_DATES)] {
+        if glances.iter().any(|glance| glance.times == times) {
+            look.notes.push(note.to_owned());
+        }
     }
     if glances.len() < 2 && glances.iter().all(|glance| glance.bare.is_none()) {
         return look;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const LONGEST: usize = 60;
 
 /// Counts by field, each with its first example: file, line and text.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Misread(BTreeMap<&'static str, (u64, (u32, u64, String))>);
 
 impl Misread {

@@ -12,7 +12,7 @@ use super::json_documents::Mode;
 use super::limits::FRONT;
 use super::look;
 use super::record::json::Reader;
-use super::record::{Glance, Place, Record, glance, whole_record};
+use super::record::{Glance, Place, Record, Taken, glance, whole_record};
 use super::sink::{Sink, To};
 use super::unwrap::{Unwrapped, Unwrapper, Wrapping};
 use crate::model::Zone;
@@ -90,6 +90,13 @@ impl Plan {
     pub(crate) fn how(&self) -> String {
         let envelope = self.wrapping.name().map_or(String::new(), |name| format!("{name}; "));
         format!("{envelope}{}: {}", self.format.name(), self.why)
+    }
+
+    /// Whether `other` reads every line as this does.
+    pub(crate) fn reads_like(&self, other: &Plan) -> bool {
+        self.format.name() == other.format.name()
+            && self.wrapping.name() == other.wrapping.name()
+            && self.conventions == other.conventions
     }
 
     /// What reads blocks of it.
@@ -197,7 +204,10 @@ impl Front<'_> {
         let unwrapped = self.unwrapped(wrapping);
         let mut glances = Vec::new();
         let mut account = Account::default();
-        let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| glances.extend(glance(record, place));
+        let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| {
+            glances.extend(glance(record, place));
+            Taken::NotAnAttempt
+        };
         let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };
         let mut decoder = format.decoder();
         decoder.decode(&unwrapped.block(), &mut sink);

@@ -4,6 +4,7 @@ use super::account::{Account, Reading};
 use super::dialect::Dialect;
 use super::position::Position;
 use super::record::{Memory, Place, Record, Taken, take};
+use super::unended::Start;
 use crate::model::{AttemptTable, Zone};
 
 /// Takes what a decoder reads, and keeps account of it: every unit of a format is told once, as a record, as noise, as
@@ -20,12 +21,12 @@ pub(crate) struct Sink<'c> {
 pub(in crate::ingest) enum To<'c> {
     /// Rows of a table.
     Rows { table: &'c mut AttemptTable, memory: &'c mut Memory },
-    /// Nothing: they are looked at.
+    /// What someone else makes of them.
     Look(Look<'c>),
 }
 
-/// Looks at a record, its text, and where it stands.
-pub(in crate::ingest) type Look<'c> = &'c mut dyn FnMut(&Record<'_>, &str, &Place<'_>);
+/// Looks at a record, its text, and where it stands, and says what becomes of it.
+pub(in crate::ingest) type Look<'c> = &'c mut dyn FnMut(&Record<'_>, &str, &Place<'_>) -> Taken;
 
 impl<'c> Sink<'c> {
     /// What the user's own words mean.
@@ -43,10 +44,7 @@ impl<'c> Sink<'c> {
         let place = self.reading.place(at);
         let taken = match &mut self.to {
             To::Rows { table, memory } => take(record, raw, &place, memory, table),
-            To::Look(look) => {
-                look(record, raw, &place);
-                Taken::NotAnAttempt
-            }
+            To::Look(look) => look(record, raw, &place),
         };
         if matches!(taken, Taken::Attempt) {
             record.misread.iter().for_each(|(field, text)| self.misread(field.name(), text, at));
@@ -56,6 +54,12 @@ impl<'c> Sink<'c> {
 
     /// Counts a unit that holds no record of an attempt: words of a program, another kind of record.
     pub(crate) fn noise(&mut self) {
+        self.account.skip();
+    }
+
+    /// Counts a unit with which an attempt begins that has no end.
+    pub(crate) fn unended(&mut self, at: Position<'_>) {
+        self.account.begun.push(Start { line: u64::from(at.line), begun: None });
         self.account.skip();
     }
 

@@ -37,12 +37,14 @@ pub fn packing(source: &Source) -> &'static str {
 /// Endings of files a directory is searched for; a file named outright is read whatever its name.
 const LOG_ENDINGS: [&str; 11] = ["jsonl", "ndjson", "json", "log", "txt", "gz", "zst", "zstd", "out", "csv", "tsv"];
 
-/// The inputs behind the arguments, sorted by name, each once.
+/// The inputs behind the arguments, sorted by name, each once. A file that does not exist is one of them beside others
+/// that do: it is reported when it is opened.
 ///
 /// # Errors
-/// A file that does not exist, a pattern that matches nothing or is malformed, a directory without logs.
+/// No file at all, where one does not exist or a pattern matches nothing; a malformed pattern, a directory without logs.
 pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
     let mut sources = Vec::new();
+    let mut missing = Vec::new();
     for argument in arguments {
         let path = Path::new(argument);
         if argument == "-" {
@@ -52,15 +54,27 @@ pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
         } else {
             match path.metadata() {
                 Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                    if !argument.contains(['*', '?', '[']) {
-                        return Err(IngestError::Io { name: argument.clone(), source });
+                    let found = if is_pattern(argument) { pattern(argument)? } else { Vec::new() };
+                    if found.is_empty() {
+                        missing.push((path, source));
                     }
-                    sources.extend(pattern(argument)?);
+                    sources.extend(found);
                 }
                 // What cannot be read is reported when it is opened, and keeps nothing else from being read.
                 _ => sources.push(Source::File(path.to_owned())),
             }
         }
+    }
+    match missing.first() {
+        Some((path, _)) if sources.is_empty() && is_pattern(&path.to_string_lossy()) => {
+            let pattern = path.display().to_string();
+            return Err(IngestError::Pattern { pattern, reason: "no file matches it".to_owned() });
+        }
+        Some(_) if sources.is_empty() => {
+            let (path, source) = missing.swap_remove(0);
+            return Err(IngestError::Io { name: path.display().to_string(), source });
+        }
+        _ => sources.extend(missing.into_iter().map(|(path, _)| Source::File(path.to_owned()))),
     }
     // Paths are compared part by part, which is slow: once a path, not once a comparison.
     sources.sort_by_cached_key(order);
@@ -122,8 +136,11 @@ pub(crate) fn looks_like_a_log(path: &Path) -> bool {
 fn pattern(text: &str) -> Result<Vec<Source>, IngestError> {
     let bad = |reason: String| IngestError::Pattern { pattern: text.to_owned(), reason };
     let paths = glob::glob(text).map_err(|error| bad(error.to_string()))?;
-    let found: Vec<Source> = paths.filter_map(Result::ok).filter(|path| path.is_file()).map(Source::File).collect();
-    if found.is_empty() { Err(bad("no file matches it".to_owned())) } else { Ok(found) }
+    Ok(paths.filter_map(Result::ok).filter(|path| path.is_file()).map(Source::File).collect())
+}
+
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
 }
 
 pub(super) fn bytes_of(source: &Source) -> std::io::Result<reader::Bytes> {

@@ -11,6 +11,10 @@ use crate::model::AttemptTable;
 /// Reads a log that is already in memory.
 #[must_use]
 pub fn read_str(text: &str) -> AttemptTable {
+    read_with(text, NativeDecoder::default())
+}
+
+pub(super) fn read_with(text: &str, mut decoder: NativeDecoder) -> AttemptTable {
     let options = Options::default();
     let reading = Reading {
         file: 0,
@@ -22,7 +26,7 @@ pub fn read_str(text: &str) -> AttemptTable {
         keep_ids: false,
         conventions: Conventions::default(),
     };
-    let (mut memory, mut decoder) = (Memory::default(), NativeDecoder::default());
+    let mut memory = Memory::default();
     let mut chunk = Chunk::new(0, &mut memory);
     chunk.read(&Part::plain(text.as_bytes(), text.len() as u64), &reading, &mut memory, &mut decoder);
     let mut table = chunk.table;

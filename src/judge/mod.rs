@@ -15,7 +15,7 @@ pub use options::{Options, Suppression};
 pub use rolling::Rolling;
 
 use crate::calls::{self, Call, Endurance, Grouping, Groups, Horizon, Persistence, Plain, group, group_rest};
-use crate::measure::{Fleet, RunTally, Service, Sums};
+use crate::measure::{CallTerms, Fleet, RunTally, Service, Sums};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use crate::rules::{self, Check, Field, Hit, Rule, Scope};
 use foldhash::fast::RandomState;
@@ -95,7 +95,7 @@ pub fn judge_shard<'a>(
     options: &Options,
     in_shard: impl Fn(u64) -> bool + Sync,
 ) -> Judgement<'a> {
-    let rules = call_rules(options);
+    let rules = CallRules::of(options);
     groups
         .pieces()
         .par_iter()
@@ -126,9 +126,31 @@ fn judging_rules(options: &Options) -> impl Iterator<Item = JudgingRule> {
     reported.chain(rules::CATALOGUE.iter().filter(move |rule| !is_reported(rule)).map(|rule| (rule, false)))
 }
 
-/// The rules that judge one call at a time.
-pub(crate) fn call_rules(options: &Options) -> Vec<JudgingRule> {
-    judging_rules(options).filter(|(rule, _)| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfTold(..))).collect()
+/// By what calls are judged, one at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct CallRules {
+    rules: Vec<JudgingRule>,
+    /// By what they are counted.
+    terms: CallTerms,
+}
+
+impl CallRules {
+    /// The rules that judge one call at a time.
+    pub(crate) fn of(options: &Options) -> CallRules {
+        let is_of_calls = |rule: &Rule| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfTold(..));
+        let rules = judging_rules(options).filter(|(rule, _)| is_of_calls(rule)).collect();
+        CallRules { rules, ..CallRules::none(options) }
+    }
+
+    /// None: calls are counted, for the rules about many of them.
+    pub(crate) fn none(options: &Options) -> CallRules {
+        CallRules { rules: Vec::new(), terms: rules::call_terms(&options.settings) }
+    }
+
+    /// By what calls are counted.
+    pub(crate) fn terms(&self) -> &CallTerms {
+        &self.terms
+    }
 }
 
 /// A judgement apart from its table, while that changes.
@@ -185,12 +207,12 @@ impl<'a> Judgement<'a> {
     }
 
     /// Judges one call and takes in its counts.
-    pub(crate) fn absorb(&mut self, call: &Call<'a>, rules: &[JudgingRule], options: &Options) {
+    pub(crate) fn absorb(&mut self, call: &Call<'a>, rules: &CallRules, options: &Options) {
         self.absorb_rest(call, Time(i64::MIN), rules, options);
     }
 
     /// The same for a call whose attempts sent before `since` were followed already.
-    fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &[JudgingRule], options: &Options) {
+    fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &CallRules, options: &Options) {
         if let Some(row) = call.plain_row() {
             return self.absorb_plain(std::iter::once(row), since, options);
         }
@@ -200,13 +222,13 @@ impl<'a> Judgement<'a> {
             return;
         }
         self.fleet.sums.under_way.want(|| rules::declares_pool(&options.settings));
-        self.fleet.sums.absorb(call, since);
+        self.fleet.sums.absorb(call, since, &rules.terms);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
         if call.succeeded_at_once() {
             return;
         }
         let mut hits: Vec<(&'static Rule, bool, Hit)> = Vec::new();
-        for (rule, is_reported) in rules {
+        for (rule, is_reported) in &rules.rules {
             // Nearly no rule finds anything, and to move a hit costs more than to ask most of them.
             if let Some(hit) = self.ask(rule, *is_reported, call, options) {
                 hits.push((*rule, *is_reported, hit));

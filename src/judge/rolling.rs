@@ -3,7 +3,7 @@
 //!
 //! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::finish`].
 
-use super::{Judgement, JudgingRule, Options, Settled, call_rules};
+use super::{CallRules, Judgement, Options, Settled};
 use crate::calls::{Call, Endurance, Horizon, Persistence, Quiet, Series, Stream, group_from, order_of};
 use crate::measure::Terms;
 use crate::model::{AttemptTable, Time};
@@ -24,7 +24,7 @@ const WORTH_IT: usize = 1 << 16;
 #[derive(Debug)]
 pub struct Rolling<'o> {
     options: &'o Options,
-    rules: Vec<JudgingRule>,
+    rules: CallRules,
     terms: Terms,
     kept: Settled,
     streams: HashMap<[u64; 2], Stream, RandomState>,
@@ -47,7 +47,7 @@ impl<'o> Rolling<'o> {
     pub fn new(options: &'o Options) -> Rolling<'o> {
         Rolling {
             options,
-            rules: call_rules(options),
+            rules: CallRules::of(options),
             terms: rules::terms(&options.settings),
             kept: Settled::default(),
             streams: HashMap::default(),
@@ -172,7 +172,7 @@ impl<'o> Rolling<'o> {
                         gone.extend_from_slice(rows);
                     } else if let Some(since) = followed {
                         judgement.fleet.sums.under_way.want(|| rules::declares_pool(&self.options.settings));
-                        judgement.fleet.sums.follow(call, since);
+                        judgement.fleet.sums.follow(call, since, self.rules.terms());
                     }
                 };
                 groups.quiet_calls(piece, quiet, found, &mut streamed);

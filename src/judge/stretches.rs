@@ -1,7 +1,7 @@
 //! Calls are judged in the order of the table, stretch by stretch: neighbours there are neighbours in time, and what
 //! happened within seconds can be judged and forgotten as soon as a stretch is over.
 
-use super::{Judgement, JudgingRule, Options, call_rules};
+use super::{CallRules, Judgement, Options};
 use crate::calls::{Groups, Horizon, Piece, Plain};
 use crate::model::{Attempt, AttemptTable, Time};
 use crate::rules;
@@ -20,7 +20,7 @@ pub(super) fn judge_all<'a>(
     stretch: usize,
     options: &Options,
 ) -> Judgement<'a> {
-    let (table, terms, rules) = (groups.table(), rules::terms(&options.settings), call_rules(options));
+    let (table, terms, rules) = (groups.table(), rules::terms(&options.settings), CallRules::of(options));
     let mut workers = Worker::team(groups);
     let mut whole = Judgement::new(table);
     let (mut new, mut kept) = (0, 0);
@@ -71,7 +71,7 @@ impl<'g, 'a> Worker<'g, 'a> {
         groups: &Groups<'a>,
         until: u32,
         horizon: &Horizon,
-        rules: &[JudgingRule],
+        rules: &CallRules,
         options: &Options,
     ) {
         for (piece, place) in &mut self.pieces {

@@ -47,7 +47,7 @@ pub(super) fn cost_of(table: &AttemptTable, hit: &Hit) -> FoldCost {
     let known = |sum: u64| (sum > 0).then_some(sum);
     FoldCost {
         sends: hit.wasted.len() as u64 + hit.wasted_more + hit.shared_waste,
-        excess: hit.excess.len() as u64,
+        excess: hit.excess.len() as u64 + hit.excess_more,
         wait_us: (hit.wait_s * 1e6).round().max(0.0) as u64,
         tokens: known(usage().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum()),
         micro_usd: known(usage().map(|u| u64::from(u.cost_micro_usd)).sum()),

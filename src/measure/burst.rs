@@ -24,11 +24,6 @@ pub(super) fn begin_of(stretch: i64) -> Time {
     Time(stretch << SHIFT)
 }
 
-/// Stretches in so many seconds.
-pub(super) const fn stretches(seconds: i64) -> i64 {
-    (seconds * 1_000_000) >> SHIFT
-}
-
 /// Seconds in so many stretches.
 pub(super) fn seconds(stretches: i64) -> f64 {
     (stretches << SHIFT) as f64 / 1e6

@@ -42,10 +42,10 @@ struct Cluster {
 }
 
 impl Fleet<'_> {
-    /// The time that the log covers; `None` where it holds no attempt with a time.
+    /// The time that the log covers; `None` where it holds no attempt with a date.
     #[must_use]
     pub fn covered(&self) -> Option<Covered> {
-        let timed = || self.runs.values().filter(|run| !run.is_untimed);
+        let timed = || self.runs.values().filter(|run| !run.is_undated);
         let first = timed().map(|run| run.first).min()?;
         let last = timed().map(|run| run.last).max()?;
         let all = Covered { first, last, outside: 0, outliers: None };

@@ -1,21 +1,14 @@
 //! Calls that started together, and ran into what starting together brings.
 
-use super::burst::{Burst, Line, Sum, begin_of, seconds, stretch, stretches};
+use super::burst::{Burst, LENGTH_US, Line, Sum, begin_of, seconds, stretch};
 use crate::model::Time;
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Stretches in a window: whatever fits into one second fits into it, and little more.
 const WINDOW: i64 = 16;
-/// So far on either side it is looked for what is usual.
-const SIDE: i64 = stretches(30);
-/// So far on either side it is looked for the same trouble.
-const NEAR: i64 = stretches(10);
 /// First attempts kept as examples of one train.
 const EXAMPLES: usize = 8;
-/// So many standard deviations above the usual number of starts, no chance puts them there: a long log has
-/// many seconds, and in one of them nearly everything happens.
-const BY_CHANCE: f64 = 8.0;
 
 /// Thresholds of [`Fanouts`].
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +19,28 @@ pub struct FanoutTerms {
     pub met_share: f64,
     /// Least ratio to the rate of starts around it.
     pub over_normal: f64,
+    /// Standard deviations above the usual number of starts: a long log has many seconds, and in one of them nearly
+    /// everything happens.
+    pub deviations: f64,
+    /// So far on either side it is looked for what is usual, µs.
+    pub usual_us: i64,
+    /// So far on either side it is looked for the same trouble, µs.
+    pub near_us: i64,
+}
+
+impl FanoutTerms {
+    /// How far back what started must be known, µs.
+    pub(super) fn reach_us(&self) -> i64 {
+        self.usual_us + self.near_us + 4 * WINDOW * LENGTH_US
+    }
+
+    fn side(&self) -> i64 {
+        self.usual_us / LENGTH_US
+    }
+
+    fn near(&self) -> i64 {
+        self.near_us / LENGTH_US
+    }
 }
 
 /// Calls that started together, and ran into what starting together brings.
@@ -88,9 +103,9 @@ impl Fanouts {
         let until = stretch(until);
         let first = line.list.first().map(|(key, _)| *key).filter(|key| *key < until);
         self.begin = self.begin.or(first);
-        let found = until - WINDOW - SIDE;
+        let found = until - WINDOW - terms.side();
         self.find(line, found, stretch(end).saturating_add(1), terms);
-        self.judge(line, found - WINDOW - NEAR);
+        self.judge(line, found - WINDOW - terms.near(), terms.near());
     }
 
     /// The train in which most calls met something.
@@ -130,14 +145,14 @@ impl Fanouts {
     }
 
     /// Judges the crowds before `until`.
-    fn judge(&mut self, line: &Line<'_>, until: i64) {
+    fn judge(&mut self, line: &Line<'_>, until: i64, near: i64) {
         let crowded = crowded(&self.crowds);
         let due = |crowd: &&Crowd| crowd.key >= self.judged && crowd.key < until;
-        let blamed = |crowd: &&Crowd| !crowd.shares_trouble(line, &crowded);
+        let blamed = |crowd: &&Crowd| !crowd.shares_trouble(line, &crowded, near);
         let blamed: Vec<Crowd> = self.crowds.iter().filter(due).filter(blamed).cloned().collect();
         blamed.into_iter().for_each(|crowd| self.blame(crowd));
         self.judged = self.judged.max(until);
-        self.crowds.retain(|crowd| crowd.key >= until - NEAR - WINDOW);
+        self.crowds.retain(|crowd| crowd.key >= until - near - WINDOW);
     }
 
     /// Of windows that overlap, the one in which most calls met something stands for all.
@@ -179,9 +194,9 @@ impl Crowd {
             return None;
         }
         let (span, key) = (&line.list[places.clone()], line.list[places.start].0);
-        let normal_per_s = normal_per_s(line, key, (begin, end));
+        let normal_per_s = normal_per_s(line, key, (begin, end), terms.side());
         let usual = normal_per_s * seconds(WINDOW);
-        let stands_out = starts >= terms.over_normal * usual && starts >= usual + BY_CHANCE * usual.sqrt();
+        let stands_out = starts >= terms.over_normal * usual && starts >= usual + terms.deviations * usual.sqrt();
         stands_out.then(|| {
             let mut sum = Burst::default();
             span.iter().for_each(|(_, burst)| sum.add(burst));
@@ -197,8 +212,8 @@ impl Crowd {
 
     /// Whether calls that started alone, shortly before or after, fared about as badly: then something else
     /// is wrong, and the crowd is not to blame.
-    fn shares_trouble(&self, line: &Line<'_>, crowded: &[(i64, i64)]) -> bool {
-        let around = outside(line, crowded, self.key - NEAR, self.key + WINDOW + NEAR);
+    fn shares_trouble(&self, line: &Line<'_>, crowded: &[(i64, i64)], near: i64) -> bool {
+        let around = outside(line, crowded, self.key - near, self.key + WINDOW + near);
         if u64::from(around.starts) < (u64::from(self.sum.starts) / 4).max(5) {
             return false;
         }
@@ -212,11 +227,11 @@ impl Crowd {
 
 /// Starts a second around the window at `key`: of the half minute before it and the one after, the busier. Calls
 /// that were refused wait, and start none meanwhile: after them it is quiet whatever was usual.
-fn normal_per_s(line: &Line<'_>, key: i64, (begin, end): (i64, i64)) -> f64 {
+fn normal_per_s(line: &Line<'_>, key: i64, (begin, end): (i64, i64), side: i64) -> f64 {
     // Half a second of log says nothing about what is usual.
     let rate = |from: i64, to: i64| f64::from(line.sum(from, to).starts) / seconds((to - from).max(0)).max(1.0);
     let past = key + WINDOW;
-    rate((key - SIDE).max(begin), key).max(rate(past, (past + SIDE).min(end)))
+    rate((key - side).max(begin), key).max(rate(past, (past + side).min(end)))
 }
 
 /// The stretches that crowds cover, from and to.

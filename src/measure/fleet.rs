@@ -3,6 +3,7 @@
 use super::answers::{self, AnswersBy, Asker};
 use super::backoff::Backoffs;
 use super::burst::RunMark;
+use super::call_terms::CallTerms;
 use super::cap::{CapKey, CapTally, Holder};
 use super::classes::{self, Classes};
 use super::direct_cache::DirectCache;
@@ -115,10 +116,10 @@ impl Sums {
     }
 
     /// Takes in one call that is over, whose attempts sent before `since` were followed already.
-    pub fn absorb(&mut self, call: &Call<'_>, since: Time) {
+    pub fn absorb(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
         self.tally.absorb(call);
         let (run, mark) = self.run_of(call.table(), call.first().run);
-        self.runs[run].absorb(call);
+        self.runs[run].absorb(call, terms);
         self.absorb_senders(call, run);
         let layered = layers::absorb(&mut self.layers, call);
         let sent = call.as_sent();
@@ -135,13 +136,13 @@ impl Sums {
             } else {
                 tally.absorb_attempts(call, scope)
             }
-            tally.instants.follow(&sent, mark, scope, since);
+            tally.instants.follow(&sent, mark, scope, since, terms);
         }
-        self.note(&sent, since);
+        self.note(&sent, since, terms);
         answers::absorb(&mut self.answers, call);
         if call.attempts().any(|attempt| attempt.failed()) {
             self.absorb_failures(call);
-            self.backoffs.absorb(call);
+            self.backoffs.absorb(call, terms);
         }
     }
 
@@ -223,25 +224,25 @@ impl Sums {
 
     /// Takes in what happened within seconds of a call that further attempts may continue: its attempts sent at
     /// `since` or later.
-    pub fn follow(&mut self, call: &Call<'_>, since: Time) {
+    pub fn follow(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
         let sent = call.as_sent();
         let (run, mark) = self.run_of(call.table(), call.first().run);
         self.runs[run].terminal_failures.follow(&sent, since);
         for (scope, origin) in scopes_of(call).into_iter().filter(|_| !call.is_untimed()) {
             let (place, _) = self.places_of(call.table(), origin);
-            self.scopes[place].instants.follow(&sent, mark, scope, since);
+            self.scopes[place].instants.follow(&sent, mark, scope, since, terms);
         }
-        self.note(&sent, since);
+        self.note(&sent, since, terms);
     }
 
-    fn note(&mut self, sent: &Call<'_>, since: Time) {
+    fn note(&mut self, sent: &Call<'_>, since: Time, terms: &CallTerms) {
         if sent.is_untimed() {
             return;
         }
         self.begin(sent.first().sent);
         self.under_way.follow(sent, since);
         if sent.len() > 1 {
-            self.backoffs.follow(sent, since);
+            self.backoffs.follow(sent, since, terms);
         }
     }
 
@@ -374,8 +375,8 @@ impl<'a> Fleet<'a> {
     }
 
     /// Takes in one call that is over.
-    pub fn absorb(&mut self, call: &Call<'_>) {
-        self.sums.absorb(call, Time(i64::MIN));
+    pub fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
+        self.sums.absorb(call, Time(i64::MIN), terms);
     }
 
     /// Judges what happened within seconds: nothing follows.

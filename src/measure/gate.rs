@@ -1,5 +1,6 @@
 //! What 429s said on one scope, and who was sent there nevertheless.
 
+use super::call_terms::CallTerms;
 use super::moments::{Moment, Moments};
 use super::row_ref::{RowRef, earlier_row};
 use super::tally::is_rate_limit;
@@ -21,12 +22,6 @@ pub(super) fn stretch(at: Time) -> i64 {
 /// First and last moment of a stretch.
 pub(super) fn bounds(stretch: i64) -> (Time, Time) {
     (Time(stretch << SHIFT), Time((stretch + 1) << SHIFT))
-}
-
-/// How far before its hint's end a retry may come without having ignored it: 2%, or 50 ms for clocks. The default
-/// tolerance of rule RL301; what is told is kept before any threshold is known.
-fn tolerated(hint_us: i64) -> i64 {
-    (hint_us / 50).max(50_000)
 }
 
 /// The 429s of one scope.
@@ -111,7 +106,7 @@ impl Moment for GateEvent {
 
 impl Gate {
     /// Takes in the attempts of `call` on `scope` that were sent at `since` or later.
-    pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time) {
+    pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time, terms: &CallTerms) {
         let (table, caller) = (call.table(), caller(call));
         // Until when the call itself was told to wait, and by which attempt last.
         let mut told: Option<(Time, usize)> = None;
@@ -129,7 +124,7 @@ impl Gate {
             if new {
                 self.refuse(table, row, standing, caller);
             }
-            if let Some(until) = shut_until(call, position) {
+            if let Some(until) = shut_until(call, position, terms) {
                 if new {
                     self.close(table, attempt.ended(), until, row, caller);
                 }
@@ -197,9 +192,9 @@ fn caller(call: &Call<'_>) -> u64 {
 }
 
 /// Until when a 429 asks everyone on its scope to stay away.
-fn shut_until(call: &Call<'_>, position: usize) -> Option<Time> {
+fn shut_until(call: &Call<'_>, position: usize, terms: &CallTerms) -> Option<Time> {
     let attempt = call.at(position);
     let hint = call.promised_us(position).filter(|hint| *hint > 0)?;
     let telling = attempt.class == Some(Class::RateLimited);
-    telling.then(|| attempt.ended().plus_us(hint - tolerated(hint)))
+    telling.then(|| attempt.ended().plus_us(hint - terms.tolerated_us(hint)))
 }

@@ -1,13 +1,11 @@
 //! What the calls of a run did with a failure that heals: another try, or none.
 
+use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier};
 use crate::calls::{Call, Grouping, is_unsafe_to_repeat};
 use crate::classify::Class;
 use crate::model::{Attempt, Flags, Outcome};
 use std::collections::BTreeMap;
-
-/// A hint beyond this is a reason to end the call so that it can resume later, µs.
-const WORTH_US: i64 = 300_000_000;
 
 /// Calls that met one failure class, by what they did next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +30,7 @@ pub struct Handlings(BTreeMap<Class, Handling>);
 
 impl Handlings {
     /// Takes in one call.
-    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+    pub(super) fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         let first = call.first();
         let Some(class) = first.class.filter(|class| *class != Class::Timeout && !first.terminal()) else { return };
         let spot = Some(RowRef::of(call.table(), call.rows()[0]));
@@ -40,12 +38,12 @@ impl Handlings {
             let handling = self.0.entry(class).or_default();
             handling.retried += 1;
             handling.first_retried = earlier(handling.first_retried, spot);
-        } else if given_up(call) {
+        } else if given_up(call, terms) {
             let handling = self.0.entry(class).or_default();
             handling.given_up += 1;
             handling.given_up_mid_stream += u64::from(first.flags.has(Flags::MID_STREAM));
             handling.first_given_up = earlier(handling.first_given_up, spot);
-        } else if call.grouping == Grouping::Inferred && (call.len() > 1 || ended_at_once(call)) {
+        } else if call.grouping == Grouping::Inferred && (call.len() > 1 || ended_at_once(call, terms)) {
             self.0.entry(class).or_default().guessed += 1;
         }
     }
@@ -82,16 +80,16 @@ fn retried(call: &Call<'_>) -> bool {
 }
 
 /// Whether the call ended with its first attempt for no reason that the log gives.
-fn given_up(call: &Call<'_>) -> bool {
+fn given_up(call: &Call<'_>, terms: &CallTerms) -> bool {
     let known = call.grouping != Grouping::Inferred || call.first().flags.has(Flags::DECIDED_FAIL);
-    known && ended_at_once(call)
+    known && ended_at_once(call, terms)
 }
 
 /// The same, as far as its attempts are known to be all.
-fn ended_at_once(call: &Call<'_>) -> bool {
+fn ended_at_once(call: &Call<'_>, terms: &CallTerms) -> bool {
     let first = call.first();
     let alone = call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0);
-    let long = call.hint_us(0).is_some_and(|hint| hint > WORTH_US);
+    let long = call.hint_us(0).is_some_and(|hint| hint > terms.worth_us);
     alone && !long && call.outcome == Outcome::Failed && first.max_attempts != 1 && !excused(first)
 }
 

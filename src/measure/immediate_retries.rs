@@ -1,6 +1,7 @@
 //! Retries that came at once after the server had said that it has no room, among all that had the choice.
 
 use super::backoff::place;
+use super::call_terms::CallTerms;
 use super::loops::loops_of;
 use super::row_ref::RowRef;
 use crate::calls::{Call, Grouping, same_sender};
@@ -9,8 +10,6 @@ use crate::measure::chance::tail;
 use crate::model::{Attempt, Flags};
 use smallvec::SmallVec;
 
-/// Shorter than this a wait is none, µs.
-pub const NO_WAIT_US: i64 = 50_000;
 /// Shorter than this no timer was set, µs.
 const NO_TIMER_US: i64 = 5_000;
 /// The least first wait of a sound backoff, µs; it doubles. Official SDKs, _constants.py: 0.5 s.
@@ -35,7 +34,7 @@ pub struct ImmediateRetries {
 pub struct LoopImmediateRetries {
     /// Before the first retry of the loop in a call, the second, ...
     steps: [u64; STEPS],
-    /// Waits shorter than [`NO_WAIT_US`], and than [`NO_TIMER_US`].
+    /// Waits that are none, and those shorter than [`NO_TIMER_US`].
     short: u64,
     timerless: u64,
     /// Those of them of which the client says that it chose none.
@@ -57,8 +56,8 @@ pub(crate) struct OwnWait {
 
 impl OwnWait {
     /// Whether it is none.
-    pub(crate) fn is_none(self) -> bool {
-        self.us < NO_WAIT_US
+    pub(crate) fn is_none(self, terms: &CallTerms) -> bool {
+        self.us < terms.no_wait_us
     }
 
     /// The wait after the attempt at `position`, if that met a lack of room and the client chose when to come back.
@@ -90,20 +89,20 @@ fn lacks_room(attempt: &Attempt) -> bool {
 impl ImmediateRetries {
     /// That of one call.
     #[must_use]
-    pub(crate) fn of(call: &Call<'_>) -> ImmediateRetries {
+    pub(crate) fn of(call: &Call<'_>, terms: &CallTerms) -> ImmediateRetries {
         let mut immediate_retries = ImmediateRetries::default();
-        immediate_retries.absorb(call);
+        immediate_retries.absorb(call, terms);
         immediate_retries
     }
 
-    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+    pub(super) fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         let mut layered = None;
         for position in call.retried() {
             let Some(wait) = OwnWait::after(call, position) else { continue };
             let (outer, step) = place(call, position + 1).unwrap_or((false, u8::MAX));
             let own = if outer { &mut self.outer } else { &mut self.inner };
             own.steps[usize::from(step.max(1) - 1).min(STEPS - 1)] += 1;
-            if wait.is_none() {
+            if wait.is_none(terms) {
                 own.short += 1;
                 own.timerless += u64::from(wait.us < NO_TIMER_US);
                 own.meant += u64::from(wait.meant);
@@ -183,7 +182,7 @@ impl LoopImmediateRetries {
     /// many waits this short. The chance of a short wait differs from step to step; with their mean for all of them
     /// the binomial distribution gives no less (Hoeffding 1956).
     #[must_use]
-    pub fn by_chance(&self) -> f64 {
+    pub fn by_chance(&self, no_wait_us: i64) -> f64 {
         let at_least = |count: u64, us: i64| -> f64 {
             let steps = self.steps.iter().zip(0..);
             let expected: f64 = steps.map(|(&n, step)| n as f64 * us as f64 / (LEAST_BASE_US * 2_f64.powi(step))).sum();
@@ -194,7 +193,7 @@ impl LoopImmediateRetries {
                 tail(count, self.waits(), expected / self.waits() as f64)
             }
         };
-        at_least(self.short, NO_WAIT_US).min(at_least(self.timerless, NO_TIMER_US))
+        at_least(self.short, no_wait_us).min(at_least(self.timerless, NO_TIMER_US))
     }
 }
 
@@ -204,7 +203,7 @@ mod tests {
 
     /// Waits before so many first, second, ... retries, the first `short` of which were none.
     fn chance(steps: [u64; 4], short: u64, timerless: u64) -> f64 {
-        LoopImmediateRetries { steps, short, timerless, ..LoopImmediateRetries::default() }.by_chance()
+        LoopImmediateRetries { steps, short, timerless, ..LoopImmediateRetries::default() }.by_chance(50_000)
     }
 
     #[test]

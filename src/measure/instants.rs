@@ -2,6 +2,7 @@
 //! it costs the same however long the log is.
 
 use super::burst::{RunMark, Starts};
+use super::call_terms::CallTerms;
 use super::closed_windows::{ClosedWindows, GateTerms, Ignored};
 use super::failure_clusters;
 use super::fanout::{Fanout, FanoutTerms, Fanouts};
@@ -14,9 +15,9 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, AttemptTable, Scope, Time};
 
-/// Starts are looked back at for so long, and refusals, µs: the minute before a rise and the minute after it,
-/// and some.
+/// Starts are looked back at for so long at least, and refusals, µs; and for longer than any measure asks by so much.
 const KEPT_US: i64 = 150_000_000;
+const SPARE_US: i64 = 20_000_000;
 
 /// By what [`Instants`] are judged.
 #[derive(Clone, Copy, Debug)]
@@ -58,11 +59,11 @@ pub struct Instants {
 impl Instants {
     /// Takes in the attempts of `call`, of the run behind `mark`, on `scope` that were sent at `since` or later. They are in the order of
     /// time, and some may be still to come.
-    pub(super) fn follow(&mut self, call: &Call<'_>, mark: RunMark, scope: Scope, since: Time) {
+    pub(super) fn follow(&mut self, call: &Call<'_>, mark: RunMark, scope: Scope, since: Time, terms: &CallTerms) {
         if call.first().sent >= since && call.origin(0).scope() == scope {
             self.starts.add(call, mark);
         }
-        self.waves.follow(call, scope, since);
+        self.waves.follow(call, scope, since, terms);
         self.peaks.follow(call, scope, since);
         for (position, attempt) in call.attempts().enumerate() {
             if let Some(class) =
@@ -73,7 +74,7 @@ impl Instants {
             }
         }
         if call.attempts().any(is_rate_limit) {
-            self.gate.follow(call, scope, since);
+            self.gate.follow(call, scope, since, terms);
         }
     }
 
@@ -104,8 +105,10 @@ impl Instants {
         self.ramps.settle(table, (gate_events, &starts), (log.begin, until), &terms.ramp);
         self.waves.settle(table, until, &terms.wave);
         self.peaks.settle(until);
-        self.starts.forget(until.plus_us(-KEPT_US));
-        self.gate.forget(until.plus_us(-KEPT_US));
+        let reach_us = terms.ramp.reach_us().max(terms.fanout.reach_us()) + SPARE_US;
+        let kept_from = until.plus_us(-reach_us.max(KEPT_US));
+        self.starts.forget(kept_from);
+        self.gate.forget(kept_from);
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {

@@ -1,14 +1,12 @@
 //! Calls of a run that a rate limit let through late.
 
+use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier};
 use super::tally::is_rate_limit;
 use crate::calls::{Call, Grouping};
 use crate::model::{Outcome, Time};
 
-/// From this attempt on a success counts as late.
-pub const LATE: usize = 3;
-
-/// Calls that succeeded on attempt [`LATE`] or later, after nothing but rate limits.
+/// Calls that succeeded late, after nothing but rate limits: see [`CallTerms::late_attempt`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Late {
     /// Calls.
@@ -24,9 +22,9 @@ pub struct Late {
 }
 
 impl Late {
-    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+    pub(super) fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         let last = call.len() - 1;
-        let late = call.len() >= LATE && call.outcome == Outcome::Ok && !call.at(last).failed();
+        let late = call.len() >= terms.late_attempt && call.outcome == Outcome::Ok && !call.at(last).failed();
         if late && call.grouping != Grouping::Inferred && (0..last).all(|position| is_rate_limit(call.at(position))) {
             self.calls += 1;
             self.refused += last as u64;

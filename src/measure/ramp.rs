@@ -17,6 +17,19 @@ pub struct RampTerms {
     pub before: u64,
     /// Standard deviations by which the rate must have risen.
     pub deviations: f64,
+    /// The rise is looked for in so long before the first 429, µs.
+    pub risen_us: i64,
+    /// The rate before it is that of so long, µs; and 429s count for so long after the first.
+    pub before_us: i64,
+    /// Of which the log must hold at least so much, µs.
+    pub least_before_us: i64,
+}
+
+impl RampTerms {
+    /// How far back what started must be known, µs.
+    pub(super) fn reach_us(&self) -> i64 {
+        self.risen_us + 2 * self.before_us
+    }
 }
 
 /// A rise in the rate of starts that 429s followed.
@@ -31,13 +44,6 @@ pub struct Ramp {
     /// 429s within a minute.
     pub refusals: u64,
 }
-
-/// The rise is looked for in the seconds before the first 429.
-const RISEN_US: i64 = 10_000_000;
-/// The rate before it is that of so long.
-const BEFORE_US: i64 = 60_000_000;
-/// Of which the log must hold at least so much.
-const LEAST_BEFORE_US: i64 = 30_000_000;
 
 /// The rises of one scope that 429s followed, found while time goes by.
 #[derive(Clone, Debug)]
@@ -66,7 +72,7 @@ impl Ramps {
         terms: &RampTerms,
     ) {
         let place = |key: i64| gate_events.partition_point(|(other, _)| *other < key);
-        let due = stretch(until.plus_us(-BEFORE_US)).max(self.looked);
+        let due = stretch(until.plus_us(-terms.before_us)).max(self.looked);
         for at in place(self.looked)..place(due) {
             if let Some(row) = gate_events[at].1.first {
                 self.look(table, (row, &gate_events[at..]), starts, begin, terms);
@@ -95,21 +101,21 @@ impl Ramps {
         let sent = |row: u32| table.rows[row as usize].sent;
         let at = sent(row);
         let onset = at >= self.quiet_until;
-        self.quiet_until = at.plus_us(BEFORE_US);
-        let covered = at.plus_us(-RISEN_US).us_since(begin).min(BEFORE_US);
-        if !onset || covered < LEAST_BEFORE_US {
+        self.quiet_until = at.plus_us(terms.before_us);
+        let covered = at.plus_us(-terms.risen_us).us_since(begin).min(terms.before_us);
+        if !onset || covered < terms.least_before_us {
             return;
         }
-        let before = starts.between(at.plus_us(-RISEN_US - covered), at.plus_us(-RISEN_US));
-        let risen = starts.between(at.plus_us(-RISEN_US), at);
-        let usual = before as f64 * RISEN_US as f64 / covered as f64;
+        let before = starts.between(at.plus_us(-terms.risen_us - covered), at.plus_us(-terms.risen_us));
+        let risen = starts.between(at.plus_us(-terms.risen_us), at);
+        let usual = before as f64 * terms.risen_us as f64 / covered as f64;
         let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + terms.deviations * usual.sqrt();
-        let end = at.plus_us(BEFORE_US);
+        let end = at.plus_us(terms.before_us);
         let refusals =
             gate_events.iter().filter_map(|(_, gate_event)| Some((sent(gate_event.first?), gate_event.refused)));
         let followed: u64 = refusals.take_while(|(at, _)| *at < end).map(|(_, refused)| refused).sum();
         if rose && before >= terms.before && risen >= terms.starts && followed >= terms.refusals {
-            let per_s = |count: f64| count * 1e6 / RISEN_US as f64;
+            let per_s = |count: f64| count * 1e6 / terms.risen_us as f64;
             self.found.push(Ramp { at, row, rates: (per_s(usual), per_s(risen as f64)), refusals: followed });
         }
     }

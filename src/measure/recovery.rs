@@ -4,6 +4,7 @@ use super::row_ref::{RowRef, earlier};
 use super::service::Service;
 use crate::calls::{Call, Grouping};
 use crate::classify::Class;
+use crate::policy;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
@@ -110,19 +111,16 @@ impl Recovery {
     /// The same if every retry were a new throw with the probability [`Recovery::success`]: 1 - (1-p)^k.
     #[must_use]
     pub fn predicted(&self, retries: usize) -> Option<f64> {
-        Some(1.0 - (1.0 - self.success()?).powi(i32::try_from(retries).ok()?))
+        Some(policy::success_within(u32::try_from(retries).ok()?, self.success()?))
     }
 
-    /// Attempts a call is expected to make with so many retries at most, by the same probability: one, and the
-    /// sum of (1-p)^i for i under the number of retries.
+    /// Attempts a call is expected to make by the same probability: its first one, which failed, and its retries.
     #[must_use]
     pub fn expected_attempts(&self, retries: usize) -> Option<f64> {
-        let failing = 1.0 - self.success()?;
-        Some(
-            1.0 + (0..retries)
-                .scan(1.0, |reached, _| Some(std::mem::replace(reached, *reached * failing)))
-                .sum::<f64>(),
-        )
+        let success = self.success()?;
+        // The first attempt has failed: the first retry is a first throw.
+        let further = u32::try_from(retries).ok()?.checked_sub(1);
+        Some(1.0 + further.map_or(0.0, |further| policy::expected_attempts(further, success)))
     }
 }
 

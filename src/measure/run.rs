@@ -1,5 +1,6 @@
 //! What is known of one run.
 
+use super::call_terms::CallTerms;
 use super::handling::Handlings;
 use super::immediate_retries::ImmediateRetries;
 use super::late::Late;
@@ -41,8 +42,8 @@ pub struct RunTally {
     pub first: Time,
     /// Last answer.
     pub last: Time,
-    /// Its log has no times: both stand for places in an order.
-    pub is_untimed: bool,
+    /// Its log has no dates: those of both are made up.
+    pub is_undated: bool,
     /// The latest start of a call that succeeded.
     pub last_success: Option<Time>,
     /// Calls that took more than one attempt.
@@ -83,7 +84,7 @@ impl Default for RunTally {
             wasted_spent: Spent::default(),
             first: Time(i64::MAX),
             last: Time(i64::MIN),
-            is_untimed: false,
+            is_undated: false,
             last_success: None,
             retried_calls: 0,
             guessed_calls: 0,
@@ -102,7 +103,7 @@ impl Default for RunTally {
 
 impl RunTally {
     /// Takes in one call.
-    pub fn absorb(&mut self, call: &Call<'_>) {
+    pub fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         self.count(call);
         if call.outcome == Outcome::Ok {
             self.last_success = self.last_success.max(Some(call.first().sent));
@@ -112,16 +113,16 @@ impl RunTally {
             self.guessed_calls += u64::from(call.grouping == Grouping::Inferred);
             self.retried = earlier(self.retried, Some(RowRef::of(call.table(), call.rows()[0])));
         }
-        self.handlings.absorb(call);
+        self.handlings.absorb(call, terms);
         self.paces.absorb(call);
-        self.late.absorb(call);
-        self.immediate_retries.absorb(call);
+        self.late.absorb(call, terms);
+        self.immediate_retries.absorb(call, terms);
         self.sends += call.len() as u64;
         self.retries += call.retried().count() as u64;
         self.waited_us += call.waited_us();
         self.first = self.first.min(call.first().sent);
         self.last = self.last.max(call.ended());
-        self.is_untimed |= call.is_untimed();
+        self.is_undated |= call.first().is_undated();
         self.note_model(call.origin(0).model);
     }
 
@@ -150,7 +151,7 @@ impl RunTally {
         self.sends += 1;
         self.first = self.first.min(attempt.sent);
         self.last = self.last.max(attempt.ended());
-        self.is_untimed |= attempt.is_untimed();
+        self.is_undated |= attempt.is_undated();
         self.note_model(table.origin(attempt).model);
     }
 
@@ -190,7 +191,7 @@ impl RunTally {
         self.wasted_spent.add(other.wasted_spent);
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
-        self.is_untimed |= other.is_untimed;
+        self.is_undated |= other.is_undated;
         self.last_success = self.last_success.max(other.last_success);
         self.retried_calls += other.retried_calls;
         self.retried = earlier(self.retried, other.retried);

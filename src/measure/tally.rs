@@ -93,6 +93,10 @@ pub struct Tally {
     pub first_with_one_id: Option<RowRef>,
     /// The first attempt of the first call with a further delivery.
     pub first_duplicate: Option<RowRef>,
+    /// Calls during which another call with the same id began.
+    pub overlapped: u64,
+    /// The first attempt of the first of them.
+    pub first_overlapped: Option<RowRef>,
 }
 
 impl Tally {
@@ -110,6 +114,10 @@ impl Tally {
         note(&mut self.first, spot(0));
         if call.duplicates > 0 {
             note(&mut self.first_duplicate, spot(0));
+        }
+        if call.overlapped {
+            self.overlapped += 1;
+            note(&mut self.first_overlapped, spot(0));
         }
         for (position, attempt) in call.attempts().enumerate() {
             self.absorb_attempts(Says::of(attempt), 1);
@@ -256,6 +264,7 @@ impl Tally {
             (&mut self.with_max_tokens, other.with_max_tokens),
             (&mut self.with_sends_beneath, other.with_sends_beneath),
             (&mut self.failures, other.failures),
+            (&mut self.overlapped, other.overlapped),
         ] {
             *mine += theirs;
         }
@@ -263,12 +272,12 @@ impl Tally {
         self.first_without_id = earlier(self.first_without_id, other.first_without_id);
         self.first_with_one_id = earlier(self.first_with_one_id, other.first_with_one_id);
         self.first_duplicate = earlier(self.first_duplicate, other.first_duplicate);
+        self.first_overlapped = earlier(self.first_overlapped, other.first_overlapped);
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        for spot in
-            [&mut self.first, &mut self.first_without_id, &mut self.first_with_one_id, &mut self.first_duplicate]
-        {
+        let Tally { first, first_without_id, first_with_one_id, first_duplicate, first_overlapped, .. } = self;
+        for spot in [first, first_without_id, first_with_one_id, first_duplicate, first_overlapped] {
             RowRef::each_row(spot, visit);
         }
     }

@@ -1,13 +1,22 @@
 //! Summaries merge: any cut and any order of the calls comes to the same.
 
 use super::{
-    ExhaustionTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms,
-    exhaustions,
+    CallTerms, ExhaustionTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train,
+    WaveTerms, exhaustions,
 };
 use crate::calls::{Call, Endurance, Horizon, group};
 use crate::ingest::read_str;
 use crate::model::{AttemptTable, LimitKind, Time};
 use std::fmt::Write;
+
+/// What the rules have calls counted by, unless told otherwise.
+const CALL_TERMS: CallTerms = CallTerms {
+    tolerance_share: 0.02,
+    tolerance_us: 50_000,
+    no_wait_us: 50_000,
+    late_attempt: 3,
+    worth_us: 300_000_000,
+};
 
 /// A log in which everything happens: limits, overloads, caps, retries, several runs and models.
 fn busy_log() -> Vec<String> {
@@ -65,7 +74,7 @@ fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet
     let (groups, mut fleet, mut place) = (group(table), Fleet::new(table), 0);
     let mut take = |call: &Call<'_>| {
         if wanted(place) {
-            fleet.absorb(call);
+            fleet.absorb(call, &CALL_TERMS);
         }
         place += 1;
     };
@@ -75,7 +84,14 @@ fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet
     fleet
 }
 
-const TERMS: FanoutTerms = FanoutTerms { starts: 6, met_share: 0.2, over_normal: 1.5 };
+const TERMS: FanoutTerms = FanoutTerms {
+    starts: 6,
+    met_share: 0.2,
+    over_normal: 1.5,
+    deviations: 8.0,
+    usual_us: 30_000_000,
+    near_us: 10_000_000,
+};
 
 const WAVES: WaveTerms = WaveTerms { calls: 2, share: 0.01, waves: 2 };
 
@@ -84,7 +100,16 @@ const GATE: GateTerms = GateTerms { grace_us: 100_000, sends: 1, share: 0.0 };
 const ALL: Terms = Terms {
     fanout: TERMS,
     gate: GATE,
-    ramp: RampTerms { rise: 2.0, starts: 5, refusals: 1, before: 5, deviations: 8.0 },
+    ramp: RampTerms {
+        rise: 2.0,
+        starts: 5,
+        refusals: 1,
+        before: 5,
+        deviations: 8.0,
+        risen_us: 10_000_000,
+        before_us: 60_000_000,
+        least_before_us: 30_000_000,
+    },
     wave: WAVES,
 };
 
@@ -209,7 +234,7 @@ fn plain_calls_come_to_the_same_by_either_way() {
                 Some(row) => {
                     plain_rows.push(row);
                 }
-                None => fleet.absorb(call),
+                None => fleet.absorb(call, &CALL_TERMS),
             },
         );
     }
@@ -320,7 +345,14 @@ fn burst(starts: u64, met: u64, apart_ms: u64) -> AttemptTable {
 }
 
 fn fanout(table: &AttemptTable) -> Option<(u64, u64, u64)> {
-    let fanout = FanoutTerms { starts: 12, met_share: 0.25, over_normal: 3.0 };
+    let fanout = FanoutTerms {
+        starts: 12,
+        met_share: 0.25,
+        over_normal: 3.0,
+        deviations: 8.0,
+        usual_us: 30_000_000,
+        near_us: 10_000_000,
+    };
     let mut fleet = summary(table, |_| true);
     fleet.settle(&Terms { fanout, ..ALL });
     let (_, scope) = fleet.sorted_scopes()[0];

@@ -1,6 +1,7 @@
 //! Retries of many calls that arrive together, go away together and come back together.
 
 use super::backoff;
+use super::call_terms::CallTerms;
 use super::moments::{Moment, Moments};
 use super::row_ref::earlier_row;
 use super::tally::{is_overload, is_rate_limit};
@@ -116,7 +117,7 @@ pub struct Train {
 
 impl Waves {
     /// Takes in the waits of `call` on `scope` that ended at `since` or later.
-    pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time) {
+    pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time, terms: &CallTerms) {
         if call.len() < 2 || call.grouping == Grouping::Inferred {
             return;
         }
@@ -131,13 +132,13 @@ impl Waves {
             let wait = call.wait_before(position).filter(|wait| waited && in_bounds(wait.us));
             // Whole seconds bring together what was apart.
             if let Some(wait) = wait.filter(|_| !coarse && call.at(position).sent >= since) {
-                self.add(call, position, wait.us, before);
+                self.add(call, position, (wait.us, before), terms);
             }
             before = wait.is_some();
         }
     }
 
-    fn add(&mut self, call: &Call<'_>, position: usize, us: i64, again: bool) {
+    fn add(&mut self, call: &Call<'_>, position: usize, (us, again): (i64, bool), terms: &CallTerms) {
         let (table, attempt) = (call.table(), call.at(position));
         let began = Turn { began: 1, began_again: u32::from(again), ..Turn::default() };
         if again {
@@ -149,7 +150,7 @@ impl Waves {
             arrived: 1,
             refused: u32::from(is_rate_limit(attempt) || is_overload(attempt)),
             again: u32::from(again),
-            dictated: u32::from(backoff::is_dictated(call, position)),
+            dictated: u32::from(backoff::is_dictated(call, position, terms)),
             longest_us: us,
             shortest_us: us,
             example: Some(call.rows()[position]),

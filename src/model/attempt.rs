@@ -41,10 +41,12 @@ pub struct Attempt {
 /// Where logs have no times, their attempts are placed in order from here on: 1990-01-01, years before any model API.
 pub(crate) const NO_TIME: Time = Time(631_152_000_000_000);
 const YEAR_US: i64 = 365 * 86_400_000_000;
+/// Where logs have a clock without a date, it counts from here on: 1991-01-01. Order and spacing hold.
+pub(crate) const NO_DATE: Time = NO_TIME.plus_us(YEAR_US);
 
-/// Whether a time only stands for a place in the order of attempts, whose log has no times.
-pub(crate) fn is_made_up(time: Time) -> bool {
-    (NO_TIME..NO_TIME.plus_us(YEAR_US)).contains(&time)
+/// Whether the date of a time is made up: its log has none.
+pub(crate) fn is_undated(time: Time) -> bool {
+    (NO_TIME..NO_DATE.plus_us(YEAR_US)).contains(&time)
 }
 
 impl Attempt {
@@ -96,7 +98,13 @@ impl Attempt {
     /// Whether its log has no times: what stands for one says in which order attempts were sent, and nothing else.
     #[must_use]
     pub fn is_untimed(&self) -> bool {
-        is_made_up(self.sent)
+        (NO_TIME..NO_DATE).contains(&self.sent)
+    }
+
+    /// Whether its log has no dates: nothing tells on which day it was sent.
+    #[must_use]
+    pub fn is_undated(&self) -> bool {
+        is_undated(self.sent)
     }
 
     /// Whether the record says enough to be told from another: a request id, or a call and a place in it. A

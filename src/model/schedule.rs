@@ -28,15 +28,19 @@ pub enum Jitter {
     Decorrelated,
     /// So large a share of it to either side.
     Share(f64),
+    /// Up to so large a share of it less.
+    Below(f64),
 }
 
 impl Jitter {
     /// The spreads that have a name.
-    pub const NAMED: [(&'static str, Jitter); 4] = [
+    pub const NAMED: [(&'static str, Jitter); 5] = [
         ("none", Jitter::None),
         ("full", Jitter::Full),
         ("equal", Jitter::Equal),
         ("decorrelated", Jitter::Decorrelated),
+        // The official SDKs: `1 - 0.25 * random()`.
+        ("sdk", Jitter::Below(0.25)),
     ];
 }
 
@@ -58,7 +62,14 @@ impl Schedule {
             // The wait before was at most three times the one before that.
             Jitter::Decorrelated => self.base_s.min(self.cap_s)..=self.grown(3.0, failure.saturating_add(1)),
             Jitter::Share(share) => nominal * (1.0 - share).max(0.0)..=nominal * (1.0 + share),
+            Jitter::Below(share) => nominal * (1.0 - share).max(0.0)..=nominal,
         }
+    }
+
+    /// All waits of so many retries together, before jitter, in seconds.
+    #[must_use]
+    pub fn total_s(&self, retries: u32) -> f64 {
+        (1..=retries.min(1000)).map(|failure| self.nominal_s(failure)).sum()
     }
 
     fn grown(&self, factor: f64, failure: u32) -> f64 {
@@ -90,6 +101,7 @@ mod tests {
         assert_eq!(band(Jitter::Full), 0.0..=2.0);
         assert_eq!(band(Jitter::Equal), 1.0..=2.0);
         assert_eq!(band(Jitter::Share(0.25)), 1.5..=2.5);
+        assert_eq!(band(Jitter::Below(0.25)), 1.5..=2.0);
         // 0.5, at most 1.5, at most 4.5, then at most 13.5: the cap is less.
         assert_eq!(band(Jitter::Decorrelated), 0.5..=8.0);
         assert_eq!(Schedule { jitter: Jitter::Decorrelated, ..SDK }.band_s(1), 0.5..=1.5);

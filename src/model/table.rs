@@ -37,6 +37,8 @@ pub struct AttemptTable {
     lines: BTreeMap<u32, Arc<[u32]>>,
     /// Inputs whose clock shows whole seconds, although their times were made finer by what else they say.
     whole_seconds: BTreeSet<u32>,
+    /// Inputs of clients that send a request again as it was: another body is another request.
+    same_bodies: BTreeSet<u32>,
 }
 
 impl AttemptTable {
@@ -53,6 +55,16 @@ impl AttemptTable {
     /// Whether the clock of `file` is noted to show whole seconds.
     pub(crate) fn shows_whole_seconds(&self, file: u32) -> bool {
         self.whole_seconds.contains(&file)
+    }
+
+    /// Notes that the clients that wrote `file` send a request again as it was.
+    pub(crate) fn note_same_bodies(&mut self, file: u32) {
+        self.same_bodies.insert(file);
+    }
+
+    /// Whether the clients that wrote `file` are noted to send a request again as it was.
+    pub(crate) fn repeats_bodies(&self, file: u32) -> bool {
+        self.same_bodies.contains(&file)
     }
 
     /// The line on which a row's record stands.
@@ -199,10 +211,12 @@ impl AttemptTable {
     /// Appends every row of `other`, whose files keep their numbers.
     pub fn absorb(&mut self, mut other: AttemptTable) {
         self.whole_seconds.append(&mut other.whole_seconds);
+        self.same_bodies.append(&mut other.same_bodies);
         if self.rows.is_empty() && self.names.is_empty() {
             let (files, lines) = (std::mem::take(&mut self.files), std::mem::take(&mut self.lines));
-            let whole_seconds = std::mem::take(&mut self.whole_seconds);
-            *self = AttemptTable { files, lines, whole_seconds, ..other };
+            let (whole_seconds, same_bodies) =
+                (std::mem::take(&mut self.whole_seconds), std::mem::take(&mut self.same_bodies));
+            *self = AttemptTable { files, lines, whole_seconds, same_bodies, ..other };
             return;
         }
         let names = self.names.absorb(&other.names);

@@ -16,7 +16,7 @@ impl Time {
 
     /// Later by `us` microseconds, saturating.
     #[must_use]
-    pub fn plus_us(self, us: i64) -> Time {
+    pub const fn plus_us(self, us: i64) -> Time {
         Time(self.0.saturating_add(us))
     }
 

@@ -20,5 +20,6 @@ pub mod rules_page;
 pub mod sarif;
 pub mod schema;
 mod sections;
+pub mod starter;
 pub mod text;
 mod words;

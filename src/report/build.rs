@@ -40,7 +40,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         last_failed: classes::last_failed(fleet),
         ledger: ledger(ingested, judgement),
         window: window(fleet),
-        notices: outliers(fleet).into_iter().collect(),
+        notices: notices::of_times_and_ids(fleet),
         baseline: None,
         advice,
         advice_omitted,
@@ -53,6 +53,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         headroom: headroom(fleet),
         incidents,
         incidents_omitted,
+        counterfactual: None,
         recovery: recovery::recovery(fleet),
         load: load::load(fleet),
         layers: layers::layers(fleet),
@@ -98,19 +99,6 @@ fn window(fleet: &Fleet<'_>) -> Option<Window> {
     fleet.covered().map(|covered| Window { first: covered.first, last: covered.last })
 }
 
-/// Attempts whose clock was wrong by so much that they say nothing of when something happened.
-fn outliers(fleet: &Fleet<'_>) -> Option<String> {
-    let covered = fleet.covered()?;
-    let (first, last) = covered.outliers?;
-    let when = if first == last { first.to_string() } else { format!("{first} to {last}") };
-    let (attempts, carry) = if covered.outside == 1 { ("attempt", "carries") } else { ("attempts", "carry") };
-    Some(format!(
-        "{} {attempts} {carry} a time half a year or more from all others ({when}): left out of rates, charts and the time \
-         covered; check that clock",
-        covered.outside
-    ))
-}
-
 fn totals(judgement: &Judgement<'_>) -> Totals {
     let fleet = &judgement.fleet;
     let tally = &fleet.tally;
@@ -143,6 +131,10 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         with_request_id: Share { count: tally.with_request_id, of: tally.responses },
         hinted_429: Share { count: tally.hinted, of: tally.rejected },
         with_headroom: Share { count: tally.with_headroom, of: tally.sends },
+        joined_by_guess: Share {
+            count: fleet.runs.values().map(|run| run.guessed_calls).sum(),
+            of: fleet.runs.values().map(|run| run.retried_calls).sum(),
+        },
         rules_with_evidence: Share::default(),
         tokens: spent.known_tokens(),
         cache_tokens: spent.cache_tokens,

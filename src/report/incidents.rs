@@ -1,13 +1,11 @@
 //! Stretches of time in which failures of one class clustered.
 
 use crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
-use crate::measure::{Fleet, Incident};
+use crate::classify::Class;
+use crate::measure::{Fleet, Incident, Service};
 use crate::model::Time;
 use crate::untrusted::masked;
 use serde::Serialize;
-
-/// Incidents kept, those with most failing attempts.
-const MOST: usize = 50;
 
 /// One incident.
 #[derive(Clone, Debug, Serialize)]
@@ -55,10 +53,10 @@ pub enum Ending {
 /// The worst incidents in time order, and how many there are besides.
 pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
     let data_end = fleet.covered().map_or(Time(0), |covered| covered.last);
-    let mut rows: Vec<IncidentRow> = Vec::new();
-    for (service, class, found) in fleet.failure_clusters.incidents(|service| fleet.sends_of(service)) {
+    let (worst, more) = fleet.worst_incidents();
+    let row = |(service, class, incident): &(Service, Class, Incident)| {
         let (provider, model) = service.names(fleet.table);
-        rows.extend(found.iter().map(|incident| IncidentRow {
+        IncidentRow {
             class: class.name(),
             provider: provider.map(masked),
             model: model.map(masked),
@@ -72,14 +70,9 @@ pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
             peak_per_min: incident.peak_per_min,
             ended: ending(incident, data_end),
             request_ids: incident.request_ids(fleet.table).map(masked).collect(),
-        }));
-    }
-    let order = |row: &IncidentRow| (row.first, row.class, row.provider.clone(), row.model.clone(), row.last);
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.failed), order(row)));
-    let more = rows.len().saturating_sub(MOST);
-    rows.truncate(MOST);
-    rows.sort_by_key(order);
-    (rows, more as u64)
+        }
+    };
+    (worst.iter().map(row).collect(), more)
 }
 
 fn ending(incident: &Incident, data_end: Time) -> Ending {

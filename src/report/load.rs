@@ -3,6 +3,7 @@
 use super::{LimitKind, Share};
 use crate::measure::{Amplified, Covered, Fleet, PeakPoint, ScopeTally, most_amplified};
 use crate::model::{Scope, Time, rounded};
+use crate::policy::concurrency;
 use crate::untrusted::masked;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -147,7 +148,7 @@ fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, window: Covered) -> 
         calls: load.calls,
         arrivals_per_s: arrivals.map(rounded),
         time_in_system_s: stay.map(rounded),
-        concurrency: arrivals.zip(stay).map(|(arrivals, stay)| rounded(arrivals * stay)),
+        concurrency: arrivals.zip(stay).map(|(arrivals, stay)| rounded(concurrency(arrivals, stay))),
         in_flight_mean: (load.timed > 0 && log_s >= 1.0).then(|| rounded(load.busy_us as f64 / 1e6 / log_s)),
         in_flight_peak: flying.map(|peak| peak.count),
         in_flight_peak_at: flying.map(|peak| peak.at),

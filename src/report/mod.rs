@@ -12,6 +12,7 @@ mod finding;
 mod incidents;
 mod layers;
 mod load;
+mod notices;
 mod recovery;
 mod shown;
 mod totals;
@@ -31,6 +32,7 @@ pub use totals::{Share, Totals};
 pub use who::WhoRow;
 
 use crate::model::{Bar, Cost, Input, Ledger, LimitKind, Outcome, Reject, Remedy, Time, Unreadable};
+use crate::simulate::Counterfactual;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -86,6 +88,8 @@ pub struct Report {
     pub incidents: Vec<IncidentRow>,
     /// Incidents beyond those kept.
     pub incidents_omitted: u64,
+    /// What the worst of them would have been under other policies; `None` where it cannot be replayed.
+    pub counterfactual: Option<Counterfactual>,
     /// Do retries help? By service and class of the first failure.
     pub recovery: Vec<RecoveryRow>,
     /// The load on each rate-limit scope.

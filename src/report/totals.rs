@@ -47,6 +47,8 @@ pub struct Totals {
     pub hinted_429: Share,
     /// Share of attempts with rate-limit headers.
     pub with_headroom: Share,
+    /// Calls whose attempts were brought together by their likeness alone, of those with several attempts.
+    pub joined_by_guess: Share,
     /// Rules whose fields the log has, of all that judged it.
     pub rules_with_evidence: Share,
     /// Input and output tokens; `None` where the log gives none.

@@ -11,10 +11,13 @@ const LITTLE: f64 = 0.5;
 /// Missing fields named in it.
 const FIELDS: usize = 4;
 
-/// A sentence for each: how the calls ended, what is wrong, what it cost, how little could be judged.
+/// A sentence for each: how the calls ended, how much of that is a guess, what is wrong, what it cost, how little could
+/// be judged.
 pub(super) fn sentences(totals: &Totals, problems: &[Problem], missing: &[&str]) -> String {
     let cost = cost(totals);
-    let all = [Some(ended(totals)), Some(found(totals, problems)), cost, little(totals.rules_with_evidence, missing)];
+    let guess = guess(totals.joined_by_guess);
+    let all =
+        [Some(ended(totals)), guess, Some(found(totals, problems)), cost, little(totals.rules_with_evidence, missing)];
     all.into_iter().flatten().map(|sentence| format!("{}.", capital(&sentence))).collect::<Vec<_>>().join(" ")
 }
 
@@ -42,6 +45,18 @@ fn ended(totals: &Totals) -> String {
         parts.push(format!("{} of {} failed", thousands(totals.runs_failed), counted(totals.runs, "run")));
     }
     parts.join("; ")
+}
+
+/// That calls are what likeness makes of them.
+fn guess(joined: Share) -> Option<String> {
+    (joined.count > 0).then(|| {
+        format!(
+            "{} of {} with several attempts {} joined by guess (low confidence): no id, counter or hash ties them together",
+            thousands(joined.count),
+            counted(joined.of, "call"),
+            if joined.count == 1 { "was" } else { "were" }
+        )
+    })
 }
 
 /// Problems by severity, and how often they were found.
@@ -148,6 +163,19 @@ mod tests {
              4 of 40 attempts (10%) could not have helped; 2 h 13 min of waiting between attempts; 2 of 6 green runs \
              needed more than one attempt."
         );
+    }
+
+    #[test]
+    fn that_calls_are_a_guess_comes_right_behind_how_they_ended() {
+        let joined = |count| Totals { joined_by_guess: Share { count, of: 4 }, ..totals(9, 0, 0) };
+        let verdict = sentences(&joined(3), &[], &[]);
+        assert!(
+            verdict.starts_with(
+                "All 9 calls succeeded (9 attempts). 3 of 4 calls with several attempts were joined by guess"
+            ),
+            "{verdict}"
+        );
+        assert!(!sentences(&joined(0), &[], &[]).contains("guess"));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Hit {
     pub wasted: SmallVec<[u32; 8]>,
     /// Those in excess of what one sound retry loop makes. They may have helped, and none of them is wasted as well.
     pub excess: SmallVec<[u32; 8]>,
+    /// The same beyond the rows, for rules that see only counts.
+    pub excess_more: u64,
     /// Wasted attempts beyond the rows, for rules that see only counts.
     pub wasted_more: u64,
     /// Further ones that it cost, and that other rules count, too.
@@ -55,6 +57,7 @@ impl Hit {
             rows: SmallVec::new(),
             wasted: SmallVec::new(),
             excess: SmallVec::new(),
+            excess_more: 0,
             wasted_more: 0,
             shared_waste: 0,
             wait_s: 0.0,
@@ -124,6 +127,14 @@ impl Hit {
     #[must_use]
     pub fn in_excess(mut self, call: &Call<'_>, positions: impl Iterator<Item = usize>) -> Hit {
         self.excess.extend(positions.filter(|&p| call.at(p).failed()).map(|p| call.rows()[p]));
+        self
+    }
+
+    /// Counts as in excess, which may have helped, what was counted as of no use: the failure may heal, or is not known.
+    #[must_use]
+    pub fn may_have_helped(mut self) -> Hit {
+        self.excess.extend(self.wasted.drain(..));
+        self.wait_s = 0.0;
         self
     }
 

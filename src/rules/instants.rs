@@ -2,9 +2,13 @@
 
 use super::Settings;
 use super::{
+    rl206_gave_up_on_the_hint as rl206, rl301_retry_before_retry_after as rl301, rl304_immediate_retry as rl304,
+    rl504_unnoticed_rate_limit as rl504,
+};
+use super::{
     rl306_retry_wave, rl501_gate_ignored, rl502_acceleration_limit, rl506_fan_out_burst, rl508_pool_too_small,
 };
-use crate::measure::Terms;
+use crate::measure::{CallTerms, Terms};
 
 /// By what moments are judged.
 pub(crate) fn terms(settings: &Settings) -> Terms {
@@ -13,6 +17,18 @@ pub(crate) fn terms(settings: &Settings) -> Terms {
         gate: rl501_gate_ignored::terms(settings),
         ramp: rl502_acceleration_limit::terms(settings),
         wave: rl306_retry_wave::terms(settings),
+    }
+}
+
+/// By what single calls are counted.
+pub(crate) fn call_terms(settings: &Settings) -> CallTerms {
+    let (tolerance_share, tolerance_us) = rl301::tolerance(settings);
+    CallTerms {
+        tolerance_share,
+        tolerance_us,
+        no_wait_us: rl304::no_wait_us(settings),
+        late_attempt: rl504::late_attempt(settings),
+        worth_us: rl206::worth_us(settings),
     }
 }
 

@@ -97,5 +97,5 @@ mod tests_settings;
 pub use catalogue::{CATALOGUE, find};
 pub use example::Example;
 pub use hit::Hit;
-pub(crate) use instants::{declares_pool, terms};
+pub(crate) use instants::{call_terms, declares_pool, terms};
 pub use model::{Check, Field, Rule, Scope, Setting, Settings};

@@ -55,5 +55,6 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let unknown = |p: usize| call.at(p).class == Some(Class::Unknown) && !shared::says_nothing(call, p);
     let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
     let retried = refused::retried(call, unknown, repeats)?;
-    Some(retried.hit(&format!("retried {} after a failure of no known kind", retried.times()), ""))
+    let message = format!("retried {} after a failure of no known kind", retried.times());
+    Some(retried.hit(&message, "").may_have_helped())
 }

@@ -54,5 +54,6 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
     let retried = refused::retried(call, denied, repeats)?;
     let message = format!("retried {} after the server had said not to", retried.times());
-    Some(retried.hit(&message, ""))
+    // The class is one that may heal.
+    Some(retried.hit(&message, "").may_have_helped())
 }

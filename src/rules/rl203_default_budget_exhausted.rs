@@ -211,7 +211,7 @@ fn stopped_short(last: &Attempt) -> bool {
 
 /// Whether the shape of the waits, not their number, is what was wrong.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
-    let immediate_retries = ImmediateRetries::of(call);
+    let immediate_retries = ImmediateRetries::of(call, &super::instants::call_terms(settings));
     let immediate =
         rl304::is_sure(&immediate_retries.inner, settings) || rl304::is_sure(&immediate_retries.outer, settings);
     immediate

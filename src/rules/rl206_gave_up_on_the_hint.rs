@@ -123,7 +123,12 @@ pub(super) fn gave_up(call: &Call<'_>, settings: &Settings) -> Option<Obstacle> 
 
 /// Whether the hint at `position` is a reason to end the call so that it can resume.
 pub(super) fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> bool {
-    call.hint_us(position).is_some_and(|hint| hint > shared::micros(settings.get(RULE.code, &WORTH)))
+    call.hint_us(position).is_some_and(|hint| hint > worth_us(settings))
+}
+
+/// A hint beyond this is a reason to end the call, µs.
+pub(super) fn worth_us(settings: &Settings) -> i64 {
+    shared::micros(settings.get(RULE.code, &WORTH))
 }
 
 /// The longest single wait clients commonly allow, µs.

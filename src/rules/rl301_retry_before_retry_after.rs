@@ -185,8 +185,13 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
 
 /// How far a wait may fall short of a hint, both in µs.
 pub(super) fn tolerance_us(hint: i64, settings: &Settings) -> i64 {
-    let share = shared::scaled(hint, settings.get(RULE.code, &SHARE));
-    share.max(shared::micros(settings.get(RULE.code, &FIXED) / 1e3))
+    let (share, fixed_us) = tolerance(settings);
+    shared::scaled(hint, share).max(fixed_us)
+}
+
+/// The same as a share of the hint, and in µs, whichever is more.
+pub(super) fn tolerance(settings: &Settings) -> (f64, i64) {
+    (settings.get(RULE.code, &SHARE), shared::micros(settings.get(RULE.code, &FIXED) / 1e3))
 }
 
 fn wait_words(early: Early) -> String {

@@ -2,7 +2,7 @@
 
 use super::scripted::{attempts, retried};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
-use crate::measure::{Fleet, LoopKey, LoopTally, NO_WAIT_US, Step, Waits};
+use crate::measure::{Fleet, LoopKey, LoopTally, Step, Waits};
 use crate::model::{Remedy, Severity};
 
 const WAITS: Setting = Setting {
@@ -149,7 +149,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64, spread: f64) -> Option<Hit> {
     let alike = |step: &Step| {
         step.waits.count() >= least
-            && shared::micros(step.waits.quantile_s(0.5)) >= NO_WAIT_US
+            && shared::micros(step.waits.quantile_s(0.5)) >= tally.no_wait_us()
             && step.waits.alike(spread)
     };
     let steps: Vec<(u8, &Step)> =

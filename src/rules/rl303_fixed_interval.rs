@@ -2,7 +2,7 @@
 
 use super::scripted::attempts;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
-use crate::measure::{Fleet, LoopKey, LoopTally, NO_WAIT_US, Shape};
+use crate::measure::{Fleet, LoopKey, LoopTally, Shape};
 use crate::model::{Confidence, Remedy, Severity};
 
 const LONG: Setting = Setting {
@@ -114,16 +114,25 @@ fn by_steps(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> 
     let first = median(1).filter(|s| *s < long_s)?;
     let last = tally.steps.keys().next_back().copied().unwrap_or(0);
     let message = format!(
-        "{} wait {} before the first retry, {} before the second and {} before the third ({} waits): no backoff",
+        "{} wait {} before the first retry, {} before the second and {} before the third ({} waits of its own): no backoff{}",
         backoffs::label(fleet, key),
         shared::seconds(first),
         shared::seconds(median(2)?),
         shared::seconds(median(3)?),
         tally.own(),
+        beside(tally),
     );
     let steps = STEPS.iter().filter_map(|step| tally.steps.get(step));
     let hit = backoffs::hit(key, message, steps);
     Some(hit.count("waits", tally.own()).number("median_s", first).count("retries", last.into()))
+}
+
+/// The waits of the loop that the verdict is not about.
+fn beside(tally: &LoopTally) -> String {
+    let parts = [(tally.dictated, "as the server asked"), (tally.unmeasured, "of a length that the log does not show")];
+    let told = parts.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, what)| format!("{count} more {what}")).collect();
+    if told.is_empty() { String::new() } else { format!(" (beside {})", told.join(" and ")) }
 }
 
 /// Single calls show it: their own waits are alike from the first retry on, and no cap that they grew up to.
@@ -131,20 +140,26 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
     let (flat, sure) = (&tally.flat, tally.flat.is_sure());
     let call = flat.best().filter(|_| sure || flat.is_most())?;
     let (shortest, longest) = call.us;
-    if shortest < NO_WAIT_US || longest >= shared::micros(long_s) {
+    if shortest < tally.no_wait_us() || longest >= shared::micros(long_s) {
         return None;
     }
-    let calls = match flat.alike() {
-        1 => "one call".to_owned(),
-        n => format!("{n} calls"),
+    let calls = match (flat.alike(), flat.calls()) {
+        (1, 1) => "the one call with three waits or more".to_owned(),
+        (n, all) if n == all => format!("all {n} calls with three waits or more"),
+        (n, all) => format!("{n} of {all} calls with three waits or more"),
     };
-    let doubt = if sure { "no backoff" } else { "no backoff, unless jitter made them alike" };
+    let doubt = match (sure, flat.alike() == flat.calls()) {
+        (false, _) => "no backoff, unless jitter made them alike",
+        (true, true) => "no backoff",
+        (true, false) => "no backoff in those; the waits of the others differ",
+    };
     let message = format!(
-        "{}: {calls} waited as long before each retry, {} to {} over {} waits of one of them: {doubt}",
+        "{}: {calls} waited as long before each retry, {} to {} over {} waits of one of them: {doubt}{}",
         backoffs::label(fleet, key),
         shared::seconds(shortest as f64 / 1e6),
         shared::seconds(longest as f64 / 1e6),
         call.waits,
+        beside(tally),
     );
     let mut hit = backoffs::hit(key, message, std::iter::empty());
     hit.rows.push(call.row());

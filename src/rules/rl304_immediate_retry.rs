@@ -1,7 +1,7 @@
 //! No wait at all after the server said it had no room.
 
 use super::scripted::retried;
-use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, LoopImmediateRetries, LoopKey, Shape};
 use crate::model::{Confidence, Remedy, Severity, Symbol};
 
@@ -19,6 +19,8 @@ const CHANCE: Setting = Setting {
     meaning: "the waits are no chance where full jitter makes so many of them this short less often",
 };
 
+const NO_WAIT: Setting = Setting { name: "no_wait_ms", default: 50.0, unit: "ms", meaning: "a shorter wait is none" };
+
 const SHARE: Setting = Setting {
     name: "share",
     default: 0.5,
@@ -34,7 +36,7 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Run,
     summary: "Calls were retried at once after overloads or rate limits.",
     why: "Nothing can have changed in a few milliseconds: the retry is refused as well, and a fleet that does so \
-          doubles the load at the very moment there is no room. A wait under 50 ms is none; the waits of the client's \
+          doubles the load at the very moment there is no room. A wait under 50 ms (no_wait_ms) is none; the waits of the client's \
           own retries and those of a loop around them are judged apart. Full jitter makes some waits that short: where \
           it may explain their number, this is for information, and a warning where a loop around another never waits.",
     fix: "Wait before every retry: exponential backoff with full jitter, from half a second upward, and no less \
@@ -43,7 +45,7 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: the first wait \
              is 0.5 s",
     needs: &[Field::CallIdentity, Field::Duration],
-    settings: &[SHARE, CHANCE, OUTER],
+    settings: &[SHARE, CHANCE, OUTER, NO_WAIT],
     exceptions: &[&[
         "A hint of zero, and another client, model or account, do not count; nor do lost connections.",
         "A clock of whole seconds shows nothing, unless the client says that it planned no wait.",
@@ -110,10 +112,19 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .collect()
 }
 
+/// Shorter than this a wait is none, µs.
+pub(super) fn no_wait_us(settings: &Settings) -> i64 {
+    shared::micros(settings.get(RULE.code, &NO_WAIT) / 1e3)
+}
+
 /// Whether chance does not explain so many waits that were none.
 pub(super) fn is_sure(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> bool {
     immediate_retries.short() > 0
-        && (immediate_retries.is_meant() || immediate_retries.by_chance() < settings.get(RULE.code, &CHANCE))
+        && (immediate_retries.is_meant() || by_chance(immediate_retries, settings) < settings.get(RULE.code, &CHANCE))
+}
+
+fn by_chance(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> f64 {
+    immediate_retries.by_chance(no_wait_us(settings))
 }
 
 fn hit(
@@ -125,7 +136,8 @@ fn hit(
 ) -> Option<Hit> {
     let (short, waits) = (immediate_retries.short(), immediate_retries.waits());
     let sure = is_sure(immediate_retries, settings);
-    let likely = immediate_retries.is_all_layered() && immediate_retries.by_chance() < settings.get(RULE.code, &OUTER);
+    let likely =
+        immediate_retries.is_all_layered() && by_chance(immediate_retries, settings) < settings.get(RULE.code, &OUTER);
     // A short wait among many is what jitter is for.
     if short == 0 || (!sure && !likely && (short as f64) < settings.get(RULE.code, &SHARE) * waits as f64) {
         return None;
@@ -136,7 +148,7 @@ fn hit(
         message = format!("a retry{by} after an overload or a rate limit came at once");
     }
     if let Some(length) = usual_s(fleet, immediate_retries, outer) {
-        message.push_str(&format!(" ({})", super::shared::seconds(length)));
+        message.push_str(&format!(" ({})", shared::seconds(length)));
     }
     message.push_str(match (sure, likely) {
         (true, _) => ", with no backoff",
@@ -145,7 +157,8 @@ fn hit(
     });
     let mut hit = Hit::new(message).count("immediate_sends", short).count("waits", waits);
     hit.rows.extend(immediate_retries.rows());
-    hit.wasted_more = if sure { immediate_retries.refused_again() } else { 0 };
+    // Had they waited, they might have helped.
+    hit.excess_more = if sure { immediate_retries.refused_again() } else { 0 };
     hit.run = run.is_some().then_some(run);
     if likely && !sure {
         hit.severity = Some(Severity::Warning);

@@ -29,6 +29,20 @@ const STARTS: Setting =
     Setting { name: "min_starts", default: 20.0, unit: "", meaning: "starts in the ten seconds before the first 429" };
 const REFUSALS: Setting =
     Setting { name: "min_429s", default: 3.0, unit: "", meaning: "429s within a minute from the first on" };
+const RISEN: Setting = Setting {
+    name: "risen_s",
+    default: 10.0,
+    unit: "s",
+    meaning: "the rise is looked for in this time before the first 429",
+};
+const USUAL: Setting = Setting {
+    name: "before_s",
+    default: 60.0,
+    unit: "s",
+    meaning: "the time before that whose rate is the usual one, and after the first 429 in which further ones count",
+};
+const LEAST_USUAL: Setting =
+    Setting { name: "least_before_s", default: 30.0, unit: "s", meaning: "how much of that time the log must hold" };
 const HEADROOM: Setting = Setting {
     name: "headroom_share",
     default: 0.2,
@@ -99,7 +113,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: a sharp increase in usage may meet acceleration limits; ramp \
              up traffic gradually",
     needs: &[Field::Time, Field::Headroom],
-    settings: &[RISE, STARTS, REFUSALS, HEADROOM, NEAR, BEFORE, DEVIATIONS],
+    settings: &[RISE, STARTS, REFUSALS, HEADROOM, NEAR, BEFORE, DEVIATIONS, RISEN, USUAL, LEAST_USUAL],
     exceptions: &[&[
         "Without headers that show what is left, nothing is said.",
         "Only headers near the first 429 are looked at.",
@@ -132,6 +146,9 @@ pub(super) fn terms(settings: &Settings) -> RampTerms {
         refusals: settings.get(RULE.code, &REFUSALS) as u64,
         before: settings.get(RULE.code, &BEFORE) as u64,
         deviations: settings.get(RULE.code, &DEVIATIONS),
+        risen_us: shared::span_us(settings.get(RULE.code, &RISEN).max(1.0)),
+        before_us: shared::span_us(settings.get(RULE.code, &USUAL)),
+        least_before_us: shared::span_us(settings.get(RULE.code, &LEAST_USUAL)),
     }
 }
 

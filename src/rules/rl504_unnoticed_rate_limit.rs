@@ -1,12 +1,18 @@
 //! A run that lives on its retries.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
-use crate::measure::{Fleet, LATE, RunTally};
+use crate::measure::{Fleet, RunTally};
 use crate::model::{Remedy, Severity, Symbol};
 
 const SHARE: Setting =
     Setting { name: "late_share", default: 0.2, unit: "", meaning: "share of the run's calls that succeed late" };
 const CALLS: Setting = Setting { name: "min_late_calls", default: 10.0, unit: "", meaning: "calls that succeed late" };
+const LATE: Setting = Setting {
+    name: "late_attempt",
+    default: 3.0,
+    unit: "",
+    meaning: "a success on this attempt or a later one is late",
+};
 const SPREAD: Setting = Setting {
     name: "spread",
     default: 0.5,
@@ -59,7 +65,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: token bucket, refilled continuously; a call that routinely \
              succeeds on attempt 3 runs at a limit nobody has noticed",
     needs: &[Field::Time, Field::CallIdentity],
-    settings: &[SHARE, CALLS, SPREAD, WAITING],
+    settings: &[SHARE, CALLS, LATE, SPREAD, WAITING],
     exceptions: &[&[
         "Overloads do not count: they are everyone's.",
         "Late calls within a short part of the run are an incident.",
@@ -100,16 +106,22 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         let span = tally.last.s_since(tally.first);
         let spread_s = late.last?.s_since(late.first?.sent);
         let on_average = late.waited_us as f64 / 1e6 / span;
-        (span > 0.0 && spread_s >= spread * span && on_average >= waiting).then(|| hit(run, tally, on_average))
+        (span > 0.0 && spread_s >= spread * span && on_average >= waiting)
+            .then(|| hit(run, tally, on_average, late_attempt(settings)))
     })
     .collect()
 }
 
-fn hit(run: Symbol, tally: &RunTally, waiting: f64) -> Hit {
+/// From this attempt on a success is late.
+pub(super) fn late_attempt(settings: &Settings) -> usize {
+    settings.get(RULE.code, &LATE).max(2.0) as usize
+}
+
+fn hit(run: Symbol, tally: &RunTally, waiting: f64, late_attempt: usize) -> Hit {
     let (late, calls) = (&tally.late, tally.calls());
     let waited = late.waited_us as f64 / 1e6;
     let mut hit = Hit::new(format!(
-        "{} of {calls} calls succeeded only on attempt {LATE} or later, after {} rate limits and {} of waiting",
+        "{} of {calls} calls succeeded only on attempt {late_attempt} or later, after {} rate limits and {} of waiting",
         late.calls,
         late.refused,
         shared::seconds(waited),

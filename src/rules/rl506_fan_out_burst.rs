@@ -1,6 +1,6 @@
 //! Many calls at once, and a share of them refused for that very reason.
 
-use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fanout, FanoutTerms, Fleet};
 use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
@@ -18,6 +18,25 @@ const NORMAL: Setting = Setting {
     unit: "",
     meaning: "how many times the usual rate of starts, over the half minute before it or the one after, whichever is \
               busier, makes a burst",
+};
+
+const DEVIATIONS: Setting = Setting {
+    name: "deviations",
+    default: 8.0,
+    unit: "",
+    meaning: "standard deviations above the usual number of starts: no chance puts so many there",
+};
+const USUAL: Setting = Setting {
+    name: "usual_s",
+    default: 30.0,
+    unit: "s",
+    meaning: "how long before it, and after it, is looked at for the usual rate of starts",
+};
+const NEAR: Setting = Setting {
+    name: "near_s",
+    default: 10.0,
+    unit: "s",
+    meaning: "how long before it, and after it, failures as common are an outage",
 };
 
 /// A call of the examples at 09:00: second, call, and what else its record holds.
@@ -67,7 +86,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: 60 requests a minute may be enforced as 1 a second, and \
              sharp ramps meet acceleration limits; AWS Architecture Blog, Exponential Backoff And Jitter",
     needs: &[Field::Time, Field::CallIdentity],
-    settings: &[STARTS, MET, NORMAL],
+    settings: &[STARTS, MET, NORMAL, DEVIATIONS, USUAL, NEAR],
     exceptions: &[&[
         "A rate of starts that is usual before or after makes no burst.",
         "Spent money and usage windows do not count.",
@@ -138,6 +157,9 @@ pub(super) fn terms(settings: &Settings) -> FanoutTerms {
         starts: settings.get(RULE.code, &STARTS) as u64,
         met_share: settings.get(RULE.code, &MET),
         over_normal: settings.get(RULE.code, &NORMAL),
+        deviations: settings.get(RULE.code, &DEVIATIONS),
+        usual_us: shared::span_us(settings.get(RULE.code, &USUAL)),
+        near_us: shared::span_us(settings.get(RULE.code, &NEAR)),
     }
 }
 

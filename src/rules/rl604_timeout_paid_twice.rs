@@ -126,7 +126,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if cut.len() == 1 || fair || few {
         hit.severity = Some(Severity::Info);
     } else {
-        hit.wasted.extend(cut[1..].iter().map(|&p| call.rows()[p]));
+        // A retry may well beat the deadline: more of them than that are what a sound loop would not make.
+        hit = hit.in_excess(call, cut[1..].iter().copied());
     }
     if tokens == 0 && usd == 0.0 {
         hit.confidence = Confidence::Medium;

@@ -9,7 +9,8 @@
 //! of 0 is obeyed by the TypeScript clients and passed over by the Python ones. Retries of other kinds have no hint
 //! in them: one 401 after a new token (anthropic for TypeScript), a body that was cut off (openai for Node 7).
 
-use crate::model::{Interner, Origin};
+use crate::model::{Interner, Jitter, Origin, Schedule};
+use crate::policy::{SDK, SDK_ATTEMPTS};
 
 /// What a client does with a long `retry-after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,22 +113,24 @@ fn parse(version: &str) -> Option<Version> {
 pub(super) struct Ladder {
     /// Whose it is, in words.
     pub(super) whose: &'static str,
-    first_s: f64,
-    cap_s: f64,
+    waits: Schedule,
     /// Attempts of a call unless its caller says otherwise.
     pub(super) attempts: u16,
     /// What raises that number.
     pub(super) option: &'static str,
 }
 
-/// _constants.py: INITIAL_RETRY_DELAY, MAX_RETRY_DELAY, DEFAULT_MAX_RETRIES.
+/// As [`SDK`] has it.
 pub(super) const OFFICIAL: Ladder =
-    Ladder { whose: "the official SDKs", first_s: 0.5, cap_s: 8.0, attempts: 3, option: "max_retries" };
+    Ladder { whose: "the official SDKs", waits: SDK, attempts: SDK_ATTEMPTS as u16, option: "max_retries" };
 /// Measured with versions 6 and 7: exactly 2 s and 4 s.
-const AI_SDK: Ladder =
-    Ladder { whose: "the AI SDK", first_s: 2.0, cap_s: f64::INFINITY, attempts: 3, option: "maxRetries" };
+const AI_SDK: Ladder = Ladder { whose: "the AI SDK", waits: doubling_from(2.0), attempts: 3, option: "maxRetries" };
 /// Measured with version 3.4: 1, 2 and 4 s.
-const DSPY: Ladder = Ladder { whose: "dspy", first_s: 1.0, cap_s: f64::INFINITY, attempts: 4, option: "num_retries" };
+const DSPY: Ladder = Ladder { whose: "dspy", waits: doubling_from(1.0), attempts: 4, option: "num_retries" };
+
+const fn doubling_from(base_s: f64) -> Schedule {
+    Schedule { base_s, factor: 2.0, cap_s: f64::INFINITY, jitter: Jitter::None }
+}
 
 /// The ladder of the client of that name; of the official SDKs where the log names no client. `None` for one whose
 /// waits are not known.
@@ -146,7 +149,7 @@ pub(super) fn ladder(client: &str) -> Option<Ladder> {
 impl Ladder {
     /// Nominal seconds waited in all over so many retries.
     pub(super) fn waits_s(&self, retries: usize) -> f64 {
-        (0..retries.min(1000)).map(|step| self.cap_s.min(self.first_s * 2_f64.powi(step as i32))).sum()
+        self.waits.total_s(u32::try_from(retries).unwrap_or(u32::MAX))
     }
 
     /// The fewest retries whose waits come to `seconds`.

@@ -70,6 +70,11 @@ pub(super) fn micros(s: f64) -> i64 {
     (s * 1e6).round() as i64
 }
 
+/// A setting in seconds that says how far is looked, in µs: an hour at most.
+pub(super) fn span_us(s: f64) -> i64 {
+    micros(s.clamp(0.0, 3600.0))
+}
+
 /// So many times a span of µs, in µs.
 pub(super) fn scaled(us: i64, factor: f64) -> i64 {
     (us as f64 * factor).round() as i64

@@ -52,7 +52,11 @@ fn every_setting_decides_something() {
 /// Thresholds that other rules go by: owner, setting, follower.
 const FOLLOWED: &[(&str, &str, &str)] = &[
     ("RL301", "tolerance_share", "RL312"),
+    ("RL301", "tolerance_share", "RL501"),
     ("RL304", "chance", "RL203"),
+    ("RL304", "no_wait_ms", "RL203"),
+    ("RL304", "no_wait_ms", "RL303"),
+    ("RL206", "worth_s", "RL204"),
     ("RL206", "worth_s", "RL201"),
     ("RL206", "cap_s", "RL313"),
     ("RL206", "worth_s", "RL606"),

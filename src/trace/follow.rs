@@ -6,8 +6,8 @@ use super::*;
 use crate::calls::{Call, Horizon, group};
 use crate::classify;
 use crate::ingest::IdField;
-use crate::judge::{self, Judgement, Kept, horizon};
-use crate::measure::Spent;
+use crate::judge::{self, CallRules, Judgement, Kept, horizon};
+use crate::measure::{CallTerms, Spent};
 use crate::model::{AttemptTable, Flags, Origin, Severity, Symbol, Time};
 use crate::report::build::{finding_order, findings, sighting};
 use crate::trace::{Answer, Found};
@@ -172,7 +172,8 @@ impl<'a> Judged<'a> {
         let mut by_row = HashMap::new();
         let Some(first) = calls.first() else { return Judged { judgement: None, by_row } };
         let mut judgement = Judgement::new(first.table());
-        calls.iter().for_each(|call| judgement.absorb(call, &[], options));
+        let none = CallRules::none(options);
+        calls.iter().for_each(|call| judgement.absorb(call, &none, options));
         judgement.judge_fleet(options);
         // What rests on the absence of something cannot be judged from a part of the log.
         judgement.folds.values_mut().for_each(|fold| fold.kept.retain(|_, kept| kept.severity > Severity::Info));
@@ -191,7 +192,7 @@ impl<'a> Judged<'a> {
             return of_others;
         }
         let mut judgement = Judgement::new(call.table());
-        judgement.absorb(call, &judge::call_rules(options), options);
+        judgement.absorb(call, &CallRules::of(options), options);
         judgement.folds.values().map(|fold| fold.severity).max().max(of_others)
     }
 
@@ -229,7 +230,8 @@ fn call_of(
     let table = call.table();
     let text = |symbol| table.names.get(symbol).map(masked);
     let mut judgement = Judgement::new(table);
-    judgement.absorb(call, &judge::call_rules(options), options);
+    let rules = CallRules::of(options);
+    judgement.absorb(call, &rules, options);
     let mut found = findings(table, &judgement);
     found.extend(fleet.of(call));
     found.sort_by_cached_key(finding_order);
@@ -249,7 +251,7 @@ fn call_of(
         waited_s: call.waited_us() as f64 / 1e6,
         tokens: spent.known_tokens(),
         usd: spent.usd(),
-        attempts: (0..call.len()).map(|position| traced(call, position, named)).collect(),
+        attempts: (0..call.len()).map(|position| traced(call, position, named, rules.terms())).collect(),
         findings: found,
         suppressed: judgement.suppressed,
         peers: None,
@@ -267,7 +269,7 @@ fn joined(table: &AttemptTable, names: &[Symbol]) -> Option<String> {
     (!names.is_empty()).then(|| masked(&names.join(" ")))
 }
 
-fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>) -> TracedAttempt {
+fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTerms) -> TracedAttempt {
     let (row, attempt) = (call.rows()[position], call.at(position));
     let wait = call.wait_before(position);
     let hint_us = call.hint_us(position);
@@ -293,7 +295,7 @@ fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>) -> TracedAttem
         hint_source: detail.filter(|_| hint_us.is_some()).map(|detail| detail.hint_source.name()),
         mid_stream: attempt.flags.has(Flags::MID_STREAM),
         waited_s: wait.map(|wait| wait.s()),
-        wait_source: wait.map(|wait| wait_source(call, position, wait.us)),
+        wait_source: wait.map(|wait| wait_source(call, position, wait.us, terms)),
         raw: None,
         place: (attempt.file, attempt.line),
     }

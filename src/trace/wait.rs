@@ -1,6 +1,7 @@
 //! What a wait follows: the server's hint, or the client's plan.
 
 use crate::calls::Call;
+use crate::measure::CallTerms;
 use serde::Serialize;
 
 /// What a wait follows.
@@ -18,9 +19,9 @@ pub enum WaitSource {
 }
 
 /// What the wait of `waited` µs before the attempt at `position` follows, which is not the first.
-pub(super) fn wait_source(call: &Call<'_>, position: usize, waited: i64) -> WaitSource {
+pub(super) fn wait_source(call: &Call<'_>, position: usize, waited: i64, terms: &CallTerms) -> WaitSource {
     let before = call.detail(position - 1);
-    let slack = |us: i64| us / 50 + 50_000;
+    let slack = |us: i64| terms.tolerated_us(us);
     if let Some(hint) = before.and_then(|detail| detail.hint_us).filter(|hint| *hint > 0) {
         return if waited + slack(hint) < hint {
             WaitSource::ClientAgainstServer

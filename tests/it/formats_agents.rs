@@ -5,8 +5,8 @@ use retrylens::ingest::{self, Ingested, Source};
 use std::path::{Path, PathBuf};
 
 /// Folders of fixtures whose attempts are listed here.
-const FORMATS: [&str; 6] =
-    ["claude-code", "claude-stream-json", "copilot-events", "otel-js-console", "otlp", "qwen-code"];
+const FORMATS: [&str; 7] =
+    ["claude-code", "claude-debug", "claude-stream-json", "copilot-events", "otel-js-console", "otlp", "qwen-code"];
 
 /// Every fixture, with the name of its format.
 fn fixtures() -> Vec<(&'static str, PathBuf)> {

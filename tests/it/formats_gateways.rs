@@ -68,10 +68,44 @@ fn litellm_payloads_are_attempts_and_failures_beneath_which_an_sdk_retried() {
 }
 
 #[test]
-fn litellm_rows_count_what_the_proxy_sent_and_its_log_tells_each_attempt() {
+fn litellm_rows_count_what_the_proxy_sent() {
     assert_eq!(attempts("litellm/spend.jsonl"), ["500 +4000 0 ok gateway2", "0 +250 400 invalid_request"]);
-    assert_eq!(attempts("litellm/log.jsonl"), ["250 +? 0 rate_limited", "2500 +? 200 ok"]);
-    assert_eq!(calls("litellm/log.jsonl"), (1, 0));
+}
+
+#[test]
+fn the_log_of_litellm_tells_as_much_as_its_level_lets_it() {
+    // The router at INFO.
+    assert_eq!(attempts("litellm-log/router.jsonl"), ["250 +? 0 rate_limited", "2500 +? 200 ok"]);
+    assert_eq!(calls("litellm-log/router.jsonl"), (1, 0));
+    // Everything, by a clock without a date that passes midnight.
+    let read = read("litellm-log/debug.log");
+    assert_eq!(attempts("litellm-log/debug.log"), ["58000 +1000 529 overloaded", "1000 +2000 0 ok"]);
+    assert!(read.notes.iter().any(|note| note.contains("have no date")), "{:?}", read.notes);
+    assert_eq!(common::json(&common::report_of(&read, &common::complete()))["window"], serde_json::Value::Null);
+    // A program that uses the library: an SDK beneath it sent again, as the time it took tells.
+    assert_eq!(attempts("litellm-log/library.log"), ["10000 +2000 500 gateway_error resent2"]);
+    // The proxy, which tells what clients were answered.
+    let expected = ["2500 +? 200 ok", "9250 +? 503 gateway_error resent2"];
+    assert_eq!(attempts("litellm-log/proxy.jsonl"), expected);
+    for name in ["litellm-log/proxy.jsonl", "litellm-log/proxy.log"] {
+        assert!(self::read(name).notes.iter().any(|note| note.contains("LITELLM_LOG=INFO")), "{name}");
+    }
+    let read = self::read("litellm-log/proxy.log");
+    let statuses: Vec<u16> = read.table.rows.iter().map(|row| row.status).collect();
+    assert_eq!(statuses, [200, 429]);
+}
+
+#[test]
+fn each_try_of_kong_is_an_attempt() {
+    let expected = ["10 +500 502 gateway_error n1", "510 +1500 200 ok n2", "5000 +250 429 rate_limited hint9000"];
+    assert_eq!(attempts("kong/requests.jsonl"), expected);
+    assert_eq!(calls("kong/requests.jsonl"), (2, 1));
+}
+
+#[test]
+fn rows_of_portkey_count_its_retries() {
+    let expected = ["250 +250 429 rate_limited hint2000 gateway2", "3500 +1500 200 ok"];
+    assert_eq!(attempts("portkey/rows.jsonl"), expected);
 }
 
 #[test]

@@ -212,6 +212,17 @@ fn errors_of_the_aws_sdk() {
 }
 
 #[test]
+fn errors_of_the_ai_sdk() {
+    let read = read("ai-sdk/errors.log");
+    let expected = ["529 attempt 1/0 overloaded", "529 attempt 2/0 overloaded", "429 attempt 1/0 rate_limited"];
+    assert_eq!(attempts(&read), expected);
+    let table = &read.table;
+    assert_eq!(table.detail(&table.rows[2]).unwrap().hint_us, Some(7_000_000));
+    assert_eq!(table.request_id(&table.rows[0]), Some("req_v1"));
+    assert!(is_accounted_for("ai-sdk/errors.log", &read) && is_ordered_only(&read));
+}
+
+#[test]
 fn error_bodies_alone() {
     let lines = read("error-bodies/answers.jsonl");
     assert_eq!(attempts(&lines), ["0 overloaded", "0 gateway_error", "0 rate_limited"]);

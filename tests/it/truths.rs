@@ -97,3 +97,23 @@ fn records_that_cannot_be_told_apart_are_not_copies() {
     let judgement = judge(&table, &Options::default());
     assert_eq!((judgement.fleet.tally.sends, judgement.fleet.tally.duplicates), (20, 0));
 }
+
+#[test]
+fn an_id_that_several_calls_share_is_said_once() {
+    let first = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"request_id":"q1","status":200,"duration_ms":3000}"#;
+    let second = |second: u32| {
+        format!(
+            r#"{{"ts":"2026-01-05T10:00:0{second}Z","run_id":"r","call_id":"c","attempt":1,"request_id":"q2","status":200,"duration_ms":500}}"#
+        )
+    };
+    let notices = |log: &str| crate::common::judged(log.as_bytes()).notices;
+    let overlapping = notices(&format!("{first}\n{}\n", second(1)));
+    assert_eq!(overlapping.len(), 1, "{overlapping:?}");
+    assert!(
+        overlapping[0].contains("1 call was under way when another call with the same id began"),
+        "{overlapping:?}"
+    );
+    assert!(overlapping[0].contains("2026-01-05T10:00:00"), "{overlapping:?}");
+    // The next step of a turn, after the answer.
+    assert!(notices(&format!("{first}\n{}\n", second(4))).is_empty());
+}

@@ -1,8 +1,8 @@
 //! Arguments of the commands that compare reports.
 
-use super::{AnonymizeArgs, Color, ConfigFile, FailOn, Level, ReadingArgs};
+use super::{AnonymizeArgs, ConfigFile, FailOn, Level, PageForms, ReadingArgs};
 use crate::model::Zone;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -50,13 +50,8 @@ pub(in crate::cli) struct TrendArgs {
 /// Where a comparison goes, and in which form.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PageOutput {
-    /// Form of the comparison on standard output
-    #[arg(long, value_enum, default_value_t = PageForm::Text, help_heading = "Output")]
-    pub(in crate::cli) format: PageForm,
-
-    /// Also write text=FILE, json=FILE, markdown=FILE or html=FILE (repeatable)
-    #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
-    pub(in crate::cli) output: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) forms: PageForms,
 
     /// What the comparison is about, on top of it
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
@@ -68,25 +63,4 @@ pub(in crate::cli) struct PageOutput {
     /// Show only problems at or above this severity
     #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Output")]
     pub(in crate::cli) min_severity: Level,
-
-    /// Show every problem, and messages in full, in text
-    #[arg(long, short, help_heading = "Output")]
-    pub(in crate::cli) verbose: bool,
-
-    /// Colour the comparison
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
-    pub(in crate::cli) color: Color,
-}
-
-/// A form of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum PageForm {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-    /// For comments and documents
-    Markdown,
-    /// For a browser
-    Html,
 }

@@ -1,5 +1,6 @@
 //! Arguments about `retrylens.toml`.
 
+use super::InputArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -27,4 +28,21 @@ pub(in crate::cli) enum ConfigCommand {
     Show(ConfigFile),
     /// Print a JSON Schema of the file
     Schema,
+    /// Write a commented file: what a log holds, and what may be said about it
+    #[command(mut_arg("inputs", |arg| arg.required(false)))]
+    Init(Box<InitArgs>),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct InitArgs {
+    #[command(flatten)]
+    pub(in crate::cli) input: InputArgs,
+
+    /// Write to this file, - for standard output; the schema for editors goes beside it
+    #[arg(long, short, value_name = "FILE", default_value = crate::config::NAME, help_heading = "Output")]
+    pub(in crate::cli) output: PathBuf,
+
+    /// Replace a file that is there
+    #[arg(long, help_heading = "Output")]
+    pub(in crate::cli) force: bool,
 }

@@ -15,6 +15,28 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|share| (0.0..=100.0).contains(share)).ok_or_else(wanted)
 }
 
+/// A number of things, at least one.
+pub(super) fn count(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|count| *count >= 1).ok_or_else(|| "give a whole number of 1 or more".to_owned())
+}
+
+/// The same, and as large as it may be.
+pub(super) fn whole(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|count| *count >= 1).ok_or_else(|| "give a whole number of 1 or more".to_owned())
+}
+
+/// A figure above 0.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let wanted = || "give a number above 0, such as 0.5".to_owned();
+    text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0).ok_or_else(wanted)
+}
+
+/// A figure that may be 0.
+pub(super) fn not_negative(text: &str) -> Result<f64, String> {
+    let wanted = || "give a number of 0 or more, such as 0.5".to_owned();
+    text.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0).ok_or_else(wanted)
+}
+
 /// An HTTP status.
 pub(super) fn status(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| "give an HTTP status, such as 429".to_owned())
@@ -34,6 +56,16 @@ mod tests {
             assert!(percent(text).is_err_and(|wanted| wanted.contains("between 0 and 100")), "{text}");
         }
         assert_eq!(percent("0.5"), Ok(0.5));
+        for text in ["x", "0", "-1", "1.5", ""] {
+            assert!(count(text).is_err_and(|wanted| wanted.contains("1 or more")), "{text}");
+            assert!(whole(text).is_err_and(|wanted| wanted.contains("1 or more")), "{text}");
+        }
+        assert_eq!((count("3"), whole("3")), (Ok(3), Ok(3)));
+        for text in ["x", "0", "-1", "nan", "inf", ""] {
+            assert!(positive(text).is_err_and(|wanted| wanted.contains("above 0")), "{text}");
+        }
+        assert!(not_negative("-1").is_err_and(|wanted| wanted.contains("0 or more")));
+        assert_eq!((positive("0.5"), not_negative("0")), (Ok(0.5), Ok(0.0)));
         assert!(status("abc").is_err_and(|wanted| wanted.contains("429")));
         assert_eq!(status("529"), Ok(529));
     }

@@ -6,8 +6,6 @@ use crate::trace::MOST_IDS;
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// The shortest beginning of an id that is looked for: shorter ones stand in every line.
-const SHORTEST_ID: usize = 3;
 /// What a copied id brings along: quotes, brackets, the punctuation of a sentence.
 const AROUND_IDS: [char; 12] = ['"', '\'', '`', '(', ')', '[', ']', '<', '>', ',', ';', '\u{feff}'];
 
@@ -90,7 +88,7 @@ fn is_path(text: &str) -> bool {
     text.contains(['/', '\\'])
 }
 
-/// Takes from the ids what was copied along with them; none may be too short, none is looked for twice.
+/// Takes from the ids what was copied along with them; none may be empty, none is looked for twice.
 fn check(ids: &mut Vec<String>) -> Result<(), CliError> {
     let is_around = |c: char| c.is_whitespace() || AROUND_IDS.contains(&c);
     let bare = |id: &String| {
@@ -98,11 +96,6 @@ fn check(ids: &mut Vec<String>) -> Result<(), CliError> {
     };
     let mut known = Vec::new();
     for id in ids.iter().map(bare).filter(|id| !id.is_empty()) {
-        if id.chars().count() < SHORTEST_ID {
-            return Err(CliError::Usage(format!(
-                "`{id}` is too short for an id: give at least {SHORTEST_ID} characters"
-            )));
-        }
         if !known.contains(&id) {
             known.push(id);
         }
@@ -170,7 +163,7 @@ mod tests {
         let mut ids = strings(&["\"req_1\",", " (req_2).", "req_1", ""]);
         check(&mut ids).unwrap();
         assert_eq!(ids, ["req_1", "req_2"]);
-        assert!(check(&mut strings(&["ab"])).is_err());
+        assert!(check(&mut strings(&["c1", "7"])).is_ok());
         assert!(check(&mut strings(&["", "\""])).is_err());
     }
 }

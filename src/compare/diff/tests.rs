@@ -52,6 +52,24 @@ fn a_graver_severity_is_worse_at_any_rate() {
 }
 
 #[test]
+fn what_tells_of_successes_is_not_fixed_where_more_calls_fail() {
+    let night = |failed: u64, problem: Option<(&str, u64)>| {
+        let problems: Vec<_> = problem.into_iter().map(|(rule, count)| (rule, Severity::Info, count)).collect();
+        let mut past = past(20, &problems);
+        past.totals.calls_failed = failed;
+        past
+    };
+    for rule in ["RL504", "RL804"] {
+        let (good, bad) = (night(0, Some((rule, 4))), night(9, None));
+        let told = diff(("a", &good), ("b", &bad));
+        assert_eq!((told.problems[0].change, told.problems[0].failed_instead), (Change::Untold, true));
+        assert_eq!(change(&good, &night(0, None)), Change::Fixed);
+        assert_eq!(change(&night(0, Some((rule, 19))), &night(18, Some((rule, 1)))), Change::Same);
+    }
+    assert_eq!(change(&night(0, Some(("RL301", 4))), &night(9, None)), Change::Fixed);
+}
+
+#[test]
 fn failed_calls_that_chance_hardly_explains_are_told_first() {
     let report = |calls: u64, failed: u64| {
         let totals = serde_json::json!({"calls": calls, "calls_failed": failed, "sends": calls});

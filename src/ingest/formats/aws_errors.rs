@@ -154,7 +154,7 @@ impl ErrorDecoder {
     fn take(&mut self, sink: &mut Sink<'_>, printed: &Printed, line: &str, at: Position<'_>) {
         let moment = self.clock.read(line, &at, sink.zone());
         let metadata = Members::of(&printed.metadata).unwrap_or_default();
-        let mut record = Record { success: Some(false), order_only: moment.is_made_up, ..Record::default() };
+        let mut record = Record { success: Some(false), times: moment.times(), ..Record::default() };
         record.put(Field::EndedAt, moment.at.0);
         record.put(Field::Provider, "bedrock");
         record.put(Field::Status, metadata.scalar("httpStatusCode"));

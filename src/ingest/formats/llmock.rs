@@ -2,12 +2,12 @@
 
 use super::json_objects::{Members, ObjectDecoder, told_by_members};
 use super::model_api;
-use super::undated::ORIGIN_S;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
+use crate::model::NO_DATE;
 
 /// Requests of a list, one a line.
 pub(in crate::ingest) struct LlMock;
@@ -18,7 +18,7 @@ impl Format for LlMock {
     }
 
     fn description(&self) -> &'static str {
-        "Requests to the mock server LLMock; its clock has no date, so times count from 2000-01-01."
+        "Requests to the mock server LLMock; its clock has no date, order and spacing hold."
     }
 
     fn told_by(&self) -> &'static str {
@@ -40,6 +40,11 @@ fn is_request(members: &Members<'_>) -> bool {
     members.has_all(&["seq", "fingerprint", "started_at", "path"]) && counts()
 }
 
+/// A time by a clock that counts seconds from no known moment on.
+fn since_start(seconds: f64) -> i64 {
+    NO_DATE.plus_us((seconds * 1e6) as i64).0
+}
+
 const FIELDS: &[(&str, Field)] = &[
     ("provider", Field::Provider),
     ("model", Field::Model),
@@ -57,10 +62,10 @@ fn take(request: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
     if !is_request(request) || !path.as_deref().is_some_and(model_api::is_request) {
         return sink.noise();
     }
-    let mut record = Record::default();
+    let mut record = Record { times: Times::Undated, ..Record::default() };
     request.put(&mut record, FIELDS);
-    record.put(Field::StartedAt, request.number("started_at").map(|seconds| ORIGIN_S + seconds));
-    record.put(Field::EndedAt, request.number("ended_at").map(|seconds| ORIGIN_S + seconds));
+    record.put(Field::StartedAt, request.number("started_at").map(since_start));
+    record.put(Field::EndedAt, request.number("ended_at").map(since_start));
     record.put(Field::MaxTokens, request.object("body").first(&["max_tokens", "max_completion_tokens"]));
     if let Some(path) = path {
         model_api::put_url(&mut record, path);

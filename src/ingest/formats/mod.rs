@@ -1,10 +1,12 @@
 //! Every format that attempts are read from: one file or folder each.
 
 mod access_logs;
+mod ai_sdk;
 mod aimock;
 mod aws;
 mod aws_errors;
 mod claude_code;
+mod claude_debug;
 mod claude_stream_json;
 mod cloudflare;
 mod copilot_events;
@@ -15,6 +17,7 @@ mod events;
 mod exchanges;
 mod json_lines;
 mod json_objects;
+mod kong;
 mod langfuse;
 mod litellm;
 mod llmock;
@@ -24,12 +27,12 @@ pub(in crate::ingest) mod native;
 mod node_sdk;
 mod ocr_report;
 mod otlp;
+mod portkey;
 mod python_sdk;
 mod qwen_code;
 mod retry_lines;
 mod text;
 mod tree;
-mod undated;
 
 use super::envelope::ENVELOPES;
 use super::format::Format;
@@ -39,15 +42,19 @@ use super::format::Format;
 pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
     &claude_code::ClaudeCode,
     &claude_stream_json::ClaudeStreamJson,
+    &claude_debug::ClaudeDebug,
     &otlp::Otlp,
     &otlp::console::Console,
     &copilot_events::CopilotEvents,
     &qwen_code::QwenCode,
     &litellm::LiteLlm,
+    &litellm::LiteLlmLog,
     &exchanges::Har,
     &exchanges::ApiLog,
     &access_logs::Envoy,
     &access_logs::Nginx,
+    &kong::Kong,
+    &portkey::Portkey,
     &langfuse::Langfuse,
     &llmock::LlMock,
     &aimock::AiMock,
@@ -55,6 +62,7 @@ pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
     &aws::Aws,
     &error_bodies::ErrorBodies,
     &cloudflare::Cloudflare,
+    &ai_sdk::AiSdk,
     &python_sdk::PythonSdk,
     &node_sdk::NodeSdk,
     &native::Native,

@@ -3,12 +3,12 @@
 //! It tells how long attempts and the waits between them took, and not when they were.
 
 use super::json_objects::{Members, ObjectDecoder, told_by_members};
-use super::undated::ORIGIN_S;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
+use crate::model::NO_DATE;
 
 /// A whole report a line.
 pub(in crate::ingest) struct OcrReport;
@@ -22,7 +22,7 @@ impl Format for OcrReport {
     }
 
     fn description(&self) -> &'static str {
-        "The report of retries that open-code-review writes; it has no dates, so requests follow one another from 2000-01-01."
+        "The report of retries that open-code-review writes; it has no dates, so requests follow one another an hour apart."
     }
 
     fn told_by(&self) -> &'static str {
@@ -53,7 +53,7 @@ fn take(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<'_>) {
     }
     let mut nth = 0;
     for (place, request) in report.objects("requests").iter().enumerate() {
-        let mut started = ORIGIN_S + place as f64 * BETWEEN_REQUESTS_S;
+        let mut started = place as f64 * BETWEEN_REQUESTS_S;
         let mut asked_s = 0.0;
         for (turn, attempt) in request.objects("attempts").iter().enumerate() {
             let waited = attempt.number("observed_backoff_ms").map(|ms| ms / 1e3);
@@ -62,7 +62,8 @@ fn take(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<'_>) {
             }
             let took_s = attempt.number("duration_to_headers_ms").map(|ms| ms / 1e3);
             let mut record = record_of(request, attempt);
-            record.put(Field::StartedAt, started);
+            record.put(Field::StartedAt, NO_DATE.plus_us((started * 1e6) as i64).0);
+            record.times = Times::Undated;
             // Without a wait, nothing is known of the time between the two attempts.
             record.put(Field::DurationS, took_s);
             let id = request.words("logical_request_id").unwrap_or_default();

@@ -6,16 +6,14 @@ use super::kept::{FINGERPRINT, cut, fingerprint};
 use super::memory::Memory;
 use super::origins::NAMES;
 use super::place::{Place, Taken};
-use super::scalar::Scalar;
+use super::sent::sent_of;
 use super::typed::{Record, TokenCounts};
-use super::unclear;
 use crate::classify::{self, Class, Verdict};
-use crate::ingest::conventions::Moments;
 use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
 use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
-    is_made_up,
+    is_undated,
 };
 use crate::untrusted::mask_keys;
 use std::hash::BuildHasher;
@@ -34,62 +32,14 @@ pub(in crate::ingest) fn take(
     memory: &mut Memory,
     table: &mut AttemptTable,
 ) -> Taken {
-    if !record.tells_an_outcome() {
-        return unclear::of(record, line).map_or(Taken::NotAnAttempt, Taken::Unclear);
-    }
-    let (sent, duration_ms) = match sent_at(record, place) {
-        Ok(Some(found)) => found,
-        Ok(None) if record.names_an_attempt() => return Taken::Unusable("an attempt without a time (`ts`)".into()),
-        Ok(None) => return Taken::NotAnAttempt,
-        Err(text) => return Taken::Unusable(format!("`ts` is no time: {text}")),
+    let (sent, duration_ms) = match sent_of(record, line, place) {
+        Ok(found) => found,
+        Err(taken) => return taken,
     };
     if place.filter.is_some_and(|filter| !filter.wants(sent)) {
         return Taken::Filtered;
     }
     Builder { record, sent, duration_ms, place }.finish(line, memory, table)
-}
-
-/// When the attempt was sent, and how long it took, in ms.
-pub(in crate::ingest) fn sent_at(
-    record: &Record<'_>,
-    place: &Place<'_>,
-) -> Result<Option<(Time, Option<f64>)>, String> {
-    let mut moments = moments(record, place.zone)?;
-    if moments.stamp.is_none() && moments.started.is_none() && moments.ended.is_none() {
-        // Who wraps a record stamps it when it was written, after the answer.
-        moments.ended = place.given.and_then(|given| given.time);
-    }
-    Ok(place.conventions.sent(&moments))
-}
-
-/// The moments of a record, none of which decides what another is.
-pub(in crate::ingest) fn moments(record: &Record<'_>, zone: Zone) -> Result<Moments, String> {
-    let time = |value: &Option<Scalar<'_>>| value.as_ref().map(|value| time(value, zone)).transpose();
-    Ok(Moments {
-        stamp: time(&record.ts)?,
-        started: time(&record.started_at)?,
-        ended: time(&record.ended_at)?,
-        duration_ms: record.duration_ms,
-        bare_duration: record.bare_duration,
-    })
-}
-
-fn time(ts: &Scalar<'_>, zone: Zone) -> Result<Time, String> {
-    let parsed = match ts {
-        Scalar::Int(value) => timestamp::from_integer(*value),
-        Scalar::Float(value) => timestamp::from_number(*value),
-        Scalar::Text(text) => timestamp::from_text(text, zone),
-        _ => None,
-    };
-    parsed.ok_or_else(|| match ts {
-        Scalar::Text(text) if timestamp::is_skipped(text, zone) => {
-            format!("\"{}\" does not exist in {zone}, where clocks were set forward over it", cut(text, 40))
-        }
-        Scalar::Text(text) => format!("\"{}\"", cut(text, 40)),
-        Scalar::Int(value) => value.to_string(),
-        Scalar::Float(value) => value.to_string(),
-        _ => "not a string or a number".to_owned(),
-    })
 }
 
 /// What a record says, worked out.
@@ -121,8 +71,8 @@ impl Builder<'_, '_> {
         let run = self.run();
         let mut row = Attempt {
             sent: self.sent,
-            key: fingerprint(run, self.call_id(), self.place.stream),
-            run: table.names.intern(run.unwrap_or(self.place.stream)),
+            key: fingerprint(run, self.call_id(), self.stream()),
+            run: table.names.intern(run.unwrap_or(self.stream())),
             origin: origin_id,
             file: self.place.file,
             line: self.place.line,
@@ -145,12 +95,20 @@ impl Builder<'_, '_> {
         if self.record.whole_seconds {
             table.note_whole_seconds(self.place.file);
         }
+        if self.record.repeats_body {
+            table.note_same_bodies(self.place.file);
+        }
         table.push(row, detail, usage);
         Taken::Attempt
     }
 
+    /// What stands for the run where none is named.
+    pub(in crate::ingest) fn stream(&self) -> &str {
+        self.record.converted_from.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.place.stream)
+    }
+
     /// The run it names, or its surroundings do.
-    fn run(&self) -> Option<&str> {
+    pub(in crate::ingest) fn run(&self) -> Option<&str> {
         self.record.run().or_else(|| self.place.given?.run.as_deref())
     }
 
@@ -163,7 +121,7 @@ impl Builder<'_, '_> {
         self.duration_ms.map_or(Span::UNKNOWN, Span::from_ms)
     }
 
-    fn flags(&self, hint: Option<ServerHint>, verdict: Option<&Verdict>) -> Flags {
+    pub(in crate::ingest) fn flags(&self, hint: Option<ServerHint>, verdict: Option<&Verdict>) -> Flags {
         let record = &self.record;
         let (said_ok, said_error) = self.logged();
         let (retry, fail, other) = self.decision();
@@ -206,7 +164,7 @@ impl Builder<'_, '_> {
     }
 
     /// The names that make the origin, in the order of [`NAMES`].
-    fn names(&self) -> [&str; NAMES] {
+    pub(in crate::ingest) fn names(&self) -> [&str; NAMES] {
         let record = self.record;
         let client = Client::of(record);
         [
@@ -234,9 +192,16 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn identity(&self, line: &str) -> u32 {
-        let text = self.request_id().unwrap_or(line);
-        (FINGERPRINT.hash_one(text) >> 32) as u32
+    /// Fingerprint of the request id, else of the record: of the one that a converted record was.
+    pub(in crate::ingest) fn identity(&self, line: &str) -> u32 {
+        let request_id = self.request_id();
+        let known = || u32::from_str_radix(self.record.record_hash.as_deref()?, 16).ok();
+        if request_id.is_none()
+            && let Some(known) = known()
+        {
+            return known;
+        }
+        (FINGERPRINT.hash_one(request_id.unwrap_or(line)) >> 32) as u32
     }
 
     /// Successes on the first attempt, nearly all of a log, need none: their ids are kept without one.
@@ -319,7 +284,7 @@ impl Builder<'_, '_> {
             Some(self.answered().plus_us(hint.wait_us()?))
         };
         // "resets 4pm" of an unknown day is no time.
-        stated.or_else(hinted).filter(|time| !is_made_up(*time))
+        stated.or_else(hinted).filter(|time| !is_undated(*time))
     }
 
     fn usage(&self) -> Option<Usage> {

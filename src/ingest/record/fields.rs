@@ -94,6 +94,12 @@ pub(crate) enum Field {
     CacheWrite,
     CostUsd,
     Tool,
+    /// The log a record was converted from: it stands for the run where none is named.
+    ConvertedFrom,
+    /// What a converted record without a request id is told from others by.
+    RecordHash,
+    /// Its time was read from a clock of whole seconds.
+    WholeSeconds,
     Headers,
     RequestHeaders,
     /// A response header logged at top level.

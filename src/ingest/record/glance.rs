@@ -1,12 +1,13 @@
 //! One record at a glance, before it is known how its input is to be read.
 
-use super::attempt::{Builder, moments, sent_at};
+use super::attempt::Builder;
 use super::fields::Field;
 use super::kept::FINGERPRINT;
 use super::place::Place;
 use super::scalar::Scalar;
+use super::sent::{moments, sent_at};
 use super::spellings::spelled;
-use super::typed::Record;
+use super::typed::{Record, Times};
 use crate::ingest::hint::ServerHint;
 use crate::model::Time;
 use std::hash::BuildHasher;
@@ -26,8 +27,8 @@ pub(crate) struct Glance {
     pub(crate) key: &'static str,
     /// It is a number of seconds with a fraction.
     pub(crate) fractional_seconds: bool,
-    /// Its time was made up.
-    pub(crate) order_only: bool,
+    /// What its times say.
+    pub(crate) times: Times,
     pub(crate) number: Option<i64>,
     pub(crate) failed: bool,
     pub(crate) hint_us: Option<i64>,
@@ -64,7 +65,7 @@ pub(in crate::ingest) fn glance(record: &Record<'_>, place: &Place<'_>) -> Optio
         stamp: moments.stamp.filter(|_| moments.started.is_none() && moments.ended.is_none()),
         key: spelled(Field::Ts, record.stamp_rank),
         fractional_seconds: matches!(record.ts, Some(Scalar::Float(seconds)) if seconds < NO_SECONDS),
-        order_only: record.order_only,
+        times: record.times,
         number: record.number.or(record.sdk_retry_count.map(|count| count.saturating_add(1))),
         failed: builder.verdict(hint_us).is_some(),
         hint_us,

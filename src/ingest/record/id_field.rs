@@ -36,7 +36,7 @@ pub(crate) fn id_field(key: &str) -> Option<IdField> {
     match lookup(key).or_else(|| lookup(&lower))?.0 {
         Field::RequestId => Some(IdField::Request),
         Field::CallId | Field::GroupId => Some(IdField::Call),
-        Field::RunId => Some(IdField::Run),
+        Field::RunId | Field::ConvertedFrom => Some(IdField::Run),
         Field::Header if matches!(lower.as_str(), "request-id" | "x-request-id" | "apim-request-id") => {
             Some(IdField::Request)
         }

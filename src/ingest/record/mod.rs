@@ -2,9 +2,12 @@
 
 mod asked;
 mod attempt;
+mod begun;
 mod client;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
+#[cfg(feature = "serve")]
+mod error_fields;
 pub(in crate::ingest) mod error_keys;
 mod failures;
 pub(in crate::ingest) mod fields;
@@ -14,12 +17,14 @@ pub(in crate::ingest) mod headers;
 mod id_field;
 mod ids;
 pub(in crate::ingest) mod json;
+mod json_line;
 mod kept;
 mod letters;
 mod made;
 pub(in crate::ingest) mod mapping;
 mod meaning;
 mod memory;
+mod native_line;
 pub(in crate::ingest) mod nested;
 pub(in crate::ingest) mod origins;
 mod outcome_words;
@@ -29,16 +34,19 @@ mod said;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
 mod sdk_text;
+mod sent;
 mod single;
-mod spelled;
 pub(in crate::ingest) mod spellings;
 mod typed;
 mod unclear;
 mod words;
 
 pub(in crate::ingest) use attempt::{
-    body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, sent_at, take, ttft_ms_plus_1,
+    body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, take, ttft_ms_plus_1,
 };
+pub(in crate::ingest) use begun::Begun;
+#[cfg(feature = "serve")]
+pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};
@@ -46,12 +54,14 @@ pub(crate) use ids::ids_of;
 pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint};
 pub use mapping::Mapping;
 pub(in crate::ingest) use memory::Memory;
+pub(in crate::ingest) use native_line::{native_line, searchable_line};
 pub(in crate::ingest) use place::{Place, Taken};
 pub(in crate::ingest) use scalar::Scalar;
+use sent::sent_at;
+pub(in crate::ingest) use sent::sent_of;
 pub use single::{Aside, Diagnosis, diagnose};
-pub(in crate::ingest) use spelled::spelled;
 pub use spellings::names as field_names;
-pub(in crate::ingest) use typed::Record;
+pub(in crate::ingest) use typed::{Record, Times};
 
 use crate::ingest::dialect::Dialect;
 use crate::model::{Time, Zone};

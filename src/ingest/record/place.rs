@@ -1,5 +1,6 @@
 //! Where a record stands, and what becomes of it.
 
+use super::begun::Begun;
 use super::unclear::Unclear;
 use crate::ingest::conventions::Conventions;
 use crate::ingest::dialect::Dialect;
@@ -53,4 +54,6 @@ pub(crate) enum Taken {
     Unusable(String),
     /// It looks like one, and nothing that is understood says how it went.
     Unclear(Unclear),
+    /// It says that an attempt begins.
+    Begun(Begun),
 }

@@ -1,6 +1,6 @@
 //! One error on its own, outside any log: a body, a record, or whatever text was printed.
 
-use super::attempt::{Builder, sent_at};
+use super::attempt::Builder;
 use super::error_body::{self, ErrorBody};
 use super::json::Reader;
 use super::kept::cut;
@@ -8,6 +8,7 @@ use super::mapping::Mapping;
 use super::outcome_words::kind_named;
 use super::place::Place;
 use super::scalar::Scalar;
+use super::sent::sent_at;
 use super::typed::Record;
 use super::whole_record;
 use crate::classify::{Decider, Verdict};
@@ -97,7 +98,7 @@ fn may_be_a_body(record: &Record<'_>) -> bool {
     !is_attempt && record.success != Some(true) && !record.error.present && record.status.is_none_or(|it| it >= 400)
 }
 
-fn body(text: &str) -> Option<ErrorBody<'_>> {
+pub(super) fn body(text: &str) -> Option<ErrorBody<'_>> {
     let mut body = ErrorBody::default();
     let mut reader = Reader::new(text);
     error_body::read(&mut reader, &mut body, 0).ok()?;

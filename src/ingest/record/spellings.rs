@@ -231,6 +231,9 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::CacheWrite, &["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"]),
     (Field::CostUsd, &["cost_usd", "response_cost"]),
     (Field::Tool, &["tool", "tool_name"]),
+    (Field::ConvertedFrom, &["converted_from"]),
+    (Field::RecordHash, &["record_hash"]),
+    (Field::WholeSeconds, &["whole_seconds"]),
     (Field::Headers, &["headers", "response_headers"]),
     (Field::RequestHeaders, &["request_headers"]),
 ];

@@ -11,6 +11,18 @@ use std::borrow::Cow;
 
 type Text<'a> = Option<Cow<'a, str>>;
 
+/// What the times of a record say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// When something was.
+    #[default]
+    Dated,
+    /// The same without the day: they count from [`crate::model::NO_DATE`].
+    Undated,
+    /// In which order attempts stand, and nothing else: they count from [`crate::model::NO_TIME`].
+    OrderOnly,
+}
+
 /// Everything a record may say, in the units it said it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record<'a> {
@@ -81,11 +93,15 @@ pub(crate) struct Record<'a> {
     pub(crate) request_hash: Text<'a>,
     pub(crate) usage: Option<TokenCounts>,
     pub(crate) tool: Text<'a>,
+    pub(crate) converted_from: Text<'a>,
+    pub(crate) record_hash: Text<'a>,
     pub(crate) headers: Headers<'a>,
-    /// Its times were made up: they say in which order attempts stand, and nothing else.
-    pub(crate) order_only: bool,
+    /// What its times say.
+    pub(crate) times: Times,
     /// Its times were read from a clock of whole seconds, and made finer by what else is known.
     pub(crate) whole_seconds: bool,
+    /// Its client sends a request again as it was: another body is another request.
+    pub(crate) repeats_body: bool,
     /// What says how the attempt went stands inside an object, if anywhere.
     pub(crate) outcome_is_nested: bool,
     /// Values that mean nothing to their field.
@@ -193,6 +209,8 @@ impl<'a> Record<'a> {
             Field::IdempotencyKey => &mut self.idempotency_key,
             Field::RequestHash => &mut self.request_hash,
             Field::Tool => &mut self.tool,
+            Field::ConvertedFrom => &mut self.converted_from,
+            Field::RecordHash => &mut self.record_hash,
             _ => return None,
         })
     }
@@ -263,6 +281,7 @@ impl<'a> Record<'a> {
                 self.side_effect = value.truth() == Some(true);
                 self.no_side_effect = value.truth() == Some(false);
             }
+            Field::WholeSeconds => self.whole_seconds = value.truth() == Some(true),
             Field::InputTokens => self.counts().input = value.integer().unwrap_or(0),
             Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
             Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
@@ -289,7 +308,9 @@ impl<'a> Record<'a> {
             | Field::SdkVersion
             | Field::IdempotencyKey
             | Field::RequestHash
-            | Field::Tool => {}
+            | Field::Tool
+            | Field::ConvertedFrom
+            | Field::RecordHash => {}
             Field::Headers
             | Field::RequestHeaders
             | Field::Header

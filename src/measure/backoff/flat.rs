@@ -91,6 +91,12 @@ impl Flat {
         }
     }
 
+    /// Calls with waits enough to show whether they are.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
     /// Calls whose waits are all alike.
     #[must_use]
     pub fn alike(&self) -> u64 {

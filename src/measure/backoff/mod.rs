@@ -13,6 +13,7 @@ pub use schedule::{Jitter, Schedule, Shape};
 pub use waits::{Step, Waits};
 pub(super) use which::step as place;
 
+use super::call_terms::CallTerms;
 use super::row_ref::RowRef;
 use crate::calls::Call;
 use crate::model::{AttemptTable, Symbol, Time};
@@ -69,6 +70,10 @@ pub struct LoopTally {
     pub dictated: u64,
     /// Waits whose length the log does not show.
     pub unmeasured: u64,
+    /// Those of them of which it shows whole seconds.
+    pub coarse: u64,
+    /// Shorter than this a wait is none, µs.
+    no_wait_us: i64,
 }
 
 impl LoopTally {
@@ -76,6 +81,12 @@ impl LoopTally {
     #[must_use]
     pub fn own(&self) -> u64 {
         self.steps.values().map(|step| step.waits.count()).sum()
+    }
+
+    /// Shorter than this a wait is none, µs.
+    #[must_use]
+    pub fn no_wait_us(&self) -> i64 {
+        self.no_wait_us
     }
 
     /// What they follow.
@@ -91,13 +102,15 @@ impl LoopTally {
         self.flat.merge(other.flat);
         self.dictated += other.dictated;
         self.unmeasured += other.unmeasured;
+        self.coarse += other.coarse;
+        self.no_wait_us = self.no_wait_us.max(other.no_wait_us);
     }
 }
 
 /// Whether the wait before the attempt at `position` was the server's rather than the client's, as far as the call
 /// shows it until then.
-pub(super) fn is_dictated(call: &Call<'_>, position: usize) -> bool {
-    which::of(call, position, position + 1).is_some_and(|which| which.length == Length::Dictated)
+pub(super) fn is_dictated(call: &Call<'_>, position: usize, terms: &CallTerms) -> bool {
+    which::of(call, position, position + 1, terms).is_some_and(|which| which.length == Length::Dictated)
 }
 
 /// The waits of every loop.
@@ -111,11 +124,11 @@ pub struct Backoffs {
 type Loops<T> = HashMap<LoopKey, T, RandomState>;
 
 impl Backoffs {
-    pub(super) fn absorb(&mut self, call: &Call<'_>) {
+    pub(super) fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         let mut own: SmallVec<[Own; 8]> = SmallVec::new();
         for position in 1..call.len() {
-            if let Some(which) = which::of(call, position, call.len()) {
-                self.add(call, position, which);
+            if let Some(which) = which::of(call, position, call.len(), terms) {
+                self.add(call, position, which, terms);
                 if let Length::Own(us) = which.length {
                     own.push(Own { key: key_of(call, position, which.outer), position, wait: (which.step, us) });
                 }
@@ -143,9 +156,10 @@ impl Backoffs {
     }
 
     /// Takes in the waits of one call that ended at `since` or later, by the clock.
-    pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
+    pub(super) fn follow(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
         for position in (1..call.len()).filter(|position| call.at(*position).sent >= since) {
-            let Some(Which { outer, length: Length::Own(us), .. }) = which::of(call, position, position + 1) else {
+            let which = which::of(call, position, position + 1, terms);
+            let Some(Which { outer, length: Length::Own(us), .. }) = which else {
                 continue;
             };
             let waiting = self.waiting.entry(key_of(call, position, outer)).or_default();
@@ -159,16 +173,20 @@ impl Backoffs {
         self.waiting.values_mut().for_each(|waiting| waiting.settle(table, until));
     }
 
-    fn add(&mut self, call: &Call<'_>, position: usize, which: Which) {
+    fn add(&mut self, call: &Call<'_>, position: usize, which: Which, terms: &CallTerms) {
         let Which { outer, step, length } = which;
         let tally = self.loops.entry(key_of(call, position, outer)).or_default();
+        tally.no_wait_us = terms.no_wait_us;
         match length {
             Length::Own(us) => {
                 let spot = RowRef::of(call.table(), call.rows()[position]);
                 tally.steps.entry(step.min(MOST_STEPS)).or_default().add(us, spot);
             }
             Length::Dictated => tally.dictated += 1,
-            Length::Unknown => tally.unmeasured += 1,
+            Length::Unknown { coarse } => {
+                tally.unmeasured += 1;
+                tally.coarse += u64::from(coarse);
+            }
         }
         fit(&mut self.loops, call.table());
     }

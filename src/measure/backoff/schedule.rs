@@ -1,18 +1,17 @@
 //! The schedule that the waits of a loop follow.
 
 use super::{LoopTally, MOST_STEPS, Waits};
+use crate::policy::SDK;
 
 /// Fewer own waits show no schedule.
 pub(super) const LEAST_WAITS: u64 = 8;
 /// Fewer waits of a step show nothing of the step.
 const LEAST_OF_STEP: u64 = 3;
-/// Shorter than this a wait is none, s: as rule RL304 has it.
-const NO_WAIT_S: f64 = 0.05;
 
-/// First wait of the official SDKs, in seconds; it doubles (_constants.py: INITIAL_RETRY_DELAY).
-const LADDER_FIRST_S: f64 = 0.5;
-/// Their longest wait (_constants.py: MAX_RETRY_DELAY).
-const LADDER_CAP_S: f64 = 8.0;
+/// First wait of the official SDKs, in seconds; it doubles.
+const LADDER_FIRST_S: f64 = SDK.base_s;
+/// Their longest wait.
+const LADDER_CAP_S: f64 = SDK.cap_s;
 /// The least share of the nominal wait they wait (_base_client.py: 1 - 0.25 * random).
 const LADDER_LOW: f64 = 0.75;
 
@@ -149,17 +148,18 @@ impl Waits {
 /// Reads the schedule from the waits.
 pub(super) fn read(tally: &LoopTally) -> Schedule {
     let own = tally.own();
+    let no_wait_s = tally.no_wait_us as f64 / 1e6;
     // Every call that shows it waits as long before each retry.
     if let Some(call) = tally.flat.best().filter(|_| tally.flat.is_sure() && tally.flat.is_most()) {
         let middle = i64::midpoint(call.us.0, call.us.1) as f64 / 1e6;
-        let shape = if middle < NO_WAIT_S { Shape::Immediate } else { Shape::Fixed };
+        let shape = if middle < no_wait_s { Shape::Immediate } else { Shape::Fixed };
         return Schedule { first_s: Some(middle), ..Schedule::plain(shape, jitter(tally)) };
     }
     if own < LEAST_WAITS {
         return few(tally, own);
     }
     let all = whole(tally);
-    if all.quantile_s(0.9) < NO_WAIT_S {
+    if all.quantile_s(0.9) < no_wait_s {
         return Schedule { first_s: Some(all.quantile_s(0.5)), ..Schedule::plain(Shape::Immediate, None) };
     }
     if on_ladder(tally, own) {
@@ -182,6 +182,8 @@ pub(super) fn read(tally: &LoopTally) -> Schedule {
         return Schedule { first_s, ..Schedule::plain(Shape::Fixed, jitter) };
     }
     match growth(&pairs) {
+        // Two steps show that it grows, not how.
+        Some(_) if pairs.len() < 2 => Schedule::unknown("it grows, but no third retry shows how", jitter),
         Some(factor) => {
             let cap_s = pairs.last().filter(|pair| pair.is_flat()).map(|pair| nominal(pair.to));
             Schedule { first_s, factor: Some(factor), cap_s, ..Schedule::plain(Shape::Exponential, jitter) }
@@ -196,6 +198,8 @@ pub(super) fn read(tally: &LoopTally) -> Schedule {
 fn few(tally: &LoopTally, own: u64) -> Schedule {
     if tally.dictated > 0 && own == 0 && tally.unmeasured == 0 {
         Schedule::plain(Shape::ServerRequested, None)
+    } else if tally.unmeasured > own && tally.coarse * 2 > tally.unmeasured {
+        Schedule::unknown("most waits are known to a second only, as the log keeps whole seconds", None)
     } else if tally.unmeasured > own {
         Schedule::unknown("most waits are unknown without duration_ms", None)
     } else {

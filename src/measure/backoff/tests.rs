@@ -7,7 +7,7 @@ use crate::ingest::read_str;
 fn made(calls: u64, steps: u8, wait: impl Fn(u8, f64) -> f64) -> LoopTally {
     let table = read_str(r#"{"ts":"2026-03-10T09:00:00Z","status":200}"#);
     let spot = RowRef::of(&table, 0);
-    let (mut tally, mut seed) = (LoopTally::default(), 11_u64);
+    let (mut tally, mut seed) = (LoopTally { no_wait_us: 50_000, ..LoopTally::default() }, 11_u64);
     for _ in 0..calls {
         for step in 1..=steps {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -68,6 +68,11 @@ fn few_waits_tell_nothing() {
     }
     // Enough of them, yet all before a first retry.
     assert_eq!(read(50, 1, doubling(1.0, 8.0, 0.0)), (Shape::CannotTell, Some(Jitter::Full)));
+    // It grows from the first to the second: by what rule, a third would show.
+    for (steps, shape) in [(2, Shape::CannotTell), (3, Shape::Exponential)] {
+        let schedule = made(100, steps, doubling(1.0, 8.0, 1.0)).schedule();
+        assert_eq!((schedule.shape, schedule.factor.is_some()), (shape, shape == Shape::Exponential));
+    }
     // As many as a fleet with full jitter shows in one short outage: growth may be chance.
     assert_ne!(read(4, 3, doubling(1.0, 8.0, 0.0)).0, Shape::Fixed);
 }

@@ -1,6 +1,7 @@
 //! Whose wait one is, which of its loop, and how long.
 
 use crate::calls::{Call, Grouping, same_sender, shows_retry};
+use crate::measure::call_terms::CallTerms;
 use crate::model::{Attempt, Flags};
 
 /// One wait.
@@ -19,12 +20,12 @@ pub(super) enum Length {
     Own(i64),
     /// The server had asked for it.
     Dictated,
-    /// The log does not show it.
-    Unknown,
+    /// The log does not show it: its clock is too coarse, or it lacks durations.
+    Unknown { coarse: bool },
 }
 
 /// The wait before the attempt at `position`, where it is one of a retry loop, as the first `known` attempts show it.
-pub(super) fn of(call: &Call<'_>, position: usize, known: usize) -> Option<Which> {
+pub(super) fn of(call: &Call<'_>, position: usize, known: usize, terms: &CallTerms) -> Option<Which> {
     let (before, this) = (call.at(position - 1), call.at(position));
     let decided = [Flags::DECIDED_FAIL, Flags::DECIDED_OTHER, Flags::TOOL];
     let retried = before.failed()
@@ -37,11 +38,14 @@ pub(super) fn of(call: &Call<'_>, position: usize, known: usize) -> Option<Which
     let measured = call.wait_before(position)?;
     let length = match (planned(call, position - 1, known), call.hint_us(position - 1)) {
         (None, _) if call.grouping == Grouping::Inferred && !shows_retry(call, position - 1) => return None,
-        (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - tolerated(hint) => Length::Dictated,
+        (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - terms.tolerated_us(hint) => Length::Dictated,
         (Some(own), _) => Length::Own(own),
         // From start to start the length of the attempt counts as well, which varies with other things.
-        (None, _) if measured.end_to_start && !coarse(call, known) => Length::Own(measured.us),
-        (None, _) => Length::Unknown,
+        (None, _) if measured.end_to_start => match coarse(call, known) {
+            true => Length::Unknown { coarse: true },
+            false => Length::Own(measured.us),
+        },
+        (None, _) => Length::Unknown { coarse: false },
     };
     Some(Which { outer, step, length })
 }
@@ -53,11 +57,6 @@ fn is_repair(call: &Call<'_>, position: usize) -> bool {
     let hash = |p: usize| call.detail(p).map_or(0, |detail| detail.request_hash);
     let same_body = hash(position) != 0 && hash(position) == hash(position - 1);
     before.terminal() && (call.body_changed(position - 1, position) || (!same_body && this.class != before.class))
-}
-
-/// 2%, and 50 ms for clocks: the tolerance of rule RL301.
-fn tolerated(hint_us: i64) -> i64 {
-    hint_us / 50 + 50_000
 }
 
 /// The wait the client says it chose. Whole seconds may be rounded ones.

@@ -13,6 +13,7 @@ mod histogram;
 mod incidents;
 mod load;
 mod png;
+mod policies;
 mod recovery;
 mod series;
 mod style;
@@ -25,6 +26,7 @@ use super::compared;
 use crate::compare::Trend;
 use crate::model::Zone;
 use crate::report::{Backoff, Headroom, Histogram, IncidentRow, LoadCourse, LoadRow, RecoveryRow, Report, Window};
+use crate::simulate::{Counterfactual, Simulation};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
@@ -58,6 +60,8 @@ pub enum ChartKind {
     Run,
     /// Measures, report by report.
     Trend,
+    /// Attempts and waiting tasks by policy.
+    Policies,
 }
 
 /// One chart, not drawn yet.
@@ -83,6 +87,7 @@ enum Data<'a> {
     Load(&'a LoadRow, &'a LoadCourse),
     Backoff(&'a Backoff),
     Trend(&'a Trend, Vec<String>),
+    Policies(policies::Policies<'a>),
 }
 
 /// All charts of a report: the fleet's attempts per call, each scope's headroom and load, incidents, whether retries
@@ -108,6 +113,24 @@ pub fn trend(trend: &Trend, zone: Zone) -> Chart<'_> {
     Chart { name: "trend".to_owned(), title, alt, kind: ChartKind::Trend, data: Data::Trend(trend, labels) }
 }
 
+/// The chart of a simulation.
+#[must_use]
+pub fn simulation(simulation: &Simulation) -> Chart<'_> {
+    by_policy("simulation", "Served, refused and waiting by policy", policies::of_simulation(simulation))
+}
+
+/// The chart of an incident under other policies.
+#[must_use]
+pub fn what_if(told: &Counterfactual) -> Chart<'_> {
+    by_policy("what-if", "The worst incident under other policies", policies::of_counterfactual(told))
+}
+
+fn by_policy<'a>(name: &str, title: &str, policies: policies::Policies<'a>) -> Chart<'a> {
+    let alt = policies::alt(title, &policies);
+    let (name, title) = (name.to_owned(), title.to_owned());
+    Chart { name, title, alt, kind: ChartKind::Policies, data: Data::Policies(policies) }
+}
+
 /// The charts that are not about one run.
 pub(in crate::render) fn fleet_charts(report: &Report) -> Vec<Chart<'_>> {
     overall(report, &mut Names::default())
@@ -121,6 +144,7 @@ fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
     charts
         .extend(courses.filter(|(_, course)| load::is_worth_it(course)).map(|(row, course)| flow(row, course, names)));
     charts.extend(timeline(report, names));
+    charts.extend(report.counterfactual.iter().filter(|told| told.holds).map(what_if));
     let tried = report.recovery.iter().filter(|row| recovery::steps(row).len() > 1);
     charts.extend(tried.take(RECOVERIES).map(|row| curve(row, names)));
     let mut loops: Vec<&Backoff> = report.backoff.iter().filter(|one| one.schedule != "cannot_tell").collect();
@@ -277,7 +301,8 @@ impl Chart<'_> {
             | Data::Load(..)
             | Data::Recovery(_)
             | Data::Backoff(_)
-            | Data::Trend(..) => style::HEIGHT,
+            | Data::Trend(..)
+            | Data::Policies(_) => style::HEIGHT,
         }
     }
 
@@ -287,6 +312,7 @@ impl Chart<'_> {
             Data::Headroom(limits) => headroom::draw(canvas, &self.title, limits)?,
             Data::Backoff(entry) => backoff::draw(canvas, &self.title, entry)?,
             Data::Trend(trend, labels) => trend::draw(canvas, &self.title, trend, labels)?,
+            Data::Policies(all) => policies::draw(canvas, &self.title, all)?,
             Data::Incidents(list, window) => incidents::draw(canvas, &self.title, list, *window)?,
             Data::Load(row, course) => load::draw(canvas, &self.title, row, course)?,
             Data::Recovery(row) => recovery::draw(canvas, &self.title, row)?,

@@ -23,6 +23,7 @@ use super::sections;
 use crate::compare::{Diff, Trend};
 use crate::model::Zone;
 use crate::report::Report;
+use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -61,6 +62,30 @@ pub fn diff(diff: &Diff, options: &HtmlOptions, out: &mut dyn Write) -> io::Resu
 /// What writing to `out` fails with, or drawing the chart.
 pub fn trend(trend: &Trend, pages: &[Option<&Path>], options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::trend(trend, pages, options.zone), out)
+}
+
+/// Writes a simulation as a page.
+///
+/// # Errors
+/// What writing to `out` fails with, or drawing the chart.
+pub fn simulation(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
+    write(&sections::simulation(simulation), out)
+}
+
+/// Writes a call against a scripted server as a page.
+///
+/// # Errors
+/// What writing to `out` fails with.
+pub fn scripted(scripted: &ScriptedCall, out: &mut dyn Write) -> io::Result<()> {
+    write(&sections::scripted(scripted), out)
+}
+
+/// Writes what an incident of `subject` would have been.
+///
+/// # Errors
+/// What writing to `out` fails with, or drawing the chart.
+pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
+    write(&sections::what_if(told, subject), out)
 }
 
 fn write(page: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {

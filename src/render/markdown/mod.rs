@@ -14,6 +14,7 @@ use super::sections;
 use crate::compare::{Diff, Trend};
 use crate::model::Zone;
 use crate::report::Report;
+use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
 
 /// Characters of the document: a comment on GitHub holds 65,536, and whoever posts it may add a line of their own.
@@ -49,4 +50,28 @@ pub fn diff(diff: &Diff, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
 /// When `out` fails.
 pub fn trend(trend: &Trend, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::trend(trend, &[], zone)).as_bytes())
+}
+
+/// Writes a simulation.
+///
+/// # Errors
+/// When `out` fails.
+pub fn simulation(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(blocks::document(&sections::simulation(simulation)).as_bytes())
+}
+
+/// Writes a call against a scripted server.
+///
+/// # Errors
+/// When `out` fails.
+pub fn scripted(scripted: &ScriptedCall, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(blocks::document(&sections::scripted(scripted)).as_bytes())
+}
+
+/// Writes what an incident of `subject` would have been.
+///
+/// # Errors
+/// When `out` fails.
+pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(blocks::document(&sections::what_if(told, subject)).as_bytes())
 }

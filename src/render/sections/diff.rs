@@ -184,6 +184,9 @@ fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
         Change::New if problem.old_inconclusive => {
             remarks.push("the old log lacks the field that would have shown it".to_owned());
         }
+        Change::Inconclusive if problem.failed_instead => {
+            remarks.push("it is about calls that succeed, and more of them failed".to_owned());
+        }
         Change::Inconclusive => remarks.push("the new log lacks the field that would show it".to_owned()),
         Change::Same => {}
         _ if is_beyond => remarks.push(format!("beyond chance: p {p}")),

@@ -15,13 +15,19 @@ mod problems;
 mod recovery;
 mod retries;
 mod runs;
+mod scripted;
+mod simulation;
 mod steps;
 pub(in crate::render) mod trace;
 mod trend;
+mod what_if;
 mod who;
 
 pub(crate) use diff::diff;
+pub(crate) use scripted::scripted;
+pub(crate) use simulation::simulation;
 pub(crate) use trend::trend;
+pub(crate) use what_if::what_if;
 
 use super::charts::{ChartKind, fleet_charts};
 use super::document::{Block, Cell, Charts, Clock, Column, Document, Figure, Limits, Section, Sign};
@@ -41,9 +47,10 @@ pub(crate) struct View<'a> {
 type Build = for<'a> fn(&View<'a>) -> Option<Section<'a>>;
 
 /// Below the first screen, in order.
-const SECTIONS: [Build; 10] = [
+const SECTIONS: [Build; 11] = [
     problems::section,
     incidents::section,
+    what_if::section,
     runs::section,
     who::section,
     retries::section,

@@ -15,6 +15,8 @@ const PAGE: usize = 150;
 const EXAMPLE: usize = 4;
 /// Attempts named of a problem, by file and line.
 const PLACES: usize = 5;
+/// The same where there are no request ids to find them by.
+const PLACES_ALONE: usize = 2;
 
 const COLUMNS: [Column; 8] = [
     Column::words("Rule"),
@@ -101,8 +103,11 @@ fn card(view: &View<'_>, problem: &Problem) -> Card {
     let (place, seen) = (place(problem), view.clock.stretch(problem.first_seen, problem.last_seen));
     let gap = if place.is_empty() { "" } else { " · " };
     let finding = view.report.findings.iter().find(|finding| finding.problem_key() == problem.key());
-    let places = finding.into_iter().flat_map(|finding| &finding.attempts).take(PLACES);
-    let places = places.fold(Rich::default(), |all, at| all.and(Tone::Name, format!("{}:{}", at.file, at.line)));
+    let places = |most: usize| {
+        let attempts = finding.into_iter().flat_map(|finding| &finding.attempts).take(most);
+        attempts.fold(Rich::default(), |all, at| all.and(Tone::Name, format!("{}:{}", at.file, at.line)))
+    };
+    let alone = if problem.request_ids.is_empty() { places(PLACES_ALONE) } else { Rich::default() };
     let ids = problem.request_ids.iter().fold(Rich::default(), |ids, id| ids.and(Tone::Name, id));
     Card {
         severity: problem.severity,
@@ -119,7 +124,8 @@ fn card(view: &View<'_>, problem: &Problem) -> Card {
             Field::new("Found", often(problem), Place::Aside),
             Field::new("Seen", seen, Place::Aside),
             Field::new("IDs", ids, Place::Fact).lines(1),
-            Field::new("Attempts", places, Place::Comment),
+            Field::new("At", alone, Place::Fact),
+            Field::new("Attempts", places(PLACES), Place::Comment),
         ],
         compact: problem.severity == Severity::Info,
         faint: false,

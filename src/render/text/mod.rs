@@ -32,6 +32,7 @@ use super::{sections, words};
 use crate::compare::{Diff, Trend};
 use crate::model::Zone;
 use crate::report::Report;
+use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
 
 /// How a report is written for a terminal.
@@ -78,4 +79,29 @@ pub fn diff(diff: &Diff, options: &TextOptions, out: &mut dyn Write) -> io::Resu
 /// What writing to `out` fails with.
 pub fn trend(trend: &Trend, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::trend(trend, &[], options.zone), options, out)
+}
+
+/// Writes a simulation.
+///
+/// # Errors
+///
+/// What writing to `out` fails with.
+pub fn simulation(simulation: &Simulation, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    blocks::document(&sections::simulation(simulation), options, out)
+}
+
+/// Writes a call against a scripted server.
+///
+/// # Errors
+/// What writing to `out` fails with.
+pub fn scripted(scripted: &ScriptedCall, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    blocks::document(&sections::scripted(scripted), options, out)
+}
+
+/// Writes what an incident of `subject` would have been.
+///
+/// # Errors
+/// What writing to `out` fails with.
+pub fn what_if(told: &Counterfactual, subject: &str, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    blocks::document(&sections::what_if(told, subject), options, out)
 }

@@ -57,6 +57,7 @@ pub(in crate::render) fn clean() -> Report {
         headroom: vec![drain("anthropic claude-opus-4-1", LimitKind::Requests, 4000, 0.6, 0)],
         incidents: Vec::new(),
         incidents_omitted: 0,
+        counterfactual: None,
         recovery: Vec::new(),
         load: measures::load(),
         layers: Vec::new(),
@@ -189,6 +190,7 @@ pub(in crate::render) fn hostile() -> Report {
 
 fn totals() -> Totals {
     Totals {
+        joined_by_guess: Share { count: 0, of: 4607 },
         calls: 4607,
         calls_ok: 4480,
         calls_failed: 123,

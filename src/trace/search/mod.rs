@@ -147,7 +147,7 @@ pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Resu
     {
         return Err(error);
     }
-    let of = |nth: usize| resolve(nth, &hits, &begun[nth], &query.dialect.fields);
+    let of = |nth: usize| resolve((nth, &query.ids[nth]), &hits, &begun[nth], &query.dialect.fields);
     let resolved: Vec<Resolved> = (0..query.ids.len()).map(of).collect();
     let (mut near, bytes_compared) = near::misses(&opened, &index, query, &resolved, progress);
     narrow(&mut hits, &resolved);

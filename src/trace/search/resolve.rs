@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 /// Lines looked into to tell whether several ids are of one call.
 const LOOKED_INTO: usize = 64;
 
+/// A shorter text stands in every line: it is looked for among ids only.
+const SHORTEST_MENTION: usize = 3;
+
 /// What one text asked for came to.
 #[derive(Clone, Debug)]
 pub(super) enum Resolved {
@@ -19,8 +22,8 @@ pub(super) enum Resolved {
     Nowhere,
 }
 
-/// Decides for the text numbered `needle`: a whole id before the beginning of one before a mere mention.
-pub(super) fn resolve(needle: usize, hits: &Hits, begun: &Candidates, own: &Mapping) -> Resolved {
+/// Decides for `text`, numbered `needle`: a whole id before the beginning of one before a mere mention.
+pub(super) fn resolve((needle, text): (usize, &str), hits: &Hits, begun: &Candidates, own: &Mapping) -> Resolved {
     let marks = || hits.lines().flat_map(|(_, line)| &line.marks).filter(|mark| mark.needle == needle);
     if let Some(field) = marks().filter(|mark| mark.fit == Fit::Whole).filter_map(|mark| mark.field).min() {
         return Resolved::Id { kind: field.into(), value: marks().find(|it| it.fit == Fit::Whole).map(|it| it.value) };
@@ -29,7 +32,7 @@ pub(super) fn resolve(needle: usize, hits: &Hits, begun: &Candidates, own: &Mapp
         return Resolved::Id { kind: field.into(), value: Some(fingerprint(value)) };
     }
     if begun.ids.is_empty() {
-        let any = marks().next().is_some();
+        let any = text.chars().count() >= SHORTEST_MENTION && marks().next().is_some();
         return if any { Resolved::Id { kind: Kind::Mention, value: None } } else { Resolved::Nowhere };
     }
     if !begun.more && is_one_call(needle, hits, own) {

@@ -2,6 +2,7 @@
 
 mod classify;
 mod fields;
+mod init;
 mod mistakes;
 mod policy;
 mod show;

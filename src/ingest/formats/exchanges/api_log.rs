@@ -64,7 +64,7 @@ fn take(pair: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let error = pair.object_text("error");
     if error.is_empty() && response.is_empty() {
         // It was still under way when the log ended.
-        return sink.noise();
+        return sink.unended(at);
     }
     let mut record = Record::default();
     put_times(&mut record, pair, &request, &response);

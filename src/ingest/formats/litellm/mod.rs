@@ -1,11 +1,13 @@
-//! LiteLLM: logging payloads of its callbacks, rows of its spend log, and its own log as JSON.
+//! LiteLLM: logging payloads of its callbacks, rows of its spend log, and its own log.
 //!
 //! Sources: litellm/types/utils.py (`StandardLoggingPayload`), litellm/_logging.py (`JsonFormatter`),
 //! litellm/router_utils/add_retry_fallback_headers.py.
 
-mod json_log;
+mod log;
 mod payload;
 mod spend;
+
+pub(in crate::ingest) use log::LiteLlmLog;
 
 use super::json_objects::{Members, ObjectDecoder, told_by_members};
 use crate::ingest::format::{Decoder, Format, Match};
@@ -23,18 +25,15 @@ impl Format for LiteLlm {
     }
 
     fn description(&self) -> &'static str {
-        "LiteLLM's standard logging payloads, rows of its spend log, and its log as JSON."
+        "LiteLLM's standard logging payloads, and rows of its spend log."
     }
 
     fn told_by(&self) -> &'static str {
-        "`call_type` and `startTime` beside `litellm_call_id`, `hidden_params` or `spend`, or `component` LiteLLM"
+        "`call_type` and `startTime` beside `litellm_call_id`, `hidden_params` or `spend`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        match told_by_members(head, "\"call_type\"", |members| kind_of(members).is_some()) {
-            Match::No => told_by_members(head, "LiteLLM", |members| kind_of(members).is_some()),
-            fit => fit,
-        }
+        told_by_members(head, "\"call_type\"", |members| kind_of(members).is_some())
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -49,7 +48,6 @@ const WRAPPERS: [&str; 4] = ["payload", "standard_logging_object", "standard_log
 enum Kind<'t> {
     Payload(Members<'t>),
     SpendRow,
-    LogLine,
 }
 
 fn kind_of<'t>(members: &Members<'t>) -> Option<Kind<'t>> {
@@ -58,9 +56,6 @@ fn kind_of<'t>(members: &Members<'t>) -> Option<Kind<'t>> {
     }
     if members.has_all(&["request_id", "call_type", "spend", "startTime"]) {
         return Some(Kind::SpendRow);
-    }
-    if json_log::is_line(members) {
-        return Some(Kind::LogLine);
     }
     let inner = WRAPPERS.iter().map(|key| members.object(key)).find(|inner| !inner.is_empty())?;
     match kind_of(&inner)? {
@@ -78,7 +73,6 @@ fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
     match kind_of(members) {
         Some(Kind::Payload(payload)) => payload::take(&payload, sink, raw, at),
         Some(Kind::SpendRow) => spend::take(members, sink, raw, at),
-        Some(Kind::LogLine) => json_log::take(members, sink, raw, at),
         None => sink.noise(),
     }
 }

@@ -112,12 +112,19 @@ const LEAST_SHARE: f64 = 0.75;
 /// it took shows whether there was room for the waits between them.
 fn retried_beneath(record: &Record<'_>, payload: &Members<'_>, took_s: f64) -> Option<i64> {
     let by_sdk = record.provider.as_deref().is_some_and(|provider| BY_SDK.contains(&provider));
-    let retried = record.status.is_some_and(|status| matches!(status, 408 | 409 | 429) || status >= 500);
     let refused = record.headers.should_retry == Some(false);
-    if record.layer.is_some() || !by_sdk || !retried || refused {
+    if record.layer.is_some() || !by_sdk || refused {
         return None;
     }
-    let retries = payload.object("model_parameters").integer("max_retries").unwrap_or(SDK_RETRIES).clamp(0, 100);
+    beneath(record.status, payload.object("model_parameters").integer("max_retries"), took_s)
+}
+
+/// The attempts of an SDK beneath a failure with this status that took so long.
+pub(super) fn beneath(status: Option<i64>, max_retries: Option<i64>, took_s: f64) -> Option<i64> {
+    let retries = max_retries.unwrap_or(SDK_RETRIES).clamp(0, 100);
+    if !status.is_some_and(|status| matches!(status, 408 | 409 | 429) || status >= 500) {
+        return None;
+    }
     let waits = (0..retries).map(|nth| (FIRST_WAIT_S * 2f64.powi(nth as i32)).min(LONGEST_WAIT_S) * LEAST_SHARE);
     (retries > 0 && took_s >= waits.sum::<f64>()).then_some(retries + 1)
 }

@@ -72,6 +72,13 @@ pub(in crate::ingest) struct NativeDecoder {
     lane: Lane,
 }
 
+impl NativeDecoder {
+    /// One that parses every line.
+    pub(in crate::ingest) fn strict() -> NativeDecoder {
+        NativeDecoder { lane: Lane::closed() }
+    }
+}
+
 impl Decoder for NativeDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let own = &sink.dialect().fields;

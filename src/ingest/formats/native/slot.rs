@@ -281,7 +281,10 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         | Field::CostUsd
         | Field::ChunkGapS
         | Field::Interrupted
-        | Field::Tool => Slot::Absent,
+        | Field::Tool
+        | Field::ConvertedFrom
+        | Field::RecordHash
+        | Field::WholeSeconds => Slot::Absent,
     };
     Some(Meaning::Ranked(slot, rank))
 }

@@ -4,9 +4,11 @@ use super::message::{Line, Message, Next, Object, Result};
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::clock::Moment;
 use crate::ingest::position::Position;
+use crate::ingest::record::FINGERPRINT;
 use crate::ingest::record::json::{Fault, Reader};
 use crate::ingest::sink::Sink;
 use crate::model::Time;
+use std::hash::BuildHasher;
 
 /// Calls that are kept at once; of more, the oldest are given.
 const MOST_CALLS: usize = 4096;
@@ -74,7 +76,7 @@ impl Calls {
         at: &Position<'_>,
     ) -> (bool, Time) {
         let Message::Outcome { url, result, duration_ms, next } = line.message else { return (false, moment.at) };
-        if moment.is_made_up {
+        if moment.is_made_up() {
             moment.at = moment.at.plus_us((duration_ms.unwrap_or(0.0) * 1e3) as i64);
         }
         let place = self.under_way(line.id);
@@ -126,7 +128,7 @@ impl Calls {
             match &*key {
                 "retryOf" => retry_of = reader.scalar()?.into_text().map(Into::into),
                 "options" if reader.peek() == Some(b'{') => {
-                    reader.object(|reader, key| read_options(reader, &key, call))?
+                    reader.object(|reader, key| read_options(reader, &key, json, call))?
                 }
                 "headers" if reader.peek() == Some(b'{') => reader.object(|reader, key| {
                     match &*key {
@@ -241,23 +243,34 @@ impl Calls {
     }
 }
 
-fn read_options(reader: &mut Reader<'_>, key: &str, call: &mut Call) -> std::result::Result<(), Fault> {
+fn read_options(reader: &mut Reader<'_>, key: &str, json: &str, call: &mut Call) -> std::result::Result<(), Fault> {
     match key {
         "timeout" => call.timeout_ms = reader.scalar()?.number(),
         "stream" => call.is_stream = reader.scalar()?.truth() == Some(true),
-        "body" if reader.peek() == Some(b'{') => reader.object(|reader, key| {
-            match &*key {
-                "model" => call.model = reader.scalar()?.into_text().map(Into::into),
-                "max_tokens" | "max_completion_tokens" | "max_output_tokens" => {
-                    call.max_tokens = reader.scalar()?.integer();
+        "body" if reader.peek() == Some(b'{') => {
+            let start = reader.offset();
+            reader.object(|reader, key| {
+                match &*key {
+                    "model" => call.model = reader.scalar()?.into_text().map(Into::into),
+                    "max_tokens" | "max_completion_tokens" | "max_output_tokens" => {
+                        call.max_tokens = reader.scalar()?.integer();
+                    }
+                    _ => reader.skip()?,
                 }
-                _ => reader.skip()?,
-            }
-            Ok(())
-        })?,
+                Ok(())
+            })?;
+            call.request_hash = json.get(start..reader.offset()).and_then(fingerprint_of);
+        }
         _ => reader.skip()?,
     }
     Ok(())
+}
+
+/// Fingerprint of a body that was printed in full: of what is nested, a console prints no more than that it is there.
+fn fingerprint_of(body: &str) -> Option<String> {
+    const LEFT_OUT: [&str; 4] = ["[Object", "[Array", " more item", " more character"];
+    let is_whole = !LEFT_OUT.iter().any(|mark| body.contains(mark));
+    is_whole.then(|| format!("{:016x}", FINGERPRINT.hash_one(body)))
 }
 
 /// JSON at the front of a text.
@@ -270,8 +283,6 @@ fn to_end(text: &str) -> &str {
 }
 
 fn give(mut open: Open, sink: &mut Sink<'_>) {
-    let all = open.call.attempts.len();
     open.call.name = open.ids.into_iter().next().filter(|_| open.is_beside_others);
-    let given = open.call.give(sink);
-    (given..all).for_each(|_| sink.noise());
+    open.call.give(sink);
 }

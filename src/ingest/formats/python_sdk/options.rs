@@ -1,6 +1,8 @@
 //! What the SDK logs of a request before it sends it.
 
-use crate::ingest::record::json::Reader;
+use crate::ingest::record::FINGERPRINT;
+use crate::ingest::record::json::{Fault, Reader};
+use std::hash::BuildHasher;
 
 /// What the SDK logs of a request before it is sent.
 #[derive(Default)]
@@ -11,6 +13,8 @@ pub(super) struct Options {
     pub(super) max_tokens: Option<i64>,
     pub(super) timeout_ms: Option<f64>,
     pub(super) is_stream: bool,
+    /// Fingerprint of the body.
+    pub(super) request_hash: Option<String>,
 }
 
 impl Options {
@@ -29,19 +33,28 @@ impl Options {
                     options.user_agent = reader.scalar()?.into_text().map(Into::into);
                     Ok(())
                 })?,
-                "json_data" if reader.peek() == Some(b'{') => reader.object(|reader, key| {
-                    match &*key {
-                        "model" => options.model = reader.scalar()?.into_text().map(Into::into),
-                        "max_tokens" | "max_completion_tokens" => options.max_tokens = reader.scalar()?.integer(),
-                        "stream" => options.is_stream = reader.scalar()?.truth() == Some(true),
-                        _ => reader.skip()?,
-                    }
-                    Ok(())
-                })?,
+                "json_data" if reader.peek() == Some(b'{') => {
+                    let start = reader.offset();
+                    reader.object(|reader, key| options.read_body(reader, &key))?;
+                    let body = json.get(start..reader.offset());
+                    options.request_hash = body.map(|body| format!("{:016x}", FINGERPRINT.hash_one(body)));
+                }
                 _ => reader.skip()?,
             }
             Ok(())
         });
         options
+    }
+
+    fn read_body(&mut self, reader: &mut Reader<'_>, key: &str) -> Result<(), Fault> {
+        match key {
+            "model" => self.model = reader.scalar()?.into_text().map(Into::into),
+            "max_tokens" | "max_completion_tokens" | "max_output_tokens" => {
+                self.max_tokens = reader.scalar()?.integer();
+            }
+            "stream" => self.is_stream = reader.scalar()?.truth() == Some(true),
+            _ => reader.skip()?,
+        }
+        Ok(())
     }
 }

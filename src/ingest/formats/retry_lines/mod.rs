@@ -208,7 +208,7 @@ impl RetryDecoder {
     /// Whether the latest failure was told in the line before, and its retry was not announced so far.
     fn awaits_retry(&self, moment: &Moment) -> bool {
         let is_next = |open: &Open| !open.is_announced && self.lines.saturating_sub(open.line) <= 1;
-        let is_then = |open: &Open| moment.is_made_up || moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
+        let is_then = |open: &Open| moment.is_made_up() || moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
         self.open.as_ref().is_some_and(|open| is_next(open) && is_then(open))
     }
 
@@ -217,7 +217,7 @@ impl RetryDecoder {
         let Some(open) = &self.open else { return false };
         let attempt = &open.attempt;
         let is_near = is_near(Some(open.line), self.lines);
-        let is_together = !moment.is_made_up && moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
+        let is_together = !moment.is_made_up() && moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
         let is_news = attempt.status.is_none() || failure.status.is_none() || attempt.status == failure.status;
         let lacks_body = !attempt.error.as_deref().is_some_and(|error| error.starts_with('{'));
         is_near && is_news && (retry.is_none() || !open.is_announced) && lacks_body && (is_continued || is_together)
@@ -267,8 +267,9 @@ impl RetryDecoder {
     fn give(&mut self, sink: &mut Sink<'_>) {
         let Some(open) = self.open.take() else { return };
         let call = Call { attempts: vec![open.attempt], ..Call::default() };
-        if call.give(sink) == 0 {
-            sink.noise();
+        match call.last().is_some_and(Attempt::is_over) {
+            true => call.give(sink),
+            false => sink.noise(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::clock::Moment;
 use crate::ingest::position::{Given, Position};
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
 use crate::model::Time;
 
@@ -116,14 +116,22 @@ pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) is_stream: bool,
     pub(in crate::ingest::formats) max_tokens: Option<i64>,
     pub(in crate::ingest::formats) timeout_ms: Option<f64>,
+    /// Fingerprint of the body of its request, as text.
+    pub(in crate::ingest::formats) request_hash: Option<String>,
+    /// It sends a request again as it was: another body is another request.
+    pub(in crate::ingest::formats) repeats_body: bool,
 }
 
 impl Call {
-    /// Gives its attempts to `sink`; how many there were.
-    pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) -> usize {
-        let mut given = 0;
+    /// Gives its attempts to `sink`, and tells it of those that have no end.
+    pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) {
         let known = self.attempts.iter().zip(schedule(&self.attempts)).zip(self.counted_from..);
-        for ((attempt, span), count) in known.filter(|((attempt, _), _)| attempt.is_over()) {
+        for ((attempt, span), count) in known {
+            let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
+            if !attempt.is_over() {
+                sink.unended(at);
+                continue;
+            }
             let mut record = Record::default();
             attempt.fill(&mut record);
             self.fill(&mut record);
@@ -131,13 +139,10 @@ impl Call {
             record.put(Field::StartedAt, span.sent.0);
             record.put(Field::EndedAt, span.ended.map(|time| time.0));
             let moment = attempt.ended.or(attempt.begun);
-            record.order_only = moment.is_some_and(|moment| moment.is_made_up);
+            record.times = moment.map_or(Times::Dated, Moment::times);
             record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
-            let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
             sink.record(&record, &attempt.raw, at);
-            given += 1;
         }
-        given
     }
 
     fn fill<'a>(&'a self, record: &mut Record<'a>) {
@@ -147,6 +152,8 @@ impl Call {
         record.put(Field::Model, self.model.as_deref());
         record.put(Field::MaxTokens, self.max_tokens);
         record.put(Field::TimeoutMs, self.timeout_ms);
+        record.put(Field::RequestHash, self.request_hash.as_deref());
+        record.repeats_body = self.repeats_body;
         record.stream = self.is_stream;
     }
 
@@ -189,7 +196,7 @@ fn schedule(attempts: &[Attempt]) -> Vec<Span> {
         let end = over.map_or(sent, |over| over.max(sent));
         // Both in one second of a clock that shows no less: it is not known how long that took.
         let is_told = attempt.begun.is_none() || attempt.begun.is_some_and(|begun| begun.slack_us == 0);
-        let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up);
+        let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up());
         let is_known = !is_made_up && (end > sent || (is_told && begun.is_some()));
         spans.push(Span { sent, ended: (is_known && attempt.duration_ms.is_none()).then_some(end) });
         let end = end.max(sent.plus_us(us_of(attempt.duration_ms)));
@@ -230,7 +237,7 @@ mod tests {
     use super::*;
 
     fn moment(ms: i64) -> Option<Moment> {
-        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, is_made_up: false, is_coarse: true })
+        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, times: Times::Dated, is_coarse: true })
     }
 
     fn failed(begun: Option<i64>, ended: i64, planned_ms: Option<f64>) -> Attempt {

@@ -1,8 +1,9 @@
 //! When a line was written: by the time in front of it, by what its envelope says, or by its place alone.
 
 use crate::ingest::position::Position;
+use crate::ingest::record::Times;
 use crate::ingest::timestamp;
-use crate::model::{NO_TIME, Time, Zone};
+use crate::model::{NO_DATE, NO_TIME, Time, Zone};
 
 /// A moment as a log tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,16 +11,30 @@ pub(in crate::ingest::formats) struct Moment {
     pub(in crate::ingest::formats) at: Time,
     /// It may have been up to so much later, µs.
     pub(in crate::ingest::formats) slack_us: i64,
-    /// No clock was read: it only stands in order.
-    pub(in crate::ingest::formats) is_made_up: bool,
+    /// Whether a clock was read, and whether it showed the day.
+    pub(in crate::ingest::formats) times: Times,
     /// The clock shows whole seconds.
     pub(in crate::ingest::formats) is_coarse: bool,
+}
+
+impl Moment {
+    /// What a record says with it.
+    pub(in crate::ingest::formats) fn times(self) -> Times {
+        self.times
+    }
+
+    /// No clock was read: it only stands in order.
+    pub(in crate::ingest::formats) fn is_made_up(self) -> bool {
+        self.times == Times::OrderOnly
+    }
 }
 
 /// A time with whole seconds may have been nearly a second later.
 const WHOLE_SECOND_US: i64 = 999_999;
 /// What one line is further than the line before, where nothing tells, µs.
 const STEP_US: i64 = 1_000;
+/// A clock that goes back by more has passed midnight.
+const HALF_A_DAY_US: i64 = 43_200_000_000;
 /// A logger writes the time within so many bytes of the front of a line.
 const PREFIX: usize = 96;
 
@@ -30,33 +45,51 @@ pub(in crate::ingest::formats) struct Clock {
     /// No line that comes was written before.
     floor: Time,
     made_up: Time,
+    /// Midnight of the day of a clock that shows none.
+    midnight: Time,
 }
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock { last: None, floor: Time(i64::MIN), made_up: NO_TIME }
+        Clock { last: None, floor: Time(i64::MIN), made_up: NO_TIME, midnight: NO_DATE }
     }
 }
 
 impl Clock {
     /// When `line` was written, which stands at `at`.
     pub(in crate::ingest::formats) fn read(&mut self, line: &str, at: &Position<'_>, zone: Zone) -> Moment {
-        let own =
-            time_in_front(line, zone).map(|(time, is_whole, _)| (time, if is_whole { WHOLE_SECOND_US } else { 0 }));
-        let told = own.or_else(|| Some((at.given?.time?, 0)));
-        if let Some((stamp, slack_us)) = told {
+        let slack_us = |is_whole| if is_whole { WHOLE_SECOND_US } else { 0 };
+        let own = time_in_front(line, zone).map(|(time, is_whole, _)| (time, slack_us(is_whole), Times::Dated));
+        let told = own.or_else(|| Some((at.given?.time?, 0, Times::Dated)));
+        let told =
+            told.or_else(|| self.by_time_of_day(line).map(|(time, whole)| (time, slack_us(whole), Times::Undated)));
+        if let Some((stamp, slack_us, times)) = told {
             // Of lines of one second, the later was written later.
             let at = stamp.max(self.floor.min(stamp.plus_us(slack_us)));
-            let moment =
-                Moment { at, slack_us: slack_us - at.us_since(stamp), is_made_up: false, is_coarse: slack_us > 0 };
+            let moment = Moment { at, slack_us: slack_us - at.us_since(stamp), times, is_coarse: slack_us > 0 };
             (self.floor, self.last) = (at, Some(moment));
             return moment;
         }
         // A line without a time among lines with one was written when they were.
         self.last.unwrap_or_else(|| {
             self.made_up = self.made_up.plus_us(STEP_US);
-            Moment { at: self.made_up, slack_us: 0, is_made_up: true, is_coarse: false }
+            Moment { at: self.made_up, slack_us: 0, times: Times::OrderOnly, is_coarse: false }
         })
+    }
+
+    /// A time of day in front of a line, by the days that passed so far.
+    fn by_time_of_day(&mut self, line: &str) -> Option<(Time, bool)> {
+        // Where lines have dates, this is no time.
+        let before = self.last.filter(|last| last.times == Times::Undated);
+        if before.is_none() && self.last.is_some() {
+            return None;
+        }
+        let (us, is_whole) = time_of_day(line)?;
+        let time = self.midnight.plus_us(us);
+        if before.is_some_and(|before| before.at.us_since(time) > HALF_A_DAY_US) {
+            self.midnight = self.midnight.plus_us(2 * HALF_A_DAY_US);
+        }
+        Some((self.midnight.plus_us(us), is_whole))
     }
 
     /// Lines that come were written at `time` or later.
@@ -98,6 +131,35 @@ pub(in crate::ingest::formats) fn time_in_front(line: &str, zone: Zone) -> Optio
     Some((time, is_whole, end))
 }
 
+/// The time of day that a line begins with, in µs since midnight, and whether it has whole seconds: `10:00:05.123 `,
+/// `[10:00:05] `, `10:00:05,123 - `.
+fn time_of_day(line: &str) -> Option<(i64, bool)> {
+    let text = line.strip_prefix('[').unwrap_or(line);
+    let bytes = text.as_bytes();
+    if !fits(bytes, TIME_OF_DAY) {
+        return None;
+    }
+    let two = |at: usize| text.get(at..at + 2)?.parse::<i64>().ok();
+    let (hours, minutes, seconds) = (two(0)?, two(3)?, two(6)?);
+    let mut end = TIME_OF_DAY.len();
+    let mut us = 0;
+    let mut is_whole = true;
+    if matches!(bytes.get(end), Some(b'.' | b',')) {
+        let digits = bytes[end + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
+            return None;
+        }
+        is_whole = false;
+        us = text.get(end + 1..end + 1 + digits.min(6))?.parse::<i64>().ok()? * 10_i64.pow(6 - digits.min(6) as u32);
+        end += 1 + digits;
+    }
+    let is_apart = bytes.get(end).is_none_or(|byte| matches!(byte, b' ' | b']' | b'\t' | b'|'));
+    let is_time = hours < 24 && minutes < 60 && seconds < 61;
+    (is_apart && is_time).then_some((((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + us, is_whole))
+}
+
+const TIME_OF_DAY: &[u8] = b"00:00:00";
+
 /// `0` stands for a digit, `+` for a sign, `-` for what may stand in a date, `T` for what may stand behind one.
 const DATE_AND_TIME: &[u8] = b"0000-00-00T00:00:00";
 
@@ -138,9 +200,23 @@ mod tests {
         let first = clock.read("a", &at, Zone::UTC);
         clock.pass(first.at.plus_us(2_000_000));
         let second = clock.read("b", &at, Zone::UTC);
-        assert!(first.is_made_up && second.is_made_up && second.at > first.at.plus_us(2_000_000));
+        assert!(first.is_made_up() && second.is_made_up() && second.at > first.at.plus_us(2_000_000));
         let told = clock.read("2026-03-02 07:00:01 c", &at, Zone::UTC);
-        assert_eq!((told.is_made_up, told.slack_us), (false, WHOLE_SECOND_US));
+        assert_eq!((told.is_made_up(), told.slack_us), (false, WHOLE_SECOND_US));
         assert_eq!(clock.read("d", &at, Zone::UTC), told);
+    }
+
+    #[test]
+    fn times_of_day_go_on_behind_midnight() {
+        let (mut clock, at) = (Clock::default(), Position::line(1));
+        let mut read = |line| clock.read(line, &at, Zone::UTC);
+        let first = read("23:59:59.500 - a");
+        let (second, third, beside) = (read("[00:00:01] b"), read("00:00:01,250 c"), read("d"));
+        assert_eq!((first.times, first.slack_us, second.slack_us), (Times::Undated, 0, WHOLE_SECOND_US));
+        assert_eq!((second.at.us_since(first.at), third.at.us_since(second.at)), (1_500_000, 250_000));
+        assert_eq!(beside, third);
+        for other in ["23:59", "23:59:61.5", "24:00:00 a", "10:00:05Z", "10:00:05. a", "10:00:0é"] {
+            assert_eq!(time_of_day(other), None, "{other}");
+        }
     }
 }

@@ -1,0 +1,155 @@
+//! What `analyze` does with what was read and judged, once or again and again.
+
+use super::anonymize::anonymizer;
+use super::args::AnalyzeArgs;
+use super::args::Form;
+use super::error::{CliError, IO_FAILED};
+use super::forms::Ending;
+use super::outputs::Outputs;
+use super::{config, inputs, message, what_if};
+use crate::anonymize::Anonymizer;
+use crate::compare::Baseline;
+use crate::config::Config;
+use crate::ingest::{Dialect, Ingested};
+use crate::judge::{Judgement, Options};
+use crate::render::not_judged;
+use crate::report::{Report, build};
+use std::path::Path;
+
+/// What an analysis goes by, checked.
+pub(super) struct Analysis<'a> {
+    pub(super) args: &'a AnalyzeArgs,
+    pub(super) outputs: Outputs,
+    pub(super) options: Options,
+    config: Config,
+    anonymizer: Option<Anonymizer>,
+    baseline: Option<Baseline>,
+}
+
+impl<'a> Analysis<'a> {
+    pub(super) fn new(args: &'a AnalyzeArgs) -> Result<Analysis<'a>, CliError> {
+        let outputs = Outputs::parse(args)?;
+        let config = config::load(&args.config)?;
+        let anonymizer = anonymizer(&args.anonymize)?;
+        let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
+        let rules = config::select(&config, &args.select, &args.ignore)?;
+        let options = config::options(&config, rules, &args.input)?;
+        Ok(Analysis { args, outputs, options, config, anonymizer, baseline })
+    }
+
+    /// What the logs' own words mean.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.config.dialect()
+    }
+
+    /// The report of what was read and judged by `options`, as it is shown, and how the program ends with it. With every
+    /// attempt in memory (`is_whole`), it says what other policies would have done.
+    pub(super) fn report(
+        &self,
+        ingested: &Ingested,
+        judgement: &Judgement<'_>,
+        options: &Options,
+        notice: Option<String>,
+        is_whole: bool,
+    ) -> Result<(Report, Ending), CliError> {
+        let args = self.args;
+        let mut report = build(ingested, judgement, &options.rules);
+        if report.ledger.attempts == 0 {
+            return Err(inputs::nothing_left(ingested, judgement, &options.filter, report.ledger.filtered));
+        }
+        report.notices.extend(notice);
+        report.title.clone_from(&args.title);
+        report.notices.extend(inputs::unmatched(judgement, &options.filter));
+        report.notices.extend(ingested.notes.iter().cloned());
+        config::note(&self.config, options, judgement, &mut report);
+        if is_whole {
+            let question = what_if::question(&self.config, &args.what_if, options.complete);
+            report.counterfactual = what_if::worst(&judgement.fleet, &question)?;
+        }
+        report.notices.extend(what_if::notice(args, &report, is_whole));
+        if let Some(baseline) = &self.baseline {
+            baseline.mark(&mut report);
+        }
+        // What fails is decided before what is shown.
+        let ending = Ending { exit_code: exit_code(&report, args) };
+        report.show_from(args.min_severity.severity());
+        if let Some(anonymizer) = &self.anonymizer {
+            report = anonymizer.report(report);
+        }
+        // Names are those the report shows.
+        report.notices.extend(inputs::unread_of(&report.inputs));
+        Ok((report, ending))
+    }
+
+    /// Writes every output, and complains of what the report does not speak of.
+    pub(super) fn write(&self, ingested: &Ingested, report: &Report, ending: Ending) -> Result<u8, CliError> {
+        let args = self.args;
+        self.outputs.write(ingested, report, &self.options, args, ending, self.anonymizer.as_ref())?;
+        complain_of_rejects(report, args);
+        complain_of_gaps(report, args);
+        if self.outputs.writes(Form::Ndjson) {
+            // Its lines are findings, and this is none.
+            not_judged::sentences(report).iter().for_each(|sentence| message::warning(sentence));
+        }
+        Ok(ending.exit_code)
+    }
+}
+
+/// Whether more lines could not be read than the user allows.
+fn too_many_rejects(report: &Report, args: &AnalyzeArgs) -> bool {
+    report.ledger.rejected as f64 * 100.0 > args.max_rejected * report.ledger.lines as f64
+}
+
+fn complain_of_rejects(report: &Report, args: &AnalyzeArgs) {
+    if too_many_rejects(report, args) {
+        let ledger = &report.ledger;
+        let first = report.rejects.first().map_or(String::new(), |reject| {
+            format!("; the first is {}:{}: {}", reject.file, reject.line, reject.reason)
+        });
+        message::warning(&format!(
+            "{} of {} lines could not be read, more than the {}% that --max-rejected allows: the report speaks of \
+             the others only{first}",
+            ledger.rejected, ledger.lines, args.max_rejected
+        ));
+    }
+}
+
+/// Whether fewer rules had evidence than the user asks for.
+fn too_little_evidence(report: &Report, args: &AnalyzeArgs) -> bool {
+    report.totals.rules_with_evidence.ratio().is_some_and(|ratio| ratio * 100.0 < args.min_evidence)
+}
+
+fn complain_of_gaps(report: &Report, args: &AnalyzeArgs) {
+    if too_little_evidence(report, args) {
+        let rules = report.totals.rules_with_evidence;
+        let fields: Vec<&str> = report.coverage.iter().map(|gap| gap.field).collect();
+        message::warning(&format!(
+            "{} of {} rules had evidence, fewer than the {}% that --min-evidence asks for; the log lacks {}",
+            rules.count,
+            rules.of,
+            args.min_evidence,
+            fields.join(", ")
+        ));
+    }
+}
+
+/// 74 outranks 4, and that 1: what could not be read was not judged either.
+fn exit_code(report: &Report, args: &AnalyzeArgs) -> u8 {
+    if inputs::unread_of(&report.inputs).is_some() {
+        return IO_FAILED;
+    }
+    if too_many_rejects(report, args) || too_little_evidence(report, args) {
+        return 4;
+    }
+    let worst = report.problems.iter().filter(|problem| !problem.known).map(|problem| problem.severity).max();
+    match (worst, args.fail_on.severity()) {
+        (Some(worst), Some(limit)) if worst >= limit => 1,
+        _ => 0,
+    }
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, CliError> {
+    let failed = |reason: String| CliError::Usage(format!("--baseline {}: {reason}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| failed(format!("cannot read it: {error}")))?;
+    Baseline::parse(&text).map_err(failed)
+}

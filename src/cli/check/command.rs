@@ -1,0 +1,95 @@
+//! The command that is checked: its environment, its time, its end.
+
+use super::Ended;
+use crate::cli::error::CliError;
+use std::ffi::OsString;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How often is looked whether the command has ended.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Variables that clients read the address of an API from, and the path they expect behind it.
+const BASE_URLS: [(&str, &str); 10] = [
+    ("ANTHROPIC_BASE_URL", ""),
+    ("ANTHROPIC_API_BASE", ""),
+    ("OPENAI_BASE_URL", "/v1"),
+    ("OPENAI_API_BASE", "/v1"),
+    ("GOOGLE_GEMINI_BASE_URL", ""),
+    ("GEMINI_API_BASE", ""),
+    ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ""),
+    ("ANTHROPIC_BEDROCK_BASE_URL", ""),
+    ("LITELLM_PROXY_API_BASE", ""),
+    ("RETRYLENS_URL", ""),
+];
+
+/// Keys without which clients do not start; the stub asks for none.
+const KEYS: [&str; 4] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"];
+
+/// What the command finds in its environment.
+pub(super) fn variables(url: &str, is_stub: bool, more: &[String]) -> Result<Vec<(String, String)>, CliError> {
+    let mut variables: Vec<(String, String)> =
+        BASE_URLS.iter().map(|(name, path)| ((*name).to_owned(), format!("{url}{path}"))).collect();
+    // A proxy that the environment names is not for loopback.
+    for name in ["NO_PROXY", "no_proxy"] {
+        let before = std::env::var(name).unwrap_or_default();
+        let before = if before.is_empty() { before } else { format!("{before},") };
+        variables.push((name.to_owned(), format!("{before}127.0.0.1,localhost")));
+    }
+    if is_stub {
+        let missing = KEYS.iter().filter(|name| std::env::var_os(name).is_none());
+        variables.extend(missing.map(|name| ((*name).to_owned(), "stub".to_owned())));
+    }
+    for text in more {
+        let (name, value) = text.split_once('=').unwrap_or((text, "{url}"));
+        if name.is_empty() {
+            return Err(CliError::Usage(format!("--env {text}: give NAME or NAME=TEXT")));
+        }
+        variables.push((name.to_owned(), value.replace("{url}", url)));
+    }
+    Ok(variables)
+}
+
+/// Runs the command to its end, for so long at most.
+pub(super) fn run(
+    command: &[OsString],
+    variables: &[(String, String)],
+    timeout: Duration,
+    interrupts: &Receiver<()>,
+) -> Result<Ended, CliError> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(CliError::Usage("--check needs a command after --".to_owned()));
+    };
+    let failed = |reason| CliError::Command { command: program.to_string_lossy().into_owned(), reason };
+    let variables = variables.iter().map(|(name, value)| (name, value));
+    let mut child = Command::new(program).args(arguments).envs(variables).spawn().map_err(failed)?;
+    let deadline = Instant::now() + timeout;
+    loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            return Ok(Ended::Itself(in_words(status)));
+        }
+        match interrupts.recv_timeout(PAUSE) {
+            Ok(()) => return Ok(stop(&mut child, Ended::Interrupted)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
+        }
+        if Instant::now() >= deadline {
+            return Ok(stop(&mut child, Ended::TimedOut));
+        }
+    }
+}
+
+fn stop(child: &mut Child, ended: Ended) -> Ended {
+    // It may have ended meanwhile.
+    let _ = child.kill();
+    let _ = child.wait();
+    ended
+}
+
+fn in_words(status: std::process::ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => status.to_string(),
+    }
+}

@@ -1,0 +1,98 @@
+//! `--check`: a command is run against a server, its retries are judged, and the exit code says how.
+
+mod command;
+mod receipt;
+mod verdict;
+
+use super::args::CheckArgs;
+use super::error::{CliError, IO_FAILED};
+use super::{message, output, server};
+use crate::serve::Server;
+use receipt::Receipt;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+/// The exit code of who was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// A server that is to be checked against.
+pub(super) struct Played {
+    pub(super) server: Server,
+    /// No key is needed, as nothing leaves the machine.
+    pub(super) is_stub: bool,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// By itself; in words.
+    Itself(String),
+    /// It was stopped when its time was over.
+    TimedOut,
+    /// The user wants to end.
+    Interrupted,
+}
+
+/// Starts a server for a scenario, whose records go to a file.
+pub(super) type Start<'s> = &'s dyn Fn(&str, &Path) -> Result<Played, CliError>;
+
+/// Runs the command once for each of `played`: a title, and what `start` is to play.
+pub(super) fn run(
+    args: &CheckArgs,
+    log: Option<&Path>,
+    played: &[(&str, &str)],
+    start: Start<'_>,
+) -> Result<u8, CliError> {
+    let interrupts = server::interrupts();
+    let mut receipts = Vec::new();
+    for (title, text) in played {
+        let file = tempfile::NamedTempFile::new()
+            .map_err(|error| CliError::Output { path: std::env::temp_dir(), reason: error.to_string() })?;
+        let server = start(text, file.path())?;
+        let variables = command::variables(&format!("http://{}", server.server.address()), server.is_stub, &args.env)?;
+        let ended = command::run(&args.command, &variables, Duration::from_secs(args.timeout), &interrupts);
+        let counts = server.server.stop().counts();
+        let ended = ended?;
+        if let Some(log) = log {
+            keep(file.path(), log)?;
+        }
+        if counts.lost > 0 {
+            message::warning(&server::summary(counts, Some(file.path())));
+            return Ok(IO_FAILED);
+        }
+        let is_interrupted = ended == Ended::Interrupted;
+        receipts.push(verdict::judge(title, file.path(), counts.requests, ended, args)?);
+        if is_interrupted {
+            print(args, &receipts)?;
+            return Ok(INTERRUPTED);
+        }
+    }
+    print(args, &receipts)?;
+    if receipts.iter().all(|receipt| receipt.requests == 0) {
+        return Err(CliError::NoAttempts(
+            "no request reached the server: does the command read ANTHROPIC_BASE_URL, OPENAI_BASE_URL, or what --env \
+             sets?"
+                .to_owned(),
+        ));
+    }
+    Ok(u8::from(receipts.iter().any(|receipt| receipt.is_wrong)))
+}
+
+/// Adds the records of one run to the log that the user named.
+fn keep(from: &Path, log: &Path) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| CliError::Output { path: log.to_owned(), reason: error.to_string() };
+    let records = std::fs::read(from).map_err(failed)?;
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(log).map_err(failed)?;
+    file.write_all(&records).map_err(failed)
+}
+
+fn print(args: &CheckArgs, receipts: &[Receipt]) -> Result<(), CliError> {
+    let mut out = output::stdout(super::args::Color::Auto);
+    let written = if args.table || receipts.len() > 1 {
+        receipt::table(receipts, &mut out)
+    } else {
+        receipts.iter().try_for_each(|receipt| receipt::findings(receipt, &mut out))
+    };
+    output::printed(written.and_then(|()| out.flush()))
+}

@@ -1,0 +1,104 @@
+//! What a check prints: three lines a finding, or a table with a row for each run.
+
+use super::Ended;
+use crate::model::Severity;
+use crate::report::Problem;
+use crate::untrusted::{safe, terminal};
+use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
+
+/// Waits shown of one run.
+const WAITS: usize = 5;
+
+/// One run of the command.
+pub(super) struct Receipt {
+    pub(super) title: String,
+    pub(super) requests: u64,
+    pub(super) waits: Waits,
+    pub(super) did: String,
+    pub(super) is_wrong: bool,
+    /// Client and version, as it names itself.
+    pub(super) client: String,
+    pub(super) problems: Vec<Problem>,
+    pub(super) ended: Ended,
+}
+
+/// Seconds between requests.
+pub(super) struct Waits(pub(super) Vec<f64>);
+
+impl Waits {
+    fn shown(&self) -> String {
+        let shown: Vec<String> = self.0.iter().take(WAITS).map(|wait| format!("{wait:.2}")).collect();
+        let more = self.0.len().saturating_sub(WAITS);
+        match (shown.as_slice(), more) {
+            ([], _) => "-".to_owned(),
+            (_, 0) => format!("{} s", shown.join(", ")),
+            _ => format!("{} s and {more} more", shown.join(", ")),
+        }
+    }
+}
+
+impl Receipt {
+    fn is_right(&self) -> &'static str {
+        if self.is_wrong { "WRONG" } else { "right" }
+    }
+
+    /// The rules that speak, the worst first.
+    fn found(&self) -> String {
+        let mut codes: Vec<&str> = self.problems.iter().map(|problem| problem.rule).collect();
+        codes.dedup();
+        codes.join(" ")
+    }
+}
+
+/// The findings of one run, for people.
+pub(super) fn findings(receipt: &Receipt, out: &mut dyn Write) -> io::Result<()> {
+    let ended = match &receipt.ended {
+        Ended::Itself(how) => format!("the command ended with {how}"),
+        Ended::TimedOut => "the command was stopped when its time was over".to_owned(),
+        Ended::Interrupted => "the command was interrupted".to_owned(),
+    };
+    writeln!(out, "\n{}: {} requests, waits {}; {ended}", receipt.is_right(), receipt.requests, receipt.waits.shown())?;
+    receipt.problems.iter().try_for_each(|problem| three_lines(problem, out))
+}
+
+/// Mark, rule and call; the figures; the advice.
+fn three_lines(problem: &Problem, out: &mut dyn Write) -> io::Result<()> {
+    let mark = match problem.severity {
+        Severity::Error => "✗ error",
+        Severity::Warning => "! warning",
+        Severity::Info => "· info",
+    };
+    let named = [problem.provider.as_deref(), problem.model.as_deref(), problem.class];
+    let of: Vec<&str> = named.into_iter().flatten().collect();
+    let of = of.join(" · ");
+    writeln!(out, "\n  {mark} {} {}  {}", problem.rule, problem.name, terminal(&safe(&of)))?;
+    writeln!(out, "    {}", terminal(&safe(&problem.example)))?;
+    writeln!(out, "    fix: {}", terminal(&safe(&problem.fix)))
+}
+
+/// A row for each run.
+pub(super) fn table(receipts: &[Receipt], out: &mut dyn Write) -> io::Result<()> {
+    const HEAD: [&str; 7] = ["scenario", "requests", "waits", "the client", "verdict", "found", "client and version"];
+    let row = |receipt: &Receipt| {
+        let cells = [
+            receipt.title.clone(),
+            receipt.requests.to_string(),
+            receipt.waits.shown(),
+            receipt.did.clone(),
+            receipt.is_right().to_owned(),
+            receipt.found(),
+            receipt.client.clone(),
+        ];
+        cells.map(|cell| terminal(&safe(&cell)).into_owned())
+    };
+    let rows: Vec<[String; 7]> = std::iter::once(HEAD.map(str::to_owned)).chain(receipts.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
+    writeln!(out)?;
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.width())));
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! `retrylens convert`: logs of any format as one native log.
+
+use super::args::{Color, ConvertArgs};
+use super::error::{CliError, IO_FAILED};
+use super::inputs::{self, Reading};
+use super::{config, message, output};
+use crate::ingest::{self, Ingested, Source};
+use crate::model::Ledger;
+use std::io::{self, Write};
+use std::path::Path;
+
+pub(super) fn run(args: &ConvertArgs) -> Result<u8, CliError> {
+    let dialect = config::load(&args.config)?.dialect();
+    let reading = inputs::open(&args.input(), args.verbose, |reading| reading.dialect = dialect)?;
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let mut converted = None;
+    let written = match file {
+        Some(path) => {
+            refuse_input(&reading, path)?;
+            output::write_file(path, |out| packed(path, out, |out| fill(reading, out, &mut converted)))
+        }
+        None => {
+            let mut out = output::stdout(Color::Never);
+            output::printed(fill(reading, &mut out, &mut converted).and_then(|()| out.flush()))
+        }
+    };
+    // Why there is nothing to write comes before what became of the file.
+    let ingested = match converted {
+        Some(Err(error)) => return Err(error),
+        Some(Ok(ingested)) => ingested,
+        None => return written.map(|()| 0),
+    };
+    written?;
+    Ok(ending(&ingested, args, file))
+}
+
+fn refuse_input(reading: &Reading, path: &Path) -> Result<(), CliError> {
+    let is_input = |source: &Source| matches!(source, Source::File(input) if output::is_same(input, path));
+    if reading.sources.iter().any(is_input) {
+        return Err(CliError::Usage(format!("{} is an input: it would be overwritten", path.display())));
+    }
+    Ok(())
+}
+
+/// Writes all attempts to `out`. What was read, or why nothing was, goes to `converted`.
+fn fill(reading: Reading, out: &mut dyn Write, converted: &mut Option<Result<Ingested, CliError>>) -> io::Result<()> {
+    let mut written = Ok(());
+    let read = reading.read(|sources, options, progress| {
+        let (ingested, done) = ingest::convert(sources, options, progress, out)?;
+        written = done;
+        Ok(ingested)
+    });
+    written?;
+    let is_nothing = read.is_err();
+    *converted = Some(read);
+    // Nothing takes the place of a file that is there.
+    if is_nothing { Err(io::Error::other("there is nothing to write")) } else { Ok(()) }
+}
+
+/// Packs what `fill` writes as the ending of the file's name says.
+fn packed(path: &Path, out: &mut dyn Write, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("gz") => {
+            let mut packer = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            fill(&mut packer)?;
+            packer.finish().map(drop)
+        }
+        Some("zst" | "zstd") => {
+            let mut packer = zstd::stream::write::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            fill(&mut packer)?;
+            packer.finish().map(drop)
+        }
+        _ => fill(out),
+    }
+}
+
+/// Says what was written and what not, and how the program ends.
+fn ending(ingested: &Ingested, args: &ConvertArgs, file: Option<&Path>) -> u8 {
+    let ledger = ingested.ledger();
+    if !args.quiet {
+        ingested.notes.iter().for_each(|note| message::warning(note));
+        message::warning(&summary(&ledger, ingested.inputs.len(), file));
+    }
+    if ingested.inputs.iter().any(|input| input.failure.is_some()) {
+        return IO_FAILED;
+    }
+    if ledger.rejected as f64 * 100.0 <= args.max_rejected * ledger.lines as f64 {
+        return 0;
+    }
+    let first = ingested
+        .rejects
+        .first()
+        .map_or(String::new(), |reject| format!("; the first is {}:{}: {}", reject.file, reject.line, reject.reason));
+    message::warning(&format!(
+        "{} of {} lines could not be read, more than the {}% that --max-rejected allows{first}",
+        ledger.rejected, ledger.lines, args.max_rejected
+    ));
+    4
+}
+
+fn summary(ledger: &Ledger, inputs: usize, file: Option<&Path>) -> String {
+    let plural = |count: u64, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
+    let to = file.map_or(String::new(), |path| format!("{}: ", path.display()));
+    format!(
+        "{to}{} written of {}: {} read, {} skipped as no attempts, {} unreadable, {} blank",
+        plural(ledger.attempts, "attempt"),
+        plural(inputs as u64, "input"),
+        plural(ledger.lines, "line"),
+        ledger.skipped,
+        ledger.rejected,
+        ledger.blank
+    )
+}

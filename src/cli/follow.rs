@@ -1,0 +1,179 @@
+//! `analyze --follow`: logs that grow, looked at again and again until an interrupt.
+//!
+//! Of plain logs only what is new is read; every look judges all attempts anew, since a later one may change what an
+//! earlier one meant. Between two looks passes at least as long as the last one took: half a core at most.
+
+use super::analysis::Analysis;
+use super::args::Memory;
+use super::error::CliError;
+use super::judging::{self, Judged, judged};
+use super::{inputs, interrupt, message};
+use crate::ingest::{Following, Growth, Source};
+use crate::judge::{Options, judge};
+use crate::report::{Finding, Problem, ProblemIdentity, Report};
+use crate::untrusted::terminal;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// Findings of one problem that are printed one by one after a look; the others are counted.
+const PRINTED: usize = 3;
+
+pub(super) fn run(analysis: &Analysis<'_>, interval: Duration) -> Result<u8, CliError> {
+    if analysis.args.input.inputs.iter().any(|input| input == "-") {
+        return Err(CliError::Usage(
+            "--follow looks at files again and again, and standard input can be read once: \
+             write it to a file, and follow that"
+                .to_owned(),
+        ));
+    }
+    interrupt::watch_for_end();
+    inputs::start(&analysis.args.input)?;
+    let mut log = Log { analysis, sources: Vec::new(), following: None };
+    let (mut told, mut waits) = (Told::default(), false);
+    let mut pause = Duration::ZERO;
+    while !interrupt::wait_for_end(pause) {
+        let begun = Instant::now();
+        match log.look(&mut told) {
+            Ok(()) => waits = false,
+            // What is not there yet may come; what cannot be written will not.
+            Err(error @ (CliError::NoAttempts(_) | CliError::Unread(_) | CliError::Ingest(_))) => {
+                if !std::mem::replace(&mut waits, true) {
+                    message::warning(&format!("{error}; waiting"));
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        pause = interval.max(begun.elapsed());
+    }
+    log.end()
+}
+
+/// The logs, and what is known of them.
+struct Log<'a> {
+    analysis: &'a Analysis<'a>,
+    sources: Vec<Source>,
+    /// What was read; `None` where all is read at every look.
+    following: Option<Following>,
+}
+
+impl Log<'_> {
+    /// Reads what is new, rewrites the reports and tells what was found.
+    fn look(&mut self, told: &mut Told) -> Result<(), CliError> {
+        // While logs grow, no call is known to be over because they end.
+        let options = Options { complete: false, ..self.analysis.options.clone() };
+        let analysis = self.analysis;
+        let is_new = |growth| growth != Growth::None || told.looks == 0;
+        let (report, ending) = match self.read_on(false)? {
+            Some(growth) if !is_new(growth) => return Ok(()),
+            Some(_) => {
+                let Some(following) = &mut self.following else { return Ok(()) };
+                let ingested = following.so_far()?;
+                if ingested.table.rows.is_empty() {
+                    return Err(CliError::NoAttempts("no attempt so far".to_owned()));
+                }
+                analysis.report(ingested, &judge(&ingested.table, &options), &options, None, true)?
+            }
+            None => {
+                let Judged { ingested, settled, notice, is_whole } = judged(analysis, &options, false)?;
+                let judgement = settled.attach(&ingested.table);
+                analysis.report(&ingested, &judgement, &options, notice, is_whole)?
+            }
+        };
+        analysis.outputs.write_reports(&report, analysis.args, ending)?;
+        told.tell(&report);
+        Ok(())
+    }
+
+    /// Reads what is left, and does what an analysis of the logs as they are now does.
+    fn end(mut self) -> Result<u8, CliError> {
+        let analysis = self.analysis;
+        let following = match self.read_on(true) {
+            Ok(Some(_)) => self.following.take(),
+            // It says why, where nothing can be read.
+            _ => None,
+        };
+        let Some(following) = following else {
+            let Judged { ingested, settled, notice, is_whole } = judged(analysis, &analysis.options, true)?;
+            let judgement = settled.attach(&ingested.table);
+            let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice, is_whole)?;
+            return analysis.write(&ingested, &report, ending);
+        };
+        let ingested = following.finish()?;
+        let judgement = judge(&ingested.table, &analysis.options);
+        let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, None, true)?;
+        drop(judgement);
+        analysis.write(&ingested, &report, ending)
+    }
+
+    /// Reads what is new of the logs, all of it where they are others by now; `None` where they cannot be followed.
+    fn read_on(&mut self, to_end: bool) -> Result<Option<Growth>, CliError> {
+        let args = self.analysis.args;
+        let (_, sources) = inputs::reports_and_logs(&args.input.inputs)?;
+        let failed = |error: std::io::Error| CliError::Unread(format!("the logs cannot be followed: {error}"));
+        if args.memory == Memory::Bounded {
+            return Ok(None);
+        }
+        let progress = |bytes| interrupt::note_read(bytes);
+        if let Some(following) = self.following.as_mut().filter(|_| sources == self.sources) {
+            match following.read_on(to_end, &progress).map_err(failed)? {
+                Growth::Replaced => message::warning("a log was replaced, or shows another format: all are read anew"),
+                growth => return Ok(Some(growth)),
+            }
+        }
+        let how = inputs::options(&args.input, |reading| judging::how(self.analysis, reading));
+        self.following = Following::new(&sources, &how).map_err(failed)?;
+        self.sources = sources;
+        let Some(following) = &mut self.following else { return Ok(None) };
+        following.read_on(to_end, &progress).map_err(failed)?;
+        Ok(Some(Growth::Replaced))
+    }
+}
+
+/// What was printed so far.
+#[derive(Default)]
+struct Told {
+    looks: u64,
+    findings: HashSet<String>,
+    /// Findings of each problem that were printed or counted.
+    counts: HashMap<String, u64>,
+}
+
+impl Told {
+    /// Prints the findings that are new: a few of each problem, and how many there are beside.
+    fn tell(&mut self, report: &Report) {
+        self.looks += 1;
+        let mut kept: HashMap<ProblemIdentity<'_>, Vec<&Finding>> = HashMap::new();
+        report.findings.iter().for_each(|finding| kept.entry(finding.problem_key()).or_default().push(finding));
+        for problem in &report.problems {
+            let known = self.counts.insert(format!("{:?}", problem.key()), problem.count).unwrap_or(0);
+            let grown = problem.count.saturating_sub(known) as usize;
+            let mut new = kept.remove(&problem.key()).unwrap_or_default();
+            new.retain(|finding| self.findings.insert(identity(finding)));
+            new.truncate(PRINTED.min(grown));
+            new.iter().for_each(|finding| message::warning(&sentence(problem, &told(finding))));
+            if grown > new.len() {
+                let more = format!("{} more, {} in all", grown - new.len(), problem.count);
+                message::warning(&sentence(problem, &more));
+            }
+        }
+    }
+}
+
+/// What stays the same of a finding while the log grows: its figures may change.
+fn identity(finding: &Finding) -> String {
+    let first = finding.call.as_ref().and_then(|_| finding.attempts.first()).map(|first| (&first.file, first.line));
+    format!("{:?} {:?} {:?} {first:?}", finding.problem_key(), finding.run_id, finding.call_id)
+}
+
+/// "error RL101 spend-cap-retried, anthropic, claude-5: ...".
+fn sentence(problem: &Problem, what: &str) -> String {
+    let names = [problem.provider.as_deref(), problem.model.as_deref()];
+    let names: String = names.into_iter().flatten().map(|name| format!(", {name}")).collect();
+    let line = format!("{} {} {}{names}: {what}", problem.severity.name(), problem.rule, problem.name);
+    terminal(&line).into_owned()
+}
+
+fn told(finding: &Finding) -> String {
+    let place = finding.attempts.first().map(|first| format!(" ({}:{})", first.file, first.line));
+    format!("{}{}", finding.message, place.unwrap_or_default())
+}

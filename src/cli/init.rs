@@ -1,0 +1,66 @@
+//! `retrylens config init`: a commented configuration for a log.
+
+use super::args::InitArgs;
+use super::error::CliError;
+use super::{inputs, message, output};
+use crate::config;
+use crate::ingest;
+use crate::judge::{Options, judge};
+use crate::render::{json, starter};
+use crate::report::{Report, build};
+use crate::rules::CATALOGUE;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The schema beside the file; hidden, so that it is no log to those who search the folder.
+const SCHEMA: &str = ".retrylens.schema.json";
+
+pub(super) fn run(args: &InitArgs) -> Result<u8, CliError> {
+    let path = &args.output;
+    let is_stdout = path == Path::new("-");
+    if !is_stdout && !args.force && path.exists() {
+        return Err(CliError::Usage(format!("{} is there already: --force replaces it", path.display())));
+    }
+    let log = if args.input.inputs.is_empty() { Log::default() } else { look(args)? };
+    let facts = starter::Facts { report: log.report.as_ref(), unknown_keys: &log.unknown_keys };
+    if is_stdout {
+        output::printed(io::stdout().lock().write_all(starter::config(&facts, None).as_bytes()))?;
+        return Ok(0);
+    }
+    let schema = path.with_file_name(SCHEMA);
+    output::write_file(&schema, |out| json::pretty(&config::schema(), out))?;
+    output::write_file(path, |out| out.write_all(starter::config(&facts, Some(SCHEMA)).as_bytes()))?;
+    message::warning(&format!("wrote {}, and {} for editors", path.display(), schema.display()));
+    Ok(0)
+}
+
+/// What was learnt of the logs.
+#[derive(Default)]
+struct Log {
+    report: Option<Report>,
+    unknown_keys: Vec<(String, &'static str)>,
+}
+
+fn look(args: &InitArgs) -> Result<Log, CliError> {
+    inputs::start(&args.input)?;
+    let mut unknown_keys = Vec::new();
+    let read = inputs::open(&args.input, false, |_| {})?.read(|sources, how, progress| {
+        let ingested = ingest::read(sources, how, progress)?;
+        unknown_keys.clone_from(&ingested.unknown_keys);
+        Ok(ingested)
+    });
+    let ingested = match read {
+        // The file is what makes such a log readable.
+        Err(CliError::NoAttempts(_)) if !unknown_keys.is_empty() => return Ok(Log { report: None, unknown_keys }),
+        read => read?,
+    };
+    let filter = inputs::filter(&args.input)?;
+    let options =
+        Options { complete: args.input.complete, filter, rules: CATALOGUE.iter().collect(), ..Options::default() };
+    let judgement = judge(&ingested.table, &options);
+    let report = build(&ingested, &judgement, &options.rules);
+    if report.ledger.attempts == 0 {
+        return Err(inputs::nothing_left(&ingested, &judgement, &options.filter, report.ledger.filtered));
+    }
+    Ok(Log { report: Some(report), unknown_keys })
+}

@@ -1,0 +1,80 @@
+//! What `stub` and `record` share: they listen, say so, and end in order.
+
+use super::args::ListenArgs;
+use super::error::{CliError, IO_FAILED};
+use super::message;
+use crate::model::units::thousands;
+use crate::serve::{Counts, Log, Server};
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+/// The port of both, unless the user says otherwise.
+const PORT: u16 = 8529;
+
+/// Interrupts and requests to end, from here on.
+pub(super) fn interrupts() -> Receiver<()> {
+    let (sender, receiver) = channel();
+    // Where no handler can be set, an interrupt ends the program as it always did.
+    let _ = ctrlc::set_handler(move || _ = sender.send(()));
+    receiver
+}
+
+/// Where to listen. `is_check`: nobody has to know the port beforehand.
+pub(super) fn address(listen: &ListenArgs, is_check: bool) -> SocketAddr {
+    if !listen.host.is_loopback() {
+        message::warning(&format!(
+            "{} is not loopback: whoever reaches this address can send requests, and nothing is encrypted on the way",
+            listen.host
+        ));
+    }
+    SocketAddr::new(listen.host, listen.port.unwrap_or(if is_check { 0 } else { PORT }))
+}
+
+/// Opens the log of a server that `listen` names the run of.
+pub(super) fn open_log(
+    path: Option<&Path>,
+    listen: &ListenArgs,
+    what: &str,
+    keep_recent: bool,
+) -> Result<Arc<Log>, CliError> {
+    let run = listen.run.clone().unwrap_or_else(|| format!("{what}-{}", super::args::now()));
+    let failed = |error: io::Error| CliError::Output {
+        path: path.unwrap_or(Path::new("")).to_owned(),
+        reason: error.to_string(),
+    };
+    Log::open(path, &run, keep_recent, message::warning).map(Arc::new).map_err(failed)
+}
+
+/// Says where the server is, waits for an interrupt, and ends it.
+pub(super) fn until_interrupted(server: Server, log: Option<&Path>) -> Result<u8, CliError> {
+    let interrupts = interrupts();
+    let said = writeln!(io::stdout(), "listening on http://{}", server.address()).and_then(|()| io::stdout().flush());
+    super::output::printed(said)?;
+    // An error means that no handler could be set.
+    let _ = interrupts.recv();
+    let counts = server.stop().counts();
+    message::warning(&summary(counts, log));
+    Ok(if counts.lost > 0 { IO_FAILED } else { 0 })
+}
+
+/// What became of the requests, in a sentence.
+pub(super) fn summary(counts: Counts, log: Option<&Path>) -> String {
+    let Counts { requests, ended, written, lost, refused } = counts;
+    let mut text = format!("{} requests", thousands(requests));
+    if ended < requests {
+        text.push_str(&format!(", {} of them ended", thousands(ended)));
+    }
+    if refused > 0 {
+        text.push_str(&format!(", {} others turned away", thousands(refused)));
+    }
+    if let Some(log) = log {
+        text.push_str(&format!("; {} records in {}", thousands(written), log.display()));
+    }
+    if lost > 0 {
+        text.push_str(&format!("; {} records could not be written", thousands(lost)));
+    }
+    text
+}

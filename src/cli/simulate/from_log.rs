@@ -1,0 +1,68 @@
+//! `retrylens simulate --from-log`: an incident of a log under other policies.
+
+use super::super::args::{InputArgs, PageForm, SimulateArgs};
+use super::super::error::CliError;
+use super::super::pages::{PageRequest, Pages};
+use super::super::{charts, config as settings, inputs, what_if};
+use crate::config::Config;
+use crate::ingest;
+use crate::judge::judge;
+use crate::render::{charts as drawn, html, json, markdown, text};
+use crate::simulate::{Counterfactual, Question, replay};
+use std::io::Write;
+
+pub(super) fn run(args: &SimulateArgs, config: &Config, pages: &Pages<'_>) -> Result<u8, CliError> {
+    let told = told(args, config)?;
+    let subject = args.from_log.join(", ");
+    pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
+        PageForm::Text => text::what_if(&told, &subject, &request.text, out),
+        PageForm::Json => json::pretty(&told, out),
+        PageForm::Markdown => markdown::what_if(&told, &subject, out),
+        PageForm::Html => html::what_if(&told, &subject, out),
+    })?;
+    if let Some(folder) = &args.charts {
+        charts::write(folder, &drawn::what_if(&told))?;
+    }
+    Ok(0)
+}
+
+fn told(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError> {
+    let input = InputArgs { inputs: args.from_log.clone(), reading: args.reading.clone() };
+    let reading = inputs::open(&input, args.page.verbose, |reading| reading.dialect = config.dialect())?;
+    let ingested = reading.read(ingest::read)?;
+    let options = settings::options(config, Vec::new(), &input)?;
+    let judgement = judge(&ingested.table, &options);
+    let all = what_if::incidents(&judgement.fleet);
+    let found = match args.incident {
+        Some(number) => all.get(number as usize - 1),
+        None => all.iter().rev().max_by_key(|(_, failed)| *failed),
+    };
+    let Some((incident, _)) = found else { return Err(no_incident(args, all.len())) };
+    let question = Question {
+        attempts: args.attempts.first().copied(),
+        base_s: args.base,
+        cap_s: args.cap,
+        ..what_if::question(config, &args.policy, options.complete)
+    };
+    replay(&ingested.table, incident, &question).map_err(what_if::usage)?.ok_or_else(|| {
+        CliError::NoAttempts(
+            "no call of this incident can be followed, or its failures are none that waiting heals: there is nothing to \
+             replay"
+                .to_owned(),
+        )
+    })
+}
+
+fn no_incident(args: &SimulateArgs, all: usize) -> CliError {
+    let place = args.from_log.join(", ");
+    CliError::NoAttempts(match (args.incident, all) {
+        (_, 0) => format!(
+            "no incident in {place}: failures of one class that come together, across runs or calls, are needed to replay \
+             policies on"
+        ),
+        (Some(number), 1) => format!("no incident {number} in {place}: there is one, number 1"),
+        (number, all) => {
+            format!("no incident {} in {place}: there are {all}, numbered from 1", number.unwrap_or_default())
+        }
+    })
+}

@@ -1,0 +1,245 @@
+//! Plain files that grow: what was read stays, and only the whole lines behind it are read.
+
+use super::books::Merger;
+use super::error::IngestError;
+use super::ingested::Ingested;
+use super::limits::{BATCH, FRONT};
+use super::open::Plan;
+use super::options::{Options, Progress};
+use super::piece::Piece;
+use super::reader;
+use super::source::Source;
+use rayon::prelude::*;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Bytes looked at in one go for the end of the last whole line.
+const TAIL: u64 = 1 << 16;
+
+/// Inputs that are read on whenever they have grown.
+pub struct Following {
+    files: Vec<Followed>,
+    merger: Merger,
+    options: Options,
+}
+
+/// One of them.
+struct Followed {
+    path: PathBuf,
+    id: FileId,
+    /// Bytes read so far: whole lines.
+    read: u64,
+    /// How it is read, and by how many bytes of its front that was told.
+    plan: Option<Arc<Plan>>,
+    front: u64,
+}
+
+/// What became of the inputs since they were looked at last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// They are as they were.
+    None,
+    /// Lines came behind those known, and were read.
+    Appended,
+    /// One is another file by now, is shorter, or is to be read in another way: all must be read anew.
+    Replaced,
+}
+
+/// What tells a file from another that took its name.
+type FileId = (u64, u64);
+
+impl Following {
+    /// Gets ready to read `sources`; `None` where one of them can be read from front to back only: packed or piped, one
+    /// document, or in a format whose lines depend on those before.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn new(sources: &[Source], options: &Options) -> io::Result<Option<Following>> {
+        let mut following = Following { files: Vec::new(), merger: Merger::new(), options: options.clone() };
+        for source in sources {
+            let Source::File(path) = source else { return Ok(None) };
+            let reader::Bytes::Plain(_) = reader::open(path)? else { return Ok(None) };
+            let front = reader::front_of_file(path, FRONT)?;
+            if !front.is_empty() && !Plan::of(&front, &options.habits()).is_side_by_side() {
+                return Ok(None);
+            }
+            following.merger.open(source);
+            let id = id(&path.metadata()?);
+            following.files.push(Followed { path: path.clone(), id, read: 0, plan: None, front: 0 });
+        }
+        Ok(Some(following))
+    }
+
+    /// Reads what came behind what is known: whole lines, and with `to_end` what stands behind the last newline too, after
+    /// which nothing may be read any more.
+    ///
+    /// # Errors
+    /// When a file cannot be looked at.
+    pub fn read_on(&mut self, to_end: bool, progress: Progress<'_>) -> io::Result<Growth> {
+        let mut growth = Growth::None;
+        for file in 0..self.files.len() {
+            let followed = &mut self.files[file];
+            let metadata = followed.path.metadata()?;
+            if id(&metadata) != followed.id || metadata.len() < followed.read {
+                return Ok(Growth::Replaced);
+            }
+            let end = if to_end { metadata.len() } else { whole_lines(followed, metadata.len())? };
+            if end == followed.read {
+                continue;
+            }
+            if !self.plan(file, end)? {
+                return Ok(Growth::Replaced);
+            }
+            self.read(file, end, progress);
+            growth = Growth::Appended;
+        }
+        Ok(growth)
+    }
+
+    /// What was read so far, but for the texts of rejected lines.
+    ///
+    /// # Errors
+    /// When no input could be read.
+    pub fn so_far(&mut self) -> Result<&Ingested, IngestError> {
+        self.merger.books.sum_up()?;
+        Ok(&self.merger.books.out)
+    }
+
+    /// Everything that was read.
+    ///
+    /// # Errors
+    /// When no input could be read.
+    pub fn finish(self) -> Result<Ingested, IngestError> {
+        self.merger.finish()
+    }
+
+    /// Sees to it that the plan of a file is that of its first `end` bytes; whether what was read of it can stay.
+    fn plan(&mut self, file: usize, end: u64) -> io::Result<bool> {
+        let followed = &mut self.files[file];
+        let known = end.min(FRONT as u64);
+        if followed.plan.is_some() && followed.front == known {
+            return Ok(true);
+        }
+        let front = reader::front_of_file(&followed.path, known as usize)?;
+        // It was empty, and turns out to be packed.
+        if !reader::is_plain(&front) {
+            return Ok(false);
+        }
+        let plan = Plan::of(&front, &self.options.habits());
+        let stays = plan.is_side_by_side() && followed.plan.as_ref().is_none_or(|before| before.reads_like(&plan));
+        let books = &mut self.merger.books;
+        books.forget_plan(file as u32);
+        books.read_by(file as u32, &plan);
+        (followed.plan, followed.front) = (Some(Arc::new(plan)), known);
+        Ok(stays)
+    }
+
+    fn read(&mut self, file: usize, end: u64, progress: Progress<'_>) {
+        let followed = &mut self.files[file];
+        let Some(plan) = followed.plan.clone() else { return };
+        let window = self.options.window.max(1);
+        let starts: Vec<u64> = (followed.read..end).step_by(window as usize).collect();
+        for starts in starts.chunks(BATCH.0 as usize) {
+            let piece = |start: &u64| {
+                let (start, end) = (*start, (start + window).min(end));
+                let path = &followed.path;
+                let piece = Piece::Window { path, file: file as u32, start, end, plan: Arc::clone(&plan) };
+                piece.parse(&self.merger.streams, &self.options, progress)
+            };
+            let chunks: Vec<_> = starts.par_iter().map(piece).collect();
+            self.merger.books.pending.extend(chunks);
+            self.merger.books.settle();
+        }
+        followed.read = end;
+    }
+}
+
+/// Where the last whole line ends of a file of `length` bytes.
+fn whole_lines(followed: &Followed, length: u64) -> io::Result<u64> {
+    let mut file = File::open(&followed.path)?;
+    let mut end = length;
+    let mut buffer = Vec::new();
+    while end > followed.read {
+        let start = end.saturating_sub(TAIL).max(followed.read);
+        buffer.clear();
+        file.seek(SeekFrom::Start(start))?;
+        file.by_ref().take(end - start).read_to_end(&mut buffer)?;
+        if let Some(newline) = memchr::memrchr(b'\n', &buffer) {
+            return Ok(start + newline as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(followed.read)
+}
+
+#[cfg(unix)]
+fn id(metadata: &Metadata) -> FileId {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+/// Elsewhere a file that took the name of another is known by its length alone.
+#[cfg(not(unix))]
+fn id(_: &Metadata) -> FileId {
+    (0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::io::Write;
+
+    const LINE: &str = r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","status":200}"#;
+
+    fn grow(path: &std::path::Path, text: &str) {
+        File::options().append(true).create(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn following(path: &std::path::Path) -> Option<Following> {
+        Following::new(&[Source::File(path.to_owned())], &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn only_whole_lines_are_read_and_each_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        grow(&path, "");
+        let mut log = following(&path).unwrap();
+        let mut step = |text: &str, to_end: bool| {
+            grow(&path, text);
+            let growth = log.read_on(to_end, &|_| {}).unwrap();
+            (growth, log.so_far().unwrap().table.rows.len())
+        };
+        assert_eq!(step("", false), (Growth::None, 0));
+        assert_eq!(step(&LINE[..20], false), (Growth::None, 0));
+        assert_eq!(step(&format!("{}\n{LINE}", &LINE[20..]), false), (Growth::Appended, 1));
+        assert_eq!(step(&format!("\n{LINE}\n"), false), (Growth::Appended, 3));
+        assert_eq!(step("", false), (Growth::None, 3));
+        assert_eq!(step(LINE, true), (Growth::Appended, 4));
+        let lines: Vec<u32> = log.finish().unwrap().table.rows.iter().map(|row| row.line).collect();
+        assert_eq!(lines, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn another_file_of_the_name_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        grow(&path, &format!("{LINE}\n{LINE}\n"));
+        let mut log = following(&path).unwrap();
+        assert_eq!(log.read_on(false, &|_| {}).unwrap(), Growth::Appended);
+        std::fs::write(&path, format!("{LINE}\n")).unwrap();
+        assert_eq!(log.read_on(false, &|_| {}).unwrap(), Growth::Replaced);
+    }
+
+    #[test]
+    fn what_must_be_read_from_its_front_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("list.json");
+        grow(&list, &format!("[\n{LINE},\n{LINE}\n]\n"));
+        assert!(following(&list).is_none());
+        assert!(Following::new(&[Source::Stdin], &Options::default()).unwrap().is_none());
+    }
+}

@@ -1,0 +1,98 @@
+//! Kong's logging plugins: one object a request, with each try at an upstream server.
+//!
+//! Source: the Kong Gateway documentation of the plugins HTTP Log, File Log and AI Proxy.
+
+use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::model_api;
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::record::{Field, Record};
+use crate::ingest::sink::Sink;
+use std::borrow::Cow;
+
+/// Requests that Kong passed on to a model API.
+pub(in crate::ingest) struct Kong;
+
+impl Format for Kong {
+    fn name(&self) -> &'static str {
+        "kong"
+    }
+
+    fn description(&self) -> &'static str {
+        "Requests as the logging plugins of Kong write them, AI Proxy or not."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "`latencies`, `tries`, `request` and `started_at` in one object"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        told_by_members(head, "\"latencies\"", is_request)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ObjectDecoder(take))
+    }
+}
+
+fn is_request(members: &Members<'_>) -> bool {
+    members.has_all(&["latencies", "request", "started_at", "tries"])
+}
+
+fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    let (request, response, ai) = (line.object("request"), line.object("response"), ai_of(line));
+    let path = line.words("upstream_uri").filter(|path| model_api::is_request(path)).or_else(|| request.words("uri"));
+    let asks_model = !ai.is_empty() || path.as_deref().is_some_and(model_api::is_request);
+    if !is_request(line) || !asks_model {
+        return sink.noise();
+    }
+    let tries = line.objects("tries");
+    let ended = line.number("started_at").zip(line.object("latencies").number("request")).map(|(start, ms)| start + ms);
+    let id = response.object("headers").words("x-kong-request-id").or_else(|| request.words("id"));
+    // A server that failed, or that was left for the next.
+    let lost = tries.iter().filter(|one| one.has("state")).count().min(tries.len().saturating_sub(1));
+    for (nth, one) in tries.iter().take(lost).enumerate() {
+        let mut record = record_of(&path, &ai, id.as_deref());
+        record.success = Some(false);
+        record.put(Field::Status, one.scalar("code"));
+        record.put(Field::StartedAt, one.scalar("balancer_start"));
+        record.put(Field::EndedAt, tries[nth + 1].scalar("balancer_start"));
+        record.put(Field::Number, nth as i64 + 1);
+        sink.record(&record, raw, Position { record: nth as u32, ..at });
+    }
+    let mut record = record_of(&path, &ai, id.as_deref());
+    let last = tries.last().filter(|_| lost > 0);
+    record.put(Field::StartedAt, last.map_or_else(|| line.scalar("started_at"), |last| last.scalar("balancer_start")));
+    record.put(Field::EndedAt, ended);
+    record.put(Field::Number, (lost > 0).then_some(lost as i64 + 1));
+    record.put(Field::Status, response.scalar("status"));
+    // Of a server that failed, nothing was used.
+    ai.object("usage").put(
+        &mut record,
+        &[("prompt_tokens", Field::InputTokens), ("completion_tokens", Field::OutputTokens), ("cost", Field::CostUsd)],
+    );
+    let headers = response.object_text("headers");
+    if headers.starts_with('{') {
+        record.put_headers(&headers);
+    }
+    sink.record(&record, raw, Position { record: lost as u32, ..at });
+}
+
+/// What AI Proxy says: below `ai.proxy`, or below the name of another plugin of its family.
+fn ai_of<'t>(line: &Members<'t>) -> Members<'t> {
+    let ai = line.object("ai");
+    let named =
+        ["proxy", "ai-proxy", "ai-proxy-advanced"].iter().map(|name| ai.object(name)).find(|one| !one.is_empty());
+    named.unwrap_or(ai)
+}
+
+fn record_of<'t>(path: &Option<Cow<'t, str>>, ai: &Members<'t>, id: Option<&str>) -> Record<'t> {
+    let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
+    ai.object("meta").put(&mut record, &[("provider_name", Field::Provider), ("request_model", Field::Model)]);
+    record.put(Field::CallId, id.map(str::to_owned));
+    if let Some(path) = path {
+        model_api::put_url(&mut record, path.clone());
+    }
+    record
+}

@@ -1,0 +1,244 @@
+//! Lines of LiteLLM's log, and what their messages say.
+
+use crate::ingest::ansi;
+use crate::ingest::formats::json_objects::Members;
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Who writes the lines, as the logger is called.
+const LOGGERS: [&str; 5] = ["LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "uvicorn.access", "uvicorn.error"];
+
+/// A line of a logger of LiteLLM.
+#[derive(Debug)]
+pub(super) struct Line<'l> {
+    /// Which of several handlers wrote it: the same message by two of them is one.
+    pub(super) style: u8,
+    pub(super) message: Cow<'l, str>,
+    /// Of a JSON line.
+    pub(super) members: Members<'l>,
+}
+
+/// `18:10:38 - LiteLLM:DEBUG: utils.py:600 - `, `[2026-11-29 18:10:38 - LiteLLM:600 - DEBUG] `,
+/// `2026-11-30 18:32:37,242 - LiteLLM Router - INFO - `, `DEBUG:LiteLLM:`, `LiteLLM: `
+/// Sources: litellm/_logging.py; openai-python, _utils/_logs.py; the defaults of Python's logging.
+static FRONT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:[^\n]{0,48}?\bLiteLLM(?: Router| Proxy)?(?:(:[A-Z]+: [\w.]+:\d+ - )|(:\d+ - [A-Z]+\] )|( - [A-Z]+ - ))|(?:[A-Z]+:)?LiteLLM(?: Router| Proxy)?(:))",
+    )
+    .ok()
+});
+/// `127.0.0.1:55142 - "POST /v1/chat/completions HTTP/1.1" 200`, as uvicorn writes it.
+static ACCESS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"[\w.:\[\]]+:\d+ - "POST (\S+) HTTP/[\d.]+" (\d{3})\b"#).ok());
+/// `Server error '529 ' for url 'https://..'`, as httpx raises it.
+static STATUS_ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?:Server error|Client error|Redirect response) '(\d{3}) [^']{0,80}' for url '([^']+)'").ok()
+});
+/// `LiteLLM Retried: 2 times`
+static RETRIED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"LiteLLM Retried: (\d{1,4}) times").ok());
+/// `model group 'gpt' failed`
+static GROUP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"model group '([^']{1,200})' failed").ok());
+
+/// Reads the front of a line; `None` where none of these loggers wrote it.
+pub(super) fn line(line: &str) -> Option<Line<'_>> {
+    if line.starts_with('{') {
+        let members = Members::of(line).ok()?;
+        let component = members.words("component")?;
+        if !LOGGERS.contains(&&*component) || !members.has_all(&["message", "level"]) {
+            return None;
+        }
+        let message = Cow::Owned(ansi::without(&members.words("message")?).into_owned());
+        return Some(Line { style: 0, message, members });
+    }
+    if let Some(found) = FRONT.as_ref()?.captures(line) {
+        let style = (1..5).find(|at| found.get(*at).is_some())? as u8;
+        let message = Cow::Borrowed(line.get(found.get(0)?.end()..)?);
+        return Some(Line { style, message, members: Members::default() });
+    }
+    let access = line.contains("POST ") && ACCESS.as_ref()?.is_match(line);
+    access.then(|| Line { style: 5, message: Cow::Borrowed(line), members: Members::default() })
+}
+
+/// What a message, or a line of one, says.
+#[derive(Debug, PartialEq)]
+pub(super) enum Message<'m> {
+    /// The model that is asked next, and who offers it.
+    Model { model: &'m str, provider: &'m str },
+    /// How often an SDK beneath may send again.
+    MaxRetries(i64),
+    /// A request goes out; its URL follows.
+    Sent,
+    /// The URL of the request that goes out.
+    Url(&'m str),
+    /// What came back follows.
+    Answer,
+    /// The request was refused.
+    Refused { status: i64, url: &'m str, words: &'m str },
+    /// It was answered.
+    Answered,
+    /// It failed, or it succeeded; nothing is said of how.
+    Ended { ok: bool },
+    /// The router is through with a request.
+    Routed { model: &'m str, error: Option<&'m str>, status: &'m str },
+    /// The proxy gives up.
+    GaveUp { call: &'m str, model: Option<&'m str>, retries: Option<i64>, error: &'m str },
+    /// The proxy answered its client.
+    Access { path: &'m str, status: i64 },
+}
+
+/// Reads a line of a message. `is_answer`: what came back stands here.
+pub(super) fn read(text: &str, is_answer: bool) -> Option<Message<'_>> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    if text == "POST Request Sent from LiteLLM:" {
+        return Some(Message::Sent);
+    }
+    if text == "RAW RESPONSE:" {
+        return Some(Message::Answer);
+    }
+    if is_answer && let Some(message) = answer(text) {
+        return Some(message);
+    }
+    if let Some(url) = text.strip_suffix(" \\").filter(|url| url.starts_with("http")) {
+        return Some(Message::Url(url));
+    }
+    if let Some(rest) = text.strip_prefix("LiteLLM completion() model= ") {
+        let (model, provider) = rest.split_once("; provider = ")?;
+        return Some(Message::Model { model, provider });
+    }
+    if text.contains("Non-Default params passed to completion()") {
+        return number_behind(text, "'max_retries': ").map(Message::MaxRetries);
+    }
+    if let Some(status) = text.strip_prefix("status_code: ").and_then(|status| status.parse().ok()) {
+        return Some(Message::Refused { status, url: "", words: "" });
+    }
+    if text.starts_with("Logging Details") {
+        let ok = text.contains("Success Call");
+        let failed = text.contains("logger_fn - ") || text.contains("Failure Call");
+        return (ok || failed).then_some(Message::Ended { ok });
+    }
+    routed(text).or_else(|| gave_up(text)).or_else(|| access(text))
+}
+
+/// What came back: a refusal in the words of httpx or of an SDK, or a body.
+fn answer(text: &str) -> Option<Message<'_>> {
+    if let Some(found) = STATUS_ERROR.as_ref()?.captures(text) {
+        let status = found.get(1)?.as_str().parse().ok()?;
+        return Some(Message::Refused { status, url: found.get(2)?.as_str(), words: "" });
+    }
+    if let Some(rest) = text.strip_prefix("Error code: ") {
+        let (status, words) = rest.split_once(" - ").unwrap_or((rest, ""));
+        return Some(Message::Refused { status: status.parse().ok()?, url: "", words });
+    }
+    let is_body = ["{\"", "{'", "ModelResponse(", "ChatCompletion("].iter().any(|front| text.starts_with(front));
+    is_body.then_some(Message::Answered)
+}
+
+/// `litellm.acompletion(model=NAME) 200 OK`, or `.. Exception TEXT`; and a fallback that failed.
+fn routed(text: &str) -> Option<Message<'_>> {
+    if let Some(rest) = text.strip_prefix("Fallback attempt failed for model ") {
+        let (model, error) = rest.split_once(": ")?;
+        return Some(Message::Routed { model, error: Some(error), status: "" });
+    }
+    let (function, rest) = text.strip_prefix("litellm.")?.split_once("(model=")?;
+    let (model, ending) = rest.split_once(')')?;
+    let is_name = function.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let ending = ending.trim();
+    let error = ending.strip_prefix("Exception ");
+    let status = ending.strip_suffix(" OK").unwrap_or_default();
+    (is_name && (error.is_some() || !status.is_empty())).then_some(Message::Routed { model, error, status })
+}
+
+fn gave_up(text: &str) -> Option<Message<'_>> {
+    let (_, rest) = text.split_once("Exception occured - ")?;
+    let (call, error) = match rest.strip_prefix("litellm_call_id=") {
+        Some(rest) => rest.split_once(" - ")?,
+        None => ("", rest),
+    };
+    let group = GROUP.as_ref()?.captures(error).and_then(|found| found.get(1)).map(|name| name.as_str());
+    let retries = RETRIED.as_ref()?.captures(error).and_then(|found| found.get(1)?.as_str().parse().ok());
+    Some(Message::GaveUp { call, model: group, retries, error })
+}
+
+fn access(text: &str) -> Option<Message<'_>> {
+    let found = ACCESS.as_ref()?.captures(text)?;
+    let (path, status) = (found.get(1)?.as_str(), found.get(2)?.as_str().parse().ok()?);
+    Some(Message::Access { path, status })
+}
+
+fn number_behind(text: &str, mark: &str) -> Option<i64> {
+    let rest = &text[text.find(mark)? + mark.len()..];
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn fronts_of_every_handler() {
+        for (text, style, message) in [
+            ("18:10:38 - LiteLLM:DEBUG: utils.py:600 - words", 1, "words"),
+            ("18:10:38 - LiteLLM Router:INFO: router.py:60 - words", 1, "words"),
+            ("[2026-03-02 18:10:38 - LiteLLM:600 - DEBUG] words", 2, "words"),
+            ("2026-03-02 18:10:38,123 - LiteLLM Proxy - ERROR - words", 3, "words"),
+            ("DEBUG:LiteLLM:words", 4, "words"),
+            (r#"{"message":"words","level":"INFO","component":"LiteLLM"}"#, 0, "words"),
+        ] {
+            let read = line(text).unwrap();
+            assert_eq!((read.style, &*read.message), (style, message), "{text}");
+        }
+        assert!(line(r#"INFO:     10.0.0.1:5 - "POST /v1/messages HTTP/1.1" 200 OK"#).is_some());
+        for other in
+            ["2026-03-02 app - INFO - LiteLLM is fine", "LiteLLM", r#"{"message":"a","level":"b"}"#, "10 - words"]
+        {
+            assert!(line(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_messages_say() {
+        for (text, expected) in [
+            ("POST Request Sent from LiteLLM:", Some(Message::Sent)),
+            ("http://a/v1/messages \\", Some(Message::Url("http://a/v1/messages"))),
+            ("LiteLLM completion() model= m; provider = p", Some(Message::Model { model: "m", provider: "p" })),
+            ("LiteLLM: Non-Default params passed to completion() {'max_retries': 2}", Some(Message::MaxRetries(2))),
+            ("Logging Details LiteLLM-Failure Call: []", Some(Message::Ended { ok: false })),
+            ("Logging Details LiteLLM-Success Call: x", Some(Message::Ended { ok: true })),
+            (
+                "litellm.acompletion(model=a/m) 200 OK",
+                Some(Message::Routed { model: "a/m", error: None, status: "200" }),
+            ),
+            (
+                "litellm.acompletion(model=m) Exception litellm.Timeout: slow",
+                Some(Message::Routed { model: "m", error: Some("litellm.Timeout: slow"), status: "" }),
+            ),
+            ("litellm.acompletion(model=m) started", None),
+            (
+                r#"10.0.0.1:5 - "POST /v1/messages HTTP/1.1" 429"#,
+                Some(Message::Access { path: "/v1/messages", status: 429 }),
+            ),
+            ("Retrying request with num_retries: 2", None),
+        ] {
+            assert_eq!(read(text, false), expected, "{text}");
+        }
+        let gave_up = "x(): Exception occured - litellm_call_id=c1 - litellm.Timeout: slow\n\nLiteLLM: model group 'g' failed with the error above. LiteLLM Retried: 2 times, LiteLLM Max Retries: 2";
+        assert!(matches!(
+            read(gave_up, false),
+            Some(Message::GaveUp { call: "c1", model: Some("g"), retries: Some(2), .. })
+        ));
+        let url = "https://a/v1/messages";
+        assert_eq!(
+            read("Server error '529 ' for url 'https://a/v1/messages'", true),
+            Some(Message::Refused { status: 529, url, words: "" })
+        );
+        assert_eq!(read("Error code: 500 - x", true), Some(Message::Refused { status: 500, url: "", words: "x" }));
+        assert_eq!(read("{\"id\": \"msg\"}", true), Some(Message::Answered));
+        assert_eq!(read("{\"id\": \"msg\"}", false), None);
+    }
+}

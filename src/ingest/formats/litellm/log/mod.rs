@@ -1,0 +1,148 @@
+//! LiteLLM's own log, as text or as JSON: of a program that uses the library, and of the proxy.
+//!
+//! What it tells depends on its level. At DEBUG every request and what became of it; at INFO the router tells each of its
+//! attempts when it is over; else the proxy tells what its clients were answered, and how often it had sent a request
+//! that failed in the end.
+
+mod message;
+mod requests;
+
+use crate::ingest::ansi;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match, Order};
+use crate::ingest::formats::text::clock::Clock;
+use crate::ingest::head::Head;
+use crate::ingest::position::Position;
+use crate::ingest::sink::Sink;
+use message::{Message, read};
+use requests::{Requests, Spot};
+
+/// Lines of the loggers of LiteLLM and of the server beneath its proxy.
+pub(in crate::ingest) struct LiteLlmLog;
+
+impl Format for LiteLlmLog {
+    fn name(&self) -> &'static str {
+        "litellm-log"
+    }
+
+    fn description(&self) -> &'static str {
+        "The log of LiteLLM and of its proxy, text or JSON."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "lines of the loggers LiteLLM, LiteLLM Router and LiteLLM Proxy"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        // What SDKs beneath it log says more.
+        if !head.text().contains("LiteLLM")
+            || ["HTTP Request: POST", "HTTP Response: POST"].iter().any(|of_sdk| head.text().contains(of_sdk))
+        {
+            return Match::No;
+        }
+        let (mut own, mut all, mut json, mut tells) = (0, 0, 0, false);
+        for text in head.text().lines().filter(|line| !line.is_empty() && !line.starts_with([' ', '\t'])) {
+            all += 1;
+            json += usize::from(text.starts_with('{'));
+            let text = ansi::without(text);
+            let Some(line) = message::line(&text) else { continue };
+            own += 1;
+            tells |= line.message.contains("Proxy initialized")
+                || line.message.lines().any(|text| read(text, false).is_some());
+        }
+        let is_most = own * 4 >= all && own * 2 >= json;
+        if tells && is_most { Match::Sure } else { Match::weak(if tells { own } else { 0 }, all) }
+    }
+
+    fn notes(&self, head: &Head<'_>) -> Vec<String> {
+        let is_detailed = ["POST Request Sent from LiteLLM", "completion(model=", "responses(model="];
+        if is_detailed.iter().any(|mark| head.text().contains(mark)) {
+            return Vec::new();
+        }
+        vec![
+            "LiteLLM's log at this level tells what clients of the proxy were answered: its own retries are only counted \
+             where a request failed; set LITELLM_LOG=INFO, or log its payloads, to have each attempt"
+                .to_owned(),
+        ]
+    }
+
+    fn order(&self) -> Order {
+        Order::PerInput
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(LogDecoder::default())
+    }
+}
+
+#[derive(Default)]
+struct LogDecoder {
+    clock: Clock,
+    requests: Requests,
+    /// The latest message and the handler that wrote it.
+    before: (u8, String),
+    /// What came back stands on the next line.
+    is_answer: bool,
+    /// The latest line was written by a second handler.
+    is_repeated: bool,
+}
+
+impl Decoder for LogDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        block.each_line(sink, |sink, line, at| {
+            let line = ansi::without(line);
+            if !self.line(sink, &line, &at) {
+                sink.noise();
+            }
+        });
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.requests.give_all(sink);
+    }
+}
+
+/// Longest message that is kept to be compared, in bytes.
+const LONGEST: usize = 4096;
+
+impl LogDecoder {
+    /// Takes in a line; whether an attempt stands for it.
+    fn line(&mut self, sink: &mut Sink<'_>, text: &str, at: &Position<'_>) -> bool {
+        let Some(line) = message::line(text) else {
+            // It goes on with the message of the line before.
+            return !self.is_repeated && self.message(sink, text, text, at, None);
+        };
+        let message = line.message.trim();
+        let kept = &message[..message.floor_char_boundary(LONGEST)];
+        self.is_repeated = !kept.is_empty() && self.before.0 != line.style && self.before.1 == kept;
+        if self.is_repeated {
+            return false;
+        }
+        self.before = (line.style, kept.to_owned());
+        self.is_answer = false;
+        let time = line.members.words("timestamp");
+        // What the proxy says when it gives up is one message of several lines.
+        if message.contains("Exception occured") {
+            return self.message(sink, message, text, at, time.as_deref());
+        }
+        let ids = (line.members.words("trace_id"), line.members.words("session_id"));
+        self.requests.trace = ids.0.map(|id| id.into_owned());
+        self.requests.session = ids.1.map(|id| id.into_owned());
+        let mut is_kept = false;
+        for part in message.lines() {
+            is_kept |= self.message(sink, part, text, at, time.as_deref());
+        }
+        is_kept
+    }
+
+    fn message(&mut self, sink: &mut Sink<'_>, text: &str, raw: &str, at: &Position<'_>, time: Option<&str>) -> bool {
+        let is_answer = self.is_answer;
+        let Some(message) = read(text, is_answer) else {
+            self.is_answer &= text.trim().is_empty();
+            return false;
+        };
+        self.is_answer = message == Message::Answer;
+        let moment = self.clock.read(time.unwrap_or(raw), at, sink.zone());
+        self.requests.take(sink, message, &Spot { raw, at, moment })
+    }
+}

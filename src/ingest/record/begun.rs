@@ -1,0 +1,98 @@
+//! Records that say that an attempt began: some loggers write one line when it does, and another when it is over.
+
+use super::attempt::number_in_call;
+use super::kept::fingerprint;
+use super::letters::Letters;
+use super::place::Place;
+use super::typed::Record;
+use serde_json::Value;
+
+/// An attempt that began, as what its end will look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) struct Begun {
+    /// Fingerprint of its call or, where the record names none, of its stream.
+    pub(in crate::ingest) key: [u64; 2],
+    /// Its number in the call, 0 where the record has none.
+    pub(in crate::ingest) number: u16,
+}
+
+/// Keys that say what a record is about.
+const KEYS: [&str; 14] = [
+    "event",
+    "eventname",
+    "eventtype",
+    "msg",
+    "message",
+    "type",
+    "kind",
+    "phase",
+    "stage",
+    "state",
+    "status",
+    "outcome",
+    "action",
+    "name",
+];
+/// Words for what has only begun.
+const WORDS: [&str; 11] = [
+    "start",
+    "started",
+    "starting",
+    "begin",
+    "began",
+    "begins",
+    "sending",
+    "pending",
+    "dispatched",
+    "issued",
+    "inflight",
+];
+/// The longest text that may be such a word, in bytes.
+const LONGEST: usize = 48;
+
+/// What a record that tells no outcome says of an attempt that begins with it.
+pub(super) fn of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Option<Begun> {
+    let placed = record.number.is_some() || record.call_id.is_some() || record.sdk_retry_count.is_some();
+    let timed = record.ts.is_some() || record.started_at.is_some();
+    // Which attempts a filter leaves out is known of their ends only.
+    if !timed || !(placed || record.model.is_some()) || place.filter.is_some() || !begins(line) {
+        return None;
+    }
+    let run = record.run().or_else(|| place.given?.run.as_deref());
+    let call = record.call().or_else(|| place.given?.call.as_deref());
+    Some(Begun {
+        key: fingerprint(run, call.filter(|id| !id.is_empty()), place.stream),
+        number: number_in_call(record.number),
+    })
+}
+
+/// Whether a word of the record's own says that something begins.
+fn begins(line: &str) -> bool {
+    let Ok(Value::Object(members)) = serde_json::from_str(line) else { return false };
+    members.iter().any(|(key, value)| {
+        let is_about = Letters::of(key).is_some_and(|letters| KEYS.contains(&letters.as_str()));
+        is_about && value.as_str().is_some_and(is_of_a_start)
+    })
+}
+
+fn is_of_a_start(text: &str) -> bool {
+    let is_word = |word: &str| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
+    text.len() <= LONGEST && text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_start() {
+        for text in ["request_start", "started", "llm.request.started", "attempt start", "sending request"] {
+            assert!(is_of_a_start(text), "{text}");
+        }
+        for text in
+            ["retry", "restarted", "done", "request", "the worker that was started last night is slow to answer us"]
+        {
+            assert!(!is_of_a_start(text), "{text}");
+        }
+    }
+}

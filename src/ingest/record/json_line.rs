@@ -1,0 +1,113 @@
+//! One object of JSON on a line, written member by member.
+
+use super::scalar::Scalar;
+use std::fmt::{Display, Write};
+
+/// An object that is being written.
+#[derive(Debug)]
+pub(super) struct JsonLine(String);
+
+impl JsonLine {
+    /// Without members so far.
+    pub(super) fn new() -> JsonLine {
+        JsonLine("{".to_owned())
+    }
+
+    /// The whole of it.
+    pub(super) fn end(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+
+    /// Whether it has no member.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    fn key(&mut self, key: &str) {
+        if !self.is_empty() {
+            self.0.push(',');
+        }
+        self.string(key);
+        self.0.push(':');
+    }
+
+    /// A text, where there is one.
+    pub(super) fn text(&mut self, key: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.key(key);
+            self.string(text);
+        }
+    }
+
+    /// A whole number or a truth, where there is one.
+    pub(super) fn plain(&mut self, key: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.key(key);
+            // Writing to a string does not fail.
+            let _ = write!(self.0, "{value}");
+        }
+    }
+
+    /// A number, where there is one that JSON can write.
+    pub(super) fn number(&mut self, key: &str, number: Option<f64>) {
+        self.plain(key, number.filter(|number| number.is_finite()));
+    }
+
+    /// A value as it was read, where it has no structure.
+    pub(super) fn scalar(&mut self, key: &str, value: Option<&Scalar<'_>>) {
+        match value {
+            Some(Scalar::Int(number)) => self.plain(key, Some(number)),
+            Some(Scalar::Float(number)) => self.number(key, Some(*number)),
+            Some(Scalar::Text(text)) => self.text(key, Some(text)),
+            Some(Scalar::Bool(truth)) => self.plain(key, Some(truth)),
+            Some(Scalar::First(first)) => self.scalar(key, Some(first)),
+            Some(Scalar::Null | Scalar::Other) | None => {}
+        }
+    }
+
+    /// An object, where it has members.
+    pub(super) fn object(&mut self, key: &str, object: JsonLine) {
+        if !object.is_empty() {
+            self.key(key);
+            self.0.push_str(&object.end());
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        self.0.push('"');
+        for c in text.chars() {
+            match c {
+                '"' => self.0.push_str("\\\""),
+                '\\' => self.0.push_str("\\\\"),
+                '\n' => self.0.push_str("\\n"),
+                c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+                    let _ = write!(self.0, "\\u{:04x}", u32::from(c));
+                }
+                c => self.0.push(c),
+            }
+        }
+        self.0.push('"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_json() {
+        let mut line = JsonLine::new();
+        line.text("a\"b", Some("x\\y\n\u{0}\u{85}\u{2028}ü"));
+        line.number("n", Some(f64::NAN));
+        line.number("m", Some(-0.5));
+        line.plain("t", Some(true));
+        line.object("empty", JsonLine::new());
+        line.scalar("s", Some(&Scalar::First(Box::new(Scalar::Int(3)))));
+        let text = line.end();
+        assert!(!text.contains(['\n', '\u{2028}']), "{text}");
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value, serde_json::json!({"a\"b": "x\\y\n\u{0}\u{85}\u{2028}ü", "m": -0.5, "t": true, "s": 3}));
+    }
+}

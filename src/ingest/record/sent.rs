@@ -1,0 +1,69 @@
+//! When the attempt of a record was sent, and how long it took.
+
+use super::begun;
+use super::kept::cut;
+use super::place::{Place, Taken};
+use super::scalar::Scalar;
+use super::typed::Record;
+use super::unclear;
+use crate::ingest::conventions::Moments;
+use crate::ingest::timestamp;
+use crate::model::{Time, Zone};
+
+/// When it was sent, and how long it took, in ms.
+pub(in crate::ingest) type Sent = (Time, Option<f64>);
+
+/// The same of a record whose text is `line`; what becomes of it where it is no attempt, or cannot be used as one.
+pub(in crate::ingest) fn sent_of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Result<Sent, Taken> {
+    if !record.tells_an_outcome() {
+        let unclear = unclear::of(record, line).map(Taken::Unclear);
+        let taken = unclear.or_else(|| begun::of(record, line, place).map(Taken::Begun));
+        return Err(taken.unwrap_or(Taken::NotAnAttempt));
+    }
+    match sent_at(record, place) {
+        Ok(Some(found)) => Ok(found),
+        Ok(None) if record.names_an_attempt() => Err(Taken::Unusable("an attempt without a time (`ts`)".into())),
+        Ok(None) => Err(Taken::NotAnAttempt),
+        Err(text) => Err(Taken::Unusable(format!("`ts` is no time: {text}"))),
+    }
+}
+
+/// The same as far as its times go; `None` where it has none.
+pub(in crate::ingest) fn sent_at(record: &Record<'_>, place: &Place<'_>) -> Result<Option<Sent>, String> {
+    let mut moments = moments(record, place.zone)?;
+    if moments.stamp.is_none() && moments.started.is_none() && moments.ended.is_none() {
+        // Who wraps a record stamps it when it was written, after the answer.
+        moments.ended = place.given.and_then(|given| given.time);
+    }
+    Ok(place.conventions.sent(&moments))
+}
+
+/// The moments of a record, none of which decides what another is.
+pub(in crate::ingest) fn moments(record: &Record<'_>, zone: Zone) -> Result<Moments, String> {
+    let time = |value: &Option<Scalar<'_>>| value.as_ref().map(|value| time(value, zone)).transpose();
+    Ok(Moments {
+        stamp: time(&record.ts)?,
+        started: time(&record.started_at)?,
+        ended: time(&record.ended_at)?,
+        duration_ms: record.duration_ms,
+        bare_duration: record.bare_duration,
+    })
+}
+
+fn time(ts: &Scalar<'_>, zone: Zone) -> Result<Time, String> {
+    let parsed = match ts {
+        Scalar::Int(value) => timestamp::from_integer(*value),
+        Scalar::Float(value) => timestamp::from_number(*value),
+        Scalar::Text(text) => timestamp::from_text(text, zone),
+        _ => None,
+    };
+    parsed.ok_or_else(|| match ts {
+        Scalar::Text(text) if timestamp::is_skipped(text, zone) => {
+            format!("\"{}\" does not exist in {zone}, where clocks were set forward over it", cut(text, 40))
+        }
+        Scalar::Text(text) => format!("\"{}\"", cut(text, 40)),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Float(value) => value.to_string(),
+        _ => "not a string or a number".to_owned(),
+    })
+}

@@ -1,0 +1,92 @@
+//! Attempts that began, and of which no line says how they ended: an attempt is known by its end, and a report that leaves
+//! the others out has to say so.
+
+use super::record::Begun;
+use crate::model::Attempt;
+use std::collections::BTreeMap;
+
+/// An attempt that began on a line of an input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    pub(super) line: u64,
+    /// What its end will look like; `None` where it is known that none comes.
+    pub(super) begun: Option<Begun>,
+}
+
+/// The attempts that began and are not seen to end so far, and the first line and count of those that never will.
+#[derive(Debug, Default)]
+pub(super) struct Unended {
+    open: BTreeMap<[u64; 2], Vec<Open>>,
+    over: BTreeMap<u32, Lost>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    file: u32,
+    line: u64,
+    number: u16,
+}
+
+/// Attempts of one input without an end.
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    count: u64,
+    first: u64,
+}
+
+impl Unended {
+    /// Takes in what began in `file`, line numbers counted from its front.
+    pub(super) fn begin(&mut self, file: u32, starts: Vec<Start>) {
+        for Start { line, begun } in starts {
+            match begun {
+                Some(Begun { key, number }) => self.open.entry(key).or_default().push(Open { file, line, number }),
+                None => lose(&mut self.over, file, line),
+            }
+        }
+    }
+
+    /// Takes in attempts that ended.
+    pub(super) fn end(&mut self, rows: &[Attempt]) {
+        if self.open.is_empty() {
+            return;
+        }
+        for row in rows {
+            let Some(open) = self.open.get_mut(&row.key) else { continue };
+            // Without a number, all that began before is of this attempt or of one before it.
+            let is_before = |start: &Open| start.file != row.file || start.line <= u64::from(row.line);
+            let is_numbered = |start: &Open| start.number > 0 && row.number > 0;
+            open.retain(|start| match is_numbered(start) {
+                true => start.number != row.number,
+                false => !is_before(start),
+            });
+            if open.is_empty() {
+                self.open.remove(&row.key);
+            }
+        }
+    }
+
+    /// What is to be said of each input, in sentences.
+    pub(super) fn sentences(&self) -> Vec<(u32, String)> {
+        let mut over = self.over.clone();
+        self.open.values().flatten().for_each(|start| lose(&mut over, start.file, start.line));
+        over.into_iter().map(|(file, lost)| (file, sentence(lost))).collect()
+    }
+}
+
+fn lose(over: &mut BTreeMap<u32, Lost>, file: u32, line: u64) {
+    let lost = over.entry(file).or_insert(Lost { count: 0, first: line });
+    lost.count += 1;
+    lost.first = lost.first.min(line);
+}
+
+fn sentence(lost: Lost) -> String {
+    let Lost { count, first } = lost;
+    let (what, they) = match count {
+        1 => ("1 request begins".to_owned(), "it counts as no attempt"),
+        n => (format!("{n} requests begin"), "they count as no attempts"),
+    };
+    let place = if count == 1 { format!("line {first}") } else { format!("the first on line {first}") };
+    format!(
+        "{what} ({place}) and no line tells the end: {they}. Whatever sent them may have been stopped, or the log cut off."
+    )
+}

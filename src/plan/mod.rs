@@ -1,0 +1,1 @@
+//! What a policy costs, and the settings that follow from it.

@@ -1,0 +1,197 @@
+//! A client's whole behaviour under failure, as plain data.
+
+use super::Random;
+use crate::model::{Jitter, Policy, Schedule};
+use std::sync::Arc;
+
+/// The waits of the official SDKs: 75 to 100% of half a second, doubling to 8 s
+/// (_constants.py: INITIAL_RETRY_DELAY, MAX_RETRY_DELAY; _base_client.py: `1 - 0.25 * random()`).
+pub const SDK: Schedule = Schedule { base_s: 0.5, factor: 2.0, cap_s: 8.0, jitter: Jitter::Below(0.25) };
+/// Attempts of the official SDKs (_constants.py: DEFAULT_MAX_RETRIES, and the first one).
+pub const SDK_ATTEMPTS: u32 = 3;
+
+/// How a client, or a fleet of equal clients, retries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strategy {
+    /// Attempts of one call, the first included; `None` for as many as the budget allows.
+    pub max_attempts: Option<u32>,
+    /// The waits between them.
+    pub schedule: Schedule,
+    /// A server's `retry-after` is the least wait.
+    pub obeys_hints: bool,
+    /// Nobody sends while a `retry-after` that anybody was given has not passed.
+    pub gate: bool,
+    /// After so many failures for lack of capacity, a call goes on at a second endpoint.
+    pub fallback_after: Option<u32>,
+    /// The longest a call may go on sending, in seconds.
+    pub budget_s: Option<f64>,
+    /// Stops everybody for a while after failures in a row.
+    pub breaker: Option<Breaker>,
+    /// Retries for each first attempt, over all calls; a retry beyond that is not made.
+    pub retry_share: Option<f64>,
+    /// So often an outer loop begins anew with all of the above.
+    pub outer: u32,
+    /// Waits and ends as a log shows them, in place of schedule and attempts.
+    pub seen: Option<Arc<Seen>>,
+}
+
+/// What clients of a log did after each failure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// After the first failure of a call, the second, and so on; the last stands for all later ones.
+    pub steps: Vec<SeenStep>,
+}
+
+/// What they did after the nth failure of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeenStep {
+    /// How long those waited that went on, in seconds.
+    pub waits_s: Vec<f64>,
+    /// How many did not go on.
+    pub stopped: u64,
+}
+
+impl Seen {
+    fn step(&self, failure: u32) -> Option<&SeenStep> {
+        self.steps.get(failure.saturating_sub(1) as usize).or(self.steps.last())
+    }
+
+    /// Whether one of those clients stops after the nth failure.
+    pub(super) fn stops(&self, failure: u32, random: &mut Random) -> bool {
+        let Some(step) = self.step(failure) else { return true };
+        let all = step.waits_s.len() as f64 + step.stopped as f64;
+        step.waits_s.is_empty() || random.unit() * all < step.stopped as f64
+    }
+
+    fn wait_s(&self, failure: u32, random: &mut Random) -> f64 {
+        let waits = self.step(failure).map_or(&[][..], |step| &step.waits_s);
+        waits.get((random.unit() * waits.len() as f64) as usize).copied().unwrap_or(0.0)
+    }
+}
+
+/// A circuit breaker all calls share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Breaker {
+    /// It opens after so many failures in a row.
+    pub failures: u32,
+    /// It lets one attempt through after so many seconds.
+    pub open_s: f64,
+}
+
+impl Strategy {
+    /// One that waits by `schedule`, makes so many attempts, and does nothing else.
+    #[must_use]
+    pub fn plain(schedule: Schedule, max_attempts: u32) -> Strategy {
+        Strategy {
+            max_attempts: Some(max_attempts),
+            schedule,
+            obeys_hints: false,
+            gate: false,
+            fallback_after: None,
+            budget_s: None,
+            breaker: None,
+            retry_share: None,
+            outer: 1,
+            seen: None,
+        }
+    }
+
+    /// The one that a declared policy describes. What it does not declare is as in `default`, except that a budget
+    /// without a number of attempts means as many as it allows.
+    #[must_use]
+    pub fn declared(policy: &Policy, default: &Strategy) -> Strategy {
+        let attempts = if policy.budget_s.is_some() { None } else { default.max_attempts };
+        let cap_s = policy.cap_s.unwrap_or(default.schedule.cap_s);
+        Strategy {
+            max_attempts: policy.max_attempts.or(attempts),
+            schedule: policy.schedule.unwrap_or(Schedule { cap_s, ..default.schedule }),
+            budget_s: policy.budget_s.or(default.budget_s),
+            obeys_hints: true,
+            ..default.clone()
+        }
+    }
+
+    /// The attempts that all loops together make at most.
+    #[must_use]
+    pub fn all_attempts(&self) -> Option<u64> {
+        Some(u64::from(self.max_attempts?).saturating_mul(u64::from(self.outer.max(1))))
+    }
+
+    /// The wait after the nth failure of a call, the one before it having been `before_s`, in seconds.
+    pub fn wait_s(&self, failure: u32, before_s: f64, random: &mut Random) -> f64 {
+        match &self.seen {
+            Some(seen) => seen.wait_s(failure, random),
+            None => draw(&self.schedule, self.step(failure), before_s, random),
+        }
+    }
+
+    /// Which step of the schedule comes after the nth failure: an outer loop waits by the same schedule, for each of
+    /// its own rounds, and lets the inner one begin anew.
+    fn step(&self, failure: u32) -> u32 {
+        match self.max_attempts {
+            Some(inner) if self.outer > 1 && inner > 0 => match failure % inner {
+                0 => failure / inner,
+                step => step,
+            },
+            _ => failure,
+        }
+    }
+}
+
+/// A wait by `schedule` after the nth failure. Each takes one random number, except where there is no jitter.
+fn draw(schedule: &Schedule, failure: u32, before_s: f64, random: &mut Random) -> f64 {
+    let nominal = schedule.nominal_s(failure);
+    match schedule.jitter {
+        Jitter::None => nominal,
+        Jitter::Full => random.uniform(0.0, nominal),
+        Jitter::Equal => nominal / 2.0 + random.uniform(0.0, nominal / 2.0),
+        Jitter::Decorrelated => {
+            let most = 3.0 * before_s.max(schedule.base_s);
+            random.uniform(schedule.base_s, most).min(schedule.cap_s)
+        }
+        Jitter::Share(share) => random.uniform(nominal * (1.0 - share).max(0.0), nominal * (1.0 + share)),
+        Jitter::Below(share) => nominal * (1.0 - share * random.unit()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wait_lies_in_the_band_of_its_schedule() {
+        let mut random = Random::new(7);
+        let named = Jitter::NAMED.map(|(_, jitter)| jitter);
+        for jitter in named.into_iter().chain([Jitter::Share(0.3)]) {
+            let schedule = Schedule { base_s: 0.5, factor: 2.0, cap_s: 8.0, jitter };
+            let strategy = Strategy::plain(schedule, 9);
+            for _ in 0..200 {
+                let mut before = 0.0;
+                for failure in 1..9 {
+                    before = strategy.wait_s(failure, before, &mut random);
+                    assert!(schedule.band_s(failure).contains(&before), "{jitter:?} after {failure}: {before}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_outer_loop_lets_the_inner_one_begin_anew() {
+        let strategy = Strategy { outer: 3, ..Strategy::plain(Schedule { jitter: Jitter::None, ..SDK }, 4) };
+        let mut random = Random::new(0);
+        let waits: Vec<f64> = (1..12).map(|failure| strategy.wait_s(failure, 0.0, &mut random)).collect();
+        assert_eq!(waits, [0.5, 1.0, 2.0, 0.5, 0.5, 1.0, 2.0, 1.0, 0.5, 1.0, 2.0]);
+        assert_eq!(strategy.all_attempts(), Some(12));
+    }
+
+    #[test]
+    fn a_declared_policy_speaks_for_itself() {
+        let default = Strategy::plain(SDK, 5);
+        let policy = Policy { budget_s: Some(60.0), cap_s: Some(30.0), ..Policy::default() };
+        let strategy = Strategy::declared(&policy, &default);
+        assert_eq!((strategy.max_attempts, strategy.budget_s, strategy.schedule.cap_s), (None, Some(60.0), 30.0));
+        let counted = Strategy::declared(&Policy { max_attempts: Some(4), ..policy }, &default);
+        assert_eq!(counted.max_attempts, Some(4));
+        assert_eq!(Strategy::declared(&Policy::default(), &default).max_attempts, Some(5));
+    }
+}

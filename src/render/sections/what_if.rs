@@ -1,0 +1,102 @@
+//! What an incident would have been under other policies.
+
+use super::View;
+use crate::model::units::seconds;
+use crate::render::charts::what_if as chart;
+use crate::render::document::{
+    Block, Cell, Charts, Column, Document, Limits, List, Rich, Row, Section, Sign, Table, Tone,
+};
+use crate::render::money::dollars;
+use crate::render::words::{counted, number, percent};
+use crate::simulate::{Counterfactual, Figures};
+
+const COLUMNS: [Column; 8] = [
+    Column::words("Policy"),
+    Column::number("At most").rank(2),
+    Column::number("Attempts"),
+    Column::number("Refused"),
+    Column::number("Served").rank(3),
+    Column::number("Lost"),
+    Column::number("Over after"),
+    Column::number("Cost").rank(4),
+];
+
+pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
+    let told = view.report.counterfactual.as_ref()?;
+    // A model that does not hold has nothing to say to who did not ask it.
+    Some(of(told).quiet(!told.holds))
+}
+
+/// The page of one incident.
+pub(crate) fn what_if<'a>(told: &'a Counterfactual, subject: &str) -> Document<'a> {
+    let place = [told.provider.as_deref(), told.model.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    Document {
+        kind: "What if",
+        subject: Some(subject.to_owned()),
+        about: format!("{place} · {} from {}", told.class, told.from),
+        window: None,
+        sign: if told.holds { Sign::Info } else { Sign::Warning },
+        verdict: told.summary.get(1).cloned().unwrap_or_default(),
+        failed_on: Rich::default(),
+        aside: String::new(),
+        notices: Vec::new(),
+        figures: Vec::new(),
+        lead: Vec::new(),
+        sections: vec![of(told)],
+        generator: GENERATOR,
+    }
+}
+
+const GENERATOR: &str = concat!("retrylens ", env!("CARGO_PKG_VERSION"));
+
+fn of(told: &Counterfactual) -> Section<'_> {
+    let items = told.summary.iter().map(|line| Rich::from(line.as_str())).collect();
+    let mut blocks = vec![Block::List(List::whole(items))];
+    if told.holds {
+        blocks.push(Block::Table(Table { fixed: true, ..table(told) }));
+        let charts = Charts { charts: vec![chart(told)], limits: Limits::NONE, unit: "chart" };
+        blocks.push(Block::Charts(charts));
+    }
+    blocks.push(Block::Note(basis(told)));
+    let note = format!("the worst incident, {} calls, under other policies", number(told.calls));
+    Section::new("what-if", "What if", note, blocks)
+}
+
+fn table(told: &Counterfactual) -> Table<'_> {
+    let seen = row("what happened", None, &told.observed, None);
+    let model = row("the same in the model", None, &told.replayed, None);
+    let others = told.policies.iter().map(|one| row(&one.policy, one.max_attempts, &one.figures, one.usd));
+    Table::new("what-if-table", "policy", &COLUMNS, [seen, model].into_iter().chain(others).collect())
+}
+
+fn row<'a>(policy: &str, most: Option<u64>, figures: &Figures, usd: Option<f64>) -> Row<'a> {
+    // Means of whole things.
+    let whole = |x: f64| Cell::keyed(number(x.round() as u64), x);
+    let tone = if figures.lost.round() > 0.0 { Tone::Bad } else { Tone::Plain };
+    Row::new(vec![
+        Cell::new(policy),
+        Cell::keyed(most.map_or_else(String::new, number), most.unwrap_or(0)),
+        whole(figures.attempts),
+        whole(figures.refused),
+        whole(figures.served),
+        Cell::keyed(Rich::new(tone, number(figures.lost.round() as u64)), figures.lost),
+        Cell::keyed(seconds(figures.over_after_s), figures.over_after_s),
+        Cell::known(usd, dollars),
+    ])
+}
+
+fn basis(told: &Counterfactual) -> String {
+    let [share, least, time] = told.tolerance;
+    let hint = told.retry_after_s.map_or_else(String::new, |hint| {
+        format!(" A refusal asks for a wait of {}, the middle of those logged.", seconds(hint))
+    });
+    format!(
+        "The endpoint serves in each stretch of {} what the log shows it to have served where it refused somebody; where it \
+         refused nobody, as many as it ever served.{hint} Means of {}. The model holds where its counts differ from the \
+         log's by no more than {} or {least}, and its time by no more than {}.",
+        seconds(told.resolution_s),
+        counted(told.seeds, "seed"),
+        percent(share),
+        percent(time),
+    )
+}

@@ -1,0 +1,203 @@
+//! A configuration to start from: what a log holds, and what may be said about it, most of it commented out.
+//!
+//! A line that begins with `#` and no space is TOML to switch on; one that begins with `# ` is a sentence.
+
+use crate::config::quoted;
+use crate::model::Dimension;
+use crate::report::{Backoff, Problem, Report, WhoRow};
+use crate::rules::{CATALOGUE, Rule};
+use crate::untrusted::terminal;
+use glob::Pattern;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// What is known of the log.
+pub struct Facts<'r> {
+    /// What it came to; `None` without a log, or where no attempt could be read.
+    pub report: Option<&'r Report>,
+    /// Keys that seem to say how an attempt went, and the field each may stand for.
+    pub unknown_keys: &'r [(String, &'static str)],
+}
+
+/// Days after the end of the log on which a suppression expires.
+const ACCEPTED_FOR: i64 = 90;
+/// Policies, prices, rules and suppressions shown at most, each.
+const SHOWN: usize = 8;
+
+/// The file. `schema` is its schema as seen from there, for editors that follow `#:schema`.
+#[must_use]
+pub fn config(facts: &Facts<'_>, schema: Option<&str>) -> String {
+    let mut file = File(String::new());
+    if let Some(schema) = schema {
+        file.line(&format!("#:schema ./{schema}"));
+    }
+    file.say(
+        "retrylens.toml, begun by `retrylens config init`. A line that begins with # and no space can be switched on.",
+    );
+    file.say("`retrylens config show` prints what is in force, `retrylens explain CODE` what a rule means.");
+    if let Some(report) = facts.report {
+        let totals = &report.totals;
+        let (inputs, calls) = (report.inputs.len(), totals.calls);
+        file.say(&format!("The log: {inputs} inputs, {} attempts, {calls} calls, {} runs.", totals.sends, totals.runs));
+    }
+    file.rules_judged();
+    file.fields(facts);
+    if let Some(report) = facts.report {
+        file.policies(report);
+        file.prices(report);
+        file.rules(report);
+        file.suppressions(report);
+    }
+    file.0
+}
+
+struct File(String);
+
+impl File {
+    fn line(&mut self, text: &str) {
+        self.0.push_str(text);
+        self.0.push('\n');
+    }
+
+    fn say(&mut self, text: &str) {
+        // Names of the log stand in some sentences.
+        let text = terminal(text);
+        let _ = writeln!(self.0, "# {text}");
+    }
+
+    /// A line to switch on.
+    fn offer(&mut self, text: &str) {
+        let _ = writeln!(self.0, "#{text}");
+    }
+
+    fn begin(&mut self, heading: &str) {
+        self.0.push('\n');
+        self.say(heading);
+    }
+
+    fn rules_judged(&mut self) {
+        self.begin("Judge only by these rules, or leave some out: codes, or how they begin.");
+        self.offer("select = [\"RL1\", \"RL3\"]");
+        self.offer("ignore = [\"RL804\"]");
+    }
+
+    fn fields(&mut self, facts: &Facts<'_>) {
+        self.begin("Keys of your logger, and the fields they stand for: docs/formats.md lists the fields.");
+        if facts.unknown_keys.is_empty() {
+            self.offer("[fields]");
+            self.offer("\"http.took\" = \"duration_ms\"");
+        } else {
+            self.say("Lines of the log look like attempts and say in no known key how they went. These keys may: check them.");
+            self.line("[fields]");
+            for (key, field) in facts.unknown_keys.iter().filter(|(key, _)| is_clear(key)) {
+                self.line(&format!("{} = {}", quoted(key), quoted(field)));
+            }
+        }
+        let gaps = facts.report.map(|report| report.coverage.as_slice()).unwrap_or_default();
+        for gap in gaps {
+            self.say(&format!("The log has no {}: {} cannot judge.", gap.field, gap.rules.join(", ")));
+        }
+    }
+
+    fn policies(&mut self, report: &Report) {
+        self.begin("What you declare of retries, to hold the log against. The values are those the log shows.");
+        let worst = report.runs.iter().map(|run| run.worst_call_attempts).max().unwrap_or(1);
+        for provider in names(report, Dimension::Provider) {
+            let loops = report.backoff.iter().filter(|it| it.provider.as_deref() == Some(provider));
+            let loops: Vec<&Backoff> = loops.collect();
+            for it in &loops {
+                self.say(&format!("{provider}, {}: {} ({} waits)", it.loop_name(), it.summary, it.waits));
+            }
+            self.offer("[[policy]]");
+            self.offer(&format!("provider = {}", pattern(provider)));
+            self.offer(&format!("max_attempts = {worst} # the most one call of this log took"));
+            if let Some(it) = loops.iter().find(|it| it.first_s.is_some_and(|first| first > 0.0)) {
+                self.schedule(it);
+            }
+        }
+    }
+
+    fn schedule(&mut self, it: &Backoff) {
+        let values = [("base_s", it.first_s), ("factor", it.factor), ("cap_s", it.cap_s)];
+        for (key, value) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            self.offer(&format!("{key} = {value}"));
+        }
+        // A narrow one cannot be declared: the default, full, allows for it.
+        if let Some(jitter) = it.jitter.filter(|jitter| *jitter != "narrow") {
+            self.offer(&format!("jitter = {}", quoted(jitter)));
+        }
+    }
+
+    fn prices(&mut self, report: &Report) {
+        let unpriced = |row: &&WhoRow| row.by == Dimension::Model && row.tokens.is_some() && row.usd.is_none();
+        let models = report.who.iter().filter(unpriced).filter_map(|row| row.name.as_deref());
+        let models: Vec<&str> = models.filter(|name| is_clear(name)).collect();
+        if models.is_empty() {
+            return;
+        }
+        self.begin("US dollars a million tokens, for models whose cost the log does not give: fill in your prices.");
+        for model in models.iter().take(SHOWN) {
+            self.offer(&format!("[prices.{}]", pattern(model)));
+            self.offer("input_per_mtok = 0.0");
+            self.offer("output_per_mtok = 0.0");
+        }
+    }
+
+    fn rules(&mut self, report: &Report) {
+        let found: BTreeSet<&str> = report.problems.iter().map(|problem| problem.rule).collect();
+        let found: Vec<&Rule> = CATALOGUE.iter().filter(|rule| found.contains(rule.code)).collect();
+        if found.is_empty() {
+            return;
+        }
+        self.begin("The rules that found something, with their thresholds as they are.");
+        for rule in found {
+            self.offer(&format!("[rules.{}] # {}", rule.code, rule.name));
+            self.offer(&format!("severity = {}", quoted(rule.severity.name())));
+            for setting in rule.settings {
+                let unit = if setting.unit.is_empty() { String::new() } else { format!(", {}", setting.unit) };
+                self.offer(&format!("{} = {} # {}{unit}", setting.name, setting.default, setting.meaning));
+            }
+        }
+    }
+
+    fn suppressions(&mut self, report: &Report) {
+        let Some(window) = report.window.filter(|_| !report.problems.is_empty()) else { return };
+        let expires = window.last.utc().date_naive() + chrono::Duration::days(ACCEPTED_FOR);
+        self.begin("Problems you accept for now: they are counted, and fail nothing until the date.");
+        let are_clear =
+            |problem: &&Problem| [&problem.provider, &problem.model].into_iter().flatten().all(|name| is_clear(name));
+        for problem in report.problems.iter().filter(are_clear).take(SHOWN) {
+            self.suppression(problem, expires);
+        }
+    }
+
+    fn suppression(&mut self, problem: &Problem, expires: chrono::NaiveDate) {
+        self.offer("[[suppress]]");
+        self.offer(&format!("rule = {}", quoted(problem.rule)));
+        let names = [("provider", &problem.provider), ("model", &problem.model)];
+        for (key, name) in names.into_iter().filter_map(|(key, name)| Some((key, name.as_deref()?))) {
+            self.offer(&format!("{key} = {}", pattern(name)));
+        }
+        if let Some(class) = problem.class {
+            self.offer(&format!("class = {}", quoted(class)));
+        }
+        self.offer("reason = \"say why\"");
+        self.offer(&format!("expires = {expires}"));
+    }
+}
+
+/// The names of one dimension, the most troubled first.
+fn names(report: &Report, by: Dimension) -> impl Iterator<Item = &str> {
+    let rows = report.who.iter().filter(move |row| row.by == by);
+    rows.filter_map(|row| row.name.as_deref()).filter(|name| is_clear(name)).take(SHOWN)
+}
+
+/// Whether a name holds nothing that would look like something else in an editor.
+fn is_clear(name: &str) -> bool {
+    terminal(name) == name
+}
+
+/// A pattern that fits this name alone.
+fn pattern(name: &str) -> String {
+    quoted(&Pattern::escape(name))
+}

@@ -1,0 +1,32 @@
+//! What is to be known about the records that were judged: times that cannot be, ids that several calls share.
+
+use crate::measure::Fleet;
+
+/// The notices that follow from times and ids.
+pub(super) fn of_times_and_ids(fleet: &Fleet<'_>) -> Vec<String> {
+    [outliers(fleet), shared_ids(fleet)].into_iter().flatten().collect()
+}
+
+/// Attempts whose clock was wrong by so much that they say nothing of when something happened.
+fn outliers(fleet: &Fleet<'_>) -> Option<String> {
+    let covered = fleet.covered()?;
+    let (first, last) = covered.outliers?;
+    let when = if first == last { first.to_string() } else { format!("{first} to {last}") };
+    let (attempts, carry) = if covered.outside == 1 { ("attempt", "carries") } else { ("attempts", "carry") };
+    Some(format!(
+        "{} {attempts} {carry} a time half a year or more from all others ({when}): left out of rates, charts and the time \
+         covered; check that clock",
+        covered.outside
+    ))
+}
+
+/// Calls that began under the id of another that was still under way.
+fn shared_ids(fleet: &Fleet<'_>) -> Option<String> {
+    let first = fleet.tally.first_overlapped?.sent;
+    let (calls, was) = if fleet.tally.overlapped == 1 { ("call", "was") } else { ("calls", "were") };
+    Some(format!(
+        "{} {calls} {was} under way when another call with the same id began (the first at {first}): calls that share an id \
+         are told apart by time and attempt number; log an id for each call",
+        fleet.tally.overlapped
+    ))
+}

@@ -1,0 +1,127 @@
+//! What an answer says, learned while it passes.
+
+use super::attempt::AttemptRecord;
+use super::decode::Decoder;
+use super::events::Events;
+use super::facts::{header, shown};
+use super::scalars::Scalars;
+use super::usage::Usage;
+use crate::ingest::{error_fields, is_telling_header};
+use crate::untrusted::{cut, mask_keys};
+use hyper::http::response::Parts;
+use std::time::{Duration, Instant};
+
+/// Bytes kept of the body of an error.
+const LONGEST_ERROR: usize = 64 << 10;
+/// Characters of it that a record holds, where the user asks for them.
+const LONGEST_KEPT: usize = 4000;
+
+/// Looks at an answer while it passes.
+pub(crate) struct Answer {
+    decoder: Decoder,
+    body: Body,
+    usage: Usage,
+    first: Option<Instant>,
+    last: Option<Instant>,
+    longest_gap: Duration,
+}
+
+enum Body {
+    /// A stream of events.
+    Events(Box<Events>),
+    /// An answer of another kind.
+    Json(Box<Scalars>),
+    /// An error: its first bytes.
+    Error(Vec<u8>),
+}
+
+impl Answer {
+    /// Looks at the head of an answer, and tells `attempt` what it says.
+    pub(crate) fn begin(parts: &Parts, attempt: &mut AttemptRecord) -> Answer {
+        attempt.status = Some(parts.status.as_u16());
+        let ids = ["request-id", "x-request-id", "apim-request-id", "x-amzn-requestid"];
+        attempt.request_id = ids.iter().find_map(|name| header(&parts.headers, name));
+        for (name, value) in &parts.headers {
+            if is_telling_header(name.as_str())
+                && let Ok(text) = value.to_str()
+            {
+                attempt.headers.insert(name.as_str().to_owned(), shown(text).into());
+            }
+        }
+        let is_stream = header(&parts.headers, "content-type").is_some_and(|kind| kind.contains("event-stream"));
+        let body = if !parts.status.is_success() {
+            Body::Error(Vec::new())
+        } else if is_stream {
+            attempt.stream = Some(true);
+            Body::Events(Box::default())
+        } else {
+            Body::Json(Box::default())
+        };
+        Answer {
+            decoder: Decoder::of(header(&parts.headers, "content-encoding").as_deref()),
+            body,
+            usage: Usage::default(),
+            first: None,
+            last: None,
+            longest_gap: Duration::ZERO,
+        }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let Answer { decoder, body, usage, first, last, longest_gap } = self;
+        decoder.push(bytes, &mut |bytes| match body {
+            Body::Events(events) => {
+                if events.push(bytes, usage) {
+                    let now = Instant::now();
+                    first.get_or_insert(now);
+                    *longest_gap = last.map_or(*longest_gap, |last| now.duration_since(last).max(*longest_gap));
+                    *last = Some(now);
+                }
+            }
+            Body::Json(scalars) => scalars.push(bytes, &mut |path, value| usage.take(path, value)),
+            Body::Error(kept) => {
+                let room = LONGEST_ERROR.saturating_sub(kept.len()).min(bytes.len());
+                kept.extend_from_slice(&bytes[..room]);
+            }
+        });
+    }
+
+    /// Whether a stream came to its last event: who stops reading then has all of it.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(&self.body, Body::Events(events) if events.is_ended || events.error.is_some())
+    }
+
+    /// Tells `attempt` what the body said. `began`: when the request did.
+    pub(crate) fn tell(&self, began: Instant, keep_error: bool, attempt: &mut AttemptRecord) {
+        self.usage.tell(attempt);
+        let is_readable = self.decoder.is_readable();
+        match &self.body {
+            Body::Events(events) => {
+                attempt.delivered = Some(events.delivered);
+                attempt.mid_stream = events.error.as_ref().map(|_| true);
+                // What cannot be unpacked does not show its end.
+                attempt.completed = (is_readable && events.error.is_none()).then_some(events.is_ended);
+                attempt.ttft_ms = self.first.map(|first| milliseconds(first.duration_since(began)));
+                attempt.max_chunk_gap_ms = self.last.map(|_| milliseconds(self.longest_gap));
+                if let Some(error) = &events.error {
+                    tell_error(error, keep_error, attempt);
+                }
+            }
+            Body::Error(kept) if is_readable => tell_error(&String::from_utf8_lossy(kept), keep_error, attempt),
+            Body::Error(_) | Body::Json(_) => {}
+        }
+    }
+}
+
+fn tell_error(text: &str, keep: bool, attempt: &mut AttemptRecord) {
+    let fields = error_fields(text);
+    attempt.error_type = fields.error_type;
+    attempt.error_code = fields.code;
+    attempt.error_message = fields.message;
+    attempt.retry_after = fields.wait_s;
+    attempt.body = keep.then(|| cut(&mask_keys(text), LONGEST_KEPT));
+}
+
+pub(crate) fn milliseconds(span: Duration) -> f64 {
+    (span.as_secs_f64() * 1e6).round() / 1e3
+}

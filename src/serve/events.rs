@@ -1,0 +1,154 @@
+//! Server-sent events of an answer: the error among them, the last one, and tokens.
+
+use super::scalars::Scalars;
+use super::usage::Usage;
+use crate::ingest::{error_fields, is_last_event};
+
+/// Longest event that is looked into, in bytes.
+const LONGEST: usize = 256 << 10;
+
+/// Looks at events while they pass.
+#[derive(Default)]
+pub(crate) struct Events {
+    line: Vec<u8>,
+    /// The lines of the event so far.
+    event: String,
+    is_too_long: bool,
+    /// Events with a piece of the answer.
+    pub(crate) delivered: u64,
+    /// The body of the error.
+    pub(crate) error: Option<String>,
+    /// The last event came.
+    pub(crate) is_ended: bool,
+}
+
+impl Events {
+    /// Takes the next bytes. Says whether a piece of the answer came with them.
+    pub(crate) fn push(&mut self, bytes: &[u8], usage: &mut Usage) -> bool {
+        let before = self.delivered;
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if self.line.len() + self.event.len() + piece.len() > LONGEST {
+                self.is_too_long = true;
+                self.line.clear();
+                self.event.clear();
+            }
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                self.end_line(usage);
+            }
+        }
+        self.delivered > before
+    }
+
+    fn end_line(&mut self, usage: &mut Usage) {
+        let line = std::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end_matches(['\r', '\n']);
+        if !text.is_empty() {
+            self.event.push_str(text);
+            self.event.push('\n');
+        } else if !self.event.is_empty() || self.is_too_long {
+            self.end_event(usage);
+        }
+        // The room is used for the next line.
+        self.line = line;
+        self.line.clear();
+    }
+
+    fn end_event(&mut self, usage: &mut Usage) {
+        let event = std::mem::take(&mut self.event);
+        if std::mem::take(&mut self.is_too_long) {
+            self.delivered += 1;
+            return;
+        }
+        let name = event.lines().find_map(|line| line.strip_prefix("event:")).map_or("", str::trim);
+        let data = event.lines().find_map(|line| line.strip_prefix("data:")).map_or("", str::trim);
+        if let Some(error) = error_in(name, data) {
+            self.error.get_or_insert_with(|| error.to_owned());
+        } else if is_piece(name, data) {
+            self.delivered += 1;
+        }
+        if data.contains("sage") {
+            Scalars::default().push(data.as_bytes(), &mut |path, value| usage.take(path, value));
+        }
+        self.is_ended |= is_last_event(&event);
+    }
+}
+
+/// The error that an event carries.
+fn error_in<'d>(name: &str, data: &'d str) -> Option<&'d str> {
+    const FAILED: &str = "response.failed";
+    if name == "error" {
+        return Some(data);
+    }
+    let at = data.find("\"error\"")?;
+    if name == FAILED || data.contains("\"type\":\"response.failed\"") {
+        // It stands inside the response.
+        let inner = data[at + "\"error\"".len()..].trim_start().strip_prefix(':')?.trim_start();
+        return inner.starts_with('{').then_some(inner);
+    }
+    error_fields(data).is_named.then_some(data)
+}
+
+/// Whether an event carries a piece of the answer, and not its frame.
+fn is_piece(name: &str, data: &str) -> bool {
+    match name {
+        "" => data.starts_with('{'),
+        "content_block_delta" => true,
+        _ => name.ends_with(".delta"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(text: &str, piece: usize) -> (Events, Usage) {
+        let (mut events, mut usage) = (Events::default(), Usage::default());
+        for bytes in text.as_bytes().chunks(piece) {
+            events.push(bytes, &mut usage);
+        }
+        (events, usage)
+    }
+
+    #[test]
+    fn errors_and_ends_are_seen_however_the_stream_is_cut() {
+        let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9}}}\n\n\
+                     event: content_block_delta\ndata: {\"delta\":{\"text\":\"the \\\"error\\\": {}\"}}\n\n";
+        for piece in [1, 3, 4096] {
+            let (events, usage) = seen(start, piece);
+            assert_eq!((events.delivered, events.is_ended, events.error.is_none()), (1, false, true));
+            assert_eq!(usage.input, Some(9));
+            let stop = format!("{start}event: message_stop\r\ndata: {{\"type\":\"message_stop\"}}\r\n\r\n");
+            assert!(seen(&stop, piece).0.is_ended);
+            let body = "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}";
+            let failed = format!("{start}event: error\ndata: {body}\n\n");
+            assert_eq!(seen(&failed, piece).0.error.as_deref(), Some(body));
+        }
+    }
+
+    #[test]
+    fn chat_completions_and_responses_end_and_fail_in_their_own_words() {
+        let chunk = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":null}]}\n\n";
+        assert!(!seen(chunk, 64).0.is_ended);
+        assert!(seen(&format!("{chunk}data: [DONE]\n\n"), 64).0.is_ended);
+        let failed =
+            format!("{chunk}data: {{\"error\":{{\"message\":\"m\",\"type\":\"server_error\",\"code\":null}}}}\n\n");
+        assert!(seen(&failed, 64).0.error.is_some());
+        let response = "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\",\"message\":\"m\"}}}\n\n";
+        let events = seen(response, 64).0;
+        assert_eq!(error_fields(&events.error.unwrap_or_default()).code.as_deref(), Some("server_error"));
+        let created =
+            "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"error\":null}}\n\n";
+        assert!(seen(created, 64).0.error.is_none());
+    }
+
+    #[test]
+    fn an_endless_line_takes_no_memory() {
+        let (mut events, mut usage) = (Events::default(), Usage::default());
+        for _ in 0..64 {
+            events.push(&[b'x'; 64 << 10], &mut usage);
+        }
+        assert!(events.line.capacity() < 4 * LONGEST);
+    }
+}

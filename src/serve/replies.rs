@@ -1,0 +1,205 @@
+//! Answers of the stub: heads and bodies of each shape.
+
+use super::bodies;
+use super::facts::Dialect;
+use super::listen::{Broken, Connection, Reply};
+use super::scenario::shapes::{self, Break, Does, Failure, Foreign};
+use super::scenario::step::Step;
+use super::scripted::{Act, Scripted};
+use crate::model::Time;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use serde_json::Value;
+use std::time::Duration;
+
+const JSON: &str = "application/json";
+
+/// What to answer.
+pub(crate) struct Plan {
+    pub(crate) step: Step,
+    pub(crate) dialect: Dialect,
+    pub(crate) model: Option<String>,
+    /// Whether a stream was asked for.
+    pub(crate) streams: bool,
+    pub(crate) id: String,
+    pub(crate) time: Time,
+    pub(crate) input_tokens: u64,
+    /// The headers about rate limits.
+    pub(crate) limits: Vec<(&'static str, String)>,
+}
+
+/// An answer, and what it means that its body fails; `None`: the connection ends without one.
+pub(crate) async fn reply(plan: &Plan, connection: &Connection) -> Option<(Response<Scripted>, &'static str)> {
+    match &plan.step.shape.does {
+        Does::Succeed => Some((success(plan, connection), "")),
+        Does::Fail(failure) => Some((failed(plan, failure, connection), "")),
+        Does::Foreign(answer) => Some((foreign(plan, answer, connection), "")),
+        Does::Break(how) => broken(plan, *how, connection).await,
+    }
+}
+
+/// What a connection that ended without an answer did.
+pub(crate) fn broken_before(step: &Step) -> &'static str {
+    match step.shape.does {
+        Does::Break(Break::ResetBefore) => "server_rst_before_response",
+        _ => "server_closed_before_response",
+    }
+}
+
+fn success(plan: &Plan, connection: &Connection) -> Response<Scripted> {
+    let step = &plan.step;
+    let body = if plan.streams {
+        let stream = bodies::stream(&plan.words());
+        let mut acts = opening(plan, &stream, step.pieces);
+        acts.push(Act::Send(Bytes::from(stream.tail)));
+        Scripted::new(acts, None, connection.clone())
+    } else {
+        let text = bodies::whole(&plan.words()).to_string();
+        let length = text.len() as u64;
+        Scripted::new([Act::Wait(step.first_token), Act::Send(Bytes::from(text))], Some(length), connection.clone())
+    };
+    respond(plan, 200, if plan.streams { "text/event-stream; charset=utf-8" } else { JSON }, true, body)
+}
+
+/// A stream up to its last piece.
+fn opening(plan: &Plan, stream: &bodies::Stream, pieces: usize) -> Vec<Act> {
+    let mut acts = vec![Act::Send(Bytes::from(stream.head.clone())), Act::Wait(plan.step.first_token)];
+    let piece = Bytes::from(stream.piece.clone());
+    // Without pauses, many pieces are one write.
+    if plan.step.gap.is_zero() {
+        acts.push(Act::Send(Bytes::from(stream.piece.repeat(pieces))));
+    } else {
+        acts.extend((0..pieces).flat_map(|_| [Act::Send(piece.clone()), Act::Wait(plan.step.gap)]));
+    }
+    acts.retain(|act| !matches!(act, Act::Send(bytes) if bytes.is_empty()));
+    acts
+}
+
+fn failed(plan: &Plan, failure: &Failure, connection: &Connection) -> Response<Scripted> {
+    let body = plan.error_body(failure).to_string();
+    let mut response =
+        respond(plan, failure.status, JSON, failure.has_limits, Scripted::whole(body, connection.clone()));
+    hint(plan, failure.retry_after, &mut response);
+    if plan.dialect == Dialect::Bedrock {
+        put(&mut response, "x-amzn-errortype", failure.aws);
+    }
+    response
+}
+
+fn foreign(plan: &Plan, answer: &Foreign, connection: &Connection) -> Response<Scripted> {
+    let text = plan.step.message.clone().unwrap_or_else(|| answer.body.to_owned());
+    let mut response = bare(answer.status, answer.content_type, Scripted::whole(text, connection.clone()));
+    answer.headers.iter().for_each(|(name, value)| put(&mut response, name, value));
+    hint(plan, None, &mut response);
+    response
+}
+
+async fn broken(plan: &Plan, how: Break, connection: &Connection) -> Option<(Response<Scripted>, &'static str)> {
+    match how {
+        Break::ErrorInside if !plan.streams => {
+            let overload = shapes::named("529")?;
+            let Does::Fail(failure) = &overload.does else { return None };
+            Some((failed(plan, failure, connection), ""))
+        }
+        Break::CloseBefore => None,
+        Break::ResetBefore => {
+            connection.reset();
+            None
+        }
+        Break::Stall => {
+            tokio::time::sleep(plan.step.stall).await;
+            None
+        }
+        Break::Garbage => {
+            Some((respond(plan, 200, JSON, true, Scripted::whole("{\"id\": ".to_owned(), connection.clone())), ""))
+        }
+        Break::ErrorInside | Break::CutShort | Break::CloseInside | Break::ResetInside | Break::StallInside => {
+            let said =
+                if how == Break::ResetInside { "server_rst_during_response" } else { "server_closed_mid_response" };
+            Some((breaking(plan, how, connection), said))
+        }
+    }
+}
+
+/// An answer that begins well.
+fn breaking(plan: &Plan, how: Break, connection: &Connection) -> Response<Scripted> {
+    let (mut acts, length) = if plan.streams {
+        (opening(plan, &bodies::stream(&plan.words()), plan.step.pieces), None)
+    } else {
+        let text = bodies::whole(&plan.words()).to_string();
+        let half = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
+        (vec![Act::Send(half)], Some(text.len() as u64))
+    };
+    match how {
+        Break::ErrorInside => acts.extend(inside(plan)),
+        Break::CutShort if plan.streams => {}
+        Break::StallInside => acts.extend([Act::Wait(plan.step.stall), Act::Close]),
+        // What was sent has to arrive before the reset, which would take it along.
+        Break::ResetInside => acts.extend([Act::Wait(Duration::from_millis(20)), Act::Reset]),
+        _ => acts.push(Act::Close),
+    }
+    let kind = if plan.streams { "text/event-stream; charset=utf-8" } else { JSON };
+    respond(plan, 200, kind, true, Scripted::new(acts, length, connection.clone()))
+}
+
+/// The error inside a stream.
+fn inside(plan: &Plan) -> Option<Act> {
+    let Does::Fail(failure) = &shapes::named("529")?.does else { return None };
+    let body: Value = plan.error_body(failure);
+    Some(Act::Send(Bytes::from(bodies::error_event(plan.dialect, &body))))
+}
+
+fn bare(status: u16, content_type: &str, body: Scripted) -> Response<Scripted> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    put(&mut response, "content-type", content_type);
+    response
+}
+
+/// With the headers that a provider sends.
+fn respond(plan: &Plan, status: u16, kind: &str, has_limits: bool, body: Scripted) -> Response<Scripted> {
+    let mut response = bare(status, kind, body);
+    let name = match plan.dialect {
+        Dialect::Anthropic | Dialect::Other => Some("request-id"),
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => Some("x-request-id"),
+        Dialect::Bedrock => Some("x-amzn-requestid"),
+        Dialect::Gemini => None,
+    };
+    if let Some(name) = name {
+        put(&mut response, name, &format!("req_{}", plan.id));
+    }
+    if has_limits {
+        plan.limits.iter().for_each(|(name, value)| put(&mut response, name, value));
+    }
+    response
+}
+
+/// What the step says about retries.
+fn hint(plan: &Plan, default: Option<u32>, response: &mut Response<Scripted>) {
+    if let Some(text) = plan.retry_after(default) {
+        put(response, "retry-after", &text);
+    }
+    if let Some(text) = &plan.step.retry_after_ms {
+        put(response, "retry-after-ms", text);
+    }
+    if let Some(word) = plan.step.should_retry {
+        put(response, "x-should-retry", if word { "true" } else { "false" });
+    }
+}
+
+fn put<B>(response: &mut Response<B>, name: &str, value: &str) {
+    if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+/// A text that is no attempt's answer.
+pub(crate) fn text(status: u16, content_type: &str, text: String) -> Reply {
+    let never: fn(std::convert::Infallible) -> Broken = |never| match never {};
+    let mut response = Response::new(Full::new(Bytes::from(text)).map_err(never).boxed_unsync());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+    put(&mut response, "content-type", content_type);
+    response
+}

@@ -1,0 +1,131 @@
+//! Scalars of a JSON text of any length, found while it passes: nothing but the path to the next one is kept.
+
+/// Levels of objects whose members are told.
+const DEEPEST: usize = 4;
+/// Longest key or value that is kept, in bytes.
+const LONGEST: usize = 256;
+
+/// Finds the members of objects at the outermost levels, those in lists apart.
+#[derive(Debug, Default)]
+pub(crate) struct Scalars {
+    /// The key before each open object; `None` for a list.
+    levels: Vec<Option<String>>,
+    /// Levels open beyond those.
+    deeper: usize,
+    key: Option<String>,
+    text: Vec<u8>,
+    in_string: bool,
+    is_escaped: bool,
+    /// The text is that of a string.
+    quoted: bool,
+}
+
+impl Scalars {
+    /// Takes the next bytes, and hands on each scalar with the path to it: `usage.input_tokens`.
+    pub(crate) fn push(&mut self, bytes: &[u8], found: &mut impl FnMut(&str, &str)) {
+        for &byte in bytes {
+            if self.in_string {
+                self.inside(byte);
+            } else {
+                self.outside(byte, found);
+            }
+        }
+    }
+
+    fn inside(&mut self, byte: u8) {
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' => self.is_escaped = true,
+            b'"' => self.in_string = false,
+            _ => {}
+        }
+        if self.in_string && self.text.len() <= LONGEST {
+            self.text.push(byte);
+        }
+    }
+
+    fn outside(&mut self, byte: u8, found: &mut impl FnMut(&str, &str)) {
+        match byte {
+            b'"' => {
+                self.text.clear();
+                (self.in_string, self.quoted) = (true, true);
+            }
+            b':' => {
+                self.key = (self.text.len() <= LONGEST).then(|| String::from_utf8_lossy(&self.text).into_owned());
+                self.clear();
+            }
+            b'{' | b'[' => {
+                let key = self.key.take().filter(|_| byte == b'{' || self.levels.is_empty());
+                if self.levels.len() < DEEPEST {
+                    // The outermost object has no key, and is no list.
+                    self.levels.push(if byte == b'{' { Some(key.unwrap_or_default()) } else { None });
+                } else {
+                    self.deeper += 1;
+                }
+                self.clear();
+            }
+            b'}' | b']' => {
+                self.tell(found);
+                match self.deeper {
+                    0 => drop(self.levels.pop()),
+                    _ => self.deeper -= 1,
+                }
+            }
+            b',' => self.tell(found),
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            _ if self.text.len() <= LONGEST => self.text.push(byte),
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, found: &mut impl FnMut(&str, &str)) {
+        let key = self.key.take().filter(|_| self.deeper == 0 && self.text.len() <= LONGEST);
+        if let Some(key) = key
+            && (self.quoted || !self.text.is_empty())
+            && self.levels.iter().all(Option::is_some)
+        {
+            let outer = self.levels.iter().flatten().filter(|key| !key.is_empty());
+            let path: Vec<&str> = outer.map(String::as_str).chain([key.as_str()]).collect();
+            found(&path.join("."), &String::from_utf8_lossy(&self.text));
+        }
+        self.clear();
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.quoted = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str, piece: usize) -> Vec<String> {
+        let (mut scalars, mut found) = (Scalars::default(), Vec::new());
+        for bytes in text.as_bytes().chunks(piece) {
+            scalars.push(bytes, &mut |path, value| found.push(format!("{path}={value}")));
+        }
+        found
+    }
+
+    #[test]
+    fn members_are_found_however_the_text_is_cut() {
+        let text = r#"{"model": "m\"1", "messages":[{"model":"no","content":"{\"model\":\"no\"}"}],
+            "stream":true,"n":null,"usage":{"input_tokens":12,"d":{"cached":3}},"max_tokens" : 64}"#;
+        let expected =
+            ["model=m\\\"1", "stream=true", "n=null", "usage.input_tokens=12", "usage.d.cached=3", "max_tokens=64"];
+        for piece in [1, 2, 7, 1000] {
+            assert_eq!(all(text, piece), expected, "{piece}");
+        }
+    }
+
+    #[test]
+    fn depth_and_length_are_bounded() {
+        let deep = format!("{{\"a\":{}{},\"b\":1}}", "{\"x\":[".repeat(10_000), "]}".repeat(10_000));
+        assert_eq!(all(&deep, 64), ["b=1"]);
+        let long = format!("{{\"prompt\":\"{}\",\"model\":\"m\"}}", "x".repeat(1 << 20));
+        assert_eq!(all(&long, 4096), ["model=m"]);
+        assert!(all("]]}}\"", 1).is_empty());
+    }
+}

@@ -1,0 +1,164 @@
+//! Rules of a scenario: by model, path, time, chance and capacity.
+
+use super::buckets::Limits;
+use super::player::Player;
+use super::step::{Script, Step};
+use glob::Pattern;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// What decides about a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'r> {
+    pub(crate) model: Option<&'r str>,
+    pub(crate) path: &'r str,
+    /// The hash of its body.
+    pub(crate) body: &'r str,
+    /// Since the stub began.
+    pub(crate) after: Duration,
+}
+
+/// Rules; of those that fit a request, the first decides.
+pub(crate) struct Scenario {
+    pub(crate) name: String,
+    pub(crate) limits: Limits,
+    seed: u64,
+    drawn: AtomicU64,
+    rules: Vec<Rule>,
+}
+
+/// One rule. What is `None` fits everything.
+pub(crate) struct Rule {
+    pub(crate) model: Option<Pattern>,
+    pub(crate) path: Option<Pattern>,
+    pub(crate) from: Duration,
+    pub(crate) until: Duration,
+    /// Share of the requests that it is for.
+    pub(crate) probability: f64,
+    /// Requests a second that pass it by; what exceeds them is its.
+    pub(crate) capacity: Option<f64>,
+    pub(crate) player: Player,
+    pub(super) used: Mutex<Capacity>,
+}
+
+/// Requests that passed, in a bucket of one second.
+#[derive(Default)]
+pub(super) struct Capacity {
+    level: f64,
+    at: Duration,
+}
+
+impl Rule {
+    /// A rule for all requests.
+    pub(crate) fn always(scripts: Vec<Script>, is_for_each: bool) -> Rule {
+        Rule {
+            model: None,
+            path: None,
+            from: Duration::ZERO,
+            until: Duration::MAX,
+            probability: 1.0,
+            capacity: None,
+            player: Player::new(scripts, is_for_each),
+            used: Mutex::default(),
+        }
+    }
+
+    /// Whether it is for a request; `draw` gives a number from 0 to 1.
+    fn fits(&self, asked: &Asked<'_>, draw: impl FnOnce() -> f64) -> bool {
+        let matches = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|it| it.matches(text));
+        matches(&self.model, asked.model.unwrap_or_default())
+            && matches(&self.path, asked.path)
+            && (self.from..self.until).contains(&asked.after)
+            && (self.probability >= 1.0 || draw() < self.probability)
+            && self.capacity.is_none_or(|capacity| self.exceeds(capacity, asked.after))
+    }
+
+    fn exceeds(&self, capacity: f64, now: Duration) -> bool {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let drained = capacity * now.saturating_sub(used.at).as_secs_f64();
+        used.level = (used.level - drained).max(0.0);
+        used.at = now.max(used.at);
+        let exceeds = used.level + 1.0 > capacity.max(1.0);
+        if !exceeds {
+            used.level += 1.0;
+        }
+        exceeds
+    }
+}
+
+impl Scenario {
+    pub(crate) fn new(name: &str, rules: Vec<Rule>, seed: u64, limits: Limits) -> Scenario {
+        Scenario { name: name.to_owned(), limits, seed, drawn: AtomicU64::new(0), rules }
+    }
+
+    /// Scripts for all requests, as `--scenario` has them.
+    pub(crate) fn of_scripts(text: &str, is_for_each: bool, limits: Limits) -> Result<Scenario, String> {
+        let rule = Rule::always(super::step::scripts(text)?, is_for_each);
+        Ok(Scenario::new(text, vec![rule], 0, limits))
+    }
+
+    /// The step that a request meets; `None` where no rule is for it.
+    pub(crate) fn next(&self, asked: &Asked<'_>) -> Option<&Step> {
+        self.rules.iter().find(|rule| rule.fits(asked, || self.draw()))?.player.next(asked.body)
+    }
+
+    /// The next number of a sequence that the seed decides.
+    fn draw(&self) -> f64 {
+        let nth = self.drawn.fetch_add(1, Ordering::Relaxed);
+        (mixed(self.seed ^ mixed(nth)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// SplitMix64's finalizer: numbers without a pattern from those in order.
+pub(crate) fn mixed(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::step::scripts;
+    use super::*;
+
+    fn asked(after_ms: u64) -> Asked<'static> {
+        Asked { model: Some("m-1"), path: "/v1/messages", body: "b", after: Duration::from_millis(after_ms) }
+    }
+
+    fn rule(text: &str) -> Rule {
+        Rule::always(scripts(text).unwrap(), false)
+    }
+
+    fn name(scenario: &Scenario, after_ms: u64) -> Option<&'static str> {
+        scenario.next(&asked(after_ms)).map(|step| step.shape.name)
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_decides() {
+        let other = Rule { model: Pattern::new("x-*").ok(), ..rule("400") };
+        let early = Rule { until: Duration::from_secs(1), model: Pattern::new("m-*").ok(), ..rule("529") };
+        let scenario = Scenario::new("", vec![other, early], 1, Limits::default());
+        assert_eq!((name(&scenario, 0), name(&scenario, 999), name(&scenario, 1000)), (Some("529"), Some("529"), None));
+    }
+
+    #[test]
+    fn what_exceeds_the_capacity_is_refused() {
+        let scenario = Scenario::new("", vec![Rule { capacity: Some(5.0), ..rule("529") }], 1, Limits::default());
+        let refused = |at_ms| (0..20).filter(|_| name(&scenario, at_ms).is_some()).count();
+        assert_eq!((refused(0), refused(1000), refused(1200)), (15, 15, 19));
+    }
+
+    #[test]
+    fn chance_is_the_same_for_the_same_seed() {
+        let outcomes = |seed| {
+            let scenario = Scenario::new("", vec![Rule { probability: 0.3, ..rule("529") }], seed, Limits::default());
+            (0..1000).map(|_| name(&scenario, 0).is_some()).collect::<Vec<_>>()
+        };
+        let failed = outcomes(7).iter().filter(|failed| **failed).count();
+        assert!((250..350).contains(&failed), "{failed}");
+        assert_eq!(outcomes(7), outcomes(7));
+        assert_ne!(outcomes(7), outcomes(8));
+    }
+}

@@ -1,0 +1,80 @@
+//! A body that is sent piece by piece, with pauses, and that may break.
+
+use super::listen::{Broken, Connection};
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::Sleep;
+
+/// What comes next.
+#[derive(Debug)]
+pub(crate) enum Act {
+    /// Nothing, for a while.
+    Wait(Duration),
+    /// Bytes.
+    Send(Bytes),
+    /// The connection closes.
+    Close,
+    /// The connection is reset.
+    Reset,
+}
+
+pub(crate) struct Scripted {
+    acts: VecDeque<Act>,
+    pause: Option<Pin<Box<Sleep>>>,
+    /// Bytes announced that are still to come.
+    left: Option<u64>,
+    connection: Connection,
+}
+
+impl Scripted {
+    /// `length`: what the head announces.
+    pub(crate) fn new(acts: impl IntoIterator<Item = Act>, length: Option<u64>, connection: Connection) -> Scripted {
+        Scripted { acts: acts.into_iter().collect(), pause: None, left: length, connection }
+    }
+
+    /// All at once.
+    pub(crate) fn whole(text: String, connection: Connection) -> Scripted {
+        let length = text.len() as u64;
+        Scripted::new([Act::Send(Bytes::from(text))], Some(length), connection)
+    }
+}
+
+impl Body for Scripted {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(pause) = &mut this.pause {
+                ready!(pause.as_mut().poll(cx));
+                this.pause = None;
+            }
+            match this.acts.pop_front() {
+                None => return Poll::Ready(None),
+                Some(Act::Wait(span)) if span.is_zero() => {}
+                Some(Act::Wait(span)) => this.pause = Some(Box::pin(tokio::time::sleep(span))),
+                Some(Act::Send(bytes)) => {
+                    this.left = this.left.map(|left| left.saturating_sub(bytes.len() as u64));
+                    return Poll::Ready(Some(Ok(Frame::data(bytes))));
+                }
+                Some(Act::Close) => return Poll::Ready(Some(Err(Broken))),
+                Some(Act::Reset) => {
+                    this.connection.reset();
+                    return Poll::Ready(Some(Err(Broken)));
+                }
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.acts.is_empty() && self.pause.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}

@@ -1,0 +1,210 @@
+//! Where the recorder forwards to: one upstream, or one for each API of a fixed table.
+
+use super::facts::Dialect;
+use hyper::Uri;
+use hyper::http::uri::{Authority, Scheme};
+use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// Where requests go that are for the APIs of providers, unless the user says otherwise.
+pub(crate) const PROVIDERS: [(&str, &str); 3] = [
+    ("anthropic", "https://api.anthropic.com"),
+    ("openai", "https://api.openai.com"),
+    ("gemini", "https://generativelanguage.googleapis.com"),
+];
+
+/// Idle connections kept to one upstream.
+const MOST_IDLE: usize = 256;
+
+/// An address that requests are forwarded to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Upstream {
+    scheme: Scheme,
+    pub(crate) authority: Authority,
+    /// Stands before each path.
+    prefix: String,
+}
+
+/// Upstreams, by API.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    all: Option<Upstream>,
+    by_api: Vec<(&'static str, Upstream)>,
+}
+
+impl Upstream {
+    /// `https://host`, `http://127.0.0.1:8000/prefix`.
+    pub(crate) fn parse(text: &str) -> Result<Upstream, String> {
+        let wanted = |reason: &str| {
+            let text = crate::untrusted::mask_keys(text);
+            format!("{reason} `{text}`: give an address such as https://api.anthropic.com or http://127.0.0.1:8000")
+        };
+        let uri: Uri = text.parse().map_err(|_| wanted("no URL:"))?;
+        let parts = uri.into_parts();
+        let scheme = parts.scheme.filter(|it| *it == Scheme::HTTP || *it == Scheme::HTTPS);
+        let (Some(scheme), Some(authority)) = (scheme, parts.authority) else {
+            return Err(wanted("no http or https URL:"));
+        };
+        if authority.as_str().contains('@') {
+            return Err(wanted("a URL with a password is not forwarded to:"));
+        }
+        let path = parts.path_and_query.as_ref();
+        if path.and_then(|path| path.query()).is_some() {
+            return Err(wanted("a URL with a query:"));
+        }
+        let prefix = path.map_or("", |path| path.path()).trim_end_matches('/').to_owned();
+        Ok(Upstream { scheme, authority, prefix })
+    }
+
+    /// The address of one request there.
+    pub(crate) fn uri(&self, uri: &Uri) -> Option<Uri> {
+        let rest = uri.path_and_query().map_or("/", |path| path.as_str());
+        let path = format!("{}{rest}", self.prefix);
+        Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
+    }
+
+    /// Whose it is, where its name says so.
+    pub(crate) fn provider(&self) -> Option<&'static str> {
+        let host = self.authority.host();
+        let known = [
+            ("anthropic.com", "anthropic"),
+            ("openai.com", "openai"),
+            ("googleapis.com", "gcp.gemini"),
+            ("amazonaws.com", "aws.bedrock"),
+            ("openai.azure.com", "azure.ai.openai"),
+        ];
+        let fits = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        known.iter().find(|(name, _)| fits(name)).map(|(_, provider)| *provider)
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.scheme == Scheme::HTTPS
+    }
+}
+
+impl Table {
+    /// `URL` for all requests, `anthropic=URL` for one API; none at all: the providers' own addresses.
+    pub(crate) fn parse(texts: &[String]) -> Result<Table, String> {
+        let mut table = Table::default();
+        for text in texts {
+            let named =
+                PROVIDERS.iter().find_map(|(name, _)| Some((*name, text.strip_prefix(name)?.strip_prefix('=')?)));
+            match named {
+                Some((name, url)) => table.by_api.push((name, Upstream::parse(url)?)),
+                None if table.all.is_some() => return Err("only one --upstream may be for all requests".to_owned()),
+                None => table.all = Some(Upstream::parse(text)?),
+            }
+        }
+        if texts.is_empty() {
+            let own = PROVIDERS.iter().map(|(name, url)| Ok((*name, Upstream::parse(url)?)));
+            table.by_api = own.collect::<Result<_, String>>()?;
+        }
+        Ok(table)
+    }
+
+    /// Where requests to `path` go; `None`: nowhere.
+    pub(crate) fn of(&self, path: &str) -> Option<&Upstream> {
+        let api = match Dialect::of(path) {
+            Dialect::Anthropic => "anthropic",
+            Dialect::OpenAiChat | Dialect::OpenAiResponses => "openai",
+            Dialect::Gemini => "gemini",
+            Dialect::Bedrock | Dialect::Other => "",
+        };
+        self.by_api.iter().find(|(name, _)| *name == api).map(|(_, upstream)| upstream).or(self.all.as_ref())
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Upstream> {
+        self.all.iter().chain(self.by_api.iter().map(|(_, upstream)| upstream))
+    }
+
+    /// All of them, in a sentence.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<String> =
+            self.each().map(|it| format!("{}://{}{}", it.scheme, it.authority, it.prefix)).collect();
+        names.join(", ")
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.each().any(Upstream::is_encrypted)
+    }
+}
+
+/// Whoever forwards.
+pub(crate) type Forwarder<B> = Client<HttpsConnector<HttpConnector>, B>;
+
+/// `roots`: certificates in PEM, instead of the system's.
+pub(crate) fn forwarder<B>(table: &Table, roots: Option<&Path>) -> io::Result<Forwarder<B>>
+where
+    B: hyper::body::Body + Send + 'static,
+    B::Data: Send,
+{
+    let provider = rustls::crypto::ring::default_provider();
+    let builder = rustls::ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?;
+    let config = match roots {
+        // Plain HTTP needs none, and a system without any must not keep it from working.
+        None if !table.is_encrypted() => builder.with_root_certificates(rustls::RootCertStore::empty()),
+        None => builder.with_native_roots()?,
+        Some(path) => builder.with_root_certificates(given(path)?),
+    };
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_connect_timeout(Some(Duration::from_secs(60)));
+    let connector = HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth()).https_or_http();
+    let connector = connector.enable_http1().enable_http2().wrap_connector(http);
+    Ok(Client::builder(TokioExecutor::new())
+        .pool_max_idle_per_host(MOST_IDLE)
+        .pool_idle_timeout(Duration::from_secs(30))
+        // A request that met a dead connection is the client's to send again: it is to be counted.
+        .retry_canceled_requests(false)
+        .http1_preserve_header_case(true)
+        .build(connector))
+}
+
+fn given(path: &Path) -> io::Result<rustls::RootCertStore> {
+    let mut store = rustls::RootCertStore::empty();
+    let failed = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| failed(error.to_string()))? {
+        let certificate = certificate.map_err(|error| failed(error.to_string()))?;
+        store.add(certificate).map_err(|error| failed(error.to_string()))?;
+    }
+    if store.is_empty() { Err(failed("it holds no certificate".to_owned())) } else { Ok(store) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upstreams_are_addresses_and_nothing_else() {
+        for text in ["", "api.anthropic.com", "ftp://x", "https://", "https://u:p@host", "http://h/?q=1", "http:// h"] {
+            assert!(Upstream::parse(text).is_err_and(|error| !error.contains("u:p@")), "{text}");
+        }
+        let upstream = Upstream::parse("http://127.0.0.1:80/openai/").unwrap();
+        let uri = "/v1/responses?a=1".parse().unwrap();
+        assert_eq!(upstream.uri(&uri).unwrap().to_string(), "http://127.0.0.1:80/openai/v1/responses?a=1");
+        // What looks like another host is a path of this one.
+        let odd = "http://evil.example/x".parse().unwrap();
+        assert_eq!(upstream.uri(&odd).unwrap().host(), Some("127.0.0.1"));
+    }
+
+    #[test]
+    fn a_table_sends_each_api_to_its_own() {
+        let table = Table::parse(&["anthropic=http://a".to_owned(), "http://rest".to_owned()]).unwrap();
+        let host = |path: &str| table.of(path).unwrap().authority.to_string();
+        assert_eq!((host("/v1/messages"), host("/v1/responses")), ("a".to_owned(), "rest".to_owned()));
+        let own = Table::parse(&[]).unwrap();
+        assert_eq!(own.of("/v1/chat/completions").unwrap().provider(), Some("openai"));
+        assert!(own.of("/anything").is_none());
+        assert!(Table::parse(&["http://a".to_owned(), "http://b".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,317 @@
+//! The simulation: tasks that arrive, an endpoint that serves some of them, and what the others do by their policy.
+//!
+//! Events are taken in the order of their time, those of one moment in the order of their tasks. Time passes in whole
+//! steps: ticks of a burst, or microseconds of a log.
+
+use super::endpoint::{Capacity, Endpoint};
+use super::series::{Counts, Series};
+use super::shared::Shared;
+use crate::classify::Bucket;
+use crate::policy::{Decision, Failed, Progress, Random, Strategy};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// What is simulated, whatever the policy.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// When each task first sends, in steps.
+    pub arrivals: Arrivals,
+    /// What the endpoint can do.
+    pub capacity: Capacity,
+    /// What the second one can, to which policies with a fallback turn.
+    pub second: Capacity,
+    /// How long it takes to serve an attempt.
+    pub service: Service,
+    /// How long it takes to refuse one, in steps.
+    pub refusal: u64,
+    /// The wait a refusal asks for, in seconds; it is then a 429, and a 529 without.
+    pub hint_s: Option<f64>,
+    /// Nothing is sent from this step on.
+    pub horizon: u64,
+    /// Steps of a second.
+    pub steps_per_s: f64,
+    /// No wait is shorter, in steps.
+    pub least_wait: u64,
+}
+
+/// When tasks arrive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrivals {
+    /// So many at once, at the first step.
+    Burst(u32),
+    /// So many, on average so many steps apart, independent of each other.
+    Poisson(u32, f64),
+    /// At these steps, in order.
+    At(Vec<u64>),
+}
+
+/// How long it takes to serve an attempt, in steps.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Service {
+    /// Always as long.
+    Fixed(u64),
+    /// Drawn from an exponential distribution of this mean.
+    Exponential(f64),
+    /// One of these, each as likely.
+    Drawn(Vec<u64>),
+}
+
+/// One attempt that was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Whose.
+    pub task: u32,
+    /// Its number, from 1.
+    pub attempt: u32,
+    /// When, in steps.
+    pub at: u64,
+    /// How long until the answer, in steps.
+    pub took: u64,
+    /// Whether it was served.
+    pub ok: bool,
+    /// Whether it went to the second endpoint.
+    pub second: bool,
+}
+
+/// What became of all tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Tasks.
+    pub tasks: u64,
+    /// Tasks that were served.
+    pub served: u64,
+    /// Tasks that gave up.
+    pub dropped: u64,
+    /// Attempts.
+    pub attempts: u64,
+    /// Attempts that were refused.
+    pub refused: u64,
+    /// Attempts that went to the second endpoint.
+    pub at_second: u64,
+    /// Most attempts of one step.
+    pub peak: u64,
+    /// The step of the last success, where every task was served.
+    pub drained_at: Option<u64>,
+    /// The step of the last attempt.
+    pub last_at: u64,
+    /// Steps of each of the stretches below.
+    pub width: u64,
+    /// Attempts and waiting tasks over time.
+    pub course: Vec<Counts>,
+}
+
+impl Outcome {
+    /// Tasks that are neither served nor given up when the simulation ends.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.tasks - self.served - self.dropped
+    }
+}
+
+/// What is known of one task.
+#[derive(Clone, Copy, Default)]
+struct Task {
+    began: Option<u64>,
+    waited_s: f32,
+    attempts: u32,
+    capacity_failures: u32,
+}
+
+type Due = BTreeMap<u64, SmallVec<[u32; 4]>>;
+
+/// Simulates `setup` under `strategy`; `seen` hears of every attempt.
+pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent)) -> Outcome {
+    let mut random = Random::new(seed);
+    let (due, tasks) = arrivals(&setup.arrivals, &mut random);
+    let mut run = Run {
+        setup,
+        strategy,
+        random,
+        due,
+        tasks: vec![Task::default(); tasks as usize],
+        endpoints: [Endpoint::new(&setup.capacity), Endpoint::new(&setup.second)],
+        shared: Shared::default(),
+        series: Series::new(first_width(setup)),
+        open: 0,
+        outcome: Outcome { tasks: u64::from(tasks), ..Outcome::default() },
+        last_served: 0,
+        seen,
+    };
+    run.go();
+    run.finish()
+}
+
+/// As fine as the endpoint counts.
+fn first_width(setup: &Setup) -> u64 {
+    match setup.capacity {
+        Capacity::PerStretch { width, .. } => width,
+        Capacity::AtOnce(_) => 1,
+    }
+}
+
+fn arrivals(arrivals: &Arrivals, random: &mut Random) -> (Due, u32) {
+    let mut due = Due::new();
+    let tasks = match arrivals {
+        Arrivals::Burst(tasks) => {
+            due.insert(0, (0..*tasks).collect());
+            *tasks
+        }
+        Arrivals::Poisson(tasks, mean) => {
+            let mut now = 0.0;
+            for task in 0..*tasks {
+                now += random.exponential(*mean);
+                due.entry(now as u64).or_default().push(task);
+            }
+            *tasks
+        }
+        Arrivals::At(times) => {
+            for (task, at) in (0..u32::MAX).zip(times) {
+                due.entry(*at).or_default().push(task);
+            }
+            times.len().min(u32::MAX as usize) as u32
+        }
+    };
+    (due, tasks)
+}
+
+struct Run<'s, F> {
+    setup: &'s Setup,
+    strategy: &'s Strategy,
+    random: Random,
+    due: Due,
+    tasks: Vec<Task>,
+    endpoints: [Endpoint<'s>; 2],
+    shared: Shared,
+    series: Series,
+    /// Tasks that have begun and are not over.
+    open: u64,
+    outcome: Outcome,
+    last_served: u64,
+    seen: F,
+}
+
+impl<F: FnMut(&Sent)> Run<'_, F> {
+    fn go(&mut self) {
+        while let Some((now, mut tasks)) = self.due.pop_first() {
+            if now >= self.setup.horizon {
+                break;
+            }
+            tasks.sort_unstable();
+            let before = self.outcome.attempts;
+            for task in tasks {
+                self.attempt(task, now);
+            }
+            self.outcome.peak = self.outcome.peak.max(self.outcome.attempts - before);
+            self.series.at(now).waiting = self.open;
+        }
+    }
+
+    fn attempt(&mut self, id: u32, now: u64) {
+        let task = &mut self.tasks[id as usize];
+        if task.began.is_none() {
+            task.began = Some(now);
+            self.open += 1;
+            self.shared.begun(self.strategy);
+        }
+        if let Some(until) = self.shared.held_until(now) {
+            return self.hold(id, until);
+        }
+        task.attempts += 1;
+        let attempt = task.attempts;
+        let second = self.strategy.has_fallen_back(task.capacity_failures);
+        let endpoint = &mut self.endpoints[usize::from(second)];
+        let ok = endpoint.has_room(now);
+        let took = if ok { self.setup.service.draw(&mut self.random) } else { self.setup.refusal };
+        if ok {
+            endpoint.take(now + took);
+        }
+        self.outcome.attempts += 1;
+        self.outcome.at_second += u64::from(second);
+        self.outcome.last_at = now;
+        (self.seen)(&Sent { task: id, attempt, at: now, took, ok, second });
+        if ok { self.serve(now) } else { self.refuse(id, now) }
+    }
+
+    /// Puts an attempt off that a gate or a breaker holds. It comes back with a wait of its own, as after a failure.
+    fn hold(&mut self, id: u32, until: u64) {
+        let task = self.tasks[id as usize];
+        let wait_s = self.strategy.wait_s(task.attempts.max(1), f64::from(task.waited_s), &mut self.random);
+        let at = until + self.steps(wait_s);
+        let is_late = |budget_s: f64| self.seconds(at - task.began.unwrap_or(at)) > budget_s;
+        if self.strategy.budget_s.is_some_and(is_late) {
+            self.drop_task();
+        } else {
+            self.due.entry(at).or_default().push(id);
+        }
+    }
+
+    fn drop_task(&mut self) {
+        self.open -= 1;
+        self.outcome.dropped += 1;
+    }
+
+    fn serve(&mut self, now: u64) {
+        self.shared.succeeded();
+        self.open -= 1;
+        self.outcome.served += 1;
+        self.last_served = now;
+        self.series.at(now).served += 1;
+    }
+
+    /// What a task does whose attempt of `now` is refused.
+    fn refuse(&mut self, id: u32, now: u64) {
+        self.outcome.refused += 1;
+        self.series.at(now).refused += 1;
+        let told = now + self.setup.refusal;
+        let hint_s = self.setup.hint_s;
+        let bucket = if hint_s.is_some() { Bucket::RetryAfter } else { Bucket::Capacity };
+        let task = &mut self.tasks[id as usize];
+        task.capacity_failures += u32::from(bucket == Bucket::Capacity);
+        let task = *task;
+        let progress = Progress {
+            attempts: task.attempts,
+            capacity_failures: task.capacity_failures,
+            elapsed_s: self.seconds(told - task.began.unwrap_or(told)),
+            waited_s: f64::from(task.waited_s),
+        };
+        let steps_per_s = self.setup.steps_per_s;
+        let hint_until = hint_s.map(|hint_s| told + (hint_s * steps_per_s) as u64);
+        self.shared.failed(self.strategy, told, hint_until, steps_per_s);
+        match self.strategy.decide(Failed { bucket, hint_s }, &progress, true, &mut self.random) {
+            Decision::Retry { wait_s, .. } if self.shared.may_retry(self.strategy) => {
+                self.tasks[id as usize].waited_s = wait_s as f32;
+                self.due.entry(told + self.steps(wait_s)).or_default().push(id);
+            }
+            Decision::Retry { .. } | Decision::Stop(_) => self.drop_task(),
+        }
+    }
+
+    fn seconds(&self, steps: u64) -> f64 {
+        steps as f64 / self.setup.steps_per_s
+    }
+
+    fn steps(&self, wait_s: f64) -> u64 {
+        ((wait_s * self.setup.steps_per_s) as u64).max(self.setup.least_wait)
+    }
+
+    fn finish(mut self) -> Outcome {
+        let drained = self.outcome.served == self.outcome.tasks;
+        self.outcome.drained_at = drained.then_some(self.last_served);
+        (self.outcome.width, self.outcome.course) = self.series.finish();
+        self.outcome
+    }
+}
+
+impl Service {
+    fn draw(&self, random: &mut Random) -> u64 {
+        match self {
+            Service::Fixed(steps) => *steps,
+            Service::Exponential(mean) => (random.exponential(*mean).round() as u64).max(1),
+            Service::Drawn(list) if list.is_empty() => 1,
+            Service::Drawn(list) => list[((random.unit() * list.len() as f64) as usize).min(list.len() - 1)],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! What one incident of a log was: who arrived when, what the endpoint served, and what its clients did.
+
+use super::endpoint::Capacity;
+use super::figures::Figures;
+use crate::calls::{Call, Endurance, Horizon, group, group_between};
+use crate::classify::{Bucket, Class};
+use crate::measure::Service;
+use crate::model::{Attempt, AttemptTable, Flags, Outcome, Time, Usage};
+use crate::policy::{Seen, SeenStep};
+use rayon::prelude::*;
+
+/// Which incident.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Incident {
+    /// Whose model.
+    pub service: Service,
+    /// What failed.
+    pub class: Class,
+    /// When the first failing attempt was sent.
+    pub first: Time,
+    /// When the last one was.
+    pub last: Time,
+}
+
+/// What the log shows of it. Times are µs since the first attempt of its calls.
+#[derive(Clone, Debug)]
+pub(super) struct Observed {
+    pub(super) from: Time,
+    pub(super) arrivals: Vec<u64>,
+    pub(super) figures: Figures,
+    pub(super) capacity: Capacity,
+    pub(super) service_us: Vec<u64>,
+    pub(super) refusal_us: u64,
+    pub(super) hint_s: Option<f64>,
+    pub(super) seen: Seen,
+    pub(super) max_attempts: u32,
+    /// The longest of the usual first waits that no hint asked for, in seconds.
+    pub(super) first_wait_s: Option<f64>,
+    /// Mean cost of an attempt that was served and of one that was refused, in US dollars.
+    pub(super) usd: Option<(f64, f64)>,
+}
+
+/// Calls that began so long before an incident, or go on so long after it, belong to it, µs.
+const MARGIN_US: i64 = 120_000_000;
+/// Attempts of a stretch, on average: fewer say little of what an endpoint can do.
+const PER_STRETCH: u64 = 8;
+const STRETCHES: (u64, u64) = (4, 240);
+const LEAST_WIDTH_US: u64 = 10_000;
+/// Durations kept to draw from.
+const DURATIONS: usize = 1_000;
+/// Steps of waits told apart.
+const STEPS: usize = 16;
+
+/// One attempt at the service.
+#[derive(Clone, Copy)]
+struct Seat {
+    at: u64,
+    took_us: Option<u64>,
+    ok: bool,
+}
+
+/// One call of the incident: its attempts at the service, and their rows.
+struct Visit {
+    attempts: Vec<Attempt>,
+    rows: Vec<u32>,
+}
+
+/// When each call of a log first sent, in µs since the Unix epoch, in order.
+#[must_use]
+pub fn arrivals_of(table: &AttemptTable, complete: bool) -> Vec<i64> {
+    let groups = group(table);
+    let horizon = Horizon { data_end: Time::LATEST, complete, endurance: Endurance::default() };
+    let mut times = Vec::new();
+    for piece in groups.pieces() {
+        groups.calls(piece, &horizon, |_| true, |call| times.push(call.first().sent.0));
+    }
+    times.sort_unstable();
+    times
+}
+
+/// Looks at one incident; `None` where no call of it can be followed.
+pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool) -> Option<Observed> {
+    let visits = visits(table, incident, complete);
+    let from = visits.first()?.attempts.first()?.sent;
+    let since = |time: Time| time.us_since(from).max(0).unsigned_abs();
+    let seats: Vec<Seat> =
+        visits.iter().flat_map(|visit| &visit.attempts).map(|one| seat(one, since(one.sent))).collect();
+    let served = visits.iter().filter(|visit| visit.is_served()).count() as u64;
+    let last = seats.iter().map(|seat| seat.at).max()?;
+    let refused = seats.iter().filter(|seat| !seat.ok).count() as u64;
+    let width = width(last, seats.len() as u64);
+    let (hint_s, usd) = (hint_s(table, &visits, refused), usd(table, &visits));
+    Some(Observed {
+        from,
+        arrivals: visits.iter().filter_map(|visit| Some(since(visit.attempts.first()?.sent))).collect(),
+        figures: Figures {
+            attempts: seats.len() as f64,
+            refused: refused as f64,
+            served: served as f64,
+            lost: visits.len() as f64 - served as f64,
+            over_after_s: last as f64 / 1e6,
+        },
+        capacity: capacity(&seats, width),
+        service_us: spread_out(seats.iter().filter(|seat| seat.ok).filter_map(|seat| seat.took_us).collect()),
+        refusal_us: median(seats.iter().filter(|seat| !seat.ok).filter_map(|seat| seat.took_us).collect()),
+        hint_s,
+        seen: seen(&visits),
+        max_attempts: visits.iter().map(|visit| visit.attempts.len() as u32).max()?,
+        first_wait_s: first_wait_s(table, &visits),
+        usd,
+    })
+}
+
+/// Every call with an attempt at the service in the time of the incident, in the order of their first attempts. Calls
+/// that are open, or failed in a way that repeats itself, say nothing of the endpoint.
+fn visits(table: &AttemptTable, incident: &Incident, complete: bool) -> Vec<Visit> {
+    let (first, last) = (incident.first.plus_us(-MARGIN_US), incident.last.plus_us(MARGIN_US));
+    let groups = group_between(table, first, last);
+    let data_end = table.rows.par_iter().with_min_len(1 << 14).map(Attempt::ended).max().unwrap_or(incident.last);
+    let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
+    let mut visits: Vec<Visit> = Vec::new();
+    for piece in groups.pieces() {
+        groups.calls(piece, &horizon, |_| true, |call| visits.extend(visit(&call, incident)));
+    }
+    visits.sort_by_key(|visit| visit.attempts.first().map(|one| (one.sent, one.key, one.file, one.line)));
+    visits
+}
+
+fn visit(call: &Call<'_>, incident: &Incident) -> Option<Visit> {
+    let is_here = |place: &usize| Service::of(&call.origin(*place).scope()) == incident.service;
+    let places: Vec<usize> = (0..call.len()).filter(is_here).collect();
+    let attempts: Vec<Attempt> = places.iter().map(|place| *call.at(*place)).collect();
+    let in_time = attempts.iter().any(|one| (incident.first..=incident.last).contains(&one.sent));
+    let says_nothing = call.outcome == Outcome::Open || attempts.iter().any(Attempt::terminal);
+    let rows = places.iter().map(|place| call.rows()[*place]).collect();
+    (in_time && !says_nothing).then_some(Visit { attempts, rows })
+}
+
+impl Visit {
+    fn is_served(&self) -> bool {
+        self.attempts.iter().any(|one| !one.failed())
+    }
+}
+
+fn seat(attempt: &Attempt, at: u64) -> Seat {
+    let took_us = attempt.duration.as_us().map(|us| us.max(0).unsigned_abs());
+    Seat { at, took_us, ok: !attempt.failed() }
+}
+
+fn width(last: u64, attempts: u64) -> u64 {
+    let stretches = (attempts / PER_STRETCH).clamp(STRETCHES.0, STRETCHES.1);
+    (last / stretches + 1).max(LEAST_WIDTH_US)
+}
+
+/// What the endpoint could serve, stretch by stretch. Where it refused somebody, it served all it could. Where it
+/// refused nobody, it could have served as many as it ever did. Where nobody asked, between two stretches in which it
+/// refused somebody, it could have served what it served in those on average.
+fn capacity(seats: &[Seat], width: u64) -> Capacity {
+    let count = seats.iter().map(|seat| seat.at / width).max().unwrap_or(0) as usize + 1;
+    let mut stretches = vec![(0_u64, 0_u64); count];
+    for seat in seats {
+        let (served, refused) = &mut stretches[(seat.at / width) as usize];
+        *(if seat.ok { served } else { refused }) += 1;
+    }
+    let most = stretches.iter().map(|(served, _)| *served).max().unwrap_or(0);
+    let full: Vec<u64> = stretches.iter().filter(|(_, refused)| *refused > 0).map(|(served, _)| *served).collect();
+    let mean = (full.iter().sum::<u64>() as f64 / full.len().max(1) as f64).round() as u64;
+    let is_full = |one: Option<&(u64, u64)>| one.is_some_and(|(_, refused)| *refused > 0);
+    let asked = |one: &&(u64, u64)| one.0 + one.1 > 0;
+    let of = |at: usize| match stretches[at] {
+        (served, refused) if refused > 0 => served,
+        (served, _) if served > 0 => most,
+        _ => {
+            let before = stretches[..at].iter().rev().find(asked);
+            let after = stretches[at..].iter().find(asked);
+            if is_full(before) && is_full(after) { mean } else { most }
+        }
+    };
+    Capacity::PerStretch { width, known: (0..count).map(of).collect(), rest: most }
+}
+
+/// What clients did after each failure.
+fn seen(visits: &[Visit]) -> Seen {
+    let mut steps: Vec<SeenStep> = Vec::new();
+    for visit in visits {
+        for (place, attempt) in visit.attempts.iter().enumerate().filter(|(_, one)| one.failed()) {
+            let step = place.min(STEPS - 1);
+            if steps.len() <= step {
+                steps.resize(step + 1, SeenStep::default());
+            }
+            match visit.attempts.get(place + 1) {
+                Some(next) => steps[step].waits_s.push(next.sent.s_since(attempt.ended()).max(0.0)),
+                None => steps[step].stopped += 1,
+            }
+        }
+    }
+    Seen { steps }
+}
+
+fn hint_of(table: &AttemptTable, attempt: &Attempt) -> Option<f64> {
+    table.detail(attempt)?.hint_us.map(|us| us as f64 / 1e6)
+}
+
+/// The middle of the hints, where half of the refusals carry one.
+fn hint_s(table: &AttemptTable, visits: &[Visit], refused: u64) -> Option<f64> {
+    let hints = visits.iter().flat_map(|visit| &visit.attempts).filter_map(|one| hint_of(table, one));
+    let hints: Vec<u64> = hints.map(|s| (s * 1e6) as u64).collect();
+    (!hints.is_empty() && hints.len() as u64 * 2 >= refused).then(|| median(hints) as f64 / 1e6)
+}
+
+/// The nominal first wait is the longest that jitter allows: the 95th percentile is near it.
+fn first_wait_s(table: &AttemptTable, visits: &[Visit]) -> Option<f64> {
+    let own = visits.iter().filter_map(|visit| match visit.attempts.as_slice() {
+        [first, second, ..] if first.failed() && hint_of(table, first).is_none() => {
+            Some(second.sent.us_since(first.ended()).max(0).unsigned_abs())
+        }
+        _ => None,
+    });
+    let mut own: Vec<u64> = own.collect();
+    own.sort_unstable();
+    own.get(own.len().saturating_sub(1) * 95 / 100).map(|us| *us as f64 / 1e6)
+}
+
+/// Mean costs, where the log tells what the served attempts cost.
+fn usd(table: &AttemptTable, visits: &[Visit]) -> Option<(f64, f64)> {
+    let mean = |ok: bool| {
+        let attempts = visits.iter().flat_map(|visit| visit.attempts.iter().zip(&visit.rows));
+        let known = attempts.filter(|(one, _)| one.failed() != ok && one.flags.has(Flags::COST));
+        let costs: Vec<u64> = known.map(|(_, row)| u64::from(cost(table.usage(*row as usize)))).collect();
+        (!costs.is_empty()).then(|| costs.iter().sum::<u64>() as f64 / costs.len() as f64 / 1e6)
+    };
+    Some((mean(true)?, mean(false).unwrap_or(0.0)))
+}
+
+fn cost(usage: Usage) -> u32 {
+    usage.cost_micro_usd
+}
+
+fn median(mut figures: Vec<u64>) -> u64 {
+    figures.sort_unstable();
+    figures.get(figures.len() / 2).copied().unwrap_or(0)
+}
+
+/// So many of them that their distribution is the same, and no more.
+fn spread_out(mut figures: Vec<u64>) -> Vec<u64> {
+    figures.sort_unstable();
+    let each = figures.len().div_ceil(DURATIONS).max(1);
+    figures.into_iter().step_by(each).collect()
+}
+
+impl Incident {
+    /// Whether its failures are those of capacity or rate, which waiting heals.
+    pub(super) fn heals(&self) -> bool {
+        self.class.default_bucket() != Bucket::Terminal
+    }
+}

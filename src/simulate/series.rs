@@ -1,0 +1,78 @@
+//! What happened when: counts in stretches of the simulated clock.
+
+use serde::Serialize;
+
+/// What an endpoint saw in one stretch, and what stood behind it at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Attempts served.
+    pub served: u64,
+    /// Attempts refused.
+    pub refused: u64,
+    /// Calls that have begun and are not over, at the end of the stretch.
+    pub waiting: u64,
+}
+
+/// Counts over time, in at most [`Series::MOST`] stretches that double in length as time goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Series {
+    width: u64,
+    counts: Vec<Counts>,
+}
+
+impl Series {
+    /// Stretches kept: more than a chart can show.
+    const MOST: usize = 512;
+
+    pub(super) fn new(width: u64) -> Series {
+        Series { width: width.max(1), counts: Vec::new() }
+    }
+
+    /// The stretch that `now` lies in; times never go back.
+    pub(super) fn at(&mut self, now: u64) -> &mut Counts {
+        while now / self.width >= Self::MOST as u64 {
+            self.halve();
+        }
+        // Below the bound just ensured.
+        let place = (now / self.width) as usize;
+        let waiting = self.counts.last().map_or(0, |last| last.waiting);
+        while self.counts.len() <= place {
+            self.counts.push(Counts { waiting, ..Counts::default() });
+        }
+        &mut self.counts[place]
+    }
+
+    fn halve(&mut self) {
+        self.width *= 2;
+        let sum = |pair: &[Counts]| {
+            let last = pair[pair.len() - 1];
+            let (served, refused) = pair.iter().fold((0, 0), |sum, one| (sum.0 + one.served, sum.1 + one.refused));
+            Counts { served, refused, waiting: last.waiting }
+        };
+        self.counts = self.counts.chunks(2).map(sum).collect();
+    }
+
+    /// Steps of a stretch, and the stretches in order.
+    pub(super) fn finish(self) -> (u64, Vec<Counts>) {
+        (self.width, self.counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_times_are_counted_in_longer_stretches() {
+        let mut series = Series::new(1);
+        for now in 0..2_000 {
+            let counts = series.at(now);
+            counts.served += 1;
+            counts.waiting = now;
+        }
+        let (width, counts) = series.finish();
+        assert_eq!((width, counts.len()), (4, 500));
+        assert!(counts.iter().all(|one| one.served == 4));
+        assert_eq!(counts.last().map(|last| last.waiting), Some(1_999));
+    }
+}
