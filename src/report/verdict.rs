@@ -94,7 +94,9 @@ fn cost(totals: &Totals) -> Option<String> {
         ));
     }
     if totals.wait_s >= 1.0 {
-        parts.push(format!("{} of waiting between attempts", seconds(totals.wait_s)));
+        // Some waits include the time an attempt took.
+        let bound = if totals.waits_measured.count < totals.waits_measured.of { "at most " } else { "" };
+        parts.push(format!("{bound}{} of waiting between attempts", seconds(totals.wait_s)));
     }
     if totals.green_runs_with_retries > 0 {
         parts.push(format!(

@@ -44,7 +44,7 @@ fn policies() -> Vec<Expected> {
         compliant("fallback=3", "exponential", full),
         compliant("retry-budget=0.5", "exponential", full),
         compliant("breaker=20", "exponential", full),
-        Expected { hint_s: Some(2.0), ..compliant("gate", "server_dictated", None) },
+        Expected { hint_s: Some(2.0), ..compliant("gate", "server_requested", None) },
         Expected { waits: None, ..defect("none", "RL201", &[]) },
         Expected { waits: Some(("immediate", None)), ..defect("immediate", "RL304", &["RL314"]) },
         Expected { waits: Some(("fixed", Some("none"))), ..defect("fixed", "RL303", &["RL302"]) },
@@ -104,7 +104,7 @@ fn wrong(expected: &Expected, seed: u64) -> Vec<String> {
 
 /// Whether the loop with most waits was taken for another one.
 fn misread(report: &Report, (schedule, jitter): (&str, Option<&str>)) -> Option<String> {
-    let read = report.backoff.iter().max_by_key(|one| one.waits + one.server_dictated)?;
+    let read = report.backoff.iter().max_by_key(|one| one.waits + one.server_requested)?;
     let right = read.schedule == schedule && jitter.is_none_or(|jitter| read.jitter == Some(jitter));
     (!right).then(|| format!("taken for {} with {:?} jitter", read.schedule, read.jitter))
 }
