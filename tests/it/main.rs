@@ -35,6 +35,8 @@ mod hostile_values;
 mod imports;
 mod inputs;
 #[cfg(unix)]
+mod install;
+#[cfg(unix)]
 mod interrupt;
 mod junit;
 mod loggers;
