@@ -53,6 +53,7 @@ mod sarif;
 mod shell;
 mod simulate;
 mod streams;
+mod told_apart;
 mod trace;
 mod trend;
 mod truths;
