@@ -173,7 +173,8 @@ mod tests {
     fn that_calls_are_a_guess_comes_right_behind_how_they_ended() {
         let joined = |count| Totals { joined_by_guess: Share { count, of: 4 }, ..totals(9, 0, 0) };
         let verdict = sentences(&joined(3), &[], &[]);
-        let first = "All 9 calls seem to have succeeded (9 attempts). 3 of 4 calls with several attempts were joined by guess";
+        let first =
+            "All 9 calls seem to have succeeded (9 attempts). 3 of 4 calls with several attempts were joined by guess";
         assert!(verdict.starts_with(first), "{verdict}");
         assert!(sentences(&joined(0), &[], &[]).starts_with("All 9 calls succeeded (9 attempts). No problem"));
     }
