@@ -48,6 +48,8 @@ mod report_schema;
 mod reports;
 mod rules;
 mod sarif;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
 mod shell;
 mod streams;
 mod trace;
