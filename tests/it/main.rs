@@ -35,6 +35,8 @@ mod hostile_values;
 mod imports;
 mod inputs;
 #[cfg(unix)]
+mod install;
+#[cfg(unix)]
 mod interrupt;
 mod junit;
 mod loggers;
@@ -51,6 +53,7 @@ mod sarif;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
 mod shell;
+mod simulate;
 mod streams;
 mod trace;
 mod trend;
