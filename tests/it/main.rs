@@ -52,6 +52,8 @@ mod report_schema;
 mod reports;
 mod rules;
 mod sarif;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
 mod shell;
 mod simulate;
 mod streams;
