@@ -14,6 +14,7 @@ mod plan;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
+mod severity;
 mod shell;
 mod simulate;
 mod trace;
@@ -30,12 +31,13 @@ pub(super) use plan::PlanArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
 #[cfg(feature = "serve")]
 pub(super) use serve::{Bodies, CheckArgs, ListenArgs, RecordArgs, StubArgs};
+pub(super) use severity::{FailOn, Level};
 pub(super) use shell::{CompletionsArgs, ManArgs};
 pub(super) use simulate::SimulateArgs;
 pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::{FormatName, timestamp};
-use crate::model::{Severity, Time, Zone};
+use crate::model::{Time, Zone};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -336,42 +338,6 @@ pub(super) enum Color {
     Always,
     /// Never
     Never,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Level {
-    Info,
-    Warning,
-    Error,
-}
-
-impl Level {
-    pub(super) fn severity(self) -> Severity {
-        match self {
-            Level::Info => Severity::Info,
-            Level::Warning => Severity::Warning,
-            Level::Error => Severity::Error,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FailOn {
-    Info,
-    Warning,
-    Error,
-    Never,
-}
-
-impl FailOn {
-    pub(super) fn severity(self) -> Option<Severity> {
-        match self {
-            FailOn::Info => Some(Severity::Info),
-            FailOn::Warning => Some(Severity::Warning),
-            FailOn::Error => Some(Severity::Error),
-            FailOn::Never => None,
-        }
-    }
 }
 
 /// A time on the command line: RFC 3339, a date, or an age counted from now.
