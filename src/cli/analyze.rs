@@ -3,15 +3,14 @@
 use super::analysis::Analysis;
 use super::args::AnalyzeArgs;
 use super::error::CliError;
+use super::follow;
 use super::judging::{Judged, judged};
-use super::{follow, inputs};
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     let analysis = Analysis::new(args)?;
     if let Some(interval) = args.follow {
         return follow::run(&analysis, interval);
     }
-    inputs::start(&args.input)?;
     let Judged { ingested, settled, notice, is_whole } = judged(&analysis, &analysis.options, true)?;
     let judgement = settled.attach(&ingested.table);
     let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice, is_whole)?;
