@@ -3,10 +3,13 @@
 use super::analysis::Analysis;
 use super::args::AnalyzeArgs;
 use super::error::CliError;
-use super::follow;
 use super::judging::{Judged, judged};
+use super::{explain_input, follow};
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
+    if let Some(path) = &args.explain_input {
+        return explain_input::run(path, args);
+    }
     let analysis = Analysis::new(args)?;
     if let Some(interval) = args.follow {
         return follow::run(&analysis, interval);

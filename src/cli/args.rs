@@ -10,6 +10,7 @@ mod form;
 mod names;
 mod numbers;
 mod page;
+mod plan;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
@@ -25,6 +26,7 @@ pub(super) use convert::ConvertArgs;
 pub(super) use form::Form;
 pub(super) use names::NameArgs;
 pub(super) use page::{PageForm, PageForms};
+pub(super) use plan::PlanArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
 #[cfg(feature = "serve")]
 pub(super) use serve::{Bodies, CheckArgs, ListenArgs, RecordArgs, StubArgs};
@@ -64,7 +66,10 @@ directories, patterns, or - for standard input; plain, gzip or zstd";
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Judge logs: print a summary and write the reports asked for
-    #[command(after_help = EXIT_CODES)]
+    #[command(
+        after_help = EXIT_CODES,
+        mut_arg("inputs", |arg| arg.required(false).required_unless_present("explain_input")),
+    )]
     Analyze(AnalyzeArgs),
     /// Show everything about a request, call, run or trace, from its id or the beginning of it
     #[command(after_help = EXIT_CODES, mut_arg("inputs", |arg| arg.value_name("ID|INPUT").help(IDS_AND_INPUTS)))]
@@ -81,6 +86,9 @@ pub(super) enum Command {
     /// Simulate what retry policies do to an endpoint of limited capacity
     #[command(after_help = EXIT_CODES)]
     Simulate(Box<SimulateArgs>),
+    /// Work out what a retry policy costs: waits, recovery, layers, deadlines, load, and the settings that follow
+    #[command(after_help = EXIT_CODES)]
+    Plan(Box<PlanArgs>),
     /// List the rules logs are judged by
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do
@@ -181,6 +189,10 @@ pub(super) struct AnalyzeArgs {
 
     #[command(flatten)]
     pub(super) config: ConfigFile,
+
+    /// Judge nothing: show how the first records of this file are read, from which keys, and which were ignored
+    #[arg(long, value_name = "FILE", conflicts_with = "inputs", help_heading = "Running")]
+    pub(super) explain_input: Option<PathBuf>,
 
     /// What is held in memory: every attempt, or open calls only; auto: open calls from 4 GiB of logs on
     #[arg(long, value_enum, default_value_t = Memory::Auto, value_name = "HOW", help_heading = "Running")]
