@@ -37,6 +37,8 @@ mod implied;
 mod imports;
 mod inputs;
 #[cfg(unix)]
+mod install;
+#[cfg(unix)]
 mod interrupt;
 mod junit;
 mod loggers;
@@ -50,8 +52,12 @@ mod report_schema;
 mod reports;
 mod rules;
 mod sarif;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
 mod shell;
+mod simulate;
 mod streams;
+mod told_apart;
 mod trace;
 mod trend;
 mod truths;

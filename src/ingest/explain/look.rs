@@ -5,7 +5,7 @@ use crate::ingest::block::Block;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::format::Decoder;
 use crate::ingest::formats::native::NativeDecoder;
-use crate::ingest::head::Head;
+use crate::ingest::head::whole_lines;
 use crate::ingest::open::{Habits, Plan};
 use crate::ingest::position::{Given, Spot};
 use crate::ingest::record::json::Reader;
@@ -67,9 +67,8 @@ pub(super) struct Front<'f> {
 impl<'f> Front<'f> {
     /// Of the input that begins with `front`.
     pub(super) fn new(front: &[u8], plan: &'f Plan, stream: &'f str, habits: Habits<'f>) -> Front<'f> {
-        let head = Head::new(front, habits.dialect);
         let mut unwrapper = Unwrapper::new(&plan.wrapping, stream, habits.zone);
-        unwrapper.take(head.text().as_bytes(), 1);
+        unwrapper.take(whole_lines(front), 1);
         unwrapper.finish();
         let lines = unwrapper.give();
         let (bytes, spots, given) = (lines.bytes, lines.spots, lines.given);

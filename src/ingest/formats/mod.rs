@@ -35,7 +35,7 @@ mod retry_lines;
 mod text;
 mod tree;
 
-use super::envelope::ENVELOPES;
+use super::envelope::{ENVELOPES, LAST};
 use super::format::Format;
 
 /// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
@@ -115,7 +115,11 @@ pub struct Described {
 
 /// All envelopes, in the order in which they are peeled.
 pub fn envelopes() -> impl Iterator<Item = Described> {
-    ENVELOPES.iter().map(|envelope| Described { name: envelope.name(), description: "", told_by: envelope.told_by() })
+    ENVELOPES.iter().chain([&LAST]).map(|envelope| Described {
+        name: envelope.name(),
+        description: "",
+        told_by: envelope.told_by(),
+    })
 }
 
 /// All formats, in the order in which they are tried.

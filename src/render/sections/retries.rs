@@ -65,9 +65,10 @@ fn rows<'a>(report: &Report) -> Vec<Row<'a>> {
     let one = |(at, (k, bar)): (usize, &(u32, Bar))| {
         (number(u64::from(*k)), *bar, Share { count: bar.ok, of: sum(at).calls() })
     };
-    let told: Vec<_> = bars[..kept].iter().enumerate().map(one).chain(tail).collect();
-    let most = told.iter().map(|(_, bar, _)| bar.calls()).max().unwrap_or(0);
-    told.into_iter()
+    let listed: Vec<_> = bars[..kept].iter().enumerate().map(one).chain(tail).collect();
+    let most = listed.iter().map(|(_, bar, _)| bar.calls()).max().unwrap_or(0);
+    listed
+        .into_iter()
         .map(|(label, bar, share)| {
             Row::new(vec![
                 Cell::new(label),

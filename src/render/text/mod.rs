@@ -33,6 +33,7 @@ pub use trace::{markdown, traces, unresolved};
 use super::{sections, words};
 use crate::compare::{Diff, Trend};
 use crate::model::Zone;
+use crate::plan::Plan;
 use crate::report::Report;
 use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
@@ -106,4 +107,12 @@ pub fn scripted(scripted: &ScriptedCall, options: &TextOptions, out: &mut dyn Wr
 /// What writing to `out` fails with.
 pub fn what_if(told: &Counterfactual, subject: &str, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::what_if(told, subject), options, out)
+}
+
+/// Writes a plan.
+///
+/// # Errors
+/// What writing to `out` fails with.
+pub fn plan(plan: &Plan, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    blocks::document(&sections::plan(plan), options, out)
 }
