@@ -303,7 +303,9 @@ mod tests {
         let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
         let mut written = 0;
         for name in super::super::field_names() {
-            for value in ["1", "\"7\"", "\"word\"", "\"2026-01-05T10:00:00Z\"", "true", "{\"type\":\"t\",\"input_tokens\":3}"] {
+            for value in
+                ["1", "\"7\"", "\"word\"", "\"2026-01-05T10:00:00Z\"", "true", "{\"type\":\"t\",\"input_tokens\":3}"]
+            {
                 for outcome in ["\"success\":false", "\"status\":200"] {
                     let text = format!("{{\"timestamp\":1767607200,\"model\":\"m\",{outcome},\"{name}\":{value}}}");
                     let record = whole_record(&text, Mapping::EMPTY).unwrap();
