@@ -23,7 +23,9 @@ const APART: [&str; 2] = ["record_hash", "converted_from"];
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) line: u32,
-    /// Which of the records of that line, from 0.
+    /// Which of the records of that line or document it was taken from, from 0.
+    record: u32,
+    /// Which of those that were made of that, from 0.
     nth: usize,
     raw: String,
     /// Its fields in native spelling, with what they say.
@@ -115,10 +117,8 @@ impl<'f> Front<'f> {
 
     /// The one line that a record stands on, and its number among those of the front.
     fn line_of(&self, seen: &Seen) -> Option<(String, usize)> {
-        let mut of_record = self.spots.iter().enumerate().filter(|(_, spot)| spot.line == seen.line);
-        let (first, _) = of_record.next()?;
-        // Several records of one line of the input stand on lines of their own.
-        let nth = if of_record.next().is_none() { first } else { first + seen.nth };
+        let is_its_own = |spot: &Spot| (spot.line, spot.record) == (seen.line, seen.record);
+        let nth = self.spots.iter().position(is_its_own)?;
         let line = self.bytes.split(|byte| *byte == b'\n').nth(nth)?;
         Some((String::from_utf8_lossy(line).into_owned(), nth))
     }
@@ -154,12 +154,12 @@ impl<'f> Front<'f> {
     }
 
     fn same(&self, seen: &Seen, all: Vec<Seen>) -> Option<Seen> {
-        all.into_iter().find(|now| now.line == seen.line && now.nth == seen.nth)
+        all.into_iter().find(|now| (now.line, now.record, now.nth) == (seen.line, seen.record, seen.nth))
     }
 
     /// The record that a text format wrote as `text`, a line of JSON.
     fn alone(&self, seen: &Seen, text: &str, dialect: &Dialect) -> Option<Seen> {
-        let spot = self.spots.iter().find(|spot| spot.line == seen.line).copied()?;
+        let spot = self.spots.iter().find(|spot| (spot.line, spot.record) == (seen.line, seen.record)).copied()?;
         let line = format!("{text}\n");
         self.read(line.as_bytes(), &[spot], &mut NativeDecoder::default(), dialect).0.into_iter().next()
     }
@@ -178,7 +178,7 @@ impl<'f> Front<'f> {
         let mut all: Vec<Seen> = Vec::new();
         let mut account = Account::default();
         let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| {
-            let nth = all.iter().filter(|known| known.line == place.line).count();
+            let nth = all.iter().filter(|known| (known.line, known.record) == (place.line, place.record)).count();
             let (taken, reason) = match sent_of(record, raw, place) {
                 Ok(_) => (Taken::Attempt, None),
                 Err(taken) => {
@@ -187,7 +187,7 @@ impl<'f> Front<'f> {
                 }
             };
             let members = members(&native_line(record, raw, place));
-            all.push(Seen { line: place.line, nth, raw: raw.to_owned(), members, reason });
+            all.push(Seen { line: place.line, record: place.record, nth, raw: raw.to_owned(), members, reason });
             taken
         };
         let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };
