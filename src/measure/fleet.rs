@@ -13,7 +13,7 @@ use super::layers::{self, Layers};
 use super::recovery::{self, Recoveries};
 use super::row_ref::RowRef;
 use super::run::RunTally;
-use super::scope::ScopeTally;
+use super::scope::{ScopeTally, scopes_of};
 use super::sender::SenderTally;
 use super::service::Service;
 use super::spent::Spent;
@@ -24,7 +24,6 @@ use crate::classify::Class;
 use crate::model::{Attempt, AttemptTable, Flags, OriginId, Outcome, Scope, Symbol, Time};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
-use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::{Deref, DerefMut};
@@ -348,23 +347,6 @@ impl Sums {
         list.sort_unstable_by_key(|(key, cap)| (cap.first, cap.last, key.class));
         list
     }
-}
-
-/// The scopes that the attempts of a call drew on, that of the first in front, each with an origin of it.
-fn scopes_of(call: &Call<'_>) -> SmallVec<[(Scope, OriginId); 2]> {
-    let mut scopes: SmallVec<[(Scope, OriginId); 2]> = SmallVec::new();
-    let mut before = None;
-    for (position, attempt) in call.attempts().enumerate() {
-        // Nearly all attempts of a call have one origin.
-        if before.replace(attempt.origin) == Some(attempt.origin) {
-            continue;
-        }
-        let scope = call.origin(position).scope();
-        if scopes.iter().all(|(known, _)| *known != scope) {
-            scopes.push((scope, attempt.origin));
-        }
-    }
-    scopes
 }
 
 impl<'a> Fleet<'a> {

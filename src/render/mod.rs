@@ -20,6 +20,7 @@ pub mod rules_page;
 pub mod sarif;
 pub mod schema;
 mod sections;
+pub mod settings;
 pub mod starter;
 pub mod text;
 mod words;

@@ -11,6 +11,7 @@ mod headroom;
 mod incidents;
 mod load;
 mod method;
+mod plan;
 mod problems;
 mod recovery;
 mod retries;
@@ -24,6 +25,7 @@ mod what_if;
 mod who;
 
 pub(crate) use diff::diff;
+pub(crate) use plan::plan;
 pub(crate) use scripted::scripted;
 pub(crate) use simulation::simulation;
 pub(crate) use trend::trend;

@@ -13,7 +13,7 @@ const COLUMNS: [Column; 8] = [
     Column::words("Class"),
     Column::words("Then"),
     Column::number("Wait"),
-    Column::words("Why").cut_to(20),
+    Column::words("Why"),
 ];
 
 /// The page of a scripted call.
