@@ -20,8 +20,8 @@
 //! | [`judge`] | rules applied to calls, runs and the fleet |
 //! | [`config`] | `retrylens.toml` |
 //! | [`simulate`] | what a policy does to an endpoint of limited capacity |
-//! | [`plan`] | what a policy costs, and the settings that follow from it |
 //! | [`report`] | the result of an analysis, as the JSON contract has it |
+//! | [`plan`] | what a policy costs, and the settings that follow from it |
 //! | [`frames`] | the same as columns, for CSV, Parquet and polars |
 //! | [`compare`] | reports read back: differences, trends, baselines |
 //! | [`trace`] | ids found in logs, and the story of their calls |

@@ -128,7 +128,8 @@ pub(super) fn latest(
             true => before.terminal() || due(table, before) > start.sent,
             false => before.ended() < moved_on,
         };
-        in_turn && !another && can_continue(before) && of_one_kind(table, before, start) && heals(table, before, start)
+        let of_one_kind = of_one_kind(table, before, start) && heals(table, before, start);
+        in_turn && !another && can_continue(before) && of_one_kind && !starts_over(table, before, start)
     };
     let differs = |series: &Series| {
         let before = series.rows.last().and_then(|row| Content::of(table, *row));
@@ -145,6 +146,14 @@ pub(super) fn latest(
     let waited = |series: &Series| waited_as_told(table, last(table, series), start);
     let changed = || open.iter().rposition(|series| like(series) && waited(series)).filter(|_| !concurrent);
     found.or_else(changed).map(|position| (position, Grouping::Inferred))
+}
+
+/// Whether the wait that the client announces after `next` is shorter than the one before, as a schedule begins, and
+/// `next` came later than that one and a usual answer explain.
+fn starts_over(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
+    let planned = |row| table.detail(row).and_then(|detail| detail.planned_us);
+    let (Some(last), Some(this)) = (planned(before), planned(next)) else { return false };
+    this < last && next.sent.us_since(before.ended()) > last.saturating_add(LONGEST_FALLBACK_US)
 }
 
 /// Whether an SDK went through its retries once, and what it sent then succeeded at once: without a body that comes again,

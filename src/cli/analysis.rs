@@ -12,8 +12,9 @@ use crate::compare::Baseline;
 use crate::config::Config;
 use crate::ingest::{Dialect, Ingested};
 use crate::judge::{Judgement, Options};
-use crate::render::untold;
+use crate::render::not_judged;
 use crate::report::{Report, build};
+use crate::simulate::Question;
 use std::path::Path;
 
 /// What an analysis goes by, checked.
@@ -24,6 +25,7 @@ pub(super) struct Analysis<'a> {
     config: Config,
     anonymizer: Option<Anonymizer>,
     baseline: Option<Baseline>,
+    question: Question,
 }
 
 impl<'a> Analysis<'a> {
@@ -34,7 +36,8 @@ impl<'a> Analysis<'a> {
         let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
         let rules = config::select(&config, &args.select, &args.ignore)?;
         let options = config::options(&config, rules, &args.input)?;
-        Ok(Analysis { args, outputs, options, config, anonymizer, baseline })
+        let question = what_if::question(&config, &args.what_if, options.complete)?;
+        Ok(Analysis { args, outputs, options, config, anonymizer, baseline, question })
     }
 
     /// What the logs' own words mean.
@@ -63,7 +66,7 @@ impl<'a> Analysis<'a> {
         report.notices.extend(ingested.notes.iter().cloned());
         config::note(&self.config, options, judgement, &mut report);
         if is_whole {
-            let question = what_if::question(&self.config, &args.what_if, options.complete);
+            let question = Question { complete: options.complete, ..self.question.clone() };
             report.counterfactual = what_if::worst(&judgement.fleet, &question)?;
         }
         report.notices.extend(what_if::notice(args, &report, is_whole));
@@ -89,7 +92,7 @@ impl<'a> Analysis<'a> {
         complain_of_gaps(report, args);
         if self.outputs.writes(Form::Ndjson) {
             // Its lines are findings, and this is none.
-            untold::sentences(report).iter().for_each(|sentence| message::warning(sentence));
+            not_judged::sentences(report).iter().for_each(|sentence| message::warning(sentence));
         }
         Ok(ending.exit_code)
     }

@@ -14,6 +14,7 @@ mod convert;
 mod diff;
 mod error;
 mod explain;
+mod explain_input;
 mod follow;
 mod formats;
 mod forms;
@@ -26,6 +27,7 @@ mod message;
 mod output;
 mod outputs;
 mod pages;
+mod plan;
 #[cfg(feature = "serve")]
 mod record;
 mod rules;
@@ -56,6 +58,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Diff(args) => diff::run(&args),
         Command::Trend(args) => trend::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Explain(args) => explain::run(&args),

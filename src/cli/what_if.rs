@@ -4,13 +4,21 @@ use super::args::AnalyzeArgs;
 use super::error::CliError;
 use crate::config::Config;
 use crate::measure::Fleet;
+use crate::policy::{SDK, SDK_ATTEMPTS, Strategy};
 use crate::report::Report;
-use crate::simulate::{Counterfactual, Incident, Question, replay};
+use crate::simulate::{Counterfactual, Incident, Question, Terms, replay};
 
-/// What is asked of an incident: the policies named, and the one that is declared.
-pub(super) fn question(config: &Config, policies: &[String], complete: bool) -> Question {
+/// What is asked of an incident: the policies named, and the one that is declared. Names are to mean something, even
+/// where there is no incident to ask.
+pub(super) fn question(config: &Config, policies: &[String], complete: bool) -> Result<Question, CliError> {
     let declared = config.policies.iter().next().cloned();
-    Question { policies: policies.to_vec(), declared, complete, ..Question::default() }
+    if !policies.is_empty() {
+        let base = Strategy::plain(SDK, SDK_ATTEMPTS);
+        let declared = declared.as_ref().map(|policy| Strategy::declared(policy, &base));
+        Terms { base, declared }.read(policies).map_err(CliError::Usage)?;
+    }
+    let in_passing = policies.is_empty();
+    Ok(Question { policies: policies.to_vec(), declared, complete, in_passing, ..Question::default() })
 }
 
 /// The incidents of a fleet, in the order in which a report lists them, each with its failed attempts.
@@ -27,8 +35,7 @@ pub(super) fn worst(fleet: &Fleet<'_>, question: &Question) -> Result<Option<Cou
     let all = incidents(fleet);
     let most = all.iter().map(|(_, failed)| *failed).max();
     match all.iter().find(|(_, failed)| Some(*failed) == most) {
-        Some((incident, _)) => replay(fleet.table, incident, question).map_err(usage),
-        // Names are to mean something, even where there is nothing to ask of them.
+        Some((incident, _)) => replay(fleet.table, incident, question).map_err(CliError::Usage),
         None => Ok(None),
     }
 }
@@ -42,8 +49,4 @@ pub(super) fn notice(args: &AnalyzeArgs, report: &Report, is_whole: bool) -> Opt
         (true, false) => "no call of the worst incident can be followed, or its failures are none that waiting heals",
     };
     asked.then(|| format!("--what-if has no answer: {why}"))
-}
-
-pub(super) fn usage(reason: String) -> CliError {
-    CliError::Usage(reason)
 }

@@ -1,1 +1,9 @@
-//! What a policy costs, and the settings that follow from it.
+//! What a policy costs, and the settings that follow from it: a calculator over [`crate::policy`].
+
+mod inputs;
+mod settings;
+mod tables;
+
+pub use inputs::{Inputs, Measured, Source, Sourced, measured};
+pub use settings::{Setting, settings};
+pub use tables::{FanOut, Layers, Load, Plan, RecoveryRow, TimeoutRow, TokenRate, WaitRow, plan};

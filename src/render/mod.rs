@@ -12,6 +12,7 @@ pub mod junit;
 pub mod markdown;
 mod money;
 pub mod ndjson;
+pub mod not_judged;
 #[cfg(feature = "frames")]
 pub mod parquet;
 mod rule_facts;
@@ -19,7 +20,7 @@ pub mod rules_page;
 pub mod sarif;
 pub mod schema;
 mod sections;
+pub mod settings;
 pub mod starter;
 pub mod text;
-pub mod untold;
 mod words;

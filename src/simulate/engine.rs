@@ -141,11 +141,11 @@ pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent
     run.finish()
 }
 
-/// As fine as the endpoint counts.
+/// As fine as the endpoint counts, or as waits can be.
 fn first_width(setup: &Setup) -> u64 {
     match setup.capacity {
         Capacity::PerStretch { width, .. } => width,
-        Capacity::AtOnce(_) => 1,
+        Capacity::AtOnce(_) => (setup.steps_per_s as u64 / 100).max(1),
     }
 }
 

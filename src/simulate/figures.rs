@@ -47,6 +47,16 @@ impl Figures {
             && in_time
     }
 
+    /// How far these are from others: the sum of the shares by which counts differ.
+    pub(super) fn distance(&self, other: &Figures) -> f64 {
+        let share = |mine: f64, theirs: f64| (mine - theirs).abs() / theirs.max(TOLERANCE_COUNT);
+        share(self.attempts, other.attempts)
+            + share(self.refused, other.refused)
+            + share(self.served, other.served)
+            + share(self.lost, other.lost)
+            + share(self.over_after_s, other.over_after_s)
+    }
+
     pub(super) fn rounded(self) -> Figures {
         let Figures { attempts, refused, served, lost, over_after_s } = self;
         let one = |x: f64| (x * 10.0).round() / 10.0;

@@ -5,7 +5,7 @@ use super::figures::Figures;
 use crate::calls::{Call, Endurance, Horizon, group, group_between};
 use crate::classify::{Bucket, Class};
 use crate::measure::Service;
-use crate::model::{Attempt, AttemptTable, Flags, Outcome, Time, Usage};
+use crate::model::{Attempt, AttemptTable, Flags, Time, Usage};
 use crate::policy::{Seen, SeenStep};
 use rayon::prelude::*;
 
@@ -28,7 +28,8 @@ pub(super) struct Observed {
     pub(super) from: Time,
     pub(super) arrivals: Vec<u64>,
     pub(super) figures: Figures,
-    pub(super) capacity: Capacity,
+    /// What the endpoint may have been able to do, each with its name.
+    pub(super) capacities: Vec<(&'static str, Capacity)>,
     pub(super) service_us: Vec<u64>,
     pub(super) refusal_us: u64,
     pub(super) hint_s: Option<f64>,
@@ -42,9 +43,11 @@ pub(super) struct Observed {
 
 /// Calls that began so long before an incident, or go on so long after it, belong to it, µs.
 const MARGIN_US: i64 = 120_000_000;
-/// Attempts of a stretch, on average: fewer say little of what an endpoint can do.
-const PER_STRETCH: u64 = 8;
-const STRETCHES: (u64, u64) = (4, 240);
+/// What was served so shortly before the first failure was part of the same burst, µs.
+const LEAD_US: i64 = 1_000_000;
+/// Attempts of a stretch, on average: few follow an endpoint closely, many say more of what it can do.
+const PER_STRETCH: [u64; 2] = [8, 2];
+const STRETCHES: (u64, u64) = (4, 2_000);
 const LEAST_WIDTH_US: u64 = 10_000;
 /// Durations kept to draw from.
 const DURATIONS: usize = 1_000;
@@ -88,7 +91,6 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
     let served = visits.iter().filter(|visit| visit.is_served()).count() as u64;
     let last = seats.iter().map(|seat| seat.at).max()?;
     let refused = seats.iter().filter(|seat| !seat.ok).count() as u64;
-    let width = width(last, seats.len() as u64);
     let (hint_s, usd) = (hint_s(table, &visits, refused), usd(table, &visits));
     Some(Observed {
         from,
@@ -100,7 +102,7 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
             lost: visits.len() as f64 - served as f64,
             over_after_s: last as f64 / 1e6,
         },
-        capacity: capacity(&seats, width),
+        capacities: capacities(&seats, last),
         service_us: spread_out(seats.iter().filter(|seat| seat.ok).filter_map(|seat| seat.took_us).collect()),
         refusal_us: median(seats.iter().filter(|seat| !seat.ok).filter_map(|seat| seat.took_us).collect()),
         hint_s,
@@ -112,7 +114,7 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
 }
 
 /// Every call with an attempt at the service in the time of the incident, in the order of their first attempts. Calls
-/// that are open, or failed in a way that repeats itself, say nothing of the endpoint.
+/// that failed in a way that repeats itself say nothing of the endpoint.
 fn visits(table: &AttemptTable, incident: &Incident, complete: bool) -> Vec<Visit> {
     let (first, last) = (incident.first.plus_us(-MARGIN_US), incident.last.plus_us(MARGIN_US));
     let groups = group_between(table, first, last);
@@ -130,8 +132,9 @@ fn visit(call: &Call<'_>, incident: &Incident) -> Option<Visit> {
     let is_here = |place: &usize| Service::of(&call.origin(*place).scope()) == incident.service;
     let places: Vec<usize> = (0..call.len()).filter(is_here).collect();
     let attempts: Vec<Attempt> = places.iter().map(|place| *call.at(*place)).collect();
-    let in_time = attempts.iter().any(|one| (incident.first..=incident.last).contains(&one.sent));
-    let says_nothing = call.outcome == Outcome::Open || attempts.iter().any(Attempt::terminal);
+    let time = incident.first.plus_us(-LEAD_US)..=incident.last;
+    let in_time = attempts.iter().any(|one| time.contains(&one.sent));
+    let says_nothing = attempts.iter().any(Attempt::terminal);
     let rows = places.iter().map(|place| call.rows()[*place]).collect();
     (in_time && !says_nothing).then_some(Visit { attempts, rows })
 }
@@ -147,9 +150,26 @@ fn seat(attempt: &Attempt, at: u64) -> Seat {
     Seat { at, took_us, ok: !attempt.failed() }
 }
 
-fn width(last: u64, attempts: u64) -> u64 {
-    let stretches = (attempts / PER_STRETCH).clamp(STRETCHES.0, STRETCHES.1);
-    (last / stretches + 1).max(LEAST_WIDTH_US)
+/// The ways to read an endpoint's capacity from what it answered.
+fn capacities(seats: &[Seat], last: u64) -> Vec<(&'static str, Capacity)> {
+    let each = PER_STRETCH.map(|attempts| {
+        let stretches = (seats.len() as u64 / attempts).clamp(STRETCHES.0, STRETCHES.1);
+        ("a rate that changes", capacity(seats, (last / stretches + 1).max(LEAST_WIDTH_US)))
+    });
+    each.into_iter().chain(at_once(seats).map(|most| ("so many at once", Capacity::AtOnce(most)))).collect()
+}
+
+/// How many attempts were being served whenever one was refused: the middle of it.
+fn at_once(seats: &[Seat]) -> Option<u64> {
+    let served = || seats.iter().filter(|seat| seat.ok);
+    let mut begun: Vec<u64> = served().map(|seat| seat.at).collect();
+    let ends: Option<Vec<u64>> = served().map(|seat| Some(seat.at + seat.took_us?)).collect();
+    let mut ends = ends?;
+    begun.sort_unstable();
+    ends.sort_unstable();
+    let under_way = |at: u64| begun.partition_point(|begin| *begin <= at) - ends.partition_point(|end| *end <= at);
+    let counts: Vec<u64> = seats.iter().filter(|seat| !seat.ok).map(|seat| under_way(seat.at) as u64).collect();
+    (!counts.is_empty()).then(|| median(counts)).filter(|most| *most > 0)
 }
 
 /// What the endpoint could serve, stretch by stretch. Where it refused somebody, it served all it could. Where it

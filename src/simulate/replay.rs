@@ -1,5 +1,6 @@
 //! An incident of a log under other policies.
 
+use super::endpoint::Capacity;
 use super::engine::{Arrivals, Outcome, Service as Serving, Setup, run};
 use super::figures::{Figures, TOLERANCE, TOLERANCE_COUNT, TOLERANCE_TIME, whole};
 use super::observe::{Incident, Observed, observe};
@@ -15,8 +16,11 @@ use std::sync::Arc;
 
 /// Seeds of a replay; fewer where calls are many.
 const SEEDS: u64 = 25;
-/// Attempts that all seeds of a replay may make together, about.
+/// Attempts that all seeds of a replay may make together, about; and where it is done in passing.
 const EFFORT: u64 = 2_000_000;
+const LITTLE_EFFORT: u64 = 200_000;
+/// Incidents of more attempts are not replayed in passing.
+const MOST_IN_PASSING: f64 = 300_000.0;
 /// Nothing is sent so long after the last attempt of the log, µs.
 const AFTERWARDS_US: u64 = 3_600_000_000;
 /// The longest wait, where nothing else is declared, in seconds.
@@ -37,7 +41,11 @@ pub struct Counterfactual {
     pub from: Time,
     /// Calls with an attempt in its time.
     pub calls: u64,
-    /// Seconds of the stretches in which the endpoint's capacity was counted.
+    /// How the endpoint's capacity is read: `a rate that changes`, `so many at once`.
+    pub capacity: &'static str,
+    /// What it serves at once, where it is read so.
+    pub at_once: Option<u64>,
+    /// Seconds of each point of `course`.
     pub resolution_s: f64,
     /// The wait that refusals asked for, in seconds; `None` where most did not.
     pub retry_after_s: Option<f64>,
@@ -91,6 +99,8 @@ pub struct Question {
     pub declared: Option<crate::model::Policy>,
     /// Nothing follows the log: calls whose last attempt failed are lost.
     pub complete: bool,
+    /// Nobody asked: with fewer seeds, and not of incidents so large that it would take seconds.
+    pub in_passing: bool,
 }
 
 /// Replays `incident`; `None` where the log names no call of it that can be followed.
@@ -105,11 +115,14 @@ pub fn replay(
     let Some(observed) = observe(table, incident, question.complete).filter(|_| incident.heals()) else {
         return Ok(None);
     };
+    if question.in_passing && observed.figures.attempts > MOST_IN_PASSING {
+        return Ok(None);
+    }
     let terms = terms(&observed, question);
     let policies = terms.read(&names(&observed, question))?;
-    let setup = setup(&observed);
-    let seeds = (EFFORT / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
-    let (replayed, first) = means(&setup, &as_seen(&observed), seeds);
+    let effort = if question.in_passing { LITTLE_EFFORT } else { EFFORT };
+    let seeds = (effort / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
+    let Some((capacity, setup, replayed, first)) = nearest(&observed, seeds) else { return Ok(None) };
     let holds = replayed.is_near(&observed.figures);
     let policies = if holds { policies } else { Vec::new() };
     let policies: Vec<ReplayedPolicy> =
@@ -121,6 +134,11 @@ pub fn replay(
         model: model.map(masked),
         from: observed.from,
         calls: observed.arrivals.len() as u64,
+        capacity,
+        at_once: match setup.capacity {
+            Capacity::AtOnce(most) => Some(most),
+            Capacity::PerStretch { .. } => None,
+        },
         resolution_s: rounded(first.width as f64 / 1e6),
         retry_after_s: observed.hint_s.map(rounded),
         observed: observed.figures.rounded(),
@@ -164,12 +182,23 @@ fn names(observed: &Observed, question: &Question) -> Vec<String> {
     names
 }
 
-fn setup(observed: &Observed) -> Setup {
+/// The reading of the endpoint's capacity under which the waits of the log give what happened, as nearly as any does.
+fn nearest(observed: &Observed, seeds: u64) -> Option<(&'static str, Setup, Figures, Outcome)> {
+    let strategy = as_seen(observed);
+    let tried = observed.capacities.iter().map(|(name, capacity)| {
+        let setup = setup(observed, capacity);
+        let (figures, first) = means(&setup, &strategy, seeds);
+        (*name, setup, figures, first)
+    });
+    tried.min_by(|a, b| a.2.distance(&observed.figures).total_cmp(&b.2.distance(&observed.figures)))
+}
+
+fn setup(observed: &Observed, capacity: &Capacity) -> Setup {
     let last = (observed.figures.over_after_s * 1e6) as u64;
     Setup {
         arrivals: Arrivals::At(observed.arrivals.clone()),
-        capacity: observed.capacity.clone(),
-        second: observed.capacity.clone(),
+        capacity: capacity.clone(),
+        second: capacity.clone(),
         service: Serving::Drawn(observed.service_us.clone()),
         refusal: observed.refusal_us,
         hint_s: observed.hint_s,

@@ -198,22 +198,21 @@ impl ScriptedAttempt {
             Some(Decision::Retry { wait_s, reason }) => {
                 (self.action, self.wait_s) = ("retry", Some(rounded(wait_s)));
                 match reason {
-                    Reason::Schedule => "by its own schedule".to_owned(),
-                    Reason::ServerAsked if strategy.gate => "the server asked for it; the gate is shut".to_owned(),
-                    Reason::ServerAsked => "the server asked for it".to_owned(),
+                    Reason::Schedule => "own schedule".to_owned(),
+                    Reason::ServerAsked => "the server asked".to_owned(),
                     Reason::Fallback => {
                         self.action = "fallback";
-                        format!("{} failures for lack of capacity", progress.capacity_failures)
+                        format!("{} capacity failures", progress.capacity_failures)
                     }
                 }
             }
             Some(Decision::Stop(stop)) => {
                 self.action = "stop";
                 match stop {
-                    Stop::Terminal => "the same request can only fail again".to_owned(),
-                    Stop::Attempts => format!("{} attempts are all it may make", progress.attempts),
-                    Stop::Budget => format!("the next attempt would be over the budget of {budget} s"),
-                    Stop::RetryShare => "the fleet has made all its retries".to_owned(),
+                    Stop::Terminal => "it can only fail again".to_owned(),
+                    Stop::Attempts => format!("{} attempts made", progress.attempts),
+                    Stop::Budget => format!("over the budget of {budget} s"),
+                    Stop::RetryShare => "retry budget spent".to_owned(),
                 }
             }
         };

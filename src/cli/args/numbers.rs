@@ -25,6 +25,12 @@ pub(super) fn whole(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|count| *count >= 1).ok_or_else(|| "give a whole number of 1 or more".to_owned())
 }
 
+/// A probability, above 0.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let wanted = || "give a share above 0 and up to 1, such as 0.5".to_owned();
+    text.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0).ok_or_else(wanted)
+}
+
 /// A figure above 0.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let wanted = || "give a number above 0, such as 0.5".to_owned();
@@ -63,6 +69,9 @@ mod tests {
         assert_eq!((count("3"), whole("3")), (Ok(3), Ok(3)));
         for text in ["x", "0", "-1", "nan", "inf", ""] {
             assert!(positive(text).is_err_and(|wanted| wanted.contains("above 0")), "{text}");
+        }
+        for text in ["x", "0", "1.5", "nan"] {
+            assert!(share(text).is_err_and(|wanted| wanted.contains("up to 1")), "{text}");
         }
         assert!(not_negative("-1").is_err_and(|wanted| wanted.contains("0 or more")));
         assert_eq!((positive("0.5"), not_negative("0")), (Ok(0.5), Ok(0.0)));

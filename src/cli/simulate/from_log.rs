@@ -27,6 +27,13 @@ pub(super) fn run(args: &SimulateArgs, config: &Config, pages: &Pages<'_>) -> Re
 }
 
 fn told(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError> {
+    let question = Question {
+        attempts: args.attempts.first().copied(),
+        base_s: args.base,
+        cap_s: args.cap,
+        in_passing: false,
+        ..what_if::question(config, &args.policy, args.reading.complete)?
+    };
     let input = InputArgs { inputs: args.from_log.clone(), reading: args.reading.clone() };
     let reading = inputs::open(&input, args.page.verbose, |reading| reading.dialect = config.dialect())?;
     let ingested = reading.read(ingest::read)?;
@@ -38,13 +45,7 @@ fn told(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError
         None => all.iter().rev().max_by_key(|(_, failed)| *failed),
     };
     let Some((incident, _)) = found else { return Err(no_incident(args, all.len())) };
-    let question = Question {
-        attempts: args.attempts.first().copied(),
-        base_s: args.base,
-        cap_s: args.cap,
-        ..what_if::question(config, &args.policy, options.complete)
-    };
-    replay(&ingested.table, incident, &question).map_err(what_if::usage)?.ok_or_else(|| {
+    replay(&ingested.table, incident, &question).map_err(CliError::Usage)?.ok_or_else(|| {
         CliError::NoAttempts(
             "no call of this incident can be followed, or its failures are none that waiting heals: there is nothing to \
              replay"

@@ -27,6 +27,7 @@ pub(in crate::ingest) mod native;
 mod node_sdk;
 mod ocr_report;
 mod otlp;
+mod own_lines;
 mod portkey;
 mod python_sdk;
 mod qwen_code;
@@ -40,6 +41,7 @@ use super::format::Format;
 /// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
 /// before what many write.
 pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
+    &own_lines::OwnLines,
     &claude_code::ClaudeCode,
     &claude_stream_json::ClaudeStreamJson,
     &claude_debug::ClaudeDebug,

@@ -22,6 +22,7 @@ use super::document::Document;
 use super::sections;
 use crate::compare::{Diff, Trend};
 use crate::model::Zone;
+use crate::plan::Plan;
 use crate::report::Report;
 use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
@@ -56,7 +57,7 @@ pub fn diff(diff: &Diff, options: &HtmlOptions, out: &mut dyn Write) -> io::Resu
     write(&sections::diff(diff, options.zone), out)
 }
 
-/// Writes a trend as a page. `pages` are the pages of the nights, relative to this one, where there are any.
+/// Writes a trend as a page. `pages` are the pages of the reports, relative to this one, where there are any.
 ///
 /// # Errors
 /// What writing to `out` fails with, or drawing the chart.
@@ -86,6 +87,14 @@ pub fn scripted(scripted: &ScriptedCall, out: &mut dyn Write) -> io::Result<()> 
 /// What writing to `out` fails with, or drawing the chart.
 pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::what_if(told, subject), out)
+}
+
+/// Writes a plan as a page.
+///
+/// # Errors
+/// What writing to `out` fails with.
+pub fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    write(&sections::plan(plan), out)
 }
 
 fn write(page: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {

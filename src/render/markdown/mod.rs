@@ -13,6 +13,7 @@ mod tests;
 use super::sections;
 use crate::compare::{Diff, Trend};
 use crate::model::Zone;
+use crate::plan::Plan;
 use crate::report::Report;
 use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
@@ -74,4 +75,12 @@ pub fn scripted(scripted: &ScriptedCall, out: &mut dyn Write) -> io::Result<()> 
 /// When `out` fails.
 pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::what_if(told, subject)).as_bytes())
+}
+
+/// Writes a plan.
+///
+/// # Errors
+/// When `out` fails.
+pub fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(blocks::document(&sections::plan(plan)).as_bytes())
 }

@@ -37,6 +37,7 @@ pub(crate) fn what_if<'a>(told: &'a Counterfactual, subject: &str) -> Document<'
         window: None,
         sign: if told.holds { Sign::Info } else { Sign::Warning },
         verdict: told.summary.get(1).cloned().unwrap_or_default(),
+        failed_on: Rich::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),
@@ -89,11 +90,15 @@ fn basis(told: &Counterfactual) -> String {
     let hint = told.retry_after_s.map_or_else(String::new, |hint| {
         format!(" A refusal asks for a wait of {}, the middle of those logged.", seconds(hint))
     });
+    let capacity = match told.at_once {
+        Some(most) => format!("serves {} at once, as many as it was serving when it refused somebody", number(most)),
+        None => "serves, stretch by stretch, what the log shows it to have served where it refused somebody; where it refused \
+                 nobody, as many as it ever served"
+            .to_owned(),
+    };
     format!(
-        "The endpoint serves in each stretch of {} what the log shows it to have served where it refused somebody; where it \
-         refused nobody, as many as it ever served.{hint} Means of {}. The model holds where its counts differ from the \
-         log's by no more than {} or {least}, and its time by no more than {}.",
-        seconds(told.resolution_s),
+        "The endpoint {capacity}.{hint} Means of {}. The model holds where its counts differ from the log's by no more than \
+         {} or {least}, and its time by no more than {}.",
         counted(told.seeds, "seed"),
         percent(share),
         percent(time),

@@ -9,6 +9,7 @@ mod cards;
 mod classify;
 mod examples;
 mod explain;
+mod explain_input;
 mod headroom;
 mod layout;
 mod page;
@@ -25,12 +26,14 @@ mod tests;
 
 pub use classify::classify;
 pub use explain::explain;
+pub use explain_input::explain_input;
 pub use rules::rules;
 pub use trace::{markdown, traces, unresolved};
 
 use super::{sections, words};
 use crate::compare::{Diff, Trend};
 use crate::model::Zone;
+use crate::plan::Plan;
 use crate::report::Report;
 use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
@@ -104,4 +107,12 @@ pub fn scripted(scripted: &ScriptedCall, options: &TextOptions, out: &mut dyn Wr
 /// What writing to `out` fails with.
 pub fn what_if(told: &Counterfactual, subject: &str, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::what_if(told, subject), options, out)
+}
+
+/// Writes a plan.
+///
+/// # Errors
+/// What writing to `out` fails with.
+pub fn plan(plan: &Plan, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    blocks::document(&sections::plan(plan), options, out)
 }

@@ -1,0 +1,120 @@
+//! The tables, the scripted client, and what is said of wrong input.
+
+use crate::common::{repo, run_in};
+use serde_json::{Value, json};
+
+const BURST: [&str; 11] =
+    ["simulate", "--tasks", "64", "--capacity", "8", "--base", "1", "--horizon", "200", "--seed", "1729"];
+
+fn burst(attempts: &str) -> Value {
+    let further = ["--attempts", attempts, "--policy", "none,fixed,exponential,full-jitter", "--format", "json"];
+    run_in(&repo(""), &[&BURST[..], &further].concat()).json()
+}
+
+/// What `random.Random(1729)` and a dozen lines of Python give.
+#[test]
+fn the_burst_is_that_of_python() {
+    let rows = |attempts| {
+        let simulated = burst(attempts);
+        let all = simulated["policies"].as_array().unwrap().clone();
+        let keys = ["policy", "served", "dropped", "attempts", "drained_at"];
+        all.iter().map(|row| Value::from(keys.map(|key| row[key].clone()).to_vec())).collect::<Vec<_>>()
+    };
+    let [none, fixed, exponential, full] = ["none", "fixed", "exponential", "full-jitter"];
+    assert_eq!(
+        rows("3"),
+        [
+            json!([none, 8, 56, 64, null]),
+            json!([fixed, 24, 40, 168, null]),
+            json!([exponential, 24, 40, 168, null]),
+            json!([full, 24, 40, 168, null])
+        ]
+    );
+    assert_eq!(
+        rows("8"),
+        [
+            json!([none, 8, 56, 64, null]),
+            json!([fixed, 64, 0, 288, 7]),
+            json!([exponential, 64, 0, 288, 127]),
+            json!([full, 64, 0, 225, 14])
+        ]
+    );
+}
+
+#[test]
+fn capacities_attempts_and_seeds_are_varied() {
+    let further = ["--attempts", "3,8", "--capacity", "8,16", "--policy", "none,full-jitter", "--seeds", "40"];
+    let simulated = run_in(&repo(""), &[&["simulate", "--format", "json"], &further[..]].concat()).json();
+    let rows = simulated["policies"].as_array().unwrap();
+    // `none` makes one attempt, whatever it is allowed.
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        let spread = &row["spread"];
+        assert!(spread["attempts"]["p05"].as_u64() <= spread["attempts"]["p95"].as_u64(), "{row}");
+        assert_eq!(row["served"].as_u64().unwrap() + row["dropped"].as_u64().unwrap(), 64, "{row}");
+    }
+}
+
+#[test]
+fn every_form_is_written_and_the_same_twice() {
+    for form in ["text", "json", "markdown", "html"] {
+        let run = || run_in(&repo(""), &[&BURST[..], &["--format", form]].concat());
+        let (one, other) = (run(), run());
+        assert_eq!((one.code, &one.stdout), (0, &other.stdout), "{form}");
+        assert!(one.stdout.contains("full-jitter"), "{form}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let charts = folder.path().join("charts");
+    run_in(&repo(""), &[&BURST[..], &["--charts", charts.to_str().unwrap()]].concat());
+    assert!(charts.join("simulation.svg").is_file() && charts.join("simulation.png").is_file());
+}
+
+#[test]
+fn a_client_of_the_declared_policy_meets_a_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = "[policy]\nmax_attempts = 6\nbase_s = 1\ncap_s = 30\njitter = \"full\"\nbudget_s = 60\n";
+    std::fs::write(folder.path().join("retrylens.toml"), policy).unwrap();
+    let play = |script: &str| {
+        let arguments = ["simulate", "--script", script, "--gate", "--fallback-after", "3", "--format", "json"];
+        run_in(folder.path(), &arguments).json()
+    };
+    let call = play("529,mid,529,ok");
+    let endpoints: Vec<&str> =
+        call["attempts"].as_array().unwrap().iter().filter_map(|one| one["endpoint"].as_str()).collect();
+    assert_eq!((call["policy"].as_str(), call["outcome"].as_str()), (Some("declared"), Some("ok")));
+    assert_eq!(endpoints, ["primary", "primary", "primary", "fallback"]);
+    let hinted = play("429(2),ok");
+    assert_eq!(hinted["attempts"][0]["wait_s"], 2.0);
+    assert_eq!(hinted["attempts"][1]["endpoint"], "primary");
+    assert_eq!(play("spend-cap,ok")["attempts"].as_array().unwrap().len(), 1);
+    assert_eq!(play("500,400,ok")["attempts"].as_array().unwrap().len(), 2);
+    let arguments = ["simulate", "--no-config", "--script", "529*", "--budget", "60", "--format", "json"];
+    let endless = run_in(folder.path(), &arguments).json();
+    let last = endless["attempts"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((last["action"].as_str(), endless["outcome"].as_str()), (Some("stop"), Some("failed")));
+    assert!(last["reason"].as_str().unwrap().contains("budget of 60 s"), "{last}");
+}
+
+#[test]
+fn wrong_input_is_told_what_is_wanted() {
+    for (arguments, code, part) in [
+        (&["--capacity", "0"][..], 2, "whole number of 1 or more"),
+        (&["--attempts", "0"], 2, "whole number of 1 or more"),
+        (&["--tasks", "none"], 2, "whole number of 1 or more"),
+        (&["--policy", "ful-jitter"], 2, "did you mean `full-jitter`"),
+        (&["--policy", "declared", "--no-config"], 2, "declares no [policy]"),
+        (&["--script", "529,midd,ok"], 2, "did you mean `mid`"),
+        (&["--arrivals", "poison=3"], 2, "did you mean `poisson`"),
+        (&["--arrivals", "poisson=x"], 2, "as in poisson=4"),
+        (&["--service", "fixed=0"], 2, "as in fixed=0.8"),
+        (&["--emit", "x.jsonl"], 2, "name one policy"),
+        (&["--from-log", "samples/healthy-run.jsonl"], 3, "no incident in samples/healthy-run.jsonl"),
+        (&["--from-log", "samples/fan-out.jsonl", "--incident", "9"], 3, "no incident 9"),
+        (&["--from-log", "samples/no-such.jsonl"], 3, "no-such"),
+        (&["--from-log", "samples/fan-out.jsonl", "--policy", "gat"], 2, "no policy `gat`"),
+    ] {
+        let ran = run_in(&repo(""), &[&["simulate"], arguments].concat());
+        assert_eq!(ran.code, code, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(part), "{arguments:?}: {}", ran.stderr);
+    }
+}

@@ -1,0 +1,117 @@
+//! Incidents replayed: the model under the waits of the log is held against what happened.
+
+use crate::common::{repo, run_in};
+use retrylens::model::{Jitter, Schedule};
+use retrylens::policy::Strategy;
+use retrylens::simulate::{Arrivals, Capacity, Named, Service, Setup, emit};
+use serde_json::Value;
+use std::path::Path;
+
+/// Writes the log of a large incident: 3,000 calls in ten minutes, and two minutes in which hardly any is served.
+fn large_incident(path: &Path, seed: u64) {
+    let second = |at: u64| if (120..240).contains(&at) { 2 } else { 12 };
+    let waits = Schedule { base_s: 0.5, factor: 2.0, cap_s: 8.0, jitter: Jitter::Below(0.25) };
+    let setup = Setup {
+        arrivals: Arrivals::Poisson(3_000, 200.0),
+        capacity: Capacity::PerStretch { width: 1_000, known: (0..600).map(second).collect(), rest: 12 },
+        second: Capacity::per_step(0),
+        service: Service::Exponential(900.0),
+        refusal: 30,
+        hint_s: None,
+        horizon: 1 << 40,
+        steps_per_s: 1_000.0,
+        least_wait: 1,
+    };
+    let policy = Named { name: "sdk".to_owned(), strategy: Strategy::plain(waits, 3) };
+    let mut log = Vec::new();
+    emit(&setup, &policy, seed, &mut log).unwrap();
+    std::fs::write(path, log).unwrap();
+}
+
+fn assert_near(told: &Value) {
+    assert_eq!(told["holds"], true, "{told:#}");
+    for key in ["attempts", "refused", "served", "lost"] {
+        let [observed, replayed] = ["observed", "replayed"].map(|of| told[of][key].as_f64().unwrap());
+        assert!((observed - replayed).abs() <= (observed * 0.1).max(2.0), "{key}: {told:#}");
+    }
+}
+
+#[test]
+fn the_fan_out_of_the_samples_is_met() {
+    let told = run_in(&repo(""), &["simulate", "--from-log", "samples/fan-out.jsonl", "--format", "json"]).json();
+    assert_near(&told);
+    assert_eq!((&told["calls"], &told["observed"]["attempts"]), (&32.into(), &77.0.into()));
+    assert_eq!((&told["observed"]["served"], &told["observed"]["lost"]), (&19.0.into(), &13.0.into()));
+    let names: Vec<&str> =
+        told["policies"].as_array().unwrap().iter().filter_map(|one| one["policy"].as_str()).collect();
+    assert_eq!(names, ["none", "fixed", "exponential", "full-jitter", "full-jitter+attempts=6"]);
+    let lost = |at: usize| told["policies"][at]["figures"]["lost"].as_f64().unwrap();
+    assert!(lost(4) < lost(3) && lost(3) < lost(0), "more attempts lose fewer calls: {told:#}");
+}
+
+#[test]
+fn a_large_incident_is_met() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..3 {
+        large_incident(&folder.path().join("log.jsonl"), seed);
+        let arguments = ["simulate", "--no-config", "--complete", "--from-log", "log.jsonl", "--format", "json"];
+        assert_near(&run_in(folder.path(), &arguments).json());
+    }
+}
+
+/// An endpoint that serves some callers always and others never is not described by a capacity.
+#[test]
+fn where_the_model_does_not_hold_nothing_is_claimed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = String::new();
+    for call in 0..200_u64 {
+        let (attempts, status, kind) = if call % 2 == 0 { (1, 200, "") } else { (8, 529, "overloaded_error") };
+        for attempt in 0..attempts {
+            let at = 1_767_571_200_000 + call * 100 + attempt * (100 + call * 37 % 400);
+            log += &format!(
+                "{{\"ts\":{at},\"run_id\":\"r\",\"call_id\":\"c{call}\",\"attempt\":{},\"model\":\"m\",\"status\":{status},\
+                 \"error_type\":\"{kind}\",\"duration_ms\":10}}\n",
+                attempt + 1
+            );
+        }
+    }
+    std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
+    let arguments = ["simulate", "--no-config", "--complete", "--from-log", "log.jsonl", "--format"];
+    let told = run_in(folder.path(), &[&arguments[..], &["json"]].concat()).json();
+    assert_eq!((&told["holds"], told["policies"].as_array().map(Vec::len)), (&false.into(), Some(0)), "{told:#}");
+    let text = run_in(folder.path(), &[&arguments[..], &["text"]].concat()).stdout;
+    assert!(text.contains("nothing is claimed"), "{text}");
+}
+
+#[test]
+fn the_report_tells_of_the_worst_incident() {
+    let sample = repo("samples/fan-out.jsonl");
+    let analyze = |further: &[&str]| {
+        run_in(&repo(""), &[&["analyze", "--no-config", sample.to_str().unwrap()], further].concat())
+    };
+    let report = analyze(&["--format", "json"]).json();
+    assert_near(&report["counterfactual"]);
+    for form in ["text", "markdown", "html"] {
+        let written = analyze(&["--format", form]).stdout;
+        assert!(written.contains("Under full-jitter+attempts=6"), "{form}");
+    }
+    let asked = analyze(&["--format", "json", "--what-if", "none,full-jitter+gate"]).json();
+    let names: Vec<&str> = asked["counterfactual"]["policies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["policy"].as_str())
+        .collect();
+    assert_eq!(names, ["none", "full-jitter+gate"]);
+    let wrong = analyze(&["--what-if", "gat"]);
+    assert_eq!((wrong.code, wrong.stderr.contains("did you mean `gate`")), (2, true), "{}", wrong.stderr);
+    let bounded = analyze(&["--format", "json", "--memory", "bounded", "--what-if", "none"]).json();
+    assert!(bounded["counterfactual"].is_null());
+    assert!(
+        bounded["notices"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one.as_str().unwrap().contains("--what-if has no answer"))
+    );
+}
