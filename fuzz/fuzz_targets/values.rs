@@ -32,7 +32,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let dialect = Dialect::default();
     let now = table.rows.first().map_or(Time(1_767_607_200_000_000), |row| row.sent);
-    let aside = Aside { status: None, retry_after: Some(hint), side_effect: false, provider: None, now, dialect: &dialect };
+    let aside =
+        Aside { status: None, retry_after: Some(hint), side_effect: false, provider: None, now, dialect: &dialect };
     let wait_s = diagnose(rest, &aside).wait_s;
     assert!(wait_s.is_none_or(|seconds| seconds.is_finite() && seconds >= 0.0), "{wait_s:?} in {rest}");
 });

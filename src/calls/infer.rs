@@ -103,12 +103,13 @@ fn continues(before: &Attempt, next: &Attempt) -> bool {
 }
 
 /// The latest series that failed before a like request was sent, that of `next`. A numbered attempt needs no guess, and
-/// an inner counter above 0 belongs to a series whose start is lost.
+/// an inner counter above 0 belongs to a series whose start is lost. Where one request follows the other, the program
+/// has gone on from what ended before `moved_on`.
 pub(super) fn latest(
     table: &AttemptTable,
     open: &[Series],
     next: u32,
-    concurrent: bool,
+    (concurrent, moved_on): (bool, Time),
     bodies: &Bodies,
 ) -> Option<(usize, Grouping)> {
     let start = &table.rows[next as usize];
@@ -123,14 +124,20 @@ pub(super) fn latest(
         let before = last(table, series);
         let in_turn = before.number == 0 && start.sent >= before.ended();
         // Where many are under way, a send that one of them has no reason to make is another's.
-        let another = concurrent && (before.terminal() || due(table, before) > start.sent);
-        in_turn && !another && can_continue(before) && of_one_kind(table, before, start) && heals(table, before, start)
+        let another = match concurrent {
+            true => before.terminal() || due(table, before) > start.sent,
+            false => before.ended() < moved_on,
+        };
+        let of_one_kind = of_one_kind(table, before, start) && heals(table, before, start);
+        in_turn && !another && can_continue(before) && of_one_kind && !starts_over(table, before, start)
     };
     let differs = |series: &Series| {
         let before = series.rows.last().and_then(|row| Content::of(table, *row));
         before.zip(content).is_some_and(|(before, next)| before.differs(next))
     };
-    let is_another = |series: &Series| differs(series) && bodies.are_kept(table, last(table, series));
+    let is_another = |series: &Series| {
+        is_next_item(table, series, start) || (differs(series) && bodies.are_kept(table, last(table, series)))
+    };
     let like = |series: &Series| fits(series) && !is_another(series);
     let same_body = |series: &Series| same_body(table, last(table, series), start);
     let found = open.iter().rposition(|series| like(series) && same_body(series));
@@ -139,6 +146,23 @@ pub(super) fn latest(
     let waited = |series: &Series| waited_as_told(table, last(table, series), start);
     let changed = || open.iter().rposition(|series| like(series) && waited(series)).filter(|_| !concurrent);
     found.or_else(changed).map(|position| (position, Grouping::Inferred))
+}
+
+/// Whether the wait that the client announces after `next` is shorter than the one before, as a schedule begins, and
+/// `next` came later than that one and a usual answer explain.
+fn starts_over(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
+    let planned = |row| table.detail(row).and_then(|detail| detail.planned_us);
+    let (Some(last), Some(this)) = (planned(before), planned(next)) else { return false };
+    this < last && next.sent.us_since(before.ended()) > last.saturating_add(LONGEST_FALLBACK_US)
+}
+
+/// Whether an SDK went through its retries once, and what it sent then succeeded at once: without a body that comes again,
+/// that is the next request of the program rather than a loop around the SDK, whose rounds follow one another.
+fn is_next_item(table: &AttemptTable, series: &Series, next: &Attempt) -> bool {
+    let count = |row: &u32| table.rows[*row as usize].sdk_count();
+    let rounds = series.rows.iter().filter(|row| count(row) == Some(0)).count();
+    let went_through = series.rows.last().and_then(count).is_some_and(|count| count > 0);
+    went_through && rounds <= 1 && next.sdk_count() == Some(0) && !next.failed()
 }
 
 /// Whether `next` was sent when a wait was over that the server asked for, or that the client said it would make. Without

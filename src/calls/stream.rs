@@ -37,6 +37,8 @@ pub(crate) struct Stream {
     waiting: Vec<Series>,
     /// By likeness.
     joined: Joint,
+    /// When the latest series ended of those that were joined or found to be apart.
+    ended: Time,
 }
 
 /// Splits the rows of a whole stream into calls.
@@ -59,6 +61,7 @@ impl Default for Stream {
             counted: Joint { gate_us: LONGEST_AT_A_GATE_US, ..Joint::default() },
             waiting: Vec::new(),
             joined: Joint::default(),
+            ended: Time(i64::MIN),
         }
     }
 }
@@ -117,7 +120,10 @@ impl Stream {
             if let Some(given_up) = self.joined.open.iter_mut().rev().find(|open| gives_way(table, open, start)) {
                 given_up.fell_back = true;
             }
-            self.joined.take(table, next, |open, _| latest(table, open, row, concurrent, &self.bodies), calls);
+            let ended = last(table, &next).ended();
+            let light = (concurrent, self.ended);
+            self.joined.take(table, next, |open, _| latest(table, open, row, light, &self.bodies), calls);
+            self.ended = self.ended.max(ended);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::args::{ConfigArgs, ConfigCommand, ConfigFile, InputArgs};
 use super::error::CliError;
 use super::{init, inputs, output};
-use crate::config::{self, Config};
+use crate::config::{self, Config, Words};
 use crate::judge::{Judgement, Options};
 use crate::model::Time;
 use crate::render::json;
@@ -27,15 +27,17 @@ pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The file named, or the one that holds for this folder; without any, the defaults.
+/// The file named, or the one that holds for this folder, and before it the presets; without any, the defaults.
 pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
-    if file.no_config {
-        return Ok(Config::default());
+    let path = if file.no_config { None } else { file.config.clone().or_else(discovered) };
+    let mut config = path.map_or(Ok(Config::default()), |path| Config::load(&path))?;
+    let mut words = Words::default();
+    for preset in &file.preset {
+        words.take(Words::load(preset)?);
     }
-    match file.config.clone().or_else(discovered) {
-        Some(path) => Ok(Config::load(&path)?),
-        None => Ok(Config::default()),
-    }
+    words.take(std::mem::take(&mut config.words));
+    config.words = words;
+    Ok(config)
 }
 
 /// As seen from this folder, where it lies below it.

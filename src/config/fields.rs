@@ -1,38 +1,142 @@
-//! `[fields]`: keys of a logger's own, and the fields they stand for.
+//! `[fields]`, `[constants]` and `[[lines]]`: words of a logger's own, and what they stand for.
 
 use super::file::{File, Value};
 use super::mistake::{Mistake, did_you_mean};
-use crate::ingest::{Mapping, field_names};
+use super::words::OwnKey;
+use crate::ingest::{Conversion, LinePattern, Mapping, PatternFault, SpanUnit, Unmappable, field_names};
+use crate::model::Zone;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
+/// What the value of a key of `[fields]` may have.
+const KEYS: [&str; 5] = ["field", "values", "unit", "format", "zone"];
+
 /// Own keys and the fields they stand for.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, String>, Mistake> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, OwnKey>, Mistake> {
     let mut fields = BTreeMap::new();
     collect(file, file.table(value, "fields")?, "", &mut fields)?;
     Ok(fields)
 }
 
-/// A dotted key is a table in a table to TOML where nobody quotes it.
+/// A dotted key is a table in a table to TOML where nobody quotes it. A table that names its `field` is no such key.
 fn collect(
     file: &File<'_>,
     table: &DeTable<'_>,
     prefix: &str,
-    fields: &mut BTreeMap<String, String>,
+    fields: &mut BTreeMap<String, OwnKey>,
 ) -> Result<(), Mistake> {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
-        if let DeValue::Table(inner) = value.get_ref() {
-            collect(file, inner, &format!("{name}."), fields)?;
-            continue;
-        }
-        let target = file.string(value, &name)?;
-        if let Err(unknown) = Mapping::new([(name.as_str(), target)]) {
-            let rest = "README lists them under \"What it reads\"";
-            let like = did_you_mean(&unknown, field_names(), rest);
-            return Err(file.mistake(value.span(), format!("no field `{unknown}`{like}")));
-        }
-        fields.insert(name, target.to_owned());
+        let own = match value.get_ref() {
+            DeValue::Table(inner) if !inner.contains_key("field") => {
+                collect(file, inner, &format!("{name}."), fields)?;
+                continue;
+            }
+            DeValue::Table(inner) => converted(file, inner)?,
+            _ => OwnKey { field: file.string(value, &name)?.to_owned(), conversion: Conversion::default() },
+        };
+        Mapping::default().add(&name, &own.field, &own.conversion).map_err(|fault| unmappable(file, value, fault))?;
+        fields.insert(name, own);
     }
     Ok(())
+}
+
+/// `{ field = "duration_ms", unit = "s" }`
+fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<OwnKey, Mistake> {
+    let mut own = OwnKey::default();
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "field" => file.string(value, "field")?.clone_into(&mut own.field),
+            "values" => own.conversion.values = texts(file, value, "values")?,
+            "unit" => own.conversion.unit = Some(unit(file, value)?),
+            "format" => own.conversion.format = Some(file.string(value, "format")?.to_owned()),
+            "zone" => own.conversion.zone = Some(zone(file, value)?),
+            other => return Err(file.unknown_key(key.span(), other, &KEYS, "a key that stands for a field")),
+        }
+    }
+    Ok(own)
+}
+
+fn unmappable(file: &File<'_>, value: &Value<'_>, fault: Unmappable) -> Mistake {
+    let part = |key: &str| match value.get_ref() {
+        DeValue::Table(table) => table.get(key).map_or(value.span(), |part| part.span()),
+        _ => value.span(),
+    };
+    match fault {
+        Unmappable::NoField(name) => {
+            let like = did_you_mean(&name, field_names(), "docs/formats.md lists them under \"Fields\"");
+            file.mistake(part("field"), format!("no field `{name}`{like}"))
+        }
+        Unmappable::Conversion(key, why) => file.mistake(part(key), why),
+        Unmappable::NoConstant(name) => {
+            let all: Vec<&str> = Mapping::constant_fields().collect();
+            let rest = format!("those that may are {}", all.join(", "));
+            file.mistake(value.span(), format!("`{name}` cannot be the same for all records of a log; {rest}"))
+        }
+    }
+}
+
+fn unit(file: &File<'_>, value: &Value<'_>) -> Result<SpanUnit, Mistake> {
+    let word = file.string(value, "unit")?;
+    SpanUnit::NAMED.into_iter().find(|(name, _)| *name == word).map(|(_, unit)| unit).ok_or_else(|| {
+        let names = SpanUnit::NAMED.map(|(name, _)| name);
+        file.mistake(value.span(), format!("no unit `{word}`; there are {}", names.join(", ")))
+    })
+}
+
+fn zone(file: &File<'_>, value: &Value<'_>) -> Result<Zone, Mistake> {
+    file.string(value, "zone")?.parse().map_err(|why: String| file.mistake(value.span(), why))
+}
+
+/// Values in words, by their keys.
+fn texts(file: &File<'_>, value: &Value<'_>, what: &str) -> Result<BTreeMap<String, String>, Mistake> {
+    let table = file.table(value, what)?;
+    table.iter().map(|(key, value)| Ok((key.get_ref().to_string(), file.words(value, key.get_ref())?))).collect()
+}
+
+/// `[constants]`: fields, and what they say where records do not.
+pub(super) fn constants(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, String>, Mistake> {
+    let constants = texts(file, value, "constants")?;
+    for (name, value) in file.table(value, "constants")? {
+        let said = constants.get(name.get_ref().as_ref()).map_or("", String::as_str);
+        Mapping::default().add_constant(name.get_ref(), said).map_err(|fault| unmappable(file, value, fault))?;
+    }
+    Ok(constants)
+}
+
+/// `[[lines]]`: what lines of text look like, whose groups are fields or keys of `own`.
+pub(super) fn lines(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<Vec<LinePattern>, Mistake> {
+    file.list(value, "lines")?.iter().map(|value| line(file, value, own)).collect()
+}
+
+fn line(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<LinePattern, Mistake> {
+    let mut pattern = None;
+    for (key, value) in file.table(value, "lines")? {
+        match key.get_ref().as_ref() {
+            "pattern" => {
+                let text = file.string(value, "pattern")?;
+                let found = LinePattern::new(text, own).map_err(|fault| file.mistake(value.span(), in_words(&fault)));
+                pattern = Some(found?);
+            }
+            other => return Err(file.unknown_key(key.span(), other, &["pattern"], "an entry of `lines`")),
+        }
+    }
+    pattern.ok_or_else(|| file.mistake(value.span(), "this entry of `lines` has no `pattern`"))
+}
+
+fn in_words(fault: &PatternFault) -> String {
+    match fault {
+        PatternFault::Syntax(what, place) => {
+            let place = place.map_or(String::new(), |place| format!(" at its character {place}"));
+            format!("`pattern` is no regular expression: {what}{place}")
+        }
+        PatternFault::Nameless => {
+            "`pattern` has no named group: write (?<status>\\d+), with the name of a field".to_owned()
+        }
+        PatternFault::NoField(name) => {
+            let rest = format!("or map it: under [fields], {name} = \"...\"");
+            let like = did_you_mean(name, field_names(), &rest);
+            format!("the group `{name}` stands for no field{like}")
+        }
+    }
 }

@@ -59,6 +59,17 @@ impl File<'_> {
         }
     }
 
+    /// A value in words: a string, a number, or a truth.
+    pub(super) fn words(&self, value: &Value<'_>, what: &str) -> Result<String, Mistake> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            DeValue::Integer(whole) => Ok(whole.as_str().to_owned()),
+            DeValue::Float(float) => Ok(float.as_str().to_owned()),
+            DeValue::Boolean(truth) => Ok(truth.to_string()),
+            _ => Err(self.wrong(value, what, "a string, a number, or true or false")),
+        }
+    }
+
     pub(super) fn truth(&self, value: &Value<'_>, what: &str) -> Result<bool, Mistake> {
         match value.get_ref() {
             DeValue::Boolean(truth) => Ok(*truth),

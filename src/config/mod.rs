@@ -15,16 +15,17 @@ mod rules;
 mod schema;
 mod show;
 mod suppress;
+mod words;
 
 pub use find::{NAME, find};
 pub use mistake::{Mistake, did_you_mean, most_like};
 pub use schema::schema;
-pub(crate) use show::quoted;
+pub(crate) use show::{fields_table, quoted};
 pub use show::{policy_keys, show};
 pub use suppress::Suppress;
+pub use words::{OwnKey, Words};
 
-use crate::classify::OwnRow;
-use crate::ingest::{Dialect, Mapping};
+use crate::ingest::Dialect;
 use crate::judge::Suppression;
 use crate::model::{Policies, Prices, Severity};
 use crate::rules::{CATALOGUE, Rule, Settings};
@@ -47,10 +48,8 @@ pub struct Config {
     pub policies: Policies,
     /// What tokens cost.
     pub prices: Prices,
-    /// Keys of a logger's own, and the fields they stand for.
-    pub fields: BTreeMap<String, String>,
-    /// Failures of a provider's own, the first row that fits first.
-    pub classify: Vec<OwnRow>,
+    /// What the words of logs mean.
+    pub words: Words,
     /// Findings that are known and accepted.
     pub suppress: Vec<Suppress>,
 }
@@ -88,9 +87,7 @@ impl Config {
     /// # Errors
     /// When it cannot be read, or the first mistake in it.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ConfigError::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
-        Ok(Config::parse(&text, path)?)
+        Ok(Config::parse(&text_of(path)?, path)?)
     }
 
     /// Reads the text of a file; `path` is for complaints.
@@ -132,11 +129,10 @@ impl Config {
     /// What the words of the logs mean.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
-        let pairs = self.fields.iter().map(|(key, field)| (key.as_str(), field.as_str()));
-        // Targets were checked when the file was read.
         Dialect {
-            fields: Mapping::new(pairs).unwrap_or_default(),
-            failures: self.classify.clone(),
+            fields: self.words.mapping(),
+            lines: self.words.lines.clone(),
+            failures: self.words.classify.clone(),
             prices: self.prices.clone(),
         }
     }
@@ -152,6 +148,21 @@ impl Config {
     pub fn expired(&self, today: NaiveDate) -> Vec<String> {
         self.suppress.iter().filter(|one| one.is_expired(today)).map(Suppress::has_expired).collect()
     }
+}
+
+impl Words {
+    /// Reads a preset: a file that speaks of nothing but words.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the first mistake in it.
+    pub fn load(path: &Path) -> Result<Words, ConfigError> {
+        Ok(read::preset(&text_of(path)?, path)?)
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path)
+        .map_err(|error| ConfigError::Unreadable { path: path.to_owned(), reason: error.to_string() })
 }
 
 /// The rule with this code.

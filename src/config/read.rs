@@ -1,23 +1,36 @@
 //! The typed parts of the file.
 
-use super::file::File;
+use super::file::{File, Value};
 use super::mistake::Mistake;
-use super::{Config, classify, fields, policy, prices, rules, suppress};
+use super::words::Words;
+use super::{Config, ConfigError, classify, fields, policy, prices, rules, suppress};
 use std::path::Path;
+use toml::Spanned;
 use toml::de::DeTable;
 
 /// Keys at the top of the file.
-const KEYS: [&str; 8] = ["select", "ignore", "rules", "policy", "prices", "fields", "classify", "suppress"];
+const KEYS: [&str; 11] = [
+    "select",
+    "ignore",
+    "rules",
+    "policy",
+    "prices",
+    "include",
+    "fields",
+    "constants",
+    "lines",
+    "classify",
+    "suppress",
+];
+/// Those of a preset.
+const PRESET_KEYS: [&str; 4] = ["fields", "constants", "lines", "classify"];
 
 /// Reads a whole file.
 pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
     let file = File { text, path };
-    let tree = DeTable::parse(text).map_err(|error| {
-        // The parser's own words, on one line.
-        let words: Vec<&str> = error.message().split_whitespace().collect();
-        file.mistake(error.span().unwrap_or(0..0), format!("not TOML: {}", words.join(" ")))
-    })?;
+    let tree = tree(&file)?;
     let mut config = Config { path: Some(path.to_owned()), ..Config::default() };
+    let mut presets = Words::default();
     for (key, value) in tree.get_ref() {
         match key.get_ref().as_ref() {
             "select" => config.select = file.rule_list(value, "select")?,
@@ -25,11 +38,68 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
             "rules" => config.rules = rules::read(&file, value)?,
             "policy" => config.policies = policy::read(&file, value)?,
             "prices" => config.prices = prices::read(&file, value)?,
-            "fields" => config.fields = fields::read(&file, value)?,
-            "classify" => config.classify = classify::read(&file, value)?,
             "suppress" => config.suppress = suppress::read(&file, value)?,
+            "include" => presets = include(&file, value)?,
+            word if PRESET_KEYS.contains(&word) => {}
             other => return Err(file.unknown_key(key.span(), other, &KEYS, "the file")),
         }
     }
+    config.words = words(&file, tree.get_ref(), presets)?;
     Ok(config)
+}
+
+/// Reads a file that speaks of nothing but the words of logs.
+pub(super) fn preset(text: &str, path: &Path) -> Result<Words, Mistake> {
+    let file = File { text, path };
+    let tree = tree(&file)?;
+    let unknown = tree.get_ref().iter().find(|(key, _)| !PRESET_KEYS.contains(&key.get_ref().as_ref()));
+    match unknown {
+        Some((key, _)) => Err(file.unknown_key(key.span(), key.get_ref(), &PRESET_KEYS, "a preset")),
+        None => words(&file, tree.get_ref(), Words::default()),
+    }
+}
+
+fn tree<'t>(file: &File<'t>) -> Result<Spanned<DeTable<'t>>, Mistake> {
+    DeTable::parse(file.text).map_err(|error| {
+        // The parser's own words, on one line.
+        let words: Vec<&str> = error.message().split_whitespace().collect();
+        file.mistake(error.span().unwrap_or(0..0), format!("not TOML: {}", words.join(" ")))
+    })
+}
+
+/// What a file says of words, before what the presets say that it includes.
+fn words(file: &File<'_>, table: &DeTable<'_>, presets: Words) -> Result<Words, Mistake> {
+    let mut words = Words::default();
+    if let Some(value) = table.get("fields") {
+        words.fields = fields::read(file, value)?;
+    }
+    if let Some(value) = table.get("constants") {
+        words.constants = fields::constants(file, value)?;
+    }
+    if let Some(value) = table.get("classify") {
+        words.classify = classify::read(file, value)?;
+    }
+    // Groups may be named after keys of a preset.
+    let lines_of_presets = presets.lines.clone();
+    words.take(Words { lines: Vec::new(), ..presets });
+    if let Some(value) = table.get("lines") {
+        words.lines = fields::lines(file, value, &words.mapping())?;
+    }
+    words.lines.extend(lines_of_presets);
+    Ok(words)
+}
+
+/// The presets of `include`, whose paths count from the folder of the file.
+fn include(file: &File<'_>, value: &Value<'_>) -> Result<Words, Mistake> {
+    let folder = file.path.parent().unwrap_or(Path::new(""));
+    let mut all = Words::default();
+    for value in file.list(value, "include")? {
+        let path = folder.join(file.string(value, "include")?);
+        let words = Words::load(&path).map_err(|error| match error {
+            ConfigError::Mistake(mistake) => mistake,
+            unreadable @ ConfigError::Unreadable { .. } => file.mistake(value.span(), unreadable.to_string()),
+        })?;
+        all.take(words);
+    }
+    Ok(all)
 }

@@ -2,6 +2,7 @@
 
 use super::prices;
 use crate::classify::Class;
+use crate::ingest::{Mapping, SpanUnit};
 use crate::model::Jitter;
 use crate::rules::{CATALOGUE, Rule};
 use serde_json::{Map, Value, json};
@@ -37,9 +38,23 @@ pub fn schema() -> Value {
                 "type": "object",
                 "additionalProperties": of_price(),
             },
+            "include": {
+                "description": "Presets: files with `fields`, `constants`, `lines` and `classify`, by their paths from this one.",
+                "type": "array",
+                "items": { "type": "string" },
+            },
             "fields": {
-                "description": "Keys of a logger's own, dots for nested objects, and the fields they stand for.",
+                "description": "Keys of a logger's own, dots for nested objects, and the fields they stand for: by name, or as a table with what is done to values.",
                 "$ref": "#/$defs/fields",
+            },
+            "constants": {
+                "description": "What fields say where records do not.",
+                "$ref": "#/$defs/constants",
+            },
+            "lines": {
+                "description": "What lines of text look like, the first that fits first.",
+                "type": "array",
+                "items": of_line(),
             },
             "classify": {
                 "description": "Failures of a provider's own: the first row that fits goes before the built-in table.",
@@ -52,11 +67,57 @@ pub fn schema() -> Value {
                 "items": of_suppress(),
             },
         },
-        // A dotted key without quotes is a table in a table.
-        "$defs": {
-            "fields": {
+        "$defs": { "fields": fields(), "constants": constants() },
+    })
+}
+
+/// A dotted key without quotes is a table in a table; one that names its field is no such key.
+fn fields() -> Value {
+    let text = |what: &str| json!({ "type": "string", "description": what });
+    let conversion = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["field"],
+        "properties": {
+            "field": text("The field it stands for."),
+            "values": {
+                "description": "Words of the logger, and what the field would say for them; * for all others.",
                 "type": "object",
-                "additionalProperties": { "oneOf": [{ "type": "string" }, { "$ref": "#/$defs/fields" }] },
+                "additionalProperties": { "type": ["string", "number", "boolean"] },
+            },
+            "unit": {
+                "description": "What a span of time is counted in, where the value does not say.",
+                "enum": SpanUnit::NAMED.map(|(name, _)| name),
+            },
+            "format": text("How times are spelled, in the letters of strftime."),
+            "zone": text("The zone of such times, where they name none."),
+        },
+    });
+    let nested = json!({ "not": { "required": ["field"] }, "$ref": "#/$defs/fields" });
+    json!({
+        "type": "object",
+        "additionalProperties": { "anyOf": [{ "type": "string" }, conversion, nested] },
+    })
+}
+
+fn constants() -> Value {
+    let names: Vec<&str> = Mapping::constant_fields().collect();
+    json!({
+        "description": format!("Any of {}.", names.join(", ")),
+        "type": "object",
+        "additionalProperties": { "type": ["string", "number", "boolean"] },
+    })
+}
+
+fn of_line() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["pattern"],
+        "properties": {
+            "pattern": {
+                "description": "A regular expression, whose named groups are fields or keys of `fields`.",
+                "type": "string",
             },
         },
     })
@@ -111,7 +172,7 @@ fn of_policy() -> Value {
             "model": pattern("Models it holds for"),
             "provider": pattern("Providers it holds for"),
             "layer": { "type": "string", "description": "The one layer that retries." },
-            "max_attempts": count("Sends of one call, the first included."),
+            "max_attempts": count("Attempts of one call, the first included."),
             "base_s": seconds("The first wait"),
             "factor": {
                 "description": "What each wait is multiplied by.", "type": "number", "minimum": 0, "default": 2,

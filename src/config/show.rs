@@ -1,7 +1,8 @@
 //! What is in force, as a file that says the same.
 
-use super::{Config, Suppress, prices};
+use super::{Config, OwnKey, Suppress, Words, prices};
 use crate::classify::OwnRow;
+use crate::ingest::Conversion;
 use crate::model::{Jitter, Policy, Price};
 use crate::rules::{CATALOGUE, Rule};
 use glob::Pattern;
@@ -18,12 +19,7 @@ pub fn show(config: &Config) -> String {
         out.push('\n');
         of_rule(config, rule, &mut out);
     }
-    if !config.fields.is_empty() {
-        out.push_str("\n[fields]\n");
-    }
-    for (key, field) in &config.fields {
-        let _ = writeln!(out, "{} = {}", quoted(key), quoted(field));
-    }
+    of_words(&config.words, &mut out);
     for policy in config.policies.iter() {
         out.push_str("\n[[policy]]\n");
         of_policy(policy, &mut out);
@@ -32,7 +28,7 @@ pub fn show(config: &Config) -> String {
         out.push('\n');
         of_price(model, price, &mut out);
     }
-    for row in &config.classify {
+    for row in &config.words.classify {
         out.push('\n');
         of_row(row, &mut out);
     }
@@ -41,6 +37,54 @@ pub fn show(config: &Config) -> String {
         of_suppress(one, &mut out);
     }
     out
+}
+
+fn of_words(words: &Words, out: &mut String) {
+    if !words.fields.is_empty() {
+        out.push_str("\n[fields]\n");
+    }
+    for (key, own) in &words.fields {
+        let _ = writeln!(out, "{} = {}", quoted(key), of_key(own));
+    }
+    if !words.constants.is_empty() {
+        out.push_str("\n[constants]\n");
+    }
+    for (name, value) in &words.constants {
+        let _ = writeln!(out, "{} = {}", quoted(name), quoted(value));
+    }
+    for pattern in &words.lines {
+        let _ = writeln!(out, "\n[[lines]]\npattern = {}", quoted(pattern.text()));
+    }
+}
+
+/// A `[fields]` table of keys, the fields they stand for, and the units of their values.
+pub(crate) fn fields_table<'k>(pairs: impl Iterator<Item = (&'k str, &'k str, Option<&'k str>)>) -> String {
+    let mut out = "[fields]\n".to_owned();
+    for (key, field, unit) in pairs {
+        let _ = match unit {
+            Some(unit) => writeln!(out, "{} = {{ field = {}, unit = {} }}", quoted(key), quoted(field), quoted(unit)),
+            None => writeln!(out, "{} = {}", quoted(key), quoted(field)),
+        };
+    }
+    out
+}
+
+fn of_key(own: &OwnKey) -> String {
+    let field = quoted(&own.field);
+    if own.conversion.is_none() {
+        return field;
+    }
+    let Conversion { values, format, zone, unit } = &own.conversion;
+    let mut parts = vec![format!("field = {field}")];
+    if !values.is_empty() {
+        let values: Vec<String> =
+            values.iter().map(|(from, to)| format!("{} = {}", quoted(from), quoted(to))).collect();
+        parts.push(format!("values = {{ {} }}", values.join(", ")));
+    }
+    parts.extend(format.as_ref().map(|format| format!("format = {}", quoted(format))));
+    parts.extend(zone.map(|zone| format!("zone = {}", quoted(&zone.to_string()))));
+    parts.extend(unit.map(|unit| format!("unit = {}", quoted(unit.name()))));
+    format!("{{ {} }}", parts.join(", "))
 }
 
 fn of_rule(config: &Config, rule: &Rule, out: &mut String) {

@@ -62,7 +62,7 @@ impl Chunk {
         decoder: &mut (dyn Decoder + 'static),
     ) {
         let text = part.block.bytes;
-        self.table.rows.reserve(text.len() / USUAL_LINE);
+        self.table.reserve(text.len() / USUAL_LINE);
         let first = self.table.rows.len();
         let mut stretch =
             Stretch { file: reading.file, bytes: part.bytes, is_placed: part.is_placed, ..Stretch::default() };

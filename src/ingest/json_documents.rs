@@ -5,6 +5,7 @@
 use super::limits::LONGEST_LINE;
 use super::position::Spot;
 use super::record::json::Reader;
+use super::record::scan;
 use std::borrow::Cow;
 
 /// U+FEFF as UTF-8, which some editors write in front.
@@ -105,7 +106,9 @@ impl Documents {
             at += 1;
             self.seen_line += u32::from(byte == b'\n');
             if self.state.in_value {
-                if self.state.ends_at(byte) {
+                if self.state.is_plain_in_string(byte) {
+                    at = scan::special(bytes, at);
+                } else if self.state.ends_at(byte) {
                     self.hand_on(&text[start..at], take);
                     (start, self.line) = (at, self.seen_line);
                 }
@@ -164,9 +167,11 @@ impl Documents {
         if self.mode == Mode::Nested
             && let Some(records) = records_in(value)
         {
+            let (mut line, mut counted) = (self.line, 0);
             for record in records {
                 let before = record.as_ptr() as usize - value.as_ptr() as usize;
-                let line = self.line + memchr::memchr_iter(b'\n', &value.as_bytes()[..before]).count() as u32;
+                line += memchr::memchr_iter(b'\n', &value.as_bytes()[counted..before]).count() as u32;
+                counted = before;
                 take(&one_line(record), Spot { line, ..self.spot() });
                 self.record += 1;
             }
@@ -186,6 +191,12 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 impl State {
+    /// Whether a byte of a value means nothing but itself, as those behind it may: it stands in a string.
+    #[inline]
+    fn is_plain_in_string(self, byte: u8) -> bool {
+        self.in_string && !self.is_escaped && !matches!(byte, b'"' | b'\\')
+    }
+
     /// Goes on by one byte of a value; whether it ends there.
     #[inline]
     fn ends_at(&mut self, byte: u8) -> bool {
@@ -214,7 +225,18 @@ impl State {
 
 /// A value of JSON on one line.
 fn one_line(value: &str) -> Cow<'_, str> {
-    if value.contains(['\n', '\r']) { Cow::Owned(value.replace(['\n', '\r'], " ")) } else { Cow::Borrowed(value) }
+    let (mut line, mut from) = (String::new(), 0);
+    for end in memchr::memchr2_iter(b'\n', b'\r', value.as_bytes()) {
+        line.reserve(value.len() - from);
+        line.push_str(&value[from..end]);
+        line.push(' ');
+        from = end + 1;
+    }
+    if from == 0 {
+        return Cow::Borrowed(value);
+    }
+    line.push_str(&value[from..]);
+    Cow::Owned(line)
 }
 
 /// The members of the longest list of objects in an object.

@@ -4,17 +4,17 @@
 use super::account::{Account, Reading};
 use super::conventions::Conventions;
 use super::dialect::Dialect;
-use super::envelope::{ENVELOPES, Envelope, Inner};
+use super::envelope::{ENVELOPES, Envelope, Inner, LAST};
 use super::format::{Decoder, Format, Framing, Match, Order, Share};
 use super::formats::{self, FORMATS};
-use super::head::Head;
+use super::head::{Head, whole_lines};
 use super::json_documents::Mode;
 use super::limits::FRONT;
 use super::look;
 use super::record::json::Reader;
 use super::record::{Glance, Place, Record, Taken, glance, whole_record};
 use super::sink::{Sink, To};
-use super::unwrap::{Unwrapped, Unwrapper, Wrapping};
+use super::unwrap::{Unwrapped, Unwrapper, Wrapping, text_of};
 use crate::model::Zone;
 
 /// What all inputs of an analysis are read by.
@@ -67,12 +67,12 @@ impl Plan {
 
     /// Of the input that begins with `front`, the first [`FRONT`] bytes or all of it.
     pub(crate) fn of(front: &[u8], habits: &Habits<'_>) -> Plan {
-        let front = Front { front, habits };
-        let Understood { wrapping, format, fit } = front.understand();
+        let front = Front { lines: whole_lines(front), is_whole: front.len() < FRONT, habits };
+        let Understood { wrapping, unwrapped, format, fit } = front.understand();
         let mut notes = Vec::new();
         let why = match (habits.format, fit) {
             (Some(format), Match::No) => {
-                notes.extend(front.misfit(format, &wrapping));
+                notes.extend(front.misfit(format, &unwrapped));
                 "named by --input-format, and it does not fit".to_owned()
             }
             (Some(_), _) => "named by --input-format".to_owned(),
@@ -80,9 +80,9 @@ impl Plan {
             (None, Match::Weak(share)) => format!("{} of {} looked at: {}", share.fit, share.of, format.told_by()),
             (None, Match::No) => "fits no format".to_owned(),
         };
-        let look = look::look(&front.glances(&wrapping, format));
+        let look = look::look(&front.glances(&unwrapped, format));
         notes.extend(look.notes);
-        notes.extend(front.notes(format, &wrapping));
+        notes.extend(format.notes(&front.head(&text_of(&unwrapped.bytes))));
         Plan { wrapping, format, conventions: look.conventions, why, notes }
     }
 
@@ -115,13 +115,17 @@ impl Plan {
 /// What a front was understood to be.
 struct Understood {
     wrapping: Wrapping,
+    /// The front without it.
+    unwrapped: Unwrapped,
     format: &'static dyn Format,
     fit: Match,
 }
 
-/// The front of an input, which is looked at again and again.
+/// The front of an input: whole lines of it.
 struct Front<'f> {
-    front: &'f [u8],
+    lines: &'f [u8],
+    /// It is the whole input.
+    is_whole: bool,
     habits: &'f Habits<'f>,
 }
 
@@ -131,7 +135,7 @@ impl Front<'_> {
         if plain.fit == Match::Sure {
             return plain;
         }
-        let shape = Shape::of(&Head::new(self.front, self.habits.dialect));
+        let shape = Shape::of(&self.head(&text_of(self.lines)));
         let modes: &[Mode] = match shape {
             Shape::Document => &[Mode::Values, Mode::Nested],
             // One object a line, of which each may hold several records.
@@ -140,7 +144,7 @@ impl Front<'_> {
         };
         let tried = modes.iter().map(|mode| self.peeled(Wrapping { documents: Some(*mode), ..Wrapping::default() }));
         // A whole document is read whole even where its front is too short to show a record.
-        let large = matches!(shape, Shape::Document) && self.front.len() >= FRONT;
+        let large = matches!(shape, Shape::Document) && !self.is_whole;
         let mut best = plain;
         for tried in tried {
             if tried.fit != Match::No {
@@ -157,11 +161,9 @@ impl Front<'_> {
     fn peeled(&self, mut wrapping: Wrapping) -> Understood {
         loop {
             let unwrapped = self.unwrapped(&wrapping);
-            let head = Head::new_of(&unwrapped.bytes, self.front.len() < FRONT, self.habits.dialect);
-            let (format, fit) = match self.habits.format {
-                Some(format) => (format, format.detect(&head)),
-                None => detect(&head),
-            };
+            let text = text_of(&unwrapped.bytes);
+            let head = self.head(&text);
+            let (format, fit) = self.fit(&head);
             let is_done = fit == Match::Sure || (self.habits.format.is_some() && fit != Match::No);
             let envelope = if is_done || wrapping.envelopes.len() == MOST_ENVELOPES {
                 None
@@ -170,27 +172,48 @@ impl Front<'_> {
             };
             match envelope {
                 Some(envelope) => wrapping.envelopes.push(envelope),
-                None => return Understood { wrapping, format, fit },
+                None => return self.texts(Understood { wrapping, unwrapped, format, fit }),
             }
         }
     }
 
+    /// The same, unless nothing was found and messages of a logger that writes JSON are lines of a format of text.
+    fn texts(&self, found: Understood) -> Understood {
+        let is_open = found.fit == Match::No && found.wrapping.envelopes.len() < MOST_ENVELOPES;
+        if !is_open || !self.lines.contains(&b'{') {
+            return found;
+        }
+        let mut wrapping = found.wrapping.clone();
+        wrapping.envelopes.push(LAST);
+        let unwrapped = self.unwrapped(&wrapping);
+        let (format, fit) = self.fit(&self.head(&text_of(&unwrapped.bytes)));
+        if fit == Match::No || format.gives_native() { found } else { Understood { wrapping, unwrapped, format, fit } }
+    }
+
+    /// The format that fits, or how well the one fits that the user names.
+    fn fit(&self, head: &Head<'_>) -> (&'static dyn Format, Match) {
+        match self.habits.format {
+            Some(format) => (format, format.detect(head)),
+            None => detect(head),
+        }
+    }
+
+    fn head<'h>(&self, text: &'h str) -> Head<'h>
+    where
+        Self: 'h,
+    {
+        Head::new(text, self.is_whole, self.habits.dialect)
+    }
+
     fn unwrapped(&self, wrapping: &Wrapping) -> Unwrapped {
-        let head = Head::new(self.front, self.habits.dialect);
         let mut unwrapper = Unwrapper::new(wrapping, "", self.habits.zone);
-        unwrapper.take(head.text.as_bytes(), 1);
+        unwrapper.take(self.lines, 1);
         unwrapper.finish();
         unwrapper.give()
     }
 
-    /// What the format says of it.
-    fn notes(&self, format: &dyn Format, wrapping: &Wrapping) -> Vec<String> {
-        let unwrapped = self.unwrapped(wrapping);
-        format.notes(&Head::new_of(&unwrapped.bytes, self.front.len() < FRONT, self.habits.dialect))
-    }
-
     /// The attempts of it at a glance.
-    fn glances(&self, wrapping: &Wrapping, format: &dyn Format) -> Vec<Glance> {
+    fn glances(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<Glance> {
         let reading = Reading {
             file: 0,
             stream: "",
@@ -201,7 +224,6 @@ impl Front<'_> {
             keep_ids: false,
             conventions: Conventions::default(),
         };
-        let unwrapped = self.unwrapped(wrapping);
         let mut glances = Vec::new();
         let mut account = Account::default();
         let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| {
@@ -216,13 +238,12 @@ impl Front<'_> {
     }
 
     /// The first line that does not fit the format the user names, and what the input looks like.
-    fn misfit(&self, format: &dyn Format, wrapping: &Wrapping) -> Option<String> {
-        let unwrapped = self.unwrapped(wrapping);
-        let fits = |line: &str| format.detect(&Head::new_of(line.as_bytes(), true, self.habits.dialect)) != Match::No;
-        let text = String::from_utf8_lossy(&unwrapped.bytes);
+    fn misfit(&self, format: &dyn Format, unwrapped: &Unwrapped) -> Option<String> {
+        let fits = |line: &str| format.detect(&Head::new(line, true, self.habits.dialect)) != Match::No;
+        let text = text_of(&unwrapped.bytes);
         let nth = text.lines().position(|line| !line.trim().is_empty() && !fits(line))?;
         let number = unwrapped.spots.get(nth).map_or(1, |spot| spot.line);
-        let told = Front { front: self.front, habits: &Habits { format: None, ..*self.habits } }.understand();
+        let told = Front { habits: &Habits { format: None, ..*self.habits }, ..*self }.understand();
         let looks = match told.fit {
             Match::No => "it looks like no format that is known".to_owned(),
             _ => format!("it looks like {}", told.format.name()),

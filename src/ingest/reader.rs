@@ -122,24 +122,16 @@ pub(crate) fn is_compressed(magic: &[u8]) -> bool {
 
 /// Fills `buffer` as far as the input goes.
 pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    match read_as_far(input, buffer) {
-        (filled, None) => Ok(filled),
-        (_, Some(error)) => Err(error),
-    }
-}
-
-/// Fills `buffer` as far as the input goes, or can be read.
-fn read_as_far(input: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut filled = 0;
     while filled < buffer.len() {
         match input.read(&mut buffer[filled..]) {
             Ok(0) => break,
             Ok(n) => filled += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return (filled, Some(error)),
+            Err(error) => return Err(error),
         }
     }
-    (filled, None)
+    Ok(filled)
 }
 
 /// Stretches of whole lines of a stream.
@@ -168,10 +160,7 @@ impl<R: Read> Blocks<R> {
         let mut block = std::mem::take(&mut self.rest);
         loop {
             let known = block.len();
-            block.resize(known + self.size, 0);
-            let got = self.fill(&mut block[known..]);
-            block.truncate(known + got);
-            if got < self.size {
+            if self.fill(&mut block) < self.size {
                 self.done = true;
                 return if block.is_empty() { self.next_block() } else { Ok(Some(block)) };
             }
@@ -196,25 +185,28 @@ impl<R: Read> Blocks<R> {
 
     /// Reads on to the end of a line nobody will keep.
     fn skip_line(&mut self) {
-        let mut piece = vec![0; self.size];
+        let mut piece = Vec::new();
         loop {
+            piece.clear();
             let got = self.fill(&mut piece);
-            if let Some(newline) = memchr::memchr(b'\n', &piece[..got]) {
-                self.rest = piece[newline + 1..got].to_vec();
+            if let Some(newline) = memchr::memchr(b'\n', &piece) {
+                self.rest = piece[newline + 1..].to_vec();
                 return;
             }
-            if got < piece.len() {
+            if got < self.size {
                 self.done = true;
                 return;
             }
         }
     }
 
-    /// Fills `buffer` as far as the stream goes, or can be read.
-    fn fill(&mut self, buffer: &mut [u8]) -> usize {
-        let (got, failed) = read_as_far(&mut self.input, buffer);
+    /// Appends one size more to `buffer`, as far as the stream goes, or can be read; says how much that was. Nothing is
+    /// cleared first that may never be filled: most inputs are small.
+    fn fill(&mut self, buffer: &mut Vec<u8>) -> usize {
+        let known = buffer.len();
+        let failed = self.input.by_ref().take(self.size as u64).read_to_end(buffer).err();
         self.failed = self.failed.take().or(failed);
-        got
+        buffer.len() - known
     }
 }
 

@@ -1,5 +1,6 @@
 //! When a record says it was: RFC 3339, epoch numbers of any unit, and the zone-less times of loggers.
 
+use super::record::scan;
 use crate::model::{Time, Zone};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
@@ -38,6 +39,9 @@ pub(crate) fn from_text(text: &str, zone: Zone) -> Option<Time> {
 
 fn from_other_text(text: &str, zone: Zone) -> Option<Time> {
     let text = text.trim();
+    if let Some(time) = plain(text, zone) {
+        return Some(time);
+    }
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Some(Time(time.timestamp_micros()));
     }
@@ -95,6 +99,36 @@ fn rfc3339_utc(text: &[u8]) -> Option<Time> {
     Some(Time(seconds * 1_000_000 + us))
 }
 
+/// The usual spellings of loggers, without trying one after the other: `YYYY-MM-DD HH:MM:SS[,fraction]`, with an offset
+/// behind it or in `zone`. `None` says nothing: what is rare is left to the date library.
+fn plain(text: &str, zone: Zone) -> Option<Time> {
+    let (minute, rest) = text.as_bytes().split_first_chunk::<16>()?;
+    let ([b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9'], rest) = rest.split_first_chunk::<3>()? else { return None };
+    let seconds = i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
+    let (us, rest) = match rest {
+        [b'.' | b',', digits @ ..] => {
+            let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let (digits, rest) = digits.split_at(count);
+            (millionths(digits).filter(|_| count <= 6)?, rest)
+        }
+        _ => (0, rest),
+    };
+    let reading = Time((minute_of(minute)? * 60 + seconds) * 1_000_000 + us);
+    let two = |digits: &[u8; 2]| scan::integer(digits).filter(|_| digits[0] != b'-');
+    match rest {
+        [] => zone.local_to_utc(reading.utc().naive_utc()),
+        [sign @ (b'+' | b'-'), h0, h1, b':', m0, m1] | [sign @ (b'+' | b'-'), h0, h1, m0, m1] => {
+            let (hours, minutes) = (two(&[*h0, *h1])?, two(&[*m0, *m1])?);
+            if hours > 23 || minutes > 59 || text.contains(',') {
+                return None;
+            }
+            let offset_us = (hours * 60 + minutes) * 60_000_000;
+            Some(reading.plus_us(if *sign == b'+' { -offset_us } else { offset_us }))
+        }
+        _ => None,
+    }
+}
+
 /// Minutes since 1970-01-01 at `YYYY-MM-DDTHH:MM`.
 fn minute_of(text: &[u8; 16]) -> Option<i64> {
     // Neighbouring lines of a log are of the same minute: it is worked out once, as far as a thread can tell.
@@ -129,7 +163,13 @@ fn fraction_us(tail: &[u8]) -> Option<i64> {
         return None;
     }
     let Some((point, digits)) = fraction.split_first() else { return Some(0) };
-    if *point != b'.' || digits.is_empty() || digits.len() > 9 {
+    if *point == b'.' { millionths(digits) } else { None }
+}
+
+/// Microseconds of the digits behind a point, anything finer cut off.
+#[inline]
+fn millionths(digits: &[u8]) -> Option<i64> {
+    if digits.is_empty() || digits.len() > 9 {
         return None;
     }
     let (mut value, mut strange) = (0_i64, false);
@@ -165,6 +205,7 @@ mod tests {
             "2026/01/05 10:00:12.300",
             "2026-01-05 10:00:12.300 UTC",
             "2026-01-05 12:00:12.300 +0200",
+            "2026-01-05T12:00:12.300+0200",
             "1767607212300",
             "1767607212300000000",
             "1767607212.3",
@@ -189,6 +230,26 @@ mod tests {
         let zone: Zone = "Europe/Berlin".parse().unwrap_or(Zone::UTC);
         let time = from_text("2026-07-01 12:00:00", zone).map(|time| time.to_string());
         assert_eq!(time.as_deref(), Some("2026-07-01T10:00:00Z"));
+    }
+
+    #[test]
+    fn usual_spellings_are_read_as_the_date_library_reads_them() {
+        for date in ["2026-03-29 01:59:59", "2026-10-25T02:30:00", "2024-02-29 23:59:59", "2026-02-30 00:00:00"] {
+            for fraction in ["", ".5", ",250", ".250123", ",25012345", ".", ","] {
+                for offset in ["", "Z", "+02:00", "-0330", "+24:00", "+2:00", "+-1:00", " +0200", " UTC"] {
+                    let text = format!("{date}{fraction}{offset}");
+                    for zone in [Zone::UTC, "Europe/Berlin".parse().unwrap_or(Zone::UTC)] {
+                        let slow = DateTime::parse_from_rfc3339(&text).ok().map(|time| Time(time.timestamp_micros()));
+                        let slow = slow.or_else(|| zoned(&text)).or_else(|| local(&text, zone));
+                        // An offset without its colon is one behind a `T`, too.
+                        let is_basic = text.contains('T') && offset == "-0330";
+                        if let Some(quick) = plain(&text, zone).filter(|_| !is_basic) {
+                            assert_eq!(Some(quick), slow, "{text}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -91,11 +91,11 @@ impl Unwrapped {
 
     /// Appends text, each of its lines a line of its own.
     fn push(&mut self, text: &str, spot: Spot) {
-        for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-            self.bytes.extend_from_slice(line.as_bytes());
-            self.bytes.push(b'\n');
-            self.spots.push(spot);
-        }
+        let text = text.strip_suffix('\n').unwrap_or(text).as_bytes();
+        self.bytes.extend_from_slice(text);
+        self.bytes.push(b'\n');
+        self.spots.extend(memchr::memchr_iter(b'\n', text).map(|_| spot));
+        self.spots.push(spot);
     }
 
     /// The number of `given`, which is often that of the line before.
@@ -212,16 +212,26 @@ impl Unwrapper {
 /// No [`Given`] has this number.
 const NOTHING: u32 = u32::MAX;
 
-fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+/// The text of bytes: what is no UTF-8 is replaced.
+pub(super) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line))
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (line, behind) = match memchr::memchr(b'\n', rest.as_bytes()) {
+            Some(newline) => (&rest[..newline], &rest[newline + 1..]),
+            None if rest.is_empty() => return None,
+            None => (rest, ""),
+        };
+        rest = behind;
+        Some(line)
+    })
 }
 
 /// Without a byte order mark, and without what terminals add: envelopes begin with what they are told by.
 fn cleaned(line: &str) -> Cow<'_, str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
-    if line.contains('\u{1b}') { super::ansi::without(line) } else { Cow::Borrowed(line) }
+    if memchr::memchr(b'\x1b', line.as_bytes()).is_some() { super::ansi::without(line) } else { Cow::Borrowed(line) }
 }

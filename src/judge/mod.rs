@@ -7,15 +7,17 @@ mod filter;
 mod fold;
 mod options;
 mod rolling;
+mod settled;
 mod stretches;
 mod weigh;
 
 pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
 pub use options::{Options, Suppression};
 pub use rolling::Rolling;
+pub use settled::Settled;
 
 use crate::calls::{self, Call, Endurance, Grouping, Groups, Horizon, Persistence, Plain, group, group_rest};
-use crate::measure::{CallTerms, Fleet, RunTally, Service, Sums};
+use crate::measure::{CallTerms, Fleet, RunTally, Service};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use crate::rules::{self, Check, Field, Hit, Rule, Scope};
 use foldhash::fast::RandomState;
@@ -153,44 +155,7 @@ impl CallRules {
     }
 }
 
-/// A judgement apart from its table, while that changes.
-#[derive(Debug, Default)]
-pub struct Settled {
-    sums: Sums,
-    folds: HashMap<FoldKey, Fold, RandomState>,
-    wasted: u64,
-    suppressed: u64,
-    covered: Vec<u64>,
-    undecided: BTreeMap<(&'static str, Field), u64>,
-    left_out: u64,
-    runs_left_out: HashSet<Symbol, RandomState>,
-}
-
-impl Settled {
-    /// Together with its table again.
-    #[must_use]
-    pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
-        let Settled { sums, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
-        let fleet = Fleet { table, sums };
-        Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
-    }
-
-    /// Every row number it keeps.
-    fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        self.sums.each_row(visit);
-        let hits = self.folds.values_mut().flat_map(|fold| fold.kept.values_mut()).map(|kept| &mut kept.hit);
-        hits.flat_map(|hit| hit.rows.iter_mut().chain(&mut hit.wasted).chain(&mut hit.excess)).for_each(visit);
-    }
-}
-
 impl<'a> Judgement<'a> {
-    /// Apart from its table.
-    #[must_use]
-    pub fn detach(self) -> Settled {
-        let Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
-        Settled { sums: fleet.sums, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
-    }
-
     /// The judgement of no call.
     #[must_use]
     pub fn new(table: &'a AttemptTable) -> Judgement<'a> {

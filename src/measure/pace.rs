@@ -4,7 +4,6 @@ use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usage};
 use foldhash::fast::FixedState;
-use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 /// Models of one run told apart: those whose fingerprints come first.
@@ -124,7 +123,10 @@ fn average(sum: u64, known: u64, all: u64) -> Option<f64> {
 
 /// The speed of each model in one run.
 #[derive(Clone, Debug, Default)]
-pub struct Paces(BTreeMap<u64, Pace>);
+pub struct Paces(
+    /// By fingerprint, in order: few, and looked through for each success.
+    Vec<(u64, Pace)>,
+);
 
 impl Paces {
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
@@ -153,7 +155,9 @@ impl Paces {
             outputs: u64::from(usage.output_tokens > 0),
         };
         let model = table.origin(attempt).model;
-        if let Some(known) = self.0.values_mut().find(|pace| pace.model == model && pace.kind == kind) {
+        if let Some(known) =
+            self.0.iter_mut().map(|(_, pace)| pace).find(|pace| pace.model == model && pace.kind == kind)
+        {
             note(&mut known.first, spot);
             known.last = known.last.max(Some(spot));
             return known.series.add(attempt.sent, some);
@@ -165,13 +169,12 @@ impl Paces {
     }
 
     fn add(&mut self, key: u64, pace: Pace) {
-        if let Some(known) = self.0.get_mut(&key) {
-            known.merge(pace);
-        } else {
-            self.0.insert(key, pace);
-            // One among the first of all is among the first of any part: none of those loses a success.
-            if self.0.len() > MOST_MODELS {
-                self.0.pop_last();
+        match self.0.binary_search_by_key(&key, |(known, _)| *known) {
+            Ok(place) => self.0[place].1.merge(pace),
+            Err(place) => {
+                self.0.insert(place, (key, pace));
+                // One among the first of all is among the first of any part: none of those loses a success.
+                self.0.truncate(MOST_MODELS);
             }
         }
     }
@@ -181,7 +184,7 @@ impl Paces {
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        for pace in self.0.values_mut() {
+        for (_, pace) in &mut self.0 {
             RowRef::each_row(&mut pace.first, visit);
             RowRef::each_row(&mut pace.last, visit);
         }
@@ -189,7 +192,7 @@ impl Paces {
 
     /// Every model's.
     pub fn iter(&self) -> impl Iterator<Item = &Pace> {
-        self.0.values()
+        self.0.iter().map(|(_, pace)| pace)
     }
 }
 

@@ -10,7 +10,8 @@ use super::refusals::{Refusal, Refusals};
 use super::row_ref::RowRef;
 use super::tally::{is_overload, is_rate_limit};
 use crate::calls::Call;
-use crate::model::{Attempt, AttemptTable, Scope, Time};
+use crate::model::{Attempt, AttemptTable, OriginId, Scope, Time};
+use smallvec::SmallVec;
 
 /// Counts of one scope.
 #[derive(Clone, Debug, Default)]
@@ -130,4 +131,21 @@ impl ScopeTally {
     pub fn traffic(&self) -> Traffic {
         Traffic::of(&self.flow, &self.refusals)
     }
+}
+
+/// The scopes that the attempts of a call drew on, that of the first in front, each with an origin of it.
+pub(super) fn scopes_of(call: &Call<'_>) -> SmallVec<[(Scope, OriginId); 2]> {
+    let mut scopes: SmallVec<[(Scope, OriginId); 2]> = SmallVec::new();
+    let mut before = None;
+    for (position, attempt) in call.attempts().enumerate() {
+        // Nearly all attempts of a call have one origin.
+        if before.replace(attempt.origin) == Some(attempt.origin) {
+            continue;
+        }
+        let scope = call.origin(position).scope();
+        if scopes.iter().all(|(known, _)| *known != scope) {
+            scopes.push((scope, attempt.origin));
+        }
+    }
+    scopes
 }

@@ -1,12 +1,11 @@
 //! Summaries merge: any cut and any order of the calls comes to the same.
 
-use super::{
-    CallTerms, ExhaustionTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train,
-    WaveTerms, exhaustions,
-};
+mod exhaustion;
+
+use super::{CallTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms};
 use crate::calls::{Call, Endurance, Horizon, group};
 use crate::ingest::read_str;
-use crate::model::{AttemptTable, LimitKind, Time};
+use crate::model::{AttemptTable, Time};
 use std::fmt::Write;
 
 /// What the rules have calls counted by, unless told otherwise.
@@ -372,64 +371,4 @@ fn a_burst_needs_enough_starts_within_a_second_and_enough_of_them_met() {
 fn a_steady_rate_is_no_burst_however_high() {
     // 20 a second for a minute, all of which meet an overload.
     assert_eq!(fanout(&burst(1_200, 1_200, 50)), None);
-}
-
-/// Minute by minute: a request every `step` seconds, which takes as much of the 50 a minute, while `more` says
-/// so of second and rest; then the reset.
-fn minutes(count: u64, step: u8, more: impl Fn(u64, i64) -> bool) -> AttemptTable {
-    let mut lines = Vec::new();
-    for minute in 0..count {
-        let mut left = 50;
-        for second in (0..60).step_by(step.into()) {
-            if !more(second, left) {
-                continue;
-            }
-            let status = if left > 0 { 200 } else { 429 };
-            left = (left - i64::from(step)).max(0);
-            let ts = 1_773_133_200 + minute * 60 + second;
-            lines.push(format!(
-                r#"{{"ts":{ts},"call_id":"{minute}-{second}","status":{status},"x-ratelimit-limit-requests":50,"x-ratelimit-remaining-requests":{left}}}"#
-            ));
-        }
-    }
-    read_str(&lines.join("\n"))
-}
-
-/// Drains of the only limit, and how many of them were hit.
-fn drained(table: &AttemptTable) -> (usize, usize) {
-    let terms = ExhaustionTerms {
-        under: 0.1,
-        rate_kept: 0.5,
-        follow_us: 60_000_000,
-        readings: 5,
-        stale_us: 15_000_000,
-        look_us: 60_000_000,
-    };
-    let fleet = summary(table, |_| true);
-    let (_, scope) = fleet.sorted_scopes()[0];
-    let traffic = scope.traffic();
-    let Some((_, _, track)) = table.gauges.iter().next() else { return (0, 0) };
-    let found = exhaustions(LimitKind::Requests, &track.series.clone().sorted(), &traffic, &terms);
-    (found.len(), found.iter().filter(|drain| drain.hit).count())
-}
-
-#[test]
-fn whoever_slows_down_in_time_drains_nothing_however_long_the_log() {
-    for (count, step) in [(5, 1), (3_000, 2)] {
-        let slows = |second: u64, left: i64| left >= 5 || (second.is_multiple_of(10) && left > 1);
-        assert_eq!(drained(&minutes(count, step, slows)), (0, 0), "{count} minutes");
-    }
-}
-
-#[test]
-fn whoever_goes_on_is_seen_in_short_logs_and_long_ones() {
-    let (found, hit) = drained(&minutes(5, 1, |_, _| true));
-    assert_eq!((found, hit), (5, 5));
-    let (found, hit) = drained(&minutes(3_000, 2, |_, _| true));
-    assert!(found > 0 && hit > 0, "{found} {hit}");
-}
-
-#[test]
-fn a_limit_nearly_used_up_without_a_429_is_seen_while_the_log_is_fine_enough() {
-    assert_eq!(drained(&minutes(5, 1, |second, _| second < 48)), (5, 0));
 }

@@ -1,13 +1,15 @@
 //! Retries of many calls that arrive together, go away together and come back together.
 
+mod turn;
+
 use super::backoff;
 use super::call_terms::CallTerms;
-use super::moments::{Moment, Moments};
-use super::row_ref::earlier_row;
+use super::moments::Moments;
 use super::tally::{is_overload, is_rate_limit};
 use crate::calls::{Call, Grouping};
 use crate::model::{AttemptTable, Scope, Time};
 use smallvec::SmallVec;
+use turn::{Passed, Turn};
 
 /// Stretches of 2^16 µs, some 66 ms.
 const SHIFT: u32 = 16;
@@ -23,54 +25,6 @@ const EXAMPLES: usize = 8;
 const ONE_IN: i64 = 20;
 /// What a wave's refusals may take to come back, before the next wait begins, µs.
 const ANSWER_US: i64 = 30_000_000;
-
-/// What happened to waits in one stretch.
-#[derive(Clone, Copy, Debug, Default)]
-struct Turn {
-    /// Waits that began.
-    began: u32,
-    /// Those of them of calls that had waited before.
-    began_again: u32,
-    /// Waits that ended: retries sent.
-    arrived: u32,
-    /// Those of them whose calls waited once more.
-    went_on: u32,
-    /// Those of them that met a rate limit or an overload.
-    refused: u32,
-    /// Those of calls that had waited before.
-    again: u32,
-    /// Those whose wait the server had asked for.
-    dictated: u32,
-    /// The longest of the waits that ended, µs, and the shortest, 0 where none did.
-    longest_us: i64,
-    shortest_us: i64,
-    /// The earliest of the retries.
-    example: Option<u32>,
-}
-
-impl Turn {
-    fn add(&mut self, other: &Turn) {
-        self.began += other.began;
-        self.began_again += other.began_again;
-        self.arrived += other.arrived;
-        self.went_on += other.went_on;
-        self.refused += other.refused;
-        self.again += other.again;
-        self.dictated += other.dictated;
-        self.longest_us = self.longest_us.max(other.longest_us);
-        self.shortest_us = match (self.shortest_us, other.shortest_us) {
-            (0, one) | (one, 0) => one,
-            (mine, theirs) => mine.min(theirs),
-        };
-    }
-}
-
-impl Moment for Turn {
-    fn merge(&mut self, table: &AttemptTable, other: &Turn) {
-        self.add(other);
-        self.example = earlier_row(table, self.example, other.example);
-    }
-}
 
 /// The waits of one scope's calls, and the trains of waves found while time goes by.
 #[derive(Clone, Debug, Default)]
@@ -327,26 +281,6 @@ impl Train {
         self.alike &= (wave.sum.longest_us - wave.sum.shortest_us) * ONE_IN <= wave.sum.longest_us;
         if self.examples.len() < EXAMPLES {
             self.examples.extend(wave.example);
-        }
-    }
-}
-
-/// Waits up to some moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Passed {
-    began: u64,
-    began_again: u64,
-    arrived: u64,
-    went_on: u64,
-}
-
-impl Passed {
-    fn and(self, turn: &Turn) -> Passed {
-        Passed {
-            began: self.began + u64::from(turn.began),
-            began_again: self.began_again + u64::from(turn.began_again),
-            arrived: self.arrived + u64::from(turn.arrived),
-            went_on: self.went_on + u64::from(turn.went_on),
         }
     }
 }

@@ -35,8 +35,12 @@ impl Gauge {
         if least.1 != reading.limit {
             return self.merge(&Gauge::of(at, reading));
         }
-        self.first = self.first.min((at, reading.remaining));
-        self.last = self.last.max((at, reading.remaining));
+        // Readings come nearly in order.
+        if (at, reading.remaining) > self.last {
+            self.last = (at, reading.remaining);
+        } else if (at, reading.remaining) < self.first {
+            self.first = (at, reading.remaining);
+        }
         // Shares of the same limit compare as what remained.
         if (reading.remaining, at) < (least.0, least.2) {
             self.min = (reading.remaining, reading.limit, at);

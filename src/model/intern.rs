@@ -48,13 +48,13 @@ impl Interner {
     /// The symbol of `value`, new or known. Texts past 4 GiB in total are not kept apart any more.
     pub fn intern(&mut self, value: &str) -> Symbol {
         // Neighbouring records nearly always repeat the string before.
+        let (text, ends) = (&self.text, &self.ends);
         if let Some(last) = self.last
-            && self.get(last) == Some(value)
+            && bytes(text, ends, last.0) == value.as_bytes()
         {
             return last;
         }
         let hash = self.hasher.hash_one(value);
-        let (text, ends) = (&self.text, &self.ends);
         if let Some(&index) = self.table.find(hash, |&index| bytes(text, ends, index) == value.as_bytes()) {
             self.last = Some(Symbol(index));
             return Symbol(index);

@@ -99,13 +99,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         if !self.buckets.is_empty() {
             return;
         }
-        // Two neighbours are in different buckets until the highest bit in which they differ is cut off.
-        let mut parted = [0_usize; 65];
-        let mut before = None;
-        for Time(at) in times {
-            let bits = before.replace(at).map_or(64, |before: i64| 64 - (before ^ at).leading_zeros());
-            parted[bits as usize] += 1;
-        }
+        let parted = parted(times.into_iter().map(|Time(at)| at));
         let buckets = |shift: u32| parted[(FINEST + shift + 1) as usize..].iter().sum::<usize>();
         let shift = (0..64 - FINEST).find(|shift| buckets(*shift) <= MOST).unwrap_or_default();
         self.shift = self.shift.max(shift);
@@ -141,9 +135,10 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         B: Clone,
     {
         let buckets = self.in_order();
-        let count = |shift: u32| buckets.chunk_by(|(a, _), (b, _)| a >> shift == b >> shift).count();
+        let parted = parted(buckets.iter().map(|(key, _)| *key));
+        let count = |shift: u32| parted[shift as usize + 1..].iter().sum::<usize>();
         let wider = (0..64 - FINEST - self.shift).find(|shift| count(*shift) <= most.max(1)).unwrap_or_default();
-        self.shifted(self.shift + wider)
+        self.joined(buckets, self.shift + wider)
     }
 
     /// The same with buckets of at least `least_us` µs.
@@ -161,9 +156,17 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
     where
         B: Clone,
     {
+        self.joined(self.in_order(), shift)
+    }
+
+    /// The same of all buckets in order.
+    fn joined(&self, buckets: Vec<(i64, &B)>, shift: u32) -> (i64, Vec<(Time, B)>)
+    where
+        B: Clone,
+    {
         let width = 1 << (FINEST + shift);
         let mut list: Vec<(Time, B)> = Vec::with_capacity(if shift == self.shift { self.buckets.len() } else { 0 });
-        for (key, bucket) in self.in_order() {
+        for (key, bucket) in buckets {
             let at = Time((key >> (shift - self.shift)).saturating_mul(width));
             match list.last_mut() {
                 Some((known, mine)) if *known == at => mine.merge(bucket),
@@ -305,6 +308,18 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         }
         self.buckets.truncate(kept);
     }
+}
+
+/// How many numbers, which are in order, part from the one before by a bit of this place, counted from 1, and none above
+/// it: two neighbours are in different buckets until the highest bit in which they differ is cut off.
+fn parted(numbers: impl Iterator<Item = i64>) -> [usize; 65] {
+    let mut parted = [0; 65];
+    let mut before = None;
+    for number in numbers {
+        let bits = before.replace(number).map_or(64, |before: i64| 64 - (before ^ number).leading_zeros());
+        parted[bits as usize] += 1;
+    }
+    parted
 }
 
 #[cfg(test)]

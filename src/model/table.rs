@@ -41,6 +41,9 @@ pub struct AttemptTable {
     same_bodies: BTreeSet<u32>,
 }
 
+/// Bytes of the ids of an attempt.
+const USUAL_IDS: usize = 48;
+
 impl AttemptTable {
     /// Has rows of `file` count its records from 1, which stand on these lines.
     pub(crate) fn number_records(&mut self, file: u32, lines: Arc<[u32]>) {
@@ -75,6 +78,13 @@ impl AttemptTable {
         lines.and_then(|lines| lines.get(record()?).copied()).unwrap_or(row.line)
     }
 
+    /// Makes room for so many attempts with the ids that are usual.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.rows.reserve(rows);
+        self.ids.reserve(rows);
+        self.texts.reserve(rows * USUAL_IDS);
+    }
+
     /// Appends one attempt.
     pub fn push(&mut self, mut row: Attempt, detail: Option<Detail>, usage: Option<Usage>) {
         if let Some(detail) = detail
@@ -84,6 +94,7 @@ impl AttemptTable {
             self.details.push(detail);
         }
         if let Some(usage) = usage {
+            self.usage.reserve(self.rows.capacity() - self.usage.len());
             self.usage.resize(self.rows.len(), Usage::default());
             self.usage.push(usage);
         } else if !self.usage.is_empty() {

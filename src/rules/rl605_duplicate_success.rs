@@ -4,6 +4,7 @@ use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::model::{AnswerEnd, Confidence, Flags, Remedy, Severity};
 use smallvec::SmallVec;
+use std::collections::HashSet;
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -62,9 +63,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let (a, b) = (1..call.len())
-        .filter(|&b| !call.at(b).failed())
-        .find_map(|b| (0..b).find(|&a| twice(call, a, b)).map(|a| (a, b)))?;
+    let mut told = Told::default();
+    let (a, b) = (0..call.len()).filter(|&b| !call.at(b).failed()).find_map(|b| {
+        let first = if told.may_be_repeated_by(call, b) { (0..b).find(|&a| twice(call, a, b)) } else { None };
+        told.note(call, b);
+        first.map(|a| (a, b))
+    })?;
     let needless: SmallVec<[usize; 4]> =
         (b..call.len()).filter(|&later| !call.at(later).failed() && twice(call, a, later)).collect();
     let overlap = !repeats::in_turn(call, a, b);
@@ -84,6 +88,35 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
+}
+
+/// What successes say of which another may be a repetition: a call may have very many.
+#[derive(Default)]
+struct Told {
+    least_number: Option<u16>,
+    least_count: Option<u8>,
+    bodies: HashSet<u64>,
+    keys: HashSet<u64>,
+}
+
+impl Told {
+    fn note(&mut self, call: &Call<'_>, position: usize) {
+        let attempt = call.at(position);
+        let number = Some(attempt.number).filter(|number| *number > 0);
+        self.least_number = self.least_number.into_iter().chain(number).min();
+        self.least_count = self.least_count.into_iter().chain(attempt.sdk_count()).min();
+        self.bodies.extend(Some(call.request_hash(position)).filter(|body| *body != 0));
+        self.keys.extend(Some(repeats::key(call, position)).filter(|key| *key != 0));
+    }
+
+    /// Whether [`twice`] may hold for one of them and the attempt at `position`.
+    fn may_be_repeated_by(&self, call: &Call<'_>, position: usize) -> bool {
+        let attempt = call.at(position);
+        self.least_number.is_some_and(|least| attempt.number > least)
+            || self.least_count.zip(attempt.sdk_count()).is_some_and(|(least, count)| count > least)
+            || self.bodies.contains(&call.request_hash(position))
+            || self.keys.contains(&repeats::key(call, position))
+    }
 }
 
 /// Whether two successes answer one and the same request.

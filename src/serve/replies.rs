@@ -81,11 +81,23 @@ fn failed(plan: &Plan, failure: &Failure, connection: &Connection) -> Response<S
     let body = plan.error_body(failure).to_string();
     let mut response =
         respond(plan, failure.status, JSON, failure.has_limits, Scripted::whole(body, connection.clone()));
+    if failure.has_limits {
+        spend_requests(&mut response);
+    }
     hint(plan, failure.retry_after, &mut response);
     if plan.dialect == Dialect::Bedrock {
         put(&mut response, "x-amzn-errortype", failure.aws);
     }
     response
+}
+
+/// Who is refused for requests has none left, whatever the buckets hold: the scenario says so.
+fn spend_requests(response: &mut Response<Scripted>) {
+    for name in ["anthropic-ratelimit-requests-remaining", "x-ratelimit-remaining-requests"] {
+        if response.headers().contains_key(name) {
+            put(response, name, "0");
+        }
+    }
 }
 
 fn foreign(plan: &Plan, answer: &Foreign, connection: &Connection) -> Response<Scripted> {

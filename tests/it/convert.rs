@@ -103,9 +103,9 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-const LOGFMT: &str = "ts=2026-01-05T10:00:00Z call_id=c status=503 attempt=1 msg=\"sk-ant-api03-AbCdEfGh1234567890abcdefghij refused\" error_message=\"key sk-ant-api03-AbCdEfGh1234567890abcdefghij refused\"
+const LOGFMT: &str = "ts=2026-01-05T10:00:00Z call_id=call-1 status=503 attempt=1 msg=\"sk-ant-api03-AbCdEfGh1234567890abcdefghij refused\" error_message=\"key sk-ant-api03-AbCdEfGh1234567890abcdefghij refused\"
 some words
-ts=2026-01-05T10:00:04Z call_id=c status=200 attempt=2
+ts=2026-01-05T10:00:04Z call_id=call-1 status=200 attempt=2
 ";
 const NATIVE: &str = r#"{"ts":"2026-01-05T11:00:00Z","request_id":"req_9","status":200,"duration_ms":5,"prompt":"a long text"}
 
@@ -180,7 +180,7 @@ fn many_blocks_and_threads_give_the_same_bytes() {
 fn an_id_of_the_source_is_found_in_what_was_converted() {
     let folder = folder(&[("a.log", LOGFMT), ("b.jsonl", NATIVE)]);
     run_in(folder.path(), &["convert", "a.log", "b.jsonl", "--output", "all.jsonl", "--max-rejected", "50"]);
-    for id in ["req_9", "c"] {
+    for id in ["req_9", "call-1"] {
         let ran = run_in(folder.path(), &["trace", "--id", id, "--format", "json", "all.jsonl"]);
         assert_eq!(ran.json()["traces"][0]["id"], id, "{ran:?}");
     }

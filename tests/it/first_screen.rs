@@ -67,7 +67,7 @@ fn comparisons_have_a_row_of_open_calls() {
     assert!(flat(&diff).contains("open calls 0% (0) 30.8% (4)"), "{diff}");
     assert_eq!(analyze(folder.path(), &["--output", "json=a.json", "outage.jsonl"]).code, 0);
     let trend = run_in(folder.path(), &["trend", "--format", "json", "a.json"]).json();
-    assert_eq!(trend["nights"][0]["measures"]["open_calls"]["part"], 4);
+    assert_eq!(trend["reports"][0]["measures"]["open_calls"]["part"], 4);
 }
 
 /// `calls` calls, of which `refused` are sent again with a key that was refused, with successes between them.

@@ -85,7 +85,7 @@ fn untold(root: &Value, schema: &Value, value: &Value, path: &str, found: &mut V
                         }
                         untold(root, &schema["properties"][key], inner, &path, found);
                     }
-                    // A map of free keys: evidence, and the measures of a night.
+                    // A map of free keys: evidence, and the measures of a report.
                     None if schemas.iter().any(|schema| schema.get("properties").is_none()) => {}
                     None => found.push(path),
                 }
@@ -136,7 +136,7 @@ fn the_schemas_tell_types() {
         (1, "/unresolved/0/candidates/0/lines", json!(-1)),
         (2, "/measures/0/change", json!("new")),
         (2, "/problems/0/severity", json!("fatal")),
-        (3, "/nights/0/findings", json!([1, 2])),
+        (3, "/reports/0/findings", json!([1, 2])),
         (3, "/problems/0/presence", json!("often")),
     ] {
         let (form, mut output) = outputs[nth].clone();

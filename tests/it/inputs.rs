@@ -127,6 +127,60 @@ fn what_is_read_is_listed() {
     }
 }
 
+/// Loggers that write JSON around the lines of an SDK.
+#[test]
+fn text_under_a_message_is_read() {
+    let url = "https://api.anthropic.com/v1/messages";
+    let answer = |status: &str| format!("HTTP Request: POST {url} \"HTTP/1.1 {status}\"");
+    let lines = [
+        (250, answer("529 ")),
+        (251, "Retrying request to /v1/messages in 0.480000 seconds".to_owned()),
+        (990, answer("200 OK") + "\nand a second line"),
+    ];
+    let at = |ms: i64| format!("2026-03-02T07:00:01.{ms:03}Z");
+    let epoch = |ms: i64| 1_772_434_801_000 + ms;
+    let spelled: [&dyn Fn(i64, &str) -> Value; 5] = [
+        &|ms, text| serde_json::json!({"event": text, "level": "info", "timestamp": at(ms), "logger": "httpx"}),
+        &|ms, text| serde_json::json!({"message": text, "levelname": "INFO", "asctime": at(ms).replace('.', ",")}),
+        &|ms, text| serde_json::json!({"level": 30, "time": epoch(ms), "msg": text}),
+        &|ms, text| serde_json::json!({"textPayload": text, "timestamp": at(ms), "severity": "INFO"}),
+        &|ms, text| {
+            let time = serde_json::json!({"repr": at(ms), "timestamp": epoch(ms) as f64 / 1e3});
+            serde_json::json!({"text": "x", "record": {"message": text, "time": time}})
+        },
+    ];
+    for spell in spelled {
+        let folder = tempfile::tempdir().unwrap();
+        let log: String = lines.iter().map(|(ms, text)| format!("{}\n", spell(*ms, text))).collect();
+        std::fs::write(folder.path().join("log"), &log).unwrap();
+        let report = analyze(folder.path(), &["log", "--format", "json"]).json();
+        assert_eq!(report["inputs"][0]["envelope"], "text in a message", "{log}");
+        assert_eq!(facts(&report), ([2, 1, 0], false), "{log}");
+        let ledger = &report["ledger"];
+        let of = |what: &str| ledger[what].as_u64().unwrap();
+        assert_eq!(of("lines"), of("attempts") + of("skipped") + of("blank") + of("rejected"), "{log}");
+        assert_eq!(report["window"]["first"], "2026-03-02T07:00:01.250Z", "{log}");
+    }
+}
+
+/// What `--output csv` writes gives the same calls and the same findings again.
+#[test]
+fn tables_are_read_back() {
+    for sample in ["spend-cap-retried", "two-loops-4x3", "hint-of-90s-discarded"] {
+        let folder = tempfile::tempdir().unwrap();
+        let name = format!("{sample}.jsonl");
+        std::fs::copy(common::repo("samples").join(&name), folder.path().join(&name)).unwrap();
+        let first = analyze(folder.path(), &[&name, "--format", "json", "--output", "csv=tables"]).json();
+        let again = analyze(folder.path(), &["tables/attempts.csv", "--format", "json"]).json();
+        let facts = |report: &Value| {
+            let rules: Vec<Value> =
+                report["problems"].as_array().unwrap().iter().map(|one| one["rule"].clone()).collect();
+            (self::facts(report), rules)
+        };
+        assert_eq!(facts(&first), facts(&again), "{sample}");
+    }
+}
+
 #[test]
 fn an_id_is_found_in_every_format_and_envelope_on_the_line_of_the_file() {
     for (_, path) in scenarios() {
@@ -147,5 +201,35 @@ fn an_id_is_found_in_every_format_and_envelope_on_the_line_of_the_file() {
             let traced: Vec<_> = sends.iter().map(of).collect();
             assert_eq!(traced, analysed.iter().map(of).collect::<Vec<_>>(), "{}", path.display());
         }
+    }
+}
+
+/// Formats whose records name nothing: no request, no call, no run.
+const NAMELESS: [&str; 3] = ["error-bodies", "retry-lines", "own-lines"];
+
+#[test]
+fn trace_finds_an_id_of_every_fixture() {
+    use rayon::prelude::*;
+    let found: std::collections::BTreeSet<String> = fixtures()
+        .par_iter()
+        .filter_map(|(format, path)| {
+            let (folder, file) = (path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
+            let converted = run_in(folder, &["convert", "--no-config", "--quiet", "--max-rejected", "100", file]);
+            let lines = converted.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let mut ids = lines.filter_map(|line| {
+                let id = ["request_id", "call_id", "run_id"].iter().find_map(|key| line[key].as_str())?.to_owned();
+                (id.len() >= 3).then_some(id)
+            });
+            let id = ids.next()?;
+            let ran = run_in(folder, &["trace", "--no-config", "--format", "json", "--id", &id, file]);
+            assert!(ran.code <= 1, "{}: {id}: {ran:?}", path.display());
+            let trace = ran.json();
+            let sends = trace["traces"][0]["calls"][0]["sends"].as_array().unwrap();
+            assert!(!sends.is_empty(), "{}: {id}: {trace}", path.display());
+            Some(format.clone())
+        })
+        .collect();
+    for (format, _) in fixtures() {
+        assert!(found.contains(&format) || NAMELESS.contains(&format.as_str()), "no id was looked for in {format}");
     }
 }

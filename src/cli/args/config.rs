@@ -14,6 +14,10 @@ pub(in crate::cli) struct ConfigFile {
     /// Follow no file
     #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
     pub(in crate::cli) no_config: bool,
+
+    /// Read logs by the words of this file too: its [fields], [constants], [[lines]] and [[classify]] (repeatable)
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    pub(in crate::cli) preset: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

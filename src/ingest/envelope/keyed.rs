@@ -92,6 +92,47 @@ impl Envelope for Message {
     }
 }
 
+/// A line of text under the message of a logger that writes JSON: what SDKs and retry loops say in a program that logs so.
+///
+/// Any log of objects looks like this: it is taken off only where nothing else is found, and a format of text fits then.
+pub(super) struct Text;
+
+impl Envelope for Text {
+    fn name(&self) -> &'static str {
+        "text in a message"
+    }
+
+    fn told_by(&self) -> &'static str {
+        "lines of a text format under `message`, `msg`, `event` or the like, where nothing else fits"
+    }
+
+    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        // loguru keeps its record beside the text.
+        let record = members(line, ["record"]).and_then(|[record]| record).filter(|record| record.starts_with('{'));
+        let about = record.unwrap_or(line);
+        let Some(found) = members(about, ["message", "msg", "event", "textPayload", "text", "body"]) else {
+            return false;
+        };
+        let Some(text) = found.into_iter().flatten().find_map(string).filter(|text| !is_object(text)) else {
+            return false;
+        };
+        let keys = ["timestamp", "@timestamp", "time", "ts", "asctime", "host", "hostname", "pod"];
+        let Some([a, b, c, d, e, host, name, pod]) = members(about, keys) else { return false };
+        let moment = |at| match members(at, ["timestamp"]) {
+            Some([inner]) => time(inner?, zone),
+            None => time(at, zone),
+        };
+        let time = [a, b, c, d, e].into_iter().flatten().find_map(moment);
+        let source = [pod, host, name].into_iter().flatten().find_map(string);
+        each(&Inner { text, time, source, is_partial: false });
+        true
+    }
+
+    fn is_certain(&self) -> bool {
+        false
+    }
+}
+
 /// Whether a text is an object that a record may be.
 pub(super) fn may_be_a_record(text: &str) -> bool {
     text.starts_with('{') && is_object(text)

@@ -82,6 +82,9 @@ pub(crate) const ENVELOPES: &[&dyn Envelope] = &[
     &prefixed::Words,
 ];
 
+/// The one that is taken off where nothing else is found.
+pub(crate) const LAST: &dyn Envelope = &keyed::Text;
+
 /// The values of `keys` in the object that `line` is, as they stand in it.
 fn members<'l, const N: usize>(line: &'l str, keys: [&str; N]) -> Option<[Option<&'l str>; N]> {
     if !line.starts_with('{') {

@@ -9,7 +9,7 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::FINGERPRINT;
+use crate::ingest::record::{FINGERPRINT, Members};
 use crate::ingest::sink::Sink;
 use crate::ingest::timestamp;
 use crate::model::{Time, Zone};
@@ -37,20 +37,21 @@ impl Format for ClaudeStreamJson {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut all, mut certain, mut fit) = (0, 0, 0);
-        for json in head.lines().take(LINES_LOOKED_AT).filter_map(|line| Json::parse(line).ok()) {
-            certain += usize::from(is_certain(&json));
-            fit += usize::from(is_certain(&json) || json.get("session_id").is_some());
+        for members in head.parsed().take(LINES_LOOKED_AT).filter_map(|(_, members)| members) {
+            let is_certain = is_certain(members);
+            certain += usize::from(is_certain);
+            fit += usize::from(is_certain || members.names("session_id"));
             all += 1;
         }
         if certain > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
     }
 
     fn notes(&self, head: &Head<'_>) -> Vec<String> {
-        let is_retry = |json: &Json<'_>| json.text_of("subtype") == Some("api_retry");
-        let mut retries = head.lines().filter_map(|line| Json::parse(line).ok()).filter(is_retry);
+        let is_retry = |members: &&Members<'_>| members.text("subtype").as_deref() == Some("api_retry");
+        let mut retries = head.objects().filter(is_retry);
         let note = "claude-stream-json has no times: attempts stand in their order, apart by the waits the client \
                     announced, in a time that is made up (from 1970 on)";
-        if retries.any(|json| json.get("timestamp").is_none()) { vec![note.to_owned()] } else { Vec::new() }
+        if retries.any(|members| !members.names("timestamp")) { vec![note.to_owned()] } else { Vec::new() }
     }
 
     fn order(&self) -> Order {
@@ -66,9 +67,9 @@ impl Format for ClaudeStreamJson {
     }
 }
 
-fn is_certain(json: &Json<'_>) -> bool {
-    let has = |key: &str| json.get(key).is_some();
-    match (json.text_of("type"), json.text_of("subtype")) {
+fn is_certain(members: &Members<'_>) -> bool {
+    let has = |key: &str| members.names(key);
+    match (members.text("type").as_deref(), members.text("subtype").as_deref()) {
         (Some("system"), Some("init")) => has("session_id") && (has("apiKeySource") || has("permissionMode")),
         (Some("system"), Some("api_retry")) => has("retry_delay_ms") || has("error_status"),
         (Some("result"), Some(_)) => has("is_error") && (has("num_turns") || has("api_error_status")),

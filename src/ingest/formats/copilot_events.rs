@@ -33,12 +33,12 @@ impl Format for CopilotEvents {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut all, mut fit, mut certain) = (0, 0, 0);
-        for json in head.lines().take(LINES_LOOKED_AT).filter_map(|line| Json::parse(line).ok()) {
-            let is_event = ["id", "timestamp", "data"].iter().all(|key| json.get(key).is_some());
-            let name = json.text_of("type").filter(|_| is_event).unwrap_or_default();
+        for members in head.parsed().take(LINES_LOOKED_AT).filter_map(|(_, members)| members) {
+            let is_event = ["id", "timestamp", "data"].iter().all(|key| members.names(key));
+            let name = members.text("type").filter(|_| is_event).unwrap_or_default();
             all += 1;
             fit += usize::from(name.contains('.'));
-            certain += usize::from(matches!(name, START | COMPLETE));
+            certain += usize::from(matches!(&*name, START | COMPLETE));
         }
         if certain > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
     }

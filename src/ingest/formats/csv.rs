@@ -5,9 +5,9 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::field_of;
+use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
-use ::csv::{ReaderBuilder, StringRecord};
+use std::borrow::Cow;
 
 /// Values between commas, tabs or semicolons, under a line of names.
 pub(in crate::ingest) struct Csv;
@@ -29,7 +29,7 @@ impl Format for Csv {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        match head.lines().next().and_then(Header::of) {
+        match head.lines().next().and_then(|line| Header::of(line, &head.dialect.fields)) {
             Some(_) => Match::Sure,
             None => Match::No,
         }
@@ -51,29 +51,71 @@ impl Format for Csv {
 /// The names of the columns, and what stands between them.
 struct Header {
     separator: u8,
-    names: StringRecord,
+    names: Vec<String>,
 }
 
 impl Header {
-    fn of(line: &str) -> Option<Header> {
+    fn of(line: &str, own: &Mapping) -> Option<Header> {
         let header = |separator: &u8| {
-            let names = row(line, *separator)?;
+            let names = row(line, *separator);
             let is_key =
                 |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | ' '));
-            let known = names.iter().filter(|name| field_of(name.trim()).is_some()).count();
-            (known >= 3 && names.iter().all(is_key)).then_some((known, Header { separator: *separator, names }))
+            let known = names.iter().filter(|name| is_field(name.trim(), own)).count();
+            let is_header = known >= 3 && names.iter().all(|name| is_key(name));
+            let names = names.into_iter().map(Cow::into_owned).collect();
+            is_header.then_some((known, Header { separator: *separator, names }))
         };
         let best = SEPARATORS.iter().filter_map(header).max_by_key(|(known, _)| *known);
         best.map(|(_, header)| header)
     }
 }
 
-/// One row; `None` where a quote is left open.
-fn row(text: &str, separator: u8) -> Option<StringRecord> {
-    let mut reader =
-        ReaderBuilder::new().delimiter(separator).has_headers(false).flexible(true).from_reader(text.as_bytes());
-    let mut row = StringRecord::new();
-    reader.read_record(&mut row).ok().filter(|read| *read).map(|_| row)
+/// The values of one row.
+fn row(text: &str, separator: u8) -> Vec<Cow<'_, str>> {
+    let (mut row, mut rest) = (Vec::new(), Some(text));
+    while let Some(text) = rest {
+        let (value, behind) = value(text, separator);
+        row.push(value);
+        rest = behind;
+    }
+    row
+}
+
+/// The first value of a text, and what stands behind its separator. Inside quotes, two of them stand for one.
+fn value(text: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
+    let Some(mut rest) = text.strip_prefix('"') else {
+        let (value, behind) = up_to(text, separator);
+        return (Cow::Borrowed(value), behind);
+    };
+    let mut value = Cow::Borrowed("");
+    loop {
+        let (part, behind) = up_to(rest, b'"');
+        append(&mut value, part);
+        // A quote that is left open ends with the row.
+        let Some(behind) = behind else { return (value, None) };
+        let Some(more) = behind.strip_prefix('"') else {
+            rest = behind;
+            break;
+        };
+        append(&mut value, "\"");
+        rest = more;
+    }
+    let (part, behind) = up_to(rest, separator);
+    append(&mut value, part);
+    (value, behind)
+}
+
+/// What stands before the first `byte`, and what stands behind it.
+fn up_to(text: &str, byte: u8) -> (&str, Option<&str>) {
+    memchr::memchr(byte, text.as_bytes()).map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])))
+}
+
+fn append<'t>(value: &mut Cow<'t, str>, part: &'t str) {
+    if value.is_empty() {
+        *value = Cow::Borrowed(part);
+    } else if !part.is_empty() {
+        value.to_mut().push_str(part);
+    }
 }
 
 #[derive(Default)]
@@ -100,20 +142,18 @@ impl Decoder for CsvDecoder {
 impl CsvDecoder {
     fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: Position<'_>) {
         let Some(header) = self.header.as_ref() else {
-            self.header = Header::of(line);
+            self.header = Header::of(line, &sink.dialect().fields);
             return sink.noise();
         };
         let (text, at) = match self.open.take() {
-            Some((text, first)) => (text + "\n" + line, Position { line: first, ..at }),
-            None => (line.to_owned(), at),
+            Some((text, first)) => (Cow::Owned(text + "\n" + line), Position { line: first, ..at }),
+            None => (Cow::Borrowed(line), at),
         };
-        if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 && text.len() < LONGEST_ROW {
-            self.open = Some((text, at.line));
+        if memchr::memchr_iter(b'"', text.as_bytes()).count() % 2 == 1 && text.len() < LONGEST_ROW {
+            self.open = Some((text.into_owned(), at.line));
             return;
         }
-        let Some(row) = row(&text, header.separator) else {
-            return sink.reject("no row of values", 0, &text, at);
-        };
+        let row = row(&text, header.separator);
         if row == header.names {
             // Files put together bring theirs along.
             return sink.noise();

@@ -26,8 +26,8 @@ impl Format for ErrorBodies {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let mut lines = head.lines().peekable();
-        let is_told = |line: &str| Members::of(line).is_ok_and(|body| is_body(&body, line));
+        let mut lines = head.parsed().peekable();
+        let is_told = |(line, body): (&str, Option<&Members<'_>>)| body.is_some_and(|body| is_body(body, line));
         if lines.peek().is_some() && lines.all(is_told) { Match::Sure } else { Match::No }
     }
 

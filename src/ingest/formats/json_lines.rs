@@ -5,6 +5,7 @@ use crate::ingest::block::Block;
 use crate::ingest::format::Decoder;
 use crate::ingest::position::{Given, Position, Spot};
 use crate::ingest::record::json::Reader;
+use crate::ingest::record::scan;
 use crate::ingest::sink::Sink;
 
 /// Lines of JSON as they are made, and what reads them.
@@ -62,14 +63,18 @@ impl JsonLines {
 
     fn string(&mut self, text: &str) {
         self.bytes.push('"');
-        for c in text.chars() {
-            match c {
-                '"' => self.bytes.push_str("\\\""),
-                '\\' => self.bytes.push_str("\\\\"),
-                '\n' => self.bytes.push_str("\\n"),
-                c if c < ' ' => self.bytes.push_str(&format!("\\u{:04x}", c as u32)),
-                c => self.bytes.push(c),
+        let mut from = 0;
+        loop {
+            let end = scan::special(text.as_bytes(), from);
+            self.bytes.push_str(&text[from..end]);
+            match text.as_bytes().get(end) {
+                None => break,
+                Some(b'"') => self.bytes.push_str("\\\""),
+                Some(b'\\') => self.bytes.push_str("\\\\"),
+                Some(b'\n') => self.bytes.push_str("\\n"),
+                Some(control) => self.bytes.push_str(&format!("\\u{control:04x}")),
             }
+            from = end + 1;
         }
         self.bytes.push('"');
     }

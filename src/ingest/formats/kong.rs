@@ -52,8 +52,10 @@ fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let id = response.object("headers").words("x-kong-request-id").or_else(|| request.words("id"));
     // A server that failed, or that was left for the next.
     let lost = tries.iter().filter(|one| one.has("state")).count().min(tries.len().saturating_sub(1));
+    // A client that sends again is given another id.
+    let call = id.filter(|_| lost > 0);
     for (nth, one) in tries.iter().take(lost).enumerate() {
-        let mut record = record_of(&path, &ai, id.as_deref());
+        let mut record = record_of(&path, &ai, call.clone());
         record.success = Some(false);
         record.put(Field::Status, one.scalar("code"));
         record.put(Field::StartedAt, one.scalar("balancer_start"));
@@ -61,7 +63,7 @@ fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
         record.put(Field::Number, nth as i64 + 1);
         sink.record(&record, raw, Position { record: nth as u32, ..at });
     }
-    let mut record = record_of(&path, &ai, id.as_deref());
+    let mut record = record_of(&path, &ai, call);
     let last = tries.last().filter(|_| lost > 0);
     record.put(Field::StartedAt, last.map_or_else(|| line.scalar("started_at"), |last| last.scalar("balancer_start")));
     record.put(Field::EndedAt, ended);
@@ -87,10 +89,10 @@ fn ai_of<'t>(line: &Members<'t>) -> Members<'t> {
     named.unwrap_or(ai)
 }
 
-fn record_of<'t>(path: &Option<Cow<'t, str>>, ai: &Members<'t>, id: Option<&str>) -> Record<'t> {
+fn record_of<'t>(path: &Option<Cow<'t, str>>, ai: &Members<'t>, call: Option<Cow<'t, str>>) -> Record<'t> {
     let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
     ai.object("meta").put(&mut record, &[("provider_name", Field::Provider), ("request_model", Field::Model)]);
-    record.put(Field::CallId, id.map(str::to_owned));
+    record.call_id = call;
     if let Some(path) = path {
         model_api::put_url(&mut record, path.clone());
     }

@@ -4,7 +4,7 @@ use super::json_lines::JsonLines;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
-use crate::ingest::record::field_of;
+use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ impl Format for Logfmt {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        Match::weak(head.lines().filter(|line| fits(line)).count(), head.lines().count())
+        Match::weak(head.lines().filter(|line| fits(line, &head.dialect.fields)).count(), head.lines().count())
     }
 
     fn gives_native(&self) -> bool {
@@ -59,14 +59,14 @@ impl Decoder for LogfmtDecoder {
     }
 }
 
-fn fits(line: &str) -> bool {
+fn fits(line: &str, own: &Mapping) -> bool {
     if line.starts_with(['{', '[']) {
         return false;
     }
     let (mut all, mut known) = (0, 0);
     for (key, _) in pairs(line) {
         all += 1;
-        known += usize::from(field_of(key).is_some());
+        known += usize::from(is_field(key, own));
     }
     all >= LEAST_PAIRS && known >= 2
 }
@@ -80,7 +80,7 @@ fn pairs(line: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
             if rest.is_empty() {
                 return None;
             }
-            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '"')).unwrap_or(rest.len());
+            let end = end_before(rest, |c| c.is_whitespace() || matches!(c, '=' | '"'));
             let (key, tail) = rest.split_at(end);
             let Some(value) = tail.strip_prefix('=').filter(|_| is_key(key)) else {
                 // A word, a quoted word, or a sign on its own.
@@ -92,6 +92,16 @@ fn pairs(line: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
             return Some((key, value));
         }
     })
+}
+
+/// Where the first character stands that `ends` a word. As long as letters are ASCII, each is a byte.
+fn end_before(text: &str, ends: impl Fn(char) -> bool) -> usize {
+    let is_stop = |byte: u8| !byte.is_ascii() || ends(char::from(byte));
+    match text.bytes().position(is_stop) {
+        Some(at) if text.is_char_boundary(at + 1) => at,
+        Some(at) => text[at..].find(&ends).map_or(text.len(), |more| at + more),
+        None => text.len(),
+    }
 }
 
 /// Bytes of the first character.
@@ -109,7 +119,7 @@ fn bare(text: &str) -> (Cow<'_, str>, &str) {
     let end = if text.starts_with(['{', '[']) && reader.skip().is_ok() {
         reader.offset()
     } else {
-        text.find(char::is_whitespace).unwrap_or(text.len())
+        end_before(text, char::is_whitespace)
     };
     (Cow::Borrowed(&text[..end]), &text[end..])
 }
@@ -117,6 +127,11 @@ fn bare(text: &str) -> (Cow<'_, str>, &str) {
 /// What stands between double quotes, and what follows them. Without a closing quote, all of it.
 fn quoted(text: &str) -> (Cow<'_, str>, &str) {
     let inside = &text[1..];
+    match memchr::memchr2(b'"', b'\\', inside.as_bytes()) {
+        Some(end) if inside[end..].starts_with('"') => return (Cow::Borrowed(&inside[..end]), &inside[end + 1..]),
+        None => return (Cow::Borrowed(inside), ""),
+        Some(_) => {}
+    }
     let mut value = String::new();
     let mut chars = inside.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -141,10 +156,18 @@ mod tests {
 
     #[test]
     fn pairs_in_every_spelling() {
-        let line = r#"INFO a=1 b="x \"y\" z" c= d={"e": [1, 2]} odd =f "g=h" i.j-k=l=m n="open"#;
+        let line = r#"INFO a=1 b="x \"y\" z" c= d={"e": [1, 2]} odd =f "g=h" é=ü i.j-k=l=m ö="ä b" n="open"#;
         let all: Vec<(&str, String)> = pairs(line).map(|(key, value)| (key, value.into_owned())).collect();
-        let expected =
-            [("a", "1"), ("b", r#"x "y" z"#), ("c", ""), ("d", r#"{"e": [1, 2]}"#), ("i.j-k", "l=m"), ("n", "open")];
+        let expected = [
+            ("a", "1"),
+            ("b", r#"x "y" z"#),
+            ("c", ""),
+            ("d", r#"{"e": [1, 2]}"#),
+            ("é", "ü"),
+            ("i.j-k", "l=m"),
+            ("ö", "ä b"),
+            ("n", "open"),
+        ];
         assert_eq!(all, expected.map(|(key, value)| (key, value.to_owned())));
     }
 }

@@ -27,6 +27,7 @@ pub(in crate::ingest) mod native;
 mod node_sdk;
 mod ocr_report;
 mod otlp;
+mod own_lines;
 mod portkey;
 mod python_sdk;
 mod qwen_code;
@@ -34,12 +35,13 @@ mod retry_lines;
 mod text;
 mod tree;
 
-use super::envelope::ENVELOPES;
+use super::envelope::{ENVELOPES, LAST};
 use super::format::Format;
 
 /// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
 /// before what many write.
 pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
+    &own_lines::OwnLines,
     &claude_code::ClaudeCode,
     &claude_stream_json::ClaudeStreamJson,
     &claude_debug::ClaudeDebug,
@@ -113,7 +115,11 @@ pub struct Described {
 
 /// All envelopes, in the order in which they are peeled.
 pub fn envelopes() -> impl Iterator<Item = Described> {
-    ENVELOPES.iter().map(|envelope| Described { name: envelope.name(), description: "", told_by: envelope.told_by() })
+    ENVELOPES.iter().chain([&LAST]).map(|envelope| Described {
+        name: envelope.name(),
+        description: "",
+        told_by: envelope.told_by(),
+    })
 }
 
 /// All formats, in the order in which they are tried.

@@ -61,13 +61,21 @@ pub(super) fn is_request(url: &str) -> bool {
 
 /// The path, without query and trailing slash.
 fn path_of(url: &str) -> &str {
-    let path = url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("", |start| &rest[start..]));
-    path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/')
+    let rest = behind_scheme(url);
+    let path = rest.map_or(url, |rest| memchr::memchr(b'/', rest.as_bytes()).map_or("", |start| &rest[start..]));
+    let end = memchr::memchr2(b'?', b'#', path.as_bytes()).unwrap_or(path.len());
+    path[..end].trim_end_matches('/')
+}
+
+/// What stands behind `https://`; `None` where a URL has no scheme.
+fn behind_scheme(url: &str) -> Option<&str> {
+    let mut colons = memchr::memchr_iter(b':', url.as_bytes());
+    colons.find_map(|colon| url[colon..].strip_prefix("://"))
 }
 
 /// Puts what a URL says: where the request went, whose API that is, and the model where it is part of the path.
 pub(super) fn put_url<'t>(record: &mut Record<'t>, url: Cow<'t, str>) {
-    let host = url.split_once("://").and_then(|(_, rest)| rest.split(['/', ':', '?']).next());
+    let host = behind_scheme(&url).and_then(|rest| rest.split(['/', ':', '?']).next());
     let provider = host.and_then(|host| HOSTS.iter().find(|(end, _)| host.ends_with(end))).map(|(_, name)| *name);
     if record.provider.is_none() {
         record.put(Field::Provider, provider);

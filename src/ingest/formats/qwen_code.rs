@@ -32,10 +32,9 @@ impl Format for QwenCode {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut all, mut fit) = (0, 0);
-        for line in head.lines().take(LINES_LOOKED_AT) {
+        for (_, members) in head.parsed().take(LINES_LOOKED_AT) {
             all += 1;
-            let is_event = |json: &Json<'_>| KEYS.iter().all(|key| json.text_of(key).is_some());
-            fit += usize::from(Json::parse(line).is_ok_and(|json| is_event(&json)));
+            fit += usize::from(members.is_some_and(|members| KEYS.iter().all(|key| members.text(key).is_some())));
         }
         if fit > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
     }

@@ -32,6 +32,9 @@ impl Builder<'_, '_> {
                 return Some(ServerHint { hint, source, unit_known: true });
             }
         }
+        if record.retry_after.is_none() && headers.retry_after.is_none() {
+            return None;
+        }
         let date = headers.date.as_deref().and_then(|date| httpdate::parse_http_date(date).ok());
         let date = date.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
         let date = date.and_then(|since| i64::try_from(since.as_micros()).ok()).map(Time);

@@ -3,6 +3,8 @@
 //! Lenient in two points that loggers get wrong: `NaN` and `Infinity` are read as null, and half a surrogate
 //! pair as the replacement character.
 
+mod skip;
+
 use super::scalar::Scalar;
 use super::scan::{self, Kind};
 use std::borrow::Cow;
@@ -33,9 +35,6 @@ fn long_number<'t>(text: &str) -> Option<Scalar<'t>> {
     let whole = !text.contains(['.', 'e', 'E']);
     Some(if whole { text.parse().map_or(Scalar::Float(value), Scalar::Int) } else { Scalar::Float(value) })
 }
-
-/// Nesting followed when a value is skipped; a log record has a handful of levels.
-const DEEPEST: usize = 1024;
 
 /// A position in a text.
 #[derive(Clone, Debug)]
@@ -278,107 +277,6 @@ impl<'t> Reader<'t> {
                 Ok(value)
             }
             None => self.fault("not an escape"),
-        }
-    }
-
-    /// Passes one value of any kind, checking it on the way. Nesting costs no stack.
-    pub(crate) fn skip(&mut self) -> Result<(), Fault> {
-        match self.peek() {
-            Some(b'{' | b'[') => self.skip_nested(),
-            Some(b'"') => self.skip_string(),
-            _ => self.flat().map(|_| ()),
-        }
-    }
-
-    fn skip_nested(&mut self) -> Result<(), Fault> {
-        // The closing bracket each open one waits for.
-        let mut open: Vec<u8> = Vec::new();
-        loop {
-            self.space();
-            match self.byte() {
-                Some(b'{') => {
-                    self.at += 1;
-                    if self.peek() == Some(b'}') {
-                        self.at += 1;
-                    } else {
-                        open.push(b'}');
-                        self.key()?;
-                        self.check_depth(&open)?;
-                        continue;
-                    }
-                }
-                Some(b'[') => {
-                    self.at += 1;
-                    if self.peek() == Some(b']') {
-                        self.at += 1;
-                    } else {
-                        open.push(b']');
-                        self.check_depth(&open)?;
-                        continue;
-                    }
-                }
-                Some(b'"') => self.skip_string()?,
-                _ => {
-                    self.flat()?;
-                }
-            }
-            if self.close(&mut open)? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// After a value: closes what ends here; whether that was the outermost.
-    fn close(&mut self, open: &mut Vec<u8>) -> Result<bool, Fault> {
-        while let Some(closing) = open.last().copied() {
-            match self.peek() {
-                Some(b',') => {
-                    self.at += 1;
-                    if closing == b'}' {
-                        self.key()?;
-                    }
-                    return Ok(false);
-                }
-                Some(byte) if byte == closing => {
-                    self.at += 1;
-                    open.pop();
-                }
-                None => return self.fault("cut off inside an object"),
-                Some(_) => return self.fault("expected `,` or a closing bracket"),
-            }
-        }
-        Ok(true)
-    }
-
-    fn key(&mut self) -> Result<(), Fault> {
-        self.space();
-        self.skip_string()?;
-        self.expect(b':', "expected `:` after a key")
-    }
-
-    fn check_depth(&self, open: &[u8]) -> Result<(), Fault> {
-        if open.len() > DEEPEST { self.fault("nested too deep") } else { Ok(()) }
-    }
-
-    #[inline]
-    fn skip_string(&mut self) -> Result<(), Fault> {
-        if self.plain_string().is_some() {
-            return Ok(());
-        }
-        self.expect(b'"', "expected a string")?;
-        loop {
-            self.at = scan::special(self.text.as_bytes(), self.at);
-            match self.byte() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(b'\\') => {
-                    self.escape()?;
-                }
-                Some(_) => return self.fault("a control character in a string"),
-                None => return self.fault("cut off inside a string"),
-            }
         }
     }
 

@@ -4,6 +4,7 @@ mod asked;
 mod attempt;
 mod begun;
 mod client;
+mod conversion;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
 #[cfg(feature = "serve")]
@@ -23,6 +24,7 @@ mod letters;
 mod made;
 pub(in crate::ingest) mod mapping;
 mod meaning;
+mod members;
 mod memory;
 mod native_line;
 pub(in crate::ingest) mod nested;
@@ -45,6 +47,7 @@ pub(in crate::ingest) use attempt::{
     body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, take, ttft_ms_plus_1,
 };
 pub(in crate::ingest) use begun::Begun;
+pub use conversion::{Conversion, SpanUnit};
 #[cfg(feature = "serve")]
 pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use fields::Field;
@@ -52,7 +55,9 @@ pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};
 pub(crate) use ids::ids_of;
 pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint};
-pub use mapping::Mapping;
+pub(in crate::ingest) use mapping::is_field;
+pub use mapping::{Mapping, Unmappable};
+pub(in crate::ingest) use members::Members;
 pub(in crate::ingest) use memory::Memory;
 pub(in crate::ingest) use native_line::{native_line, searchable_line};
 pub(in crate::ingest) use place::{Place, Taken};

@@ -28,6 +28,7 @@ pub(in crate::ingest) fn read<'a>(
         }
         parts.read_known(reader, &key)
     })?;
+    own.constants().iter().for_each(|(field, value)| parts.set_constant(*field, value));
     parts.finish();
     Ok(())
 }
@@ -85,6 +86,13 @@ impl<'r, 'a> Parts<'r, 'a> {
             *known = rank;
         }
         better
+    }
+
+    /// Sets `field` where nothing has.
+    fn set_constant(&mut self, field: Field, value: &str) {
+        if self.ranks[field as usize] == u8::MAX {
+            self.set(field, OWN, Scalar::Text(Cow::Owned(value.to_owned())));
+        }
     }
 
     /// What only the whole record tells.
@@ -171,6 +179,14 @@ impl<'r, 'a> Parts<'r, 'a> {
             })?;
         }
         match &own.target {
+            Some(target) if !target.conversion.is_none() => {
+                let (field, value) = target.conversion.apply(target.field, reader.scalar()?);
+                match field {
+                    Field::Header => self.record.headers.set(&target.name, value),
+                    _ => self.set(field, OWN, value),
+                }
+                Ok(())
+            }
             Some(target) => self.read(reader, &target.name, target.field, OWN),
             None => self.read_known(reader, key),
         }

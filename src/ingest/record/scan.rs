@@ -26,6 +26,7 @@ pub(in crate::ingest) fn starts_with(bytes: &[u8], at: usize, piece: &[u8]) -> b
         0..8 => same_short(here, piece),
         8..=16 => same_ends::<8>(here, piece),
         17..=32 => same_ends::<16>(here, piece),
+        33..=64 => same_ends::<32>(here, piece),
         // From here on a call of `memcmp` pays.
         _ => here == piece,
     }
@@ -359,8 +360,8 @@ mod tests {
 
     #[test]
     fn constant_bytes_of_every_length() {
-        let text = "abcdefghijklmnopqrstuvwxyz";
-        for length in 0..23 {
+        let text = "abcdefghijklmnopqrstuvwxyz".repeat(3);
+        for length in (0..23).chain(30..70) {
             assert!(starts_with(text.as_bytes(), 3, &text.as_bytes()[3..3 + length]));
             if length > 0 {
                 let mut other = text.as_bytes()[3..3 + length].to_vec();

@@ -58,7 +58,7 @@ pub enum ChartKind {
     Recovery,
     /// Attempts per call of one run.
     Run,
-    /// Measures night by night.
+    /// Measures, report by report.
     Trend,
     /// Attempts and waiting tasks by policy.
     Policies,
@@ -71,8 +71,6 @@ pub struct Chart<'a> {
     pub name: String,
     /// What stands above it.
     pub title: String,
-    /// Its figures in words, for those who cannot see it.
-    pub alt: String,
     /// What it shows.
     pub kind: ChartKind,
     data: Data<'a>,
@@ -104,13 +102,12 @@ pub fn charts(report: &Report) -> Vec<Chart<'_>> {
     charts
 }
 
-/// The chart of many nights, named in `zone`.
+/// The chart of many reports, labelled in `zone`.
 #[must_use]
-pub fn nights(trend: &Trend, zone: Zone) -> Chart<'_> {
+pub fn trend(trend: &Trend, zone: Zone) -> Chart<'_> {
     let labels = compared::labels(trend, zone);
-    let title = "Retries, night by night".to_owned();
-    let alt = trend::alt(&title, trend, &labels);
-    Chart { name: "trend".to_owned(), title, alt, kind: ChartKind::Trend, data: Data::Trend(trend, labels) }
+    let title = "Retries over time".to_owned();
+    Chart { name: "trend".to_owned(), title, kind: ChartKind::Trend, data: Data::Trend(trend, labels) }
 }
 
 /// The chart of a simulation.
@@ -126,9 +123,8 @@ pub fn what_if(told: &Counterfactual) -> Chart<'_> {
 }
 
 fn by_policy<'a>(name: &str, title: &str, policies: policies::Policies<'a>) -> Chart<'a> {
-    let alt = policies::alt(title, &policies);
     let (name, title) = (name.to_owned(), title.to_owned());
-    Chart { name, title, alt, kind: ChartKind::Policies, data: Data::Policies(policies) }
+    Chart { name, title, kind: ChartKind::Policies, data: Data::Policies(policies) }
 }
 
 /// The charts that are not about one run.
@@ -156,40 +152,35 @@ fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
 
 fn drain<'a>(scope: &str, limits: Vec<&'a Headroom>, names: &mut Names) -> Chart<'a> {
     let title = format!("Headroom: {}", shown(scope));
-    let alt = headroom::alt(&title, &limits);
     let name = names.name(&format!("headroom-{}", slug(scope)));
-    Chart { name, title, alt, kind: ChartKind::Headroom, data: Data::Headroom(limits) }
+    Chart { name, title, kind: ChartKind::Headroom, data: Data::Headroom(limits) }
 }
 
 fn flow<'a>(row: &'a LoadRow, course: &'a LoadCourse, names: &mut Names) -> Chart<'a> {
     let title = format!("Load: {}", shown(&row.scope));
-    let alt = load::alt(&title, row, course);
     let name = names.name(&format!("load-{}", slug(&row.scope)));
-    Chart { name, title, alt, kind: ChartKind::Load, data: Data::Load(row, course) }
+    Chart { name, title, kind: ChartKind::Load, data: Data::Load(row, course) }
 }
 
 /// Nothing where nothing clustered.
 fn timeline<'a>(report: &'a Report, names: &mut Names) -> Option<Chart<'a>> {
     let window = report.window.filter(|_| !report.incidents.is_empty())?;
     let title = "Incidents: when failures clustered".to_owned();
-    let alt = incidents::alt(&title, &report.incidents);
     let data = Data::Incidents(&report.incidents, window);
-    Some(Chart { name: names.name("incidents"), title, alt, kind: ChartKind::Incidents, data })
+    Some(Chart { name: names.name("incidents"), title, kind: ChartKind::Incidents, data })
 }
 
 fn curve<'a>(row: &'a RecoveryRow, names: &mut Names) -> Chart<'a> {
     let place = row.model.as_deref().or(row.provider.as_deref()).unwrap_or("all models");
     let title = format!("Do retries help? {} at {}", row.class, shown(place));
-    let alt = recovery::alt(&title, row);
     let name = names.name(&format!("recovery-{}-{}", slug(row.class), slug(place)));
-    Chart { name, title, alt, kind: ChartKind::Recovery, data: Data::Recovery(row) }
+    Chart { name, title, kind: ChartKind::Recovery, data: Data::Recovery(row) }
 }
 
 fn waits<'a>(entry: &'a Backoff, names: &mut Names) -> Chart<'a> {
     let title = format!("Backoff: {}", shown(&entry.loop_name()));
-    let alt = backoff::alt(&title, entry);
     let name = names.name(&format!("backoff-{}", slug(&entry.loop_name())));
-    Chart { name, title, alt, kind: ChartKind::Backoff, data: Data::Backoff(entry) }
+    Chart { name, title, kind: ChartKind::Backoff, data: Data::Backoff(entry) }
 }
 
 /// A name as a title has it.
@@ -199,8 +190,7 @@ fn shown(name: &str) -> String {
 
 fn bars<'a>(name: String, kind: ChartKind, of: &str, histogram: &'a Histogram) -> Chart<'a> {
     let title = format!("Attempts per call: {of}");
-    let alt = histogram::alt(&title, histogram);
-    Chart { name, title, alt, kind, data: Data::Histogram(histogram) }
+    Chart { name, title, kind, data: Data::Histogram(histogram) }
 }
 
 /// The limits of each scope, scopes in the order they come.
@@ -254,6 +244,21 @@ fn slug(text: &str) -> String {
 }
 
 impl Chart<'_> {
+    /// Its figures in words, for those who cannot see it. Made when asked for: few forms of a report want it.
+    #[must_use]
+    pub fn alt(&self) -> String {
+        match &self.data {
+            Data::Histogram(histogram) => histogram::alt(&self.title, histogram),
+            Data::Headroom(limits) => headroom::alt(&self.title, limits),
+            Data::Backoff(entry) => backoff::alt(&self.title, entry),
+            Data::Trend(trend, labels) => trend::alt(&self.title, trend, labels),
+            Data::Incidents(list, _) => incidents::alt(&self.title, list),
+            Data::Load(row, course) => load::alt(&self.title, row, course),
+            Data::Recovery(row) => recovery::alt(&self.title, row),
+            Data::Policies(policies) => policies::alt(&self.title, policies),
+        }
+    }
+
     /// The chart as an SVG document 800 pixels wide and up to 450 high, without scripts, styles or references.
     ///
     /// # Errors
@@ -332,7 +337,7 @@ impl Chart<'_> {
             style::WIDTH,
             height.round(),
             height.round() * f64::from(SCALE),
-            escaped(&self.alt),
+            escaped(&self.alt()),
             escaped(&self.title),
         )
     }

@@ -37,6 +37,7 @@ pub(crate) fn what_if<'a>(told: &'a Counterfactual, subject: &str) -> Document<'
         window: None,
         sign: if told.holds { Sign::Info } else { Sign::Warning },
         verdict: told.summary.get(1).cloned().unwrap_or_default(),
+        failed_on: Rich::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),

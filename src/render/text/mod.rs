@@ -9,6 +9,7 @@ mod cards;
 mod classify;
 mod examples;
 mod explain;
+mod explain_input;
 mod headroom;
 mod layout;
 mod page;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use classify::classify;
 pub use explain::explain;
+pub use explain_input::explain_input;
 pub use rules::rules;
 pub use trace::{markdown, traces, unresolved};
 

@@ -19,7 +19,7 @@ fn mistakes_are_told_with_their_place_and_what_was_meant() {
         ("selct = []", "1:1: no key `selct` here; did you mean `select`?"),
         (
             "colour = 1",
-            "1:1: no key `colour` here; the file may have select, ignore, rules, policy, prices, fields, classify, suppress",
+            "1:1: no key `colour` here; the file may have select, ignore, rules, policy, prices, include, fields, constants, lines, classify, suppress",
         ),
         ("select = [\"RL1\",\n  \"RL10l\"]", "2:3: no rule `RL10l`; did you mean `RL101` or `RL102`?"),
         ("ignore = [\"auth-retried\"]", "1:11: no rule `auth-retried`; did you mean `RL106`?"),
@@ -56,8 +56,61 @@ fn mistakes_are_told_with_their_place_and_what_was_meant() {
             "1:16: `tall-1.5` is read as two keys: put the model into quotes, as in [prices.\"tall-1.5\"]",
         ),
         ("[fields]\nid = \"requst_id\"", "2:6: no field `requst_id`; did you mean `request_id`?"),
-        ("[fields]\na.b = \"zzzz\"", "2:7: no field `zzzz`; README lists them under \"What it reads\""),
+        ("[fields]\na.b = \"zzzz\"", "2:7: no field `zzzz`; docs/formats.md lists them under \"Fields\""),
         ("[fields]\nid = 3", "2:6: `id` must be a string, not a number"),
+        ("[fields]\nx = { field = \"statu\" }", "2:15: no field `statu`; did you mean `response_status` or `status`?"),
+        ("[fields]\nx = { field = \"ts\", formt = \"%Y\" }", "2:21: no key `formt` here; did you mean `format`?"),
+        (
+            "[fields]\nx = { field = \"status\", unit = \"s\" }",
+            "2:32: `status` is no span of time: `unit` is for duration_ms, ttft_ms, retry_after_ms, planned_wait_ms, \
+             timeout_ms and max_chunk_gap_ms",
+        ),
+        ("[fields]\nx = { field = \"duration_ms\", unit = \"h\" }", "2:37: no unit `h`; there are ns, us, ms, s, min"),
+        (
+            "[fields]\nx = { field = \"model\", format = \"%Y\" }",
+            "2:33: `model` is no time: `format` is for ts, started_at and ended_at",
+        ),
+        (
+            "[fields]\nx = { field = \"ts\", format = \"%H:%M:%S\" }",
+            "2:30: `%H:%M:%S` does not tell a date and a time of day: a time spelled so cannot be read back",
+        ),
+        (
+            "[fields]\nx = { field = \"ts\", format = \"%d.%m.%Y %H:%M\", zone = \"Mars\" }",
+            "2:55: `Mars` is no time zone: give an offset such as +02:00, or a name such as Europe/Berlin",
+        ),
+        ("[fields]\nx = { field = \"ts\", zone = \"UTC\" }", "2:28: `zone` needs a `format` beside it"),
+        ("[fields]\nx = { field = \"ok\", values = 1 }", "2:30: `values` must be a table, not a number"),
+        (
+            "[fields]\nx = { field = \"headers\", unit = \"s\" }",
+            "2:15: `headers` is read with all that is in it: nothing can be made of its value",
+        ),
+        ("[constants]\nmodle = \"m\"", "2:9: no field `modle`; did you mean `model`?"),
+        (
+            "[constants]\nstatus = 200",
+            "2:10: `status` cannot be the same for all records of a log; those that may are provider, model, layer, run_id, \
+             org, api_key_id, workspace, host, endpoint, user_agent, sdk_language, sdk_version, max_attempts, max_retries, \
+             max_tokens, timeout_ms, timeout_s, stream, side_effect, tool",
+        ),
+        ("[[lines]]\npatern = 'x'", "2:1: no key `patern` here; did you mean `pattern`?"),
+        ("[[lines]]", "1:1: this entry of `lines` has no `pattern`"),
+        (
+            "[[lines]]\npattern = '(?<ts>\\S+'",
+            "2:11: `pattern` is no regular expression: unclosed group at its character 1",
+        ),
+        (
+            "[[lines]]\npattern = '\\S+'",
+            "2:11: `pattern` has no named group: write (?<status>\\d+), with the name of a field",
+        ),
+        (
+            "[[lines]]\npattern = '(?<statu>\\d+)'",
+            "2:11: the group `statu` stands for no field; did you mean `response_status` or `status`?",
+        ),
+        (
+            "[[lines]]\npattern = '(?<zzz>\\d+)'",
+            "2:11: the group `zzz` stands for no field; or map it: under [fields], zzz = \"...\"",
+        ),
+        ("include = \"x.toml\"", "1:11: `include` must be a list, not a string"),
+        ("include = [\"nowhere.toml\"]", "1:12: cannot read nowhere.toml: No such file or directory (os error 2)"),
         ("[[classify]]\ncode = \"x\"\nclass = \"overload\"", "3:9: no class `overload`; did you mean `overloaded`?"),
         ("[[classify]]\ncode = \"x\"", "1:1: this entry of `classify` has no `class`"),
         ("[[classify]]\nstatus = 20\nclass = \"overloaded\"", "2:10: `status` must be between 100 and 599"),

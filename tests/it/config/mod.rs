@@ -8,6 +8,7 @@ mod policy;
 mod show;
 mod suppress;
 mod trace;
+mod words;
 
 use crate::common::{Ran, codes, run_in};
 use serde_json::Value;

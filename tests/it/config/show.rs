@@ -19,7 +19,17 @@ tolerance_share = 0.05
 
 [fields]
 "a.b" = "request_id"
-c = "ts"
+c = { field = "ts", format = "%d.%m.%Y %H:%M:%S", zone = "Europe/Berlin" }
+d = { field = "outcome", values = { "it's" = "ok", "*" = "error", no = false } }
+e = { field = "planned_wait_ms", unit = "s" }
+f.g = "model"
+
+[constants]
+provider = "house"
+max_attempts = 3
+
+[[lines]]
+pattern = '^(?<c>\S+) "(?<status>\d+)"$'
 
 [prices."tall-*"]
 input_per_mtok = 3
@@ -105,6 +115,11 @@ fn the_schema_accepts_what_the_program_accepts() {
         "[prices.m]",
         "[prices.m]\ninput = 3",
         "[fields]\na = 1",
+        "[fields]\na = { field = \"ts\", formt = \"%Y\" }",
+        "[fields]\na = { field = \"duration_ms\", unit = \"h\" }",
+        "[constants]\nmodel = []",
+        "[[lines]]\npatern = 'x'",
+        "include = 'x'",
         "[[classify]]\nstatus = 503",
         "[[classify]]\nclass = \"overloaded\"",
         "[policy]\npool = 0",

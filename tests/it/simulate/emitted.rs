@@ -48,7 +48,7 @@ fn policies() -> Vec<Expected> {
         compliant("retry-budget=0.5", "exponential", full),
         // What the breaker holds waits for longer than the schedule says.
         Expected { waits: None, ..compliant("breaker=20", "", None) },
-        Expected { hint_s: Some(2.0), ..compliant("gate", "server_dictated", None) },
+        Expected { hint_s: Some(2.0), ..compliant("gate", "server_requested", None) },
         Expected { waits: None, ..defect("none", "RL201", &[]) },
         Expected { waits: Some(("immediate", None)), ..defect("immediate", "RL304", &["RL314", "RL403", "RL405"]) },
         Expected { waits: Some(("fixed", Some("none"))), ..defect("fixed", "RL303", &["RL302", "RL403", "RL405"]) },
@@ -108,7 +108,7 @@ fn wrong(expected: &Expected, seed: u64) -> Vec<String> {
 
 /// Whether the loop with most waits was taken for another one.
 fn misread(report: &Report, (schedule, jitter): (&str, Option<&str>)) -> Option<String> {
-    let read = report.backoff.iter().max_by_key(|one| one.waits + one.server_dictated)?;
+    let read = report.backoff.iter().max_by_key(|one| one.waits + one.server_requested)?;
     let right = read.schedule == schedule && jitter.is_none_or(|jitter| read.jitter == Some(jitter));
     (!right).then(|| format!("taken for {} with {:?} jitter", read.schedule, read.jitter))
 }

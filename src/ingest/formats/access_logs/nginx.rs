@@ -32,11 +32,11 @@ impl Format for Nginx {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut fit, mut all, mut requests) = (0, 0, 0);
-        for line in head.lines() {
+        let may_be_json = head.contains(JSON_MARK);
+        for (line, members) in head.parsed() {
             all += 1;
-            let text = tokens_of(line);
-            let json = text.is_none().then(|| json_of(line)).flatten();
-            let Some(served) = text.or(json) else { continue };
+            let json = || members.filter(|_| may_be_json && line.contains(JSON_MARK)).and_then(served_in);
+            let Some(served) = tokens_of(line).or_else(json) else { continue };
             fit += 1;
             requests += usize::from(model_api::is_request(&served.path));
         }
@@ -96,12 +96,18 @@ fn tokens_of(line: &str) -> Option<Served<'_>> {
     })
 }
 
+/// What stands in every line of JSON.
+const JSON_MARK: &str = "\"upstream_status\"";
+
 /// The same as a JSON object whose keys are named like variables of nginx.
 fn json_of(line: &str) -> Option<Served<'_>> {
-    if !line.starts_with('{') || !line.contains("\"upstream_status\"") {
+    if !line.starts_with('{') || !line.contains(JSON_MARK) {
         return None;
     }
-    let members = Members::of(line).ok()?;
+    served_in(&Members::of(line).ok()?)
+}
+
+fn served_in<'l>(members: &Members<'l>) -> Option<Served<'l>> {
     let path = members.first(&["request_uri", "uri"]).into_text().or_else(|| {
         let request = members.words("request")?;
         request.split(' ').nth(1).map(|path| Cow::Owned(path.to_owned()))

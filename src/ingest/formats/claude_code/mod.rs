@@ -10,6 +10,7 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
+use crate::ingest::record::Members;
 use crate::ingest::sink::Sink;
 use calls::Entry;
 use std::collections::HashMap;
@@ -36,10 +37,10 @@ impl Format for ClaudeCode {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut all, mut certain, mut fit) = (0, 0, 0);
-        for line in head.lines().take(LINES_LOOKED_AT) {
-            let is_certain = line.starts_with('{') && is_certain(line);
+        for (line, members) in head.parsed().take(LINES_LOOKED_AT) {
+            let is_certain = members.map_or_else(|| is_certain_but_cut_off(line), is_certain);
             certain += usize::from(is_certain);
-            fit += usize::from(is_certain || is_companion(line));
+            fit += usize::from(is_certain || members.is_some_and(is_companion));
             all += 1;
         }
         if certain > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
@@ -58,25 +59,28 @@ impl Format for ClaudeCode {
     }
 }
 
-/// Whether only Claude Code writes such a line. A line that the front of the input cuts off is told by its keys:
-/// those inside a string would be escaped.
-fn is_certain(line: &str) -> bool {
-    let Ok(json) = Json::parse(line) else {
-        return ["\"isSidechain\":", "\"sessionId\":", "\"uuid\":"].iter().all(|key| line.contains(key));
-    };
-    let has = |key: &str| json.get(key).is_some();
-    let is_retry = json.text_of("type") == Some("system") || !has("type");
+/// Whether only Claude Code writes such a line.
+fn is_certain(members: &Members<'_>) -> bool {
+    let has = |key: &str| members.names(key);
+    let kind = members.text("type");
+    let is_retry = kind.as_deref() == Some("system") || !has("type");
     (has("isSidechain") && has("sessionId") && has("uuid"))
-        || (has("isApiErrorMessage") && json.text_of("type") == Some("assistant"))
-        || (is_retry && json.text_of("subtype") == Some("api_error") && has_retry(&json))
+        || (has("isApiErrorMessage") && kind.as_deref() == Some("assistant"))
+        || (is_retry && members.text("subtype").as_deref() == Some("api_error") && has_retry(members))
 }
 
-fn has_retry(json: &Json<'_>) -> bool {
-    ["retryAttempt", "retryInMs", "sessionId"].iter().any(|key| json.get(key).is_some())
+/// The same of a line that the front of the input cuts off: it is told by its keys. Those inside a string would be
+/// escaped.
+fn is_certain_but_cut_off(line: &str) -> bool {
+    line.starts_with('{') && ["\"isSidechain\":", "\"sessionId\":", "\"uuid\":"].iter().all(|key| line.contains(key))
+}
+
+fn has_retry(members: &Members<'_>) -> bool {
+    ["retryAttempt", "retryInMs", "sessionId"].iter().any(|key| members.names(key))
 }
 
 /// Whether a line is of those that stand beside the others, and hold no attempt.
-fn is_companion(line: &str) -> bool {
+fn is_companion(members: &Members<'_>) -> bool {
     const TYPES: [&str; 11] = [
         "file-history-snapshot",
         "summary",
@@ -90,7 +94,7 @@ fn is_companion(line: &str) -> bool {
         "attachment",
         "progress",
     ];
-    Json::parse(line).is_ok_and(|json| json.text_of("type").is_some_and(|name| TYPES.contains(&name)))
+    members.text("type").is_some_and(|name| TYPES.contains(&&*name))
 }
 
 /// Keeps the attempts until the end: lines of failures may stand behind that of the answer they came before.

@@ -38,7 +38,9 @@ pub(super) struct Lane {
     next_pause: u32,
     /// Fingerprint of the user's own keys that the shapes were learnt with.
     own: u64,
-    /// Everything is left to the strict parser.
+    /// Everything is left to the strict parser, which alone makes something of values.
+    strict: bool,
+    /// The same, for good.
     closed: bool,
 }
 
@@ -72,6 +74,7 @@ impl Lane {
     pub(super) fn begin(&mut self, own: &Mapping, table: u64) {
         if self.own != own.fingerprint() {
             self.own = own.fingerprint();
+            self.strict = own.needs_parser();
             self.shapes.clear();
             self.templates.clear();
         }
@@ -89,7 +92,7 @@ impl Lane {
         memory: &mut Memory,
         table: &mut AttemptTable,
     ) -> Answer<'_> {
-        if self.closed {
+        if self.closed || self.strict {
             return Answer::Unusual;
         }
         // A filter asks the record; kept ids, and names from elsewhere, are out of the ordinary.

@@ -29,6 +29,9 @@ pub(in crate::ingest) const NAME: &str = "native";
 /// One JSON object a line.
 pub(in crate::ingest) struct Native;
 
+/// Where so many lines in a row are attempts for certain, detection looks at no more.
+const ENOUGH: usize = 50;
+
 impl Format for Native {
     fn name(&self) -> &'static str {
         NAME
@@ -43,11 +46,17 @@ impl Format for Native {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
+        if !head.contains("{") {
+            return Match::No;
+        }
         let own = &head.dialect.fields;
         let (mut all, mut attempts, mut certain) = (0, 0, 0);
-        for line in head.lines() {
+        for (line, members) in head.parsed() {
+            if all == ENOUGH && certain == all {
+                break;
+            }
             all += 1;
-            let Ok(record) = whole_record(line, own) else { continue };
+            let Some(Ok(record)) = members.map(|_| whole_record(line, own)) else { continue };
             if record.tells_an_outcome() {
                 attempts += 1;
                 let is_timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();

@@ -138,6 +138,7 @@ impl<'l> Value<'l> {
         if self.kind == scan::Kind::Null { Some(None) } else { self.text().map(Some) }
     }
 
+    #[inline]
     fn integer(self) -> Option<i64> {
         matches!(self.kind, scan::Kind::Integer | scan::Kind::Text).then(|| scan::integer(self.bytes()))?
     }

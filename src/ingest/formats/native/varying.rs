@@ -62,7 +62,7 @@ impl<'l> Varying<'l> {
 
     /// Appends the attempt that this and `constants` make.
     pub(super) fn push(
-        self,
+        &self,
         constants: &Constants,
         origin: (Origin, OriginId),
         place: &Place<'_>,

@@ -30,6 +30,9 @@ impl Format for NodeSdk {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
+        if !head.contains("[log_") {
+            return Match::No;
+        }
         let is_told = |line: &str| message::read(line).is_some_and(|line| line.message != Message::Other);
         let is_json = |line: &&str| line.starts_with('{') && line.ends_with('}');
         let fit = head.lines().filter(|line| is_told(line)).count();

@@ -27,10 +27,10 @@ impl Format for Console {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let begins = head.lines().any(|line| line == "{");
-        let has = |key: &str| head.text().lines().any(|line| line.trim_start().starts_with(key));
+        let begins = || head.lines().any(|line| line == "{");
+        let has = |key: &str| head.contains(key) && head.lines().any(|line| line.starts_with(key));
         let is_span = ["traceId: '", "kind: ", "attributes: {", "instrumentationScope: {"].iter().all(|key| has(key));
-        if begins && is_span { Match::Sure } else { Match::No }
+        if is_span && begins() { Match::Sure } else { Match::No }
     }
 
     fn framing(&self) -> Framing {

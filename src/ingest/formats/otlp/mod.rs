@@ -14,6 +14,7 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
+use crate::ingest::record::Members;
 use crate::ingest::record::json::Reader;
 use crate::ingest::sink::Sink;
 use attributes::Attributes;
@@ -44,9 +45,12 @@ impl Format for Otlp {
     fn detect(&self, head: &Head<'_>) -> Match {
         let is_line = !head.is_whole && !head.text().trim_end().contains('\n');
         let (mut all, mut fit) = (0, 0);
-        for line in head.lines().filter(|line| line.starts_with('{')) {
+        for (line, members) in head.parsed().filter(|(line, _)| line.starts_with('{')) {
             all += 1;
-            fit += usize::from(is_export(line, is_line) || is_span(line));
+            fit += usize::from(match members {
+                Some(members) => is_export(members) || is_span(members),
+                None => is_line && begins_export(line),
+            });
         }
         if fit > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
     }
@@ -64,27 +68,32 @@ impl Format for Otlp {
     }
 }
 
-/// Whether an object has the key of an export; `may_break_off` where the front of the input may cut it.
-fn is_export(line: &str, may_break_off: bool) -> bool {
+/// Whether an object has the key of an export.
+fn is_export(members: &Members<'_>) -> bool {
+    members.iter().any(|(key, value)| EXPORTS.contains(&key) && value.starts_with('['))
+}
+
+/// The same of an object that the front of the input cuts off.
+fn begins_export(line: &str) -> bool {
     let mut found = false;
-    let mut reader = Reader::new(line);
-    let read = reader.object(|reader, key| {
+    let _ = Reader::new(line).object(|reader, key| {
         found |= EXPORTS.contains(&&*key) && matches!(reader.peek(), Some(b'['));
         reader.skip()
     });
-    found && (may_break_off || read.is_ok())
+    found
 }
 
-fn is_span(line: &str) -> bool {
-    Json::parse(line).is_ok_and(|json| is_bare_span(&json))
+/// Whether an object is a span without an export around it.
+fn is_span(members: &Members<'_>) -> bool {
+    let has_attributes = members.json("attributes").is_some_and(|value| value.starts_with(['{', '[']));
+    has_attributes && is_bare_span(&|key| members.names(key), &|| members.object("context").names("trace_id"))
 }
 
-/// A span without an export around it.
-fn is_bare_span(json: &Json<'_>) -> bool {
-    let has_attributes = matches!(json.get("attributes"), Some(Json::Object(..) | Json::List(_)));
-    let of_python = json.at(&["context", "trace_id"]).is_some() && json.get("start_time").is_some();
-    let of_protocol = json.get("startTimeUnixNano").is_some() && json.get("endTimeUnixNano").is_some();
-    has_attributes && json.get("name").is_some() && (of_python || of_protocol)
+/// The same of an object with attributes, by the names of its members and of those of its context.
+fn is_bare_span(has: &dyn Fn(&str) -> bool, has_context: &dyn Fn() -> bool) -> bool {
+    let of_python = || has("start_time") && has_context();
+    let of_protocol = || has("startTimeUnixNano") && has("endTimeUnixNano");
+    has("name") && (of_python() || of_protocol())
 }
 
 #[derive(Default)]
@@ -156,7 +165,9 @@ impl Units<'_, '_, '_, '_> {
             let records = ["logRecords", "log_records"];
             self.each_scope(resource, &["scopeLogs", "scope_logs"], &records, Units::log);
         }
-        if is_bare_span(json) {
+        let has_attributes = matches!(json.get("attributes"), Some(Json::Object(..) | Json::List(_)));
+        let has_context = || json.at(&["context", "trace_id"]).is_some();
+        if has_attributes && is_bare_span(&|key| json.get(key).is_some(), &has_context) {
             let resource = Attributes::of(json.at(&["resource", "attributes"]));
             self.span(json, &Surroundings { resource, ..Surroundings::default() });
         }

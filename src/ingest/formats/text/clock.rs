@@ -106,7 +106,10 @@ impl Clock {
 /// The time that a logger wrote near the front of a line, whether it has whole seconds, and where it ends.
 pub(in crate::ingest::formats) fn time_in_front(line: &str, zone: Zone) -> Option<(Time, bool, usize)> {
     let bytes = line.as_bytes();
-    let start = (0..bytes.len().min(PREFIX)).find(|&at| fits(&bytes[at..], DATE_AND_TIME))?;
+    // A date has its first sign behind four digits.
+    let front = &bytes[..bytes.len().min(PREFIX + 4)];
+    let starts = memchr::memchr2_iter(b'-', b'/', front).filter_map(|sign| sign.checked_sub(4));
+    let start = starts.into_iter().find(|&at| fits(&bytes[at..], DATE_AND_TIME))?;
     let mut end = start + DATE_AND_TIME.len();
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut is_whole = true;

@@ -110,7 +110,8 @@ impl LogDecoder {
     fn line(&mut self, sink: &mut Sink<'_>, text: &str, at: &Position<'_>) -> bool {
         let Some(line) = message::line(text) else {
             // It goes on with the message of the line before.
-            return !self.is_repeated && self.message(sink, text, text, at, None);
+            let moment = self.clock.read("", at, sink.zone());
+            return !self.is_repeated && self.message(sink, text, &Spot { raw: text, at, moment });
         };
         let message = line.message.trim();
         let kept = &message[..message.floor_char_boundary(LONGEST)];
@@ -121,28 +122,28 @@ impl LogDecoder {
         self.before = (line.style, kept.to_owned());
         self.is_answer = false;
         let time = line.members.words("timestamp");
+        let spot = Spot { raw: text, at, moment: self.clock.read(time.as_deref().unwrap_or(text), at, sink.zone()) };
         // What the proxy says when it gives up is one message of several lines.
         if message.contains("Exception occured") {
-            return self.message(sink, message, text, at, time.as_deref());
+            return self.message(sink, message, &spot);
         }
         let ids = (line.members.words("trace_id"), line.members.words("session_id"));
         self.requests.trace = ids.0.map(|id| id.into_owned());
         self.requests.session = ids.1.map(|id| id.into_owned());
         let mut is_kept = false;
         for part in message.lines() {
-            is_kept |= self.message(sink, part, text, at, time.as_deref());
+            is_kept |= self.message(sink, part, &spot);
         }
         is_kept
     }
 
-    fn message(&mut self, sink: &mut Sink<'_>, text: &str, raw: &str, at: &Position<'_>, time: Option<&str>) -> bool {
+    fn message(&mut self, sink: &mut Sink<'_>, text: &str, spot: &Spot<'_>) -> bool {
         let is_answer = self.is_answer;
         let Some(message) = read(text, is_answer) else {
             self.is_answer &= text.trim().is_empty();
             return false;
         };
         self.is_answer = message == Message::Answer;
-        let moment = self.clock.read(time.unwrap_or(raw), at, sink.zone());
-        self.requests.take(sink, message, &Spot { raw, at, moment })
+        self.requests.take(sink, message, spot)
     }
 }

@@ -1,0 +1,231 @@
+//! Which field a key seems to stand for whose name is not known: by the words of its name and the look of its value.
+
+use crate::ingest::record::SpanUnit;
+use crate::ingest::timestamp;
+use crate::model::Zone;
+use serde_json::Value;
+
+/// A field that a key seems to stand for, and the unit its name speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Guess {
+    pub(super) field: &'static str,
+    pub(super) unit: Option<SpanUnit>,
+}
+
+/// A count of attempts is no larger.
+const MOST_ATTEMPTS: i64 = 100;
+/// A word is no longer, in bytes.
+const LONGEST_WORD: usize = 40;
+
+/// The words of a key: what stands between points, underscores and changes of case.
+fn words(key: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for c in key.chars() {
+        let begins = c.is_uppercase() && before.is_lowercase();
+        if (begins || !c.is_alphanumeric()) && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words.last_mut().into_iter().for_each(|word| word.extend(c.to_lowercase()));
+        }
+        before = c;
+    }
+    words
+}
+
+/// The words of one key, and what may be asked of them.
+struct Words(Vec<String>);
+
+impl Words {
+    fn has(&self, list: &[&str]) -> bool {
+        self.0.iter().any(|word| list.contains(&word.as_str()))
+    }
+
+    /// The unit that the last word names.
+    fn unit(&self) -> Option<SpanUnit> {
+        match self.0.last()?.as_str() {
+            "ns" | "nanos" | "nanoseconds" => Some(SpanUnit::Ns),
+            "us" | "micros" | "microseconds" | "usec" => Some(SpanUnit::Us),
+            "ms" | "millis" | "milliseconds" | "msec" | "msecs" => Some(SpanUnit::Ms),
+            "s" | "sec" | "secs" | "second" | "seconds" => Some(SpanUnit::S),
+            "min" | "mins" | "minutes" => Some(SpanUnit::Min),
+            _ => None,
+        }
+    }
+}
+
+/// The field that `key`, a path in dots, seems to stand for where it says `value`.
+pub(super) fn guess(key: &str, value: &Value) -> Option<Guess> {
+    let words = Words(words(key));
+    let plain = |field| Some(Guess { field, unit: None });
+    match value {
+        _ if is_time(value) => plain(moment(&words)),
+        Value::Bool(_) => plain(truth(&words)?),
+        Value::Number(_) => number(&words, value),
+        Value::String(text) => match text.trim().parse::<f64>() {
+            Ok(x) => number(&words, &Value::from(x)),
+            Err(_) if is_span(text) => span(&words, None),
+            Err(_) => plain(name(&words, text.trim())?),
+        },
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn is_time(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.len() >= 10 && timestamp::from_text(text, Zone::UTC).is_some(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => timestamp::from_integer(whole).is_some(),
+            None => number.as_f64().and_then(timestamp::from_number).is_some(),
+        },
+        _ => false,
+    }
+}
+
+fn moment(words: &Words) -> &'static str {
+    const ENDS: [&str; 10] =
+        ["end", "ended", "finish", "finished", "done", "complete", "completed", "closed", "received", "responded"];
+    const STARTS: [&str; 8] = ["start", "started", "begin", "began", "begun", "sent", "requested", "issued"];
+    if words.has(&ENDS) {
+        "ended_at"
+    } else if words.has(&STARTS) {
+        "started_at"
+    } else {
+        "ts"
+    }
+}
+
+fn truth(words: &Words) -> Option<&'static str> {
+    if words.has(&["success", "successful", "succeeded", "ok", "passed"]) {
+        Some("success")
+    } else if words.has(&["fail", "failed", "failure", "error", "err"]) {
+        Some("failed")
+    } else {
+        words.has(&["stream", "streaming", "streamed"]).then_some("stream")
+    }
+}
+
+fn number(words: &Words, value: &Value) -> Option<Guess> {
+    let plain = |field| Some(Guess { field, unit: None });
+    let whole = value.as_i64().or_else(|| value.as_f64().filter(|x| x.fract() == 0.0).map(|x| x as i64));
+    let tries = words.has(&["attempt", "attempts", "try", "tries", "retry", "retries"]);
+    if tries && whole.is_some_and(|n| (0..=MOST_ATTEMPTS).contains(&n)) && !words.has(&["after", "in", "delay", "wait"])
+    {
+        let again = words.has(&["retry", "retries"]);
+        return plain(match (words.has(&["max", "limit", "cap", "most"]), again) {
+            (true, true) => "max_retries",
+            (true, false) => "max_attempts",
+            (false, true) => "retry_attempt",
+            (false, false) => "attempt",
+        });
+    }
+    let told = ["status", "code", "http", "rc", "resp", "response", "reply", "result", "answer", "sc"];
+    if words.has(&told) && whole.is_some_and(|n| (100..600).contains(&n)) {
+        return plain("status");
+    }
+    if words.has(&["token", "tokens", "tok", "toks"]) {
+        return if words.has(&["in", "input", "prompt"]) {
+            plain("input_tokens")
+        } else if words.has(&["out", "output", "completion", "generated"]) {
+            plain("output_tokens")
+        } else {
+            None
+        };
+    }
+    if words.has(&["usd", "dollars"]) {
+        return plain("cost_usd");
+    }
+    span(words, words.unit())
+}
+
+/// What a span of time may be.
+fn span(words: &Words, unit: Option<SpanUnit>) -> Option<Guess> {
+    let of = |field, bare| Some(Guess { field: if unit.is_some() { field } else { bare }, unit });
+    if words.has(&["retry"]) && words.has(&["after"]) {
+        of("retry_after_ms", "retry_after")
+    } else if words.has(&["wait", "waited", "sleep", "slept", "backoff", "delay", "pause"]) {
+        of("planned_wait_ms", "planned_wait_s")
+    } else if words.has(&["first"]) && words.has(&["token", "byte", "chunk"]) {
+        of("ttft_ms", "ttft_s")
+    } else if words.has(&["timeout", "deadline"]) {
+        of("timeout_ms", "timeout_s")
+    } else if words.has(&["took", "taken", "spent", "dur", "duration", "elapsed", "latency", "rtt", "wall", "runtime"])
+    {
+        of("duration_ms", "duration")
+    } else {
+        None
+    }
+}
+
+/// Whether a text is a span of time with its unit: `1.5s`, `80 ms`.
+fn is_span(text: &str) -> bool {
+    text.len() < LONGEST_WORD && crate::ingest::hint::go_duration(&text.replace(' ', "")).is_some()
+}
+
+fn name(words: &Words, text: &str) -> Option<&'static str> {
+    let is_word = !text.is_empty() && text.len() <= LONGEST_WORD && !text.contains(char::is_whitespace);
+    let is_id = !text.is_empty() && text.len() <= 3 * LONGEST_WORD && !text.contains(char::is_whitespace);
+    let names_id = words.has(&["id", "uuid", "guid", "uid", "ref", "key", "nr", "name"]);
+    let of = |list: &[&str]| words.has(list) && is_id && (names_id || text.bytes().any(|byte| byte.is_ascii_digit()));
+    if words.has(&["rid", "reqid"]) && is_id || of(&["req", "request", "requests"]) {
+        Some("request_id")
+    } else if words.has(&["model", "llm", "engine", "deployment"]) && is_id {
+        Some("model")
+    } else if of(&["call", "turn", "step", "op", "operation", "invocation", "logical"]) {
+        Some("call_id")
+    } else if of(&["run", "session", "job", "task", "batch", "workflow", "conversation", "pipeline", "trace"]) {
+        Some("run_id")
+    } else if words.has(&["provider", "vendor", "supplier"]) && is_word {
+        Some("provider")
+    } else if words.has(&["err", "error", "exc", "exception", "fault", "why", "cause", "reason", "problem", "failure"])
+    {
+        Some(if is_word { "error_type" } else { "error_message" })
+    } else if words.has(&["outcome", "status", "result", "state", "verdict"]) && is_word {
+        Some("outcome")
+    } else if words.has(&["host", "node", "pod", "machine", "worker"]) && is_word {
+        Some("host")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_and_values_together_tell() {
+        for (key, value, field) in [
+            ("when", json!("2026-01-05T10:00:00Z"), Some("ts")),
+            ("meta.doneAt", json!(1_767_607_200_123_i64), Some("ended_at")),
+            ("reply_code", json!(529), Some("status")),
+            ("reply_code", json!(7), None),
+            ("upstream.request", json!("req_1"), Some("request_id")),
+            ("try_nr", json!(2), Some("attempt")),
+            ("retriesDone", json!(2), Some("retry_attempt")),
+            ("vendor", json!("house"), Some("provider")),
+            ("llm", json!("m-7"), Some("model")),
+            ("jobId", json!("n-12"), Some("run_id")),
+            ("why", json!("pool is drained"), Some("error_message")),
+            ("why", json!("pool_drained"), Some("error_type")),
+            ("wasSuccessful", json!(true), Some("success")),
+            ("call_failed", json!(true), Some("failed")),
+            ("tokensIn", json!(12), Some("input_tokens")),
+            ("note", json!("hello there"), None),
+            ("count", json!(3), None),
+        ] {
+            assert_eq!(guess(key, &value).map(|guess| guess.field), field, "{key}");
+        }
+    }
+
+    #[test]
+    fn units_are_read_from_names() {
+        let of = |key: &str, value: Value| guess(key, &value).map(|guess| (guess.field, guess.unit));
+        assert_eq!(of("spent_secs", json!(1.5)), Some(("duration_ms", Some(SpanUnit::S))));
+        assert_eq!(of("spent", json!("1.5s")), Some(("duration", None)));
+        assert_eq!(of("pauseMillis", json!(20)), Some(("planned_wait_ms", Some(SpanUnit::Ms))));
+        assert_eq!(of("first_chunk_us", json!(20)), Some(("ttft_ms", Some(SpanUnit::Us))));
+    }
+}

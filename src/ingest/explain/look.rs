@@ -1,0 +1,241 @@
+//! The front of an input, read as often as wanted: as it stands, with a record changed, or by other words.
+
+use crate::ingest::account::{Account, Reading};
+use crate::ingest::block::Block;
+use crate::ingest::dialect::Dialect;
+use crate::ingest::format::Decoder;
+use crate::ingest::formats::native::NativeDecoder;
+use crate::ingest::head::whole_lines;
+use crate::ingest::open::{Habits, Plan};
+use crate::ingest::position::{Given, Spot};
+use crate::ingest::record::json::Reader;
+use crate::ingest::record::{Place, Record, Taken, native_line, sent_of};
+use crate::ingest::sink::{Sink, To};
+use crate::ingest::unwrap::Unwrapper;
+use serde_json::Value;
+
+/// Lines behind the last record that is looked at which may belong to it.
+const BEHIND: usize = 40;
+/// Fields that tell records apart, and nothing of them.
+const APART: [&str; 2] = ["record_hash", "converted_from"];
+
+/// A record, as a decoder gave it.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) line: u32,
+    /// Which of the records of that line, from 0.
+    nth: usize,
+    raw: String,
+    /// Its fields in native spelling, with what they say.
+    pub(super) members: Vec<(String, String)>,
+    /// Why it is no attempt.
+    pub(super) reason: Option<String>,
+}
+
+impl Seen {
+    pub(super) fn is_attempt(&self) -> bool {
+        self.reason.is_none()
+    }
+
+    /// Whether a field of this name says something.
+    pub(super) fn says(&self, name: &str) -> bool {
+        self.members.iter().any(|(known, _)| known == name)
+    }
+
+    /// The fields that say something else in `other`.
+    pub(super) fn differences<'s>(&'s self, other: &'s Seen) -> impl Iterator<Item = String> + 's {
+        let lacks = |members: &[(String, String)], member: &(String, String)| !members.contains(member);
+        let here = self.members.iter().filter(move |member| lacks(&other.members, member));
+        let there = other.members.iter().filter(move |member| lacks(&self.members, member));
+        here.chain(there).map(|(name, _)| name.clone())
+    }
+}
+
+/// The front of an input, unwrapped.
+pub(super) struct Front<'f> {
+    pub(super) bytes: Vec<u8>,
+    spots: Vec<Spot>,
+    given: Vec<Given>,
+    plan: &'f Plan,
+    stream: &'f str,
+    pub(super) habits: Habits<'f>,
+    pub(super) seen: Vec<Seen>,
+    /// Lines that were read.
+    pub(super) lines: u64,
+}
+
+impl<'f> Front<'f> {
+    /// Of the input that begins with `front`.
+    pub(super) fn new(front: &[u8], plan: &'f Plan, stream: &'f str, habits: Habits<'f>) -> Front<'f> {
+        let mut unwrapper = Unwrapper::new(&plan.wrapping, stream, habits.zone);
+        unwrapper.take(whole_lines(front), 1);
+        unwrapper.finish();
+        let lines = unwrapper.give();
+        let (bytes, spots, given) = (lines.bytes, lines.spots, lines.given);
+        let mut front = Front { bytes, spots, given, plan, stream, habits, seen: Vec::new(), lines: 0 };
+        (front.seen, front.lines) = front.read(&front.bytes, &front.spots, &mut *plan.decoder(), habits.dialect);
+        front
+    }
+
+    pub(super) fn attempts(&self) -> u64 {
+        self.seen.iter().filter(|seen| seen.is_attempt()).count() as u64
+    }
+
+    /// How many there would be by other words.
+    pub(super) fn attempts_by(&self, dialect: &Dialect) -> u64 {
+        let plan = Plan::of(&self.bytes, &Habits { dialect, ..self.habits });
+        let seen = self.read(&self.bytes, &self.spots, &mut *plan.decoder(), dialect).0;
+        seen.iter().filter(|seen| seen.is_attempt()).count() as u64
+    }
+
+    /// The same without what stands behind the records of these numbers.
+    pub(super) fn up_to(&self, records: &[usize]) -> Front<'f> {
+        let last = records.last().and_then(|nth| self.seen.get(*nth)).map_or(0, |seen| seen.line);
+        let nth = self.spots.iter().rposition(|spot| spot.line <= last).map_or(0, |nth| nth + 1);
+        let lines = nth.saturating_add(BEHIND).min(self.spots.len());
+        let end =
+            memchr::memchr_iter(b'\n', &self.bytes).nth(lines.saturating_sub(1)).map_or(self.bytes.len(), |at| at + 1);
+        Front {
+            bytes: self.bytes[..end].to_vec(),
+            spots: self.spots[..lines].to_vec(),
+            given: self.given.clone(),
+            plan: self.plan,
+            stream: self.stream,
+            habits: self.habits,
+            seen: self.seen.clone(),
+            lines: self.lines,
+        }
+    }
+
+    /// The object a record was read from: its line, or what a text format made of that.
+    pub(super) fn object_of(&self, seen: &Seen) -> Option<Value> {
+        let object = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
+        self.line_of(seen).and_then(|(text, _)| object(&text)).or_else(|| object(&seen.raw))
+    }
+
+    /// The one line that a record stands on, and its number among those of the front.
+    fn line_of(&self, seen: &Seen) -> Option<(String, usize)> {
+        let mut of_record = self.spots.iter().enumerate().filter(|(_, spot)| spot.line == seen.line);
+        let (first, _) = of_record.next()?;
+        // Several records of one line of the input stand on lines of their own.
+        let nth = if of_record.next().is_none() { first } else { first + seen.nth };
+        let line = self.bytes.split(|byte| *byte == b'\n').nth(nth)?;
+        Some((String::from_utf8_lossy(line).into_owned(), nth))
+    }
+
+    /// The record as it would be read if its object were another; `None` where there would be none.
+    pub(super) fn again(&self, seen: &Seen, object: &Value) -> Option<Seen> {
+        let text = object.to_string();
+        match self.line_of(seen) {
+            Some((line, nth)) if line.trim_start().starts_with('{') => {
+                let lines: Vec<&[u8]> = self.bytes.split(|byte| *byte == b'\n').collect();
+                let lines: Vec<&[u8]> = lines
+                    .iter()
+                    .enumerate()
+                    .map(|(at, line)| if at == nth { text.as_bytes() } else { *line })
+                    .collect();
+                let bytes = lines.join(&b'\n');
+                let seen_now = self.read(&bytes, &self.spots, &mut *self.plan.decoder(), self.habits.dialect).0;
+                self.same(seen, seen_now)
+            }
+            _ => self.alone(seen, &text, self.habits.dialect),
+        }
+    }
+
+    /// The record as it would be read by other words.
+    pub(super) fn by(&self, dialect: &Dialect, seen: &Seen) -> Option<Seen> {
+        match self.line_of(seen) {
+            Some((line, _)) if line.trim_start().starts_with('{') => {
+                let seen_now = self.read(&self.bytes, &self.spots, &mut *self.plan.decoder(), dialect).0;
+                self.same(seen, seen_now)
+            }
+            _ => self.alone(seen, &seen.raw, dialect),
+        }
+    }
+
+    fn same(&self, seen: &Seen, all: Vec<Seen>) -> Option<Seen> {
+        all.into_iter().find(|now| now.line == seen.line && now.nth == seen.nth)
+    }
+
+    /// The record that a text format wrote as `text`, a line of JSON.
+    fn alone(&self, seen: &Seen, text: &str, dialect: &Dialect) -> Option<Seen> {
+        let spot = self.spots.iter().find(|spot| spot.line == seen.line).copied()?;
+        let line = format!("{text}\n");
+        self.read(line.as_bytes(), &[spot], &mut NativeDecoder::default(), dialect).0.into_iter().next()
+    }
+
+    fn read(&self, bytes: &[u8], spots: &[Spot], decoder: &mut dyn Decoder, dialect: &Dialect) -> (Vec<Seen>, u64) {
+        let reading = Reading {
+            file: 0,
+            stream: self.stream,
+            zone: self.habits.zone,
+            filter: None,
+            dialect,
+            keep_rejects: false,
+            keep_ids: false,
+            conventions: self.plan.conventions,
+        };
+        let mut all: Vec<Seen> = Vec::new();
+        let mut account = Account::default();
+        let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| {
+            let nth = all.iter().filter(|known| known.line == place.line).count();
+            let (taken, reason) = match sent_of(record, raw, place) {
+                Ok(_) => (Taken::Attempt, None),
+                Err(taken) => {
+                    let reason = why(&taken, record);
+                    (taken, Some(reason))
+                }
+            };
+            let members = members(&native_line(record, raw, place));
+            all.push(Seen { line: place.line, nth, raw: raw.to_owned(), members, reason });
+            taken
+        };
+        let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };
+        decoder.decode(&Block::unwrapped(bytes, spots, &self.given), &mut sink);
+        decoder.finish(&mut sink);
+        (all, account.ledger.lines)
+    }
+}
+
+/// Why a record is no attempt.
+fn why(taken: &Taken, record: &Record<'_>) -> String {
+    match taken {
+        Taken::Unusable(reason) => reason.clone(),
+        Taken::Unclear(unclear) => unclear.reason.clone(),
+        _ if !record.tells_an_outcome() => {
+            "nothing that is understood says how it went, such as `status`, `error_type` or `outcome`".to_owned()
+        }
+        _ => "nothing that is understood says when it was, such as `ts`".to_owned(),
+    }
+}
+
+/// The members of a native line and of the objects in it, in their order.
+fn members(line: &str) -> Vec<(String, String)> {
+    let mut members = Vec::new();
+    // What the program wrote itself is JSON.
+    let _ = read_members(&mut Reader::new(line), "", &mut members);
+    members.retain(|(name, _)| !APART.contains(&name.as_str()));
+    members
+}
+
+fn read_members(
+    reader: &mut Reader<'_>,
+    path: &str,
+    members: &mut Vec<(String, String)>,
+) -> Result<(), crate::ingest::record::json::Fault> {
+    reader.object(|reader, key| {
+        let name = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+        match reader.peek() {
+            Some(b'{') => read_members(reader, &name, members),
+            Some(b't' | b'f') => {
+                let truth = matches!(reader.peek(), Some(b't')).to_string();
+                members.push((name, truth));
+                reader.skip()
+            }
+            _ => {
+                members.extend(reader.scalar()?.into_text().map(|text| (name, text.into_owned())));
+                Ok(())
+            }
+        }
+    })
+}

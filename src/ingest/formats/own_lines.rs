@@ -1,0 +1,63 @@
+//! Lines of text that the user's own patterns describe.
+
+use super::json_lines::JsonLines;
+use crate::ingest::block::Block;
+use crate::ingest::format::{Decoder, Format, Match};
+use crate::ingest::head::Head;
+use crate::ingest::sink::Sink;
+
+/// Lines whose patterns stand in the configuration.
+pub(in crate::ingest) struct OwnLines;
+
+/// Where at least one line in so many fits a pattern, no other format is looked for.
+const ENOUGH: usize = 10;
+
+impl Format for OwnLines {
+    fn name(&self) -> &'static str {
+        "own-lines"
+    }
+
+    fn description(&self) -> &'static str {
+        "Lines of text that patterns of your own describe: [[lines]] of retrylens.toml."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "lines that match a pattern of [[lines]]"
+    }
+
+    fn detect(&self, head: &Head<'_>) -> Match {
+        let patterns = &head.dialect.lines;
+        if patterns.is_empty() {
+            return Match::No;
+        }
+        let fit = head.lines().filter(|line| patterns.iter().any(|pattern| pattern.fits(line))).count();
+        let of = head.lines().count();
+        if fit > 0 && fit * ENOUGH >= of { Match::Sure } else { Match::weak(fit, of) }
+    }
+
+    fn gives_native(&self) -> bool {
+        true
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(OwnLinesDecoder::default())
+    }
+}
+
+#[derive(Default)]
+struct OwnLinesDecoder {
+    lines: JsonLines,
+}
+
+impl Decoder for OwnLinesDecoder {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        let patterns = &sink.dialect().lines;
+        block.each_line(sink, |sink, line, at| {
+            let Some(pattern) = patterns.iter().find(|pattern| pattern.fits(line)) else { return sink.noise() };
+            self.lines.begin(at);
+            pattern.take(line, |key, value| self.lines.member(key, value));
+            self.lines.end();
+        });
+        self.lines.decode(sink);
+    }
+}

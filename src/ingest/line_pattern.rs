@@ -1,0 +1,99 @@
+//! Lines of text in a shape of a program's own: a regular expression, whose named groups are the keys of a record.
+
+use super::record::{Mapping, is_field};
+use regex::Regex;
+
+/// What lines of one kind look like.
+#[derive(Clone, Debug)]
+pub struct LinePattern {
+    regex: Regex,
+    /// The named groups, and the number of each.
+    groups: Vec<(usize, String)>,
+}
+
+/// Why an expression cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternFault {
+    /// It is no regular expression: what is wrong, and at which character of it, from 1, where that is known.
+    Syntax(String, Option<usize>),
+    /// It names no group.
+    Nameless,
+    /// A group of this name is no field, and no key that is mapped to one.
+    NoField(String),
+}
+
+impl LinePattern {
+    /// The lines that match `text`. Each group is named after a field, in any of its spellings, or after a key of `own`.
+    ///
+    /// # Errors
+    /// Where `text` cannot be used.
+    pub fn new(text: &str, own: &Mapping) -> Result<LinePattern, PatternFault> {
+        let regex = Regex::new(text).map_err(|error| fault(&error.to_string()))?;
+        let named = regex.capture_names().enumerate();
+        let groups: Vec<(usize, String)> = named.filter_map(|(nth, name)| Some((nth, name?.to_owned()))).collect();
+        if groups.is_empty() {
+            return Err(PatternFault::Nameless);
+        }
+        match groups.iter().find(|(_, name)| !is_field(name, own)) {
+            Some((_, name)) => Err(PatternFault::NoField(name.clone())),
+            None => Ok(LinePattern { regex, groups }),
+        }
+    }
+
+    /// The expression, as it was given.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.regex.as_str()
+    }
+
+    /// Whether a line is of this kind.
+    pub(crate) fn fits(&self, line: &str) -> bool {
+        self.regex.is_match(line)
+    }
+
+    /// Hands on the keys and values of a line of this kind; whether it is one.
+    pub(crate) fn take(&self, line: &str, mut each: impl FnMut(&str, &str)) -> bool {
+        let Some(found) = self.regex.captures(line) else { return false };
+        for (nth, name) in &self.groups {
+            if let Some(value) = found.get(*nth) {
+                each(name, value.as_str());
+            }
+        }
+        true
+    }
+}
+
+/// The last line of the parser's words, and where its mark stands below the expression.
+fn fault(words: &str) -> PatternFault {
+    let last = words.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    let mark = words.lines().find(|line| line.trim_start().starts_with('^') && line.trim().bytes().all(|b| b == b'^'));
+    // The expression and the mark are indented by four.
+    let place = mark.and_then(|line| line.find('^')).and_then(|at| at.checked_sub(3));
+    PatternFault::Syntax(last.to_owned(), place)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn groups_are_keys() {
+        let own = Mapping::new([("rc", "status")]).unwrap();
+        let pattern = LinePattern::new(r"^(?<ts>\S+) (?:model=(?<model>\S+) )?rc=(?<rc>\d+) (\w+)", &own).unwrap();
+        let mut found = Vec::new();
+        assert!(pattern.take("2026-01-05T10:00:00Z rc=529 done", |key, value| found.push(format!("{key}={value}"))));
+        assert_eq!(found, ["ts=2026-01-05T10:00:00Z", "rc=529"]);
+        assert!(!pattern.fits("else"));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told() {
+        let of = |text: &str| LinePattern::new(text, &Mapping::NONE).unwrap_err();
+        assert_eq!(of(r"(?<ts>\S+"), PatternFault::Syntax("unclosed group".to_owned(), Some(1)));
+        assert_eq!(of(r"(?<ts>\S+) [z-a]").clone(), of(r"(?<ts>\S+) [z-a]"));
+        assert!(matches!(of(r"(?<ts>\S+) [z-a]"), PatternFault::Syntax(_, Some(13))), "{:?}", of(r"(?<ts>\S+) [z-a]"));
+        assert_eq!(of(r"(\S+)"), PatternFault::Nameless);
+        assert_eq!(of(r"(?<rc>\d+)"), PatternFault::NoField("rc".to_owned()));
+    }
+}

@@ -1,0 +1,243 @@
+//! How a value under a key of a logger's own becomes a value of its field: other words, times of an own spelling, other
+//! units.
+
+use super::fields::Field;
+use super::scalar::Scalar;
+use crate::ingest::hint;
+use crate::model::{Time, Zone};
+use chrono::format::{Item, StrftimeItems};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What is done to the value of an own key. Without any of it, the value is read as one of the field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversion {
+    /// Words of the logger, and what the field would say for them; `*` for all others.
+    pub values: BTreeMap<String, String>,
+    /// How its times are spelled, in the letters of strftime.
+    pub format: Option<String>,
+    /// The zone of times that name none.
+    pub zone: Option<Zone>,
+    /// What its spans of time are counted in.
+    pub unit: Option<SpanUnit>,
+}
+
+/// What a span of time is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+    /// Minutes.
+    Min,
+}
+
+impl SpanUnit {
+    /// Every unit, by its name.
+    pub const NAMED: [(&'static str, SpanUnit); 5] =
+        [("ns", SpanUnit::Ns), ("us", SpanUnit::Us), ("ms", SpanUnit::Ms), ("s", SpanUnit::S), ("min", SpanUnit::Min)];
+
+    /// As files spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, unit)| *unit == self).map_or("", |(name, _)| name)
+    }
+
+    fn ms(self) -> f64 {
+        match self {
+            SpanUnit::Ns => 1e-6,
+            SpanUnit::Us => 1e-3,
+            SpanUnit::Ms => 1.0,
+            SpanUnit::S => 1e3,
+            SpanUnit::Min => 60e3,
+        }
+    }
+}
+
+/// What other words stand for where none is listed.
+const OTHERS: &str = "*";
+
+impl Conversion {
+    /// Whether values are read as they stand.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Conversion::default()
+    }
+
+    /// Why it cannot be one of values of `field`: which key of it, and what is wrong.
+    pub(super) fn misfit(&self, field: Field, name: &str) -> Option<(&'static str, String)> {
+        if is_structure(field) && !self.is_none() {
+            return Some((
+                "field",
+                format!("`{name}` is read with all that is in it: nothing can be made of its value"),
+            ));
+        }
+        if self.unit.is_some() && in_ms(field).is_none() {
+            let what = format!("`{name}` is no span of time: `unit` is for duration_ms, ttft_ms, retry_after_ms, ")
+                + "planned_wait_ms, timeout_ms and max_chunk_gap_ms";
+            return Some(("unit", what));
+        }
+        if !is_moment(field) {
+            let key = if self.format.is_some() { "format" } else { "zone" };
+            let is_given = self.format.is_some() || self.zone.is_some();
+            return is_given.then(|| (key, format!("`{name}` is no time: `{key}` is for ts, started_at and ended_at")));
+        }
+        match &self.format {
+            Some(format) => Some(("format", fault_of(format)?)),
+            None => self.zone.map(|_| ("zone", "`zone` needs a `format` beside it".to_owned())),
+        }
+    }
+
+    /// The field, and what it says where the key says `value`. What is none of its own spellings stays as it is.
+    pub(super) fn apply<'a>(&self, field: Field, value: Scalar<'a>) -> (Field, Scalar<'a>) {
+        let value = self.word(value);
+        if let (Some(unit), Some(field)) = (self.unit, in_ms(field)) {
+            let spelled = match &value {
+                Scalar::Text(text) => hint::go_duration(&text.replace(' ', "")).map(|us| us as f64 / 1e3),
+                _ => None,
+            };
+            let ms = spelled.or_else(|| Some(value.number()? * unit.ms()));
+            return (field, ms.map_or(value, Scalar::Float));
+        }
+        match (&self.format, &value) {
+            (Some(format), Scalar::Text(text)) => {
+                let time = moment(text.trim(), format, self.zone);
+                (field, time.map_or(value, |time| Scalar::Text(Cow::Owned(time))))
+            }
+            _ => (field, value),
+        }
+    }
+
+    fn word<'a>(&self, value: Scalar<'a>) -> Scalar<'a> {
+        if self.values.is_empty() {
+            return value;
+        }
+        let word = match &value {
+            Scalar::Bool(truth) => Some(Cow::Owned(truth.to_string())),
+            Scalar::Null => None,
+            other => other.clone().into_text(),
+        };
+        let known = word.and_then(|word| self.values.get(word.trim()).or_else(|| self.values.get(OTHERS)));
+        known.map_or(value, |known| Scalar::Text(Cow::Owned(known.clone())))
+    }
+}
+
+/// A time of this format in RFC 3339; without an offset where none is known.
+fn moment(text: &str, format: &str, zone: Option<Zone>) -> Option<String> {
+    if let Ok(time) = DateTime::parse_from_str(text, format) {
+        return Some(Time(time.timestamp_micros()).to_string());
+    }
+    let local = NaiveDateTime::parse_from_str(text, format).ok()?;
+    match zone {
+        Some(zone) => Some(zone.local_to_utc(local)?.to_string()),
+        None => Some(local.format("%Y-%m-%dT%H:%M:%S%.f").to_string()),
+    }
+}
+
+/// Why times of this format could not be read.
+fn fault_of(format: &str) -> Option<String> {
+    if StrftimeItems::new(format).any(|item| matches!(item, Item::Error)) {
+        return Some(format!("`{format}` is no format of strftime, such as %d.%m.%Y %H:%M:%S%.f"));
+    }
+    let sample = NaiveDate::from_ymd_opt(2026, 11, 29)?.and_time(NaiveTime::from_hms_opt(18, 3, 48)?);
+    let spelled = sample.and_utc().fixed_offset().format(format).to_string();
+    let told = moment(&spelled, format, Some(Zone::UTC));
+    let is_told = told.is_some_and(|time| time.starts_with("2026-11-29T18:03"));
+    (!is_told)
+        .then(|| format!("`{format}` does not tell a date and a time of day: a time spelled so cannot be read back"))
+}
+
+fn is_moment(field: Field) -> bool {
+    matches!(field, Field::Ts | Field::StartedAt | Field::EndedAt)
+}
+
+fn is_structure(field: Field) -> bool {
+    matches!(field, Field::Headers | Field::RequestHeaders | Field::Error | Field::Body | Field::Usage | Field::Client)
+}
+
+/// The field that says the same in ms, of a span of time.
+fn in_ms(field: Field) -> Option<Field> {
+    Some(match field {
+        Field::DurationMs | Field::DurationS | Field::DurationUs | Field::DurationNs | Field::DurationBare => {
+            Field::DurationMs
+        }
+        Field::TtftMs | Field::TtftS => Field::TtftMs,
+        Field::RetryAfter | Field::RetryAfterMs => Field::RetryAfterMs,
+        Field::PlannedMs | Field::PlannedS => Field::PlannedMs,
+        Field::TimeoutMs | Field::TimeoutS => Field::TimeoutMs,
+        Field::ChunkGapMs | Field::ChunkGapS => Field::ChunkGapMs,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn text(text: &str) -> Scalar<'_> {
+        Scalar::Text(Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn words_stand_for_others() {
+        let values = [("DEFAULT", "ok"), ("true", "error"), ("7", "429"), ("*", "?")];
+        let values = values.map(|(from, to)| (from.to_owned(), to.to_owned())).into_iter().collect();
+        let conversion = Conversion { values, ..Conversion::default() };
+        for (value, becomes) in
+            [(text(" DEFAULT"), "ok"), (Scalar::Bool(true), "error"), (Scalar::Int(7), "429"), (text("WARN"), "?")]
+        {
+            assert_eq!(conversion.apply(Field::Outcome, value), (Field::Outcome, text(becomes)));
+        }
+        assert_eq!(conversion.apply(Field::Outcome, Scalar::Null).1, Scalar::Null);
+    }
+
+    #[test]
+    fn units_count_unless_the_value_has_its_own() {
+        let conversion = Conversion { unit: Some(SpanUnit::S), ..Conversion::default() };
+        for (value, ms) in
+            [(text("1.5"), 1500.0), (Scalar::Int(2), 2000.0), (text("80 ms"), 80.0), (text("1m2s"), 62e3)]
+        {
+            assert_eq!(conversion.apply(Field::DurationBare, value), (Field::DurationMs, Scalar::Float(ms)));
+        }
+        // It is told as a value that means nothing.
+        assert_eq!(conversion.apply(Field::TtftS, text("soon")), (Field::TtftMs, text("soon")));
+    }
+
+    #[test]
+    fn times_are_read_in_their_format_and_zone() {
+        let of = |format: &str, zone: Option<&str>, value: &str| {
+            let zone = zone.map(|zone| zone.parse().unwrap());
+            let conversion = Conversion { format: Some(format.to_owned()), zone, ..Conversion::default() };
+            conversion.apply(Field::EndedAt, text(value)).1.into_text().unwrap().into_owned()
+        };
+        assert_eq!(
+            of("%d.%m.%Y %H:%M:%S%.f", Some("Europe/Berlin"), "05.01.2026 11:00:00.5"),
+            "2026-01-05T10:00:00.500Z"
+        );
+        assert_eq!(of("%d.%m.%Y %H:%M:%S", None, "05.01.2026 11:00:00"), "2026-01-05T11:00:00");
+        assert_eq!(of("%d/%m/%y %H:%M:%S %z", None, "05/01/26 11:00:00 +0200"), "2026-01-05T09:00:00Z");
+        assert_eq!(of("%d/%m/%y %H:%M:%S", None, "yesterday"), "yesterday");
+    }
+
+    #[test]
+    fn what_fits_no_field_is_told() {
+        let with = |format: Option<&str>, unit, field, name| {
+            let conversion = Conversion { format: format.map(str::to_owned), unit, ..Conversion::default() };
+            conversion.misfit(field, name).map(|(key, _)| key)
+        };
+        assert_eq!(with(None, Some(SpanUnit::S), Field::Status, "status"), Some("unit"));
+        assert_eq!(with(Some("%Y"), None, Field::Status, "status"), Some("format"));
+        assert_eq!(with(Some("%H:%M:%S"), None, Field::Ts, "ts"), Some("format"));
+        assert_eq!(with(Some("%Q%"), None, Field::Ts, "ts"), Some("format"));
+        assert_eq!(with(Some("%d.%m.%Y %H:%M"), None, Field::Ts, "ts"), None);
+        assert_eq!(with(None, Some(SpanUnit::Us), Field::PlannedS, "planned_wait_s"), None);
+        assert_eq!(with(None, Some(SpanUnit::Us), Field::Headers, "headers"), Some("field"));
+    }
+}

@@ -1,0 +1,85 @@
+//! How the first records of an input were understood: each field with the keys it came from, and what was ignored.
+
+use super::layout::Text;
+use super::page::Page;
+use super::{TextOptions, style};
+use crate::config::fields_table;
+use crate::ingest::{Explained, ExplainedField, ExplainedRecord};
+use crate::model::units::counted;
+use crate::untrusted::cut;
+use std::io::{self, Write};
+
+/// Columns of the names of fields.
+const HANG: usize = 22;
+/// Characters of a value.
+const VALUE: usize = 60;
+/// Ignored keys of a record.
+const IGNORED: usize = 24;
+/// Lines of them.
+const IGNORED_LINES: usize = 8;
+/// Lines of one field.
+const FIELD_LINES: usize = 3;
+
+/// Writes what was made of an input.
+///
+/// # Errors
+///
+/// What writing to `out` fails with.
+pub fn explain_input(explained: &Explained, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::over(None, *options, out);
+    let page = &mut page;
+    let envelope = explained.envelope.as_ref().map_or(String::new(), |envelope| format!("{envelope}; "));
+    let how = format!(": {}; {envelope}{}: {}", explained.packing, explained.format, explained.told_by);
+    page.paragraph(&Text::styled(style::BOLD, &explained.path).then(how))?;
+    let (lines, attempts) = (counted(explained.lines, "line"), counted(explained.attempts, "attempt"));
+    page.paragraph(&Text::plain(format!("{lines} at its front looked at: {attempts}")))?;
+    explained.notes.iter().try_for_each(|note| page.paragraph(&Text::styled(style::YELLOW, note)))?;
+    explained.records.iter().try_for_each(|one| record(one, page))?;
+    suggestions(explained, page)
+}
+
+fn record(record: &ExplainedRecord, page: &mut Page<'_>) -> io::Result<()> {
+    let what = if record.is_attempt { "an attempt" } else { "no attempt" };
+    page.heading(&format!("LINE {}", record.line), what)?;
+    if let Some(reason) = &record.reason {
+        page.hanging(Text::new(), 0, &Text::styled(style::YELLOW, reason))?;
+    }
+    record.fields.iter().try_for_each(|one| field(one, page))?;
+    if !record.told_by.is_empty() {
+        let label = Text::styled(style::FAINT, "told by");
+        page.hanging_at_most(label, HANG, &Text::plain(record.told_by.join(", ")), FIELD_LINES)?;
+    }
+    if record.ignored.is_empty() {
+        return Ok(());
+    }
+    let shown = record.ignored.iter().take(IGNORED).map(|(key, value)| format!("{key} = {}", cut(value, VALUE)));
+    let mut shown: Vec<String> = shown.collect();
+    if record.ignored.len() > IGNORED {
+        shown.push(format!("and {} more", record.ignored.len() - IGNORED));
+    }
+    let label = Text::styled(style::FAINT, "ignored");
+    page.hanging_at_most(label, HANG, &Text::styled(style::FAINT, shown.join("; ")), IGNORED_LINES)
+}
+
+fn field(field: &ExplainedField, page: &mut Page<'_>) -> io::Result<()> {
+    let mut text = Text::plain(cut(&field.value, VALUE));
+    if !(field.keys.is_empty() || field.keys.iter().all(|key| *key == field.field)) {
+        text = text.and(style::FAINT, format!("  from {}", field.keys.join(", ")));
+    }
+    page.hanging_at_most(Text::plain(&field.field), HANG, &text, FIELD_LINES)
+}
+
+fn suggestions(explained: &Explained, page: &mut Page<'_>) -> io::Result<()> {
+    if explained.suggestions.is_empty() {
+        return Ok(());
+    }
+    page.heading("KEYS THAT LOOK LIKE FIELDS", "for retrylens.toml")?;
+    let pairs = explained.suggestions.iter().map(|one| (one.key.as_str(), one.field, one.unit));
+    fields_table(pairs).lines().try_for_each(|line| page.whole(line))?;
+    let (lines, attempts) = (explained.lines, explained.attempts_with_suggestions);
+    page.paragraph(&Text::plain(format!(
+        "With these, {} are read from {}.",
+        counted(attempts, "attempt"),
+        counted(lines, "line")
+    )))
+}
