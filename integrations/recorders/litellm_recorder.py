@@ -20,6 +20,12 @@ class Recorder(CustomLogger):
     def __init__(self, path):
         super().__init__()
         self.path = path
+        self.sent = {}
+
+    def log_pre_api_call(self, model, messages, kwargs):
+        # A loop of LiteLLM that gives one record for all of its attempts still begins each of them here.
+        trace = kwargs.get("litellm_trace_id")
+        self.sent[trace] = self.sent.get(trace, 0) + 1
 
     def log_success_event(self, kwargs, response_obj, start_time, end_time):
         self.write(kwargs, start_time, end_time, status=200)
@@ -41,5 +47,8 @@ class Recorder(CustomLogger):
         record = {"ts": start.astimezone().isoformat(), "duration_ms": (end - start).total_seconds() * 1e3,
                   "model": kwargs.get("model"), "provider": kwargs.get("custom_llm_provider"),
                   "call_id": kwargs.get("litellm_trace_id"), "layer": "litellm", **more}
+        sent = self.sent.pop(kwargs.get("litellm_trace_id"), 1)
+        if sent > 1:
+            record["http.request.resend_count"] = sent - 1
         with LOCK, open(self.path, "a") as log:
             log.write(json.dumps({key: value for key, value in record.items() if value is not None}) + "\n")

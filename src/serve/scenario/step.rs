@@ -97,7 +97,9 @@ fn repeated(text: &str) -> Result<(&str, Option<u32>), String> {
         return Ok((text, None));
     }
     let count = times.parse().ok().filter(|count| (1..=MOST_TIMES).contains(count));
-    count.map(|count| (name.trim(), Some(count))).ok_or_else(|| format!("`{text}`: a step is played 1 to {MOST_TIMES} times"))
+    count
+        .map(|count| (name.trim(), Some(count)))
+        .ok_or_else(|| format!("`{text}`: a step is played 1 to {MOST_TIMES} times"))
 }
 
 fn unknown(name: &str) -> String {
