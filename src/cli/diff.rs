@@ -76,7 +76,6 @@ fn filter(reading: &ReadingArgs) -> Option<String> {
 fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool), CliError> {
     let input = InputArgs { inputs: vec![name.to_owned()], reading };
     let options = config::options(config, config::select(config, &[], &[])?, &input)?;
-    inputs::start(&input)?;
     let ingested = inputs::open(&input, false, |reading| reading.dialect = config.dialect())
         .and_then(|reading| reading.read(ingest::read))
         .map_err(|error| match error {

@@ -12,6 +12,8 @@ pub struct Tally {
     pub calls: [u64; 3],
     /// Attempts, each once.
     pub sends: u64,
+    /// The same with those that only counters tell of.
+    pub implied: u64,
     /// Further deliveries of attempts.
     pub duplicates: u64,
     /// Time between attempts of a call, µs.
@@ -104,6 +106,7 @@ impl Tally {
     pub fn absorb(&mut self, call: &Call<'_>) {
         self.calls[call.outcome as usize] += 1;
         self.sends += call.len() as u64;
+        self.implied += call.attempts_implied();
         self.duplicates += u64::from(call.duplicates);
         for wait in (1..call.len()).filter_map(|position| call.wait_before(position)) {
             self.waited_us += wait.us;
@@ -154,6 +157,7 @@ impl Tally {
     pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef, alike: &mut Alike) {
         self.calls[Outcome::Ok as usize] += 1;
         self.sends += 1;
+        self.implied += 1;
         note(&mut self.first, spot);
         let says = Says::of(attempt);
         if says != alike.says {
@@ -231,6 +235,7 @@ impl Tally {
             (&mut self.sends, other.sends),
             (&mut self.waits, other.waits),
             (&mut self.waits_measured, other.waits_measured),
+            (&mut self.implied, other.implied),
             (&mut self.duplicates, other.duplicates),
             (&mut self.responses, other.responses),
             (&mut self.with_request_id, other.with_request_id),

@@ -117,6 +117,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         runs: fleet.runs.len() as u64,
         runs_failed: fleet.runs.values().filter(|run| run.outcome() == Outcome::Failed).count() as u64,
         sends: tally.sends,
+        attempts_implied: tally.implied,
         retries: fleet.runs.values().map(|run| run.retries).sum(),
         amplification: amplification(tally.sends, tally.all_calls()),
         wasted_sends: judgement.wasted,

@@ -19,6 +19,8 @@ pub struct Totals {
     pub runs_failed: u64,
     /// Attempts.
     pub sends: u64,
+    /// The same with those that have no record, and that only a counter tells of: of an SDK, a gateway, a report.
+    pub attempts_implied: u64,
     /// Attempts beyond the first of each call.
     pub retries: u64,
     /// Attempts per call.

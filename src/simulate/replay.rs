@@ -16,8 +16,11 @@ use std::sync::Arc;
 
 /// Seeds of a replay; fewer where calls are many.
 const SEEDS: u64 = 25;
-/// Attempts that all seeds of a replay may make together, about.
+/// Attempts that all seeds of a replay may make together, about; and where it is done in passing.
 const EFFORT: u64 = 2_000_000;
+const LITTLE_EFFORT: u64 = 200_000;
+/// Incidents of more attempts are not replayed in passing.
+const MOST_IN_PASSING: f64 = 300_000.0;
 /// Nothing is sent so long after the last attempt of the log, µs.
 const AFTERWARDS_US: u64 = 3_600_000_000;
 /// The longest wait, where nothing else is declared, in seconds.
@@ -96,6 +99,8 @@ pub struct Question {
     pub declared: Option<crate::model::Policy>,
     /// Nothing follows the log: calls whose last attempt failed are lost.
     pub complete: bool,
+    /// Nobody asked: with fewer seeds, and not of incidents so large that it would take seconds.
+    pub in_passing: bool,
 }
 
 /// Replays `incident`; `None` where the log names no call of it that can be followed.
@@ -110,9 +115,13 @@ pub fn replay(
     let Some(observed) = observe(table, incident, question.complete).filter(|_| incident.heals()) else {
         return Ok(None);
     };
+    if question.in_passing && observed.figures.attempts > MOST_IN_PASSING {
+        return Ok(None);
+    }
     let terms = terms(&observed, question);
     let policies = terms.read(&names(&observed, question))?;
-    let seeds = (EFFORT / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
+    let effort = if question.in_passing { LITTLE_EFFORT } else { EFFORT };
+    let seeds = (effort / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
     let Some((capacity, setup, replayed, first)) = nearest(&observed, seeds) else { return Ok(None) };
     let holds = replayed.is_near(&observed.figures);
     let policies = if holds { policies } else { Vec::new() };

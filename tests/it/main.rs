@@ -19,6 +19,7 @@ mod conformance;
 mod convert;
 mod diff;
 mod docs;
+mod explain_input;
 mod failed_io;
 mod first_screen;
 #[cfg(unix)]
@@ -32,6 +33,7 @@ mod github;
 mod grouping;
 mod honesty;
 mod hostile_values;
+mod implied;
 mod imports;
 mod inputs;
 #[cfg(unix)]
@@ -55,6 +57,7 @@ mod serve;
 mod shell;
 mod simulate;
 mod streams;
+mod told_apart;
 mod trace;
 mod trend;
 mod truths;

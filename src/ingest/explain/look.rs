@@ -6,7 +6,6 @@ use crate::ingest::dialect::Dialect;
 use crate::ingest::format::Decoder;
 use crate::ingest::formats::native::NativeDecoder;
 use crate::ingest::head::whole_lines;
-use crate::ingest::limits::FRONT;
 use crate::ingest::open::{Habits, Plan};
 use crate::ingest::position::{Given, Spot};
 use crate::ingest::record::json::Reader;
@@ -72,7 +71,6 @@ impl<'f> Front<'f> {
         unwrapper.take(whole_lines(front), 1);
         unwrapper.finish();
         let lines = unwrapper.give();
-        debug_assert!(front.len() <= FRONT);
         let (bytes, spots, given) = (lines.bytes, lines.spots, lines.given);
         let mut front = Front { bytes, spots, given, plan, stream, habits, seen: Vec::new(), lines: 0 };
         (front.seen, front.lines) = front.read(&front.bytes, &front.spots, &mut *plan.decoder(), habits.dialect);
@@ -81,6 +79,13 @@ impl<'f> Front<'f> {
 
     pub(super) fn attempts(&self) -> u64 {
         self.seen.iter().filter(|seen| seen.is_attempt()).count() as u64
+    }
+
+    /// How many there would be by other words.
+    pub(super) fn attempts_by(&self, dialect: &Dialect) -> u64 {
+        let plan = Plan::of(&self.bytes, &Habits { dialect, ..self.habits });
+        let seen = self.read(&self.bytes, &self.spots, &mut *plan.decoder(), dialect).0;
+        seen.iter().filter(|seen| seen.is_attempt()).count() as u64
     }
 
     /// The same without what stands behind the records of these numbers.

@@ -41,7 +41,11 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     }
     let totals = &report.totals;
     let (attempts, calls) = (counted(totals.sends, "attempt"), counted(totals.calls, "call"));
-    let note = format!("{attempts} for {calls}: {:.2} a call", totals.amplification);
+    let unseen = match totals.attempts_implied.saturating_sub(totals.sends) {
+        0 => String::new(),
+        unseen => format!("; counters tell of {} more without a record", number(unseen)),
+    };
+    let note = format!("{attempts} for {calls}: {:.2} a call{unseen}", totals.amplification);
     let is_quiet = report.histogram.bars.keys().all(|attempts| *attempts < 2);
     Some(Section::new("retries", "Attempts per call", note, blocks).quiet(is_quiet))
 }

@@ -190,6 +190,7 @@ pub(in crate::render) fn hostile() -> Report {
 
 fn totals() -> Totals {
     Totals {
+        attempts_implied: 0,
         joined_by_guess: Share { count: 0, of: 4607 },
         calls: 4607,
         calls_ok: 4480,
