@@ -122,7 +122,8 @@ fn an_upstream_that_is_not_there_leaves_the_client_without_an_answer() {
     let record = Server::start(&["record", "--upstream", &format!("http://{closed}")]);
     let answer = record.ask("hello", false);
     assert_eq!((answer.status, answer.body.as_str()), (0, ""));
-    let (_, _, records) = record.stop();
+    let (_, said, records) = record.stop();
+    assert!(said.contains(&format!("no answer from {closed}: ")), "{said}");
     assert_eq!(records[0]["transport"], "upstream_connection_error");
     assert_eq!(records[0]["outcome"], "error");
 }
