@@ -1,6 +1,5 @@
 //! Where a record stands, and what becomes of it.
 
-use super::begun::Begun;
 use super::unclear::Unclear;
 use crate::ingest::conventions::Conventions;
 use crate::ingest::dialect::Dialect;
@@ -39,6 +38,15 @@ impl<'c> Place<'c> {
     pub(in crate::ingest) fn names_for_others(&self) -> bool {
         self.given.is_some_and(|given| given.run.is_some() || given.call.is_some())
     }
+}
+
+/// An attempt that began, as what its end will look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ingest) struct Begun {
+    /// Fingerprint of its call or, where the record names none, of its stream.
+    pub(in crate::ingest) key: [u64; 2],
+    /// Its number in the call, 0 where the record has none.
+    pub(in crate::ingest) number: u16,
 }
 
 /// What became of a record.
