@@ -211,9 +211,8 @@ fn amounts(record: &Record<'_>, line: &mut JsonLine) {
         let is_read = |field: Field| record.misread.iter().all(|(misread, _)| *misread != field);
         line.plain("input_tokens", Some(usage.input).filter(|_| is_read(Field::InputTokens)));
         line.plain("output_tokens", Some(usage.output).filter(|_| is_read(Field::OutputTokens)));
-        let cache = |tokens: u32, field: Field| Some(tokens).filter(|tokens| *tokens != 0 && is_read(field));
-        line.plain("cache_read_tokens", cache(usage.cache_read, Field::CacheReadTokens));
-        line.plain("cache_write_tokens", cache(usage.cache_write, Field::CacheWriteTokens));
+        line.plain("cache_read_tokens", Some(usage.cache_read).filter(|tokens| *tokens != 0));
+        line.plain("cache_write_tokens", Some(usage.cache_write).filter(|tokens| *tokens != 0));
         line.number("cost_usd", usage.cost_usd);
     }
 }
