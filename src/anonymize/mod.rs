@@ -2,15 +2,15 @@
 //!
 //! What is replaced: ids of runs, calls, requests, accounts and workspaces, paths of files, and every name of a
 //! provider, model, layer or error that is not public knowledge ([`vocabulary`]). What is left out: every message and
-//! other words of the log; a finding is told in its rule's words. What stays: times, counts, costs, statuses, failure
-//! classes. One transformation before anything is written, so that no form can forget it; structures are taken apart
-//! field by field, so that a new field does not compile before somebody has decided what becomes of it.
+//! other words of the log; a finding has the words of its rule. What stays: times, counts, costs, statuses, failure
+//! classes. One transformation before anything is written, so that no form can forget it; every field of every
+//! structure is listed ([`fields`]), so that a new one does not compile before somebody has decided what becomes of it.
 //!
 //! A name is the HMAC-SHA-256 of what it stands for, cut to 64 bits, under a salt. Ids can be guessed (dates,
 //! counters, addresses), so a plain hash could be undone by hashing guesses; without the salt that cannot be done.
 
+mod fields;
 mod frame;
-mod measures;
 mod past;
 mod report;
 mod trace;
@@ -133,7 +133,7 @@ impl Anonymizer {
         text.map(|text| self.name(kind, &text))
     }
 
-    /// The same anonymizer, told what each of `names` is a name of. The first kind given holds.
+    /// The same anonymizer, which knows what each of `names` is a name of. The first kind given holds.
     fn knowing<'n>(&self, names: impl Iterator<Item = (Kind, &'n str)>) -> Anonymizer {
         let mut known = self.known.clone();
         names.filter(|(_, name)| !name.is_empty()).for_each(|(kind, name)| {

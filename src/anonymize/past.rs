@@ -1,5 +1,6 @@
 //! Reports to be compared, without names: what compares them then never knew any.
 
+use super::fields::{Anonymize, fields};
 use super::report::{fix, summary};
 use super::{Anonymizer, Kind};
 use crate::classify::Class;
@@ -10,30 +11,31 @@ impl Anonymizer {
     /// A former report whose problems have names of this salt's, and its file, which has one too.
     #[must_use]
     pub fn past(&self, mut past: Past, file: &str) -> (Past, String) {
-        let problems = std::mem::take(&mut past.problems).into_iter();
-        past.problems = problems.map(|problem| self.past_problem(problem)).collect();
+        past.problems.anonymize(self);
         (past, self.name(Kind::File, file))
     }
+}
 
-    fn past_problem(&self, problem: PastProblem) -> PastProblem {
-        let PastProblem { key, name, severity, count, example: _, fix: _ } = problem;
-        let ProblemKey { rule, provider, model, class } = key;
-        // A report may have been edited: only what is ours is taken for ours.
-        let known = find(&rule);
-        let class =
-            class.map(|class| if Class::from_name(&class).is_some() { class } else { self.name(Kind::Word, &class) });
-        PastProblem {
-            example: summary(&rule),
-            fix: fix(&rule),
-            name: known.map_or_else(|| self.name(Kind::Word, &name), |rule| rule.name.to_owned()),
-            key: ProblemKey {
-                rule: known.map_or_else(|| self.name(Kind::Word, &rule), |rule| rule.code.to_owned()),
-                provider: self.optional(Kind::Provider, provider),
-                model: self.optional(Kind::Model, model),
-                class,
-            },
-            severity,
-            count,
+// A report may have been edited: only what is ours is taken for ours.
+fields! { anonymizer;
+    PastProblem {
+        parts: [key]
+        kept: [severity, count]
+        with: [name, example, fix] then: {
+            (*example, *fix) = (summary(&key.rule), self::fix(&key.rule));
+            match find(&key.rule) {
+                Some(rule) => *name = rule.name.to_owned(),
+                None => anonymizer.rename(Kind::Word, name),
+            }
+        }
+    }
+    ProblemKey {
+        names: [provider Provider, model Model]
+        kept: []
+        with: [rule, class] then: {
+            rule.change(&|code| find(code).map_or_else(|| anonymizer.name(Kind::Word, code), |rule| rule.code.to_owned()));
+            let is_ours = |class: &str| Class::from_name(class).is_some();
+            class.change(&|class| if is_ours(class) { class.to_owned() } else { anonymizer.name(Kind::Word, class) });
         }
     }
 }

@@ -1,312 +1,135 @@
 //! A report without names.
 
+use super::fields::{Anonymize, fields};
 use super::{Anonymizer, Kind};
 use crate::model::{Evidence, Input, Reject, Unreadable};
-use crate::report::{Advice, Backoff, Finding, Headroom, Problem, Report, Run, Sighting, WhoRow};
+use crate::report::{
+    Advice, Backoff, Finding, Headroom, IncidentRow, LayerRow, LoadRow, Problem, RecoveryRow, Report, Run, Sighting,
+    WhoRow,
+};
 use crate::rules::find;
+use crate::simulate::Counterfactual;
 
 impl Anonymizer {
     /// `report`, fit to be shown to others.
     #[must_use]
-    pub fn report(&self, report: Report) -> Report {
-        self.knowing(names(&report)).known_report(report)
+    pub fn report(&self, mut report: Report) -> Report {
+        let knowing = self.knowing(names(&report));
+        report.anonymize(&knowing);
+        report
     }
+}
 
-    fn known_report(&self, report: Report) -> Report {
-        // No `..`: whoever adds a field decides here what becomes of it.
-        let Report {
-            schema_version,
-            generator,
-            title,
-            verdict,
-            ledger,
-            window,
-            totals,
-            notices,
-            baseline,
-            advice,
-            advice_omitted,
-            problems,
-            problems_hidden,
-            findings,
-            findings_omitted,
-            runs,
-            histogram,
-            classes,
-            backoff,
-            headroom,
-            incidents,
-            incidents_omitted,
-            counterfactual,
-            recovery,
-            load,
-            layers,
-            who,
-            who_omitted,
-            coverage,
-            undecided,
-            unreadable,
-            inputs,
-            rejects,
-        } = report;
-        Report {
-            schema_version,
-            generator,
-            title,
-            verdict,
-            ledger,
-            window,
-            totals,
-            notices: withheld(&notices),
-            baseline,
-            advice: advice.into_iter().map(advised).collect(),
-            advice_omitted,
-            problems: problems.into_iter().map(|problem| self.problem(problem)).collect(),
-            problems_hidden,
-            findings: findings.into_iter().map(|finding| self.finding(finding)).collect(),
-            findings_omitted,
-            runs: runs.into_iter().map(|run| self.run(run)).collect(),
-            histogram,
-            classes,
-            backoff: backoff.into_iter().map(|one| self.backoff(one)).collect(),
-            headroom: headroom.into_iter().map(|one| self.headroom(one)).collect(),
-            incidents: incidents.into_iter().map(|one| self.incident(one)).collect(),
-            incidents_omitted,
-            counterfactual: counterfactual.map(|one| self.counterfactual(one)),
-            recovery: recovery.into_iter().map(|one| self.recovery(one)).collect(),
-            load: load.into_iter().map(|one| self.load(one)).collect(),
-            layers: layers.into_iter().map(|one| self.layer(one)).collect(),
-            who: who.into_iter().map(|row| self.who(row)).collect(),
-            who_omitted,
-            coverage,
-            undecided,
-            unreadable: unreadable.into_iter().map(|one| self.unreadable(one)).collect(),
-            inputs: inputs.into_iter().map(|input| self.input(input)).collect(),
-            rejects: rejects.into_iter().map(|reject| self.reject(reject)).collect(),
+fields! { anonymizer;
+    Report {
+        parts: [
+            advice, problems, findings, runs, backoff, headroom, incidents, counterfactual, recovery, load, layers, who, unreadable, inputs,
+            rejects
+        ]
+        kept: [
+            schema_version, generator, title, verdict, last_failed, ledger, window, totals, baseline, advice_omitted,
+            problems_hidden, findings_omitted, histogram, classes, incidents_omitted, who_omitted, coverage, undecided
+        ]
+        with: [notices] then: { *notices = withheld(notices.len()) }
+    }
+    Advice {
+        kept: [remedy, until, cost, findings]
+        with: [rule, text] then: { *text = fix(rule) }
+    }
+    Problem {
+        names: [provider Provider, model Model, request_ids Request]
+        kept: [name, severity, class, count, runs, first_seen, last_seen, cost, known, grew]
+        with: [rule, example, fix] then: { (*example, *fix) = (summary(rule), self::fix(rule)) }
+    }
+    Finding {
+        names: [run_id Run, call_id Call, provider Provider, model Model]
+        parts: [attempts, evidence]
+        kept: [name, severity, confidence, call, class, grouping, cost]
+        with: [rule, message, fix] then: { (*message, *fix) = (summary(rule), self::fix(rule)) }
+    }
+    Sighting {
+        names: [file File, request_id Request]
+        kept: [line, attempt, ts, status, class]
+    }
+    Run {
+        names: [run_id Run, models Model]
+        kept: [
+            calls, attempts, retries, amplification, histogram, bars, success_by_attempt, outcome, calls_failed, first, last,
+            wait_s, wasted_sends, tokens, usd, wasted_tokens, wasted_usd, worst_call_attempts, findings, green_with_retries
+        ]
+        // Their order would say something of the names.
+        with: [] then: { models.sort_unstable() }
+    }
+    WhoRow {
+        names: [version Version]
+        kept: [calls, calls_failed, attempts, retries, wasted_sends, findings, tokens, usd]
+        with: [by, name] then: { anonymizer.rename(Kind::of(*by), name) }
+    }
+    Backoff {
+        names: [provider Provider, layer Layer]
+        texts: [client client]
+        kept: [
+            outer, schedule, jitter, first_s, factor, cap_s, summary, waits, server_requested, unmeasured, resolution, steps
+        ]
+    }
+    Headroom {
+        texts: [scope label]
+        kept: [limit_kind, limit, min_ratio, bad_readings, resolution_s, points]
+    }
+    IncidentRow {
+        names: [provider Provider, model Model, request_ids Request]
+        kept: [class, first, last, failed, sends, calls, runs, runs_exact, peak_per_min, ended]
+    }
+    // Its sentences hold figures and classes, no names.
+    Counterfactual {
+        names: [provider Provider, model Model]
+        kept: [
+            class, from, calls, capacity, at_once, readings, resolution_s, retry_after_s, observed, replayed, tolerance, holds,
+            seeds, course, policies, summary
+        ]
+    }
+    RecoveryRow {
+        names: [provider Provider, model Model]
+        kept: [
+            class, first_attempts, retried, recovered, one_retry, failing_first, failing_again, steps, sends_per_recovery,
+            seconds_per_recovery
+        ]
+    }
+    LoadRow {
+        texts: [scope label]
+        kept: [
+            calls, arrivals_per_s, time_in_system_s, concurrency, in_flight_mean, in_flight_peak, in_flight_peak_at, timed,
+            offered_per_min, offered_at, requests_limit, refused, amplified, retry_budget, course
+        ]
+    }
+    LayerRow {
+        names: [client Client, client_version Version, request_id Request]
+        texts: [inner retry_loop, outer retry_loop]
+        kept: [rounds, sends_per_round, even, bound, sign, calls, sends]
+    }
+    Input {
+        names: [path File]
+        kept: [format, envelope, bytes, ledger, failure]
+    }
+    Unreadable {
+        names: [file File]
+        kept: [field, count, line]
+        with: [example] then: { *example = "(withheld)".to_owned() }
+    }
+    Reject {
+        names: [file File]
+        kept: [line, column]
+        // What was wrong with a line may quote it.
+        with: [reason] then: { *reason = "could not be read".to_owned() }
+    }
+}
+
+impl Anonymize for (&'static str, Evidence) {
+    fn anonymize(&mut self, by: &Anonymizer) {
+        match &mut self.1 {
+            Evidence::Text(text) => *text = by.word(text),
+            Evidence::Word(_) | Evidence::Count(_) | Evidence::Number(_) | Evidence::At(_) | Evidence::Numbers(_) => {}
         }
-    }
-
-    fn problem(&self, problem: Problem) -> Problem {
-        let Problem {
-            rule,
-            name,
-            severity,
-            provider,
-            model,
-            class,
-            count,
-            runs,
-            first_seen,
-            last_seen,
-            cost,
-            example: _,
-            request_ids,
-            fix: _,
-            known,
-            grew,
-        } = problem;
-        Problem {
-            rule,
-            name,
-            severity,
-            provider: self.optional(Kind::Provider, provider),
-            model: self.optional(Kind::Model, model),
-            class,
-            count,
-            runs,
-            first_seen,
-            last_seen,
-            cost,
-            example: summary(rule),
-            request_ids: request_ids.iter().map(|id| self.name(Kind::Request, id)).collect(),
-            fix: fix(rule),
-            known,
-            grew,
-        }
-    }
-
-    pub(super) fn finding(&self, finding: Finding) -> Finding {
-        let Finding {
-            rule,
-            name,
-            severity,
-            confidence,
-            message: _,
-            run_id,
-            call_id,
-            call,
-            provider,
-            model,
-            class,
-            grouping,
-            attempts,
-            evidence,
-            cost,
-            fix: _,
-        } = finding;
-        Finding {
-            rule,
-            name,
-            severity,
-            confidence,
-            message: summary(rule),
-            run_id: self.optional(Kind::Run, run_id),
-            call_id: self.optional(Kind::Call, call_id),
-            call,
-            provider: self.optional(Kind::Provider, provider),
-            model: self.optional(Kind::Model, model),
-            class,
-            grouping,
-            attempts: attempts.into_iter().map(|at| self.sighting(at)).collect(),
-            evidence: evidence.into_iter().map(|(name, value)| (name, self.evidence(value))).collect(),
-            cost,
-            fix: fix(rule),
-        }
-    }
-
-    pub(super) fn sighting(&self, sighting: Sighting) -> Sighting {
-        let Sighting { file, line, request_id, attempt, ts, status, class } = sighting;
-        let request_id = self.optional(Kind::Request, request_id);
-        Sighting { file: self.name(Kind::File, &file), line, request_id, attempt, ts, status, class }
-    }
-
-    fn evidence(&self, value: Evidence) -> Evidence {
-        match value {
-            Evidence::Text(text) => Evidence::Text(self.word(&text)),
-            Evidence::Word(_) | Evidence::Count(_) | Evidence::Number(_) | Evidence::At(_) | Evidence::Numbers(_) => {
-                value
-            }
-        }
-    }
-
-    fn run(&self, run: Run) -> Run {
-        let Run {
-            run_id,
-            calls,
-            attempts,
-            retries,
-            amplification,
-            histogram,
-            bars,
-            success_by_attempt,
-            outcome,
-            calls_failed,
-            first,
-            last,
-            wait_s,
-            wasted_sends,
-            tokens,
-            usd,
-            wasted_tokens,
-            wasted_usd,
-            worst_call_attempts,
-            models,
-            findings,
-            green_with_retries,
-        } = run;
-        let mut models: Vec<String> = models.iter().map(|model| self.name(Kind::Model, model)).collect();
-        models.sort_unstable();
-        Run {
-            run_id: self.name(Kind::Run, &run_id),
-            calls,
-            attempts,
-            retries,
-            amplification,
-            histogram,
-            bars,
-            success_by_attempt,
-            outcome,
-            calls_failed,
-            first,
-            last,
-            wait_s,
-            wasted_sends,
-            tokens,
-            usd,
-            wasted_tokens,
-            wasted_usd,
-            worst_call_attempts,
-            models,
-            findings,
-            green_with_retries,
-        }
-    }
-
-    fn who(&self, row: WhoRow) -> WhoRow {
-        let WhoRow { by, name, version, calls, calls_failed, attempts, retries, wasted_sends, findings, tokens, usd } =
-            row;
-        WhoRow {
-            by,
-            name: self.optional(Kind::of(by), name),
-            version: self.optional(Kind::Version, version),
-            calls,
-            calls_failed,
-            attempts,
-            retries,
-            wasted_sends,
-            findings,
-            tokens,
-            usd,
-        }
-    }
-
-    fn backoff(&self, backoff: Backoff) -> Backoff {
-        let Backoff {
-            provider,
-            client,
-            layer,
-            outer,
-            schedule,
-            jitter,
-            first_s,
-            factor,
-            cap_s,
-            summary,
-            waits,
-            server_dictated,
-            unmeasured,
-            resolution,
-            steps,
-        } = backoff;
-        Backoff {
-            provider: self.optional(Kind::Provider, provider),
-            client: client.map(|client| self.client(&client)),
-            layer: self.optional(Kind::Layer, layer),
-            outer,
-            schedule,
-            jitter,
-            first_s,
-            factor,
-            cap_s,
-            summary,
-            waits,
-            server_dictated,
-            unmeasured,
-            resolution,
-            steps,
-        }
-    }
-
-    fn headroom(&self, headroom: Headroom) -> Headroom {
-        let Headroom { scope, limit_kind, limit, min_ratio, bad_readings, resolution_s, points } = headroom;
-        Headroom { scope: self.label(&scope), limit_kind, limit, min_ratio, bad_readings, resolution_s, points }
-    }
-
-    fn input(&self, input: Input) -> Input {
-        let Input { path, format, envelope, bytes, ledger, failure } = input;
-        Input { path: self.name(Kind::File, &path), format, envelope, bytes, ledger, failure }
-    }
-
-    /// What was wrong with a line may quote it.
-    /// A value of a log may be anything.
-    fn unreadable(&self, one: Unreadable) -> Unreadable {
-        let Unreadable { field, count, example: _, file, line } = one;
-        Unreadable { field, count, example: "(withheld)".to_owned(), file: self.name(Kind::File, &file), line }
-    }
-
-    fn reject(&self, reject: Reject) -> Reject {
-        let Reject { file, line, column, reason: _ } = reject;
-        Reject { file: self.name(Kind::File, &file), line, column, reason: "could not be read".to_owned() }
     }
 }
 
@@ -321,11 +144,6 @@ fn names(report: &Report) -> impl Iterator<Item = (Kind, &str)> {
     who.chain(runs).chain(problems.filter_map(|(kind, name)| Some((kind, name?))))
 }
 
-fn advised(advice: Advice) -> Advice {
-    let Advice { rule, remedy, until, text: _, cost, findings } = advice;
-    Advice { rule, remedy, until, text: fix(rule), cost, findings }
-}
-
 /// What a rule means, in its own words: a finding's may quote the log.
 pub(super) fn summary(rule: &str) -> String {
     find(rule).map(|rule| rule.summary.to_owned()).unwrap_or_default()
@@ -336,8 +154,8 @@ pub(super) fn fix(rule: &str) -> String {
 }
 
 /// Notices name runs, models and rules of one's own making.
-fn withheld(notices: &[String]) -> Vec<String> {
-    match notices.len() {
+fn withheld(notices: usize) -> Vec<String> {
+    match notices {
         0 => Vec::new(),
         1 => vec!["one notice is withheld: it may hold names".to_owned()],
         more => vec![format!("{more} notices are withheld: they may hold names")],

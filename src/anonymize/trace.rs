@@ -1,9 +1,10 @@
 //! Traces without names.
 
+use super::fields::{Anonymize, fields};
 use super::{Anonymizer, Kind};
 use crate::trace::{
-    Candidate, Failures, Kind as Named, Near, Reading, Searched, SupportCase, Surroundings, Trace, TracedCall,
-    TracedSend, Traces, Unresolved,
+    Candidate, Failures, Kind as Named, Near, Reading, Searched, SupportCase, Surroundings, Trace, TracedAttempt,
+    TracedCall, Traces, Unresolved,
 };
 
 impl From<Named> for Kind {
@@ -20,189 +21,92 @@ impl From<Named> for Kind {
 impl Anonymizer {
     /// `traces`, fit to be shown to others.
     #[must_use]
-    pub fn traces(&self, traces: Traces) -> Traces {
-        self.knowing(names(&traces)).known_traces(traces)
+    pub fn traces(&self, mut traces: Traces) -> Traces {
+        let knowing = self.knowing(names(&traces));
+        traces.anonymize(&knowing);
+        traces
     }
 
-    fn known_traces(&self, traces: Traces) -> Traces {
-        // No `..` in this file, as in that of reports.
-        let Traces { schema_version, generator, traces, unresolved, searched } = traces;
-        let Reading { inputs, bytes, bytes_parsed, bytes_compared, attempts } = searched;
-        let inputs = inputs.into_iter().map(|input| self.searched(input)).collect();
-        Traces {
-            schema_version,
-            generator,
-            traces: traces.into_iter().map(|trace| self.trace(trace)).collect(),
-            unresolved: unresolved.into_iter().map(|one| self.unresolved(one)).collect(),
-            searched: Reading { inputs, bytes, bytes_parsed, bytes_compared, attempts },
+    /// The type and the code of an error, as they were joined.
+    fn errors(&self, joined: &str) -> String {
+        joined.split(" / ").map(|word| self.name(Kind::Error, word)).collect::<Vec<_>>().join(" / ")
+    }
+}
+
+fields! { anonymizer;
+    Traces {
+        parts: [traces, unresolved, searched]
+        kept: [schema_version, generator]
+    }
+    Reading {
+        parts: [inputs]
+        kept: [bytes, bytes_parsed, bytes_compared, attempts]
+    }
+    Searched {
+        names: [path File]
+        kept: [packing, bytes, failure]
+    }
+    Unresolved {
+        names: [id Word]
+        parts: [candidates, near]
+        kept: [more, filtered, is_no_attempt]
+    }
+    Candidate {
+        kept: [lines]
+        with: [id, kind] then: { anonymizer.rename(Kind::from(*kind), id) }
+    }
+    Near {
+        kept: [distance]
+        with: [id, kind] then: { anonymizer.rename(Kind::from(*kind), id) }
+    }
+    Trace {
+        parts: [calls, surroundings, support]
+        kept: [same_as, calls_omitted]
+        with: [id, matched] then: {
+            *id = whole(*matched, calls).unwrap_or_else(|| anonymizer.name(Kind::from(*matched), id));
         }
     }
-
-    fn searched(&self, input: Searched) -> Searched {
-        let Searched { path, packing, bytes, failure } = input;
-        Searched { path: self.name(Kind::File, &path), packing, bytes, failure }
+    TracedCall {
+        names: [run_id Run, call_id Call, provider Provider, model Model]
+        texts: [account label, client client]
+        parts: [attempts, findings]
+        kept: [grouping, namesakes, outcome, waited_s, tokens, usd, suppressed, peers]
     }
-
-    fn unresolved(&self, one: Unresolved) -> Unresolved {
-        let Unresolved { id, candidates, more, near, filtered, is_no_attempt } = one;
-        let candidate = |Candidate { id, kind, lines }| Candidate { id: self.name(Kind::from(kind), &id), kind, lines };
-        let miss = |Near { id, kind, distance }| Near { id: self.name(Kind::from(kind), &id), kind, distance };
-        Unresolved {
-            id: self.name(Kind::Word, &id),
-            candidates: candidates.into_iter().map(candidate).collect(),
-            more,
-            near: near.into_iter().map(miss).collect(),
-            filtered,
-            is_no_attempt,
-        }
+    TracedAttempt {
+        names: [platform_id Request, error_type Error, error_code Error]
+        parts: [sighting]
+        kept: [
+            named, sdk_retry_count, duration_ms, answered, bucket, action, hint_s, hint_source, mid_stream, waited_s,
+            wait_source, place
+        ]
+        with: [message, raw] then: { (*message, *raw) = (None, None) }
     }
-
-    fn trace(&self, trace: Trace) -> Trace {
-        let id = self.asked(&trace);
-        let Trace { id: _, matched, same_as, calls, calls_omitted, surroundings, support } = trace;
-        Trace {
-            id,
-            matched,
-            same_as,
-            calls: calls.into_iter().map(|call| self.traced(call)).collect(),
-            calls_omitted,
-            surroundings: surroundings.map(|around| self.surroundings(around)),
-            support: support.into_iter().map(|case| self.support(case)).collect(),
-        }
+    Surroundings {
+        texts: [scope label]
+        parts: [here_failures, elsewhere_failures]
+        kept: [from, until, here, elsewhere, alike, headroom]
     }
-
-    /// The name of what was asked for: of the whole id, where its beginning was given.
-    fn asked(&self, trace: &Trace) -> String {
-        let first = trace.calls.first();
-        let named = || trace.calls.iter().flat_map(|call| &call.sends).find(|send| send.named);
-        let whole = match trace.matched {
-            Named::Request => named().and_then(|send| send.sighting.request_id.as_deref()),
-            Named::Platform => named().and_then(|send| send.platform_id.as_deref()),
-            Named::Call => first.and_then(|call| call.call_id.as_deref()),
-            Named::Run => first.and_then(|call| call.run_id.as_deref()),
-            Named::Trace | Named::Mention => None,
-        };
-        self.name(Kind::from(trace.matched), whole.unwrap_or(&trace.id))
+    Failures {
+        texts: [scope label]
+        kept: [class, attempts, calls, first, last]
     }
-
-    fn traced(&self, call: TracedCall) -> TracedCall {
-        let TracedCall {
-            run_id,
-            call_id,
-            provider,
-            model,
-            account,
-            client,
-            grouping,
-            namesakes,
-            outcome,
-            waited_s,
-            sends,
-            findings,
-            suppressed,
-            peers,
-        } = call;
-        TracedCall {
-            run_id: self.optional(Kind::Run, run_id),
-            call_id: self.optional(Kind::Call, call_id),
-            provider: self.optional(Kind::Provider, provider),
-            model: self.optional(Kind::Model, model),
-            account: account.map(|account| self.label(&account)),
-            client: client.map(|client| self.client(&client)),
-            grouping,
-            namesakes,
-            outcome,
-            waited_s,
-            sends: sends.into_iter().map(|send| self.send(send)).collect(),
-            findings: findings.into_iter().map(|finding| self.finding(finding)).collect(),
-            suppressed,
-            peers,
-        }
+    SupportCase {
+        names: [request_id Request, platform_id Request, provider Provider, model Model]
+        texts: [error errors, account label, client client]
+        kept: [ts, status]
+        with: [message] then: { *message = None }
     }
+}
 
-    fn send(&self, send: TracedSend) -> TracedSend {
-        let TracedSend {
-            sighting,
-            named,
-            platform_id,
-            sdk_retry_count,
-            duration_ms,
-            answered,
-            bucket,
-            action,
-            error_type,
-            error_code,
-            message: _,
-            hint_s,
-            hint_source,
-            mid_stream,
-            waited_s,
-            dictated_by,
-            raw: _,
-            place,
-        } = send;
-        TracedSend {
-            sighting: self.sighting(sighting),
-            named,
-            platform_id: self.optional(Kind::Request, platform_id),
-            sdk_retry_count,
-            duration_ms,
-            answered,
-            bucket,
-            action,
-            error_type: self.optional(Kind::Error, error_type),
-            error_code: self.optional(Kind::Error, error_code),
-            message: None,
-            hint_s,
-            hint_source,
-            mid_stream,
-            waited_s,
-            dictated_by,
-            raw: None,
-            place,
-        }
-    }
-
-    fn surroundings(&self, around: Surroundings) -> Surroundings {
-        let Surroundings { from, until, scope, here, here_failures, elsewhere, elsewhere_failures, alike, headroom } =
-            around;
-        let failures = |list: Vec<Failures>| list.into_iter().map(|one| self.failures(one)).collect::<Vec<Failures>>();
-        Surroundings {
-            from,
-            until,
-            scope: self.label(&scope),
-            here,
-            here_failures: failures(here_failures),
-            elsewhere,
-            elsewhere_failures: failures(elsewhere_failures),
-            alike,
-            headroom,
-        }
-    }
-
-    fn failures(&self, failures: Failures) -> Failures {
-        let Failures { scope, class, sends, calls, first, last } = failures;
-        Failures { scope: scope.map(|scope| self.label(&scope)), class, sends, calls, first, last }
-    }
-
-    fn support(&self, case: SupportCase) -> SupportCase {
-        let SupportCase { request_id, platform_id, ts, provider, model, status, error, message: _, account, client } =
-            case;
-        // Type and code, as they were joined.
-        let error = error
-            .map(|words| words.split(" / ").map(|word| self.name(Kind::Error, word)).collect::<Vec<_>>().join(" / "));
-        SupportCase {
-            request_id: self.optional(Kind::Request, request_id),
-            platform_id: self.optional(Kind::Request, platform_id),
-            ts,
-            provider: self.optional(Kind::Provider, provider),
-            model: self.optional(Kind::Model, model),
-            status,
-            error,
-            message: None,
-            account: account.map(|account| self.label(&account)),
-            client: client.map(|client| self.client(&client)),
-        }
+/// The name of the whole id where its beginning was asked for, from calls whose names are replaced already.
+fn whole(matched: Named, calls: &[TracedCall]) -> Option<String> {
+    let named = || calls.iter().flat_map(|call| &call.attempts).find(|attempt| attempt.named);
+    match matched {
+        Named::Request => named()?.sighting.request_id.clone(),
+        Named::Platform => named()?.platform_id.clone(),
+        Named::Call => calls.first()?.call_id.clone(),
+        Named::Run => calls.first()?.run_id.clone(),
+        Named::Trace | Named::Mention => None,
     }
 }
 

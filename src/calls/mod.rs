@@ -7,6 +7,7 @@ mod call;
 mod endurance;
 mod group;
 mod horizon;
+mod implied;
 mod infer;
 mod plain;
 mod quiet;

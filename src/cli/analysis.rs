@@ -12,7 +12,7 @@ use crate::compare::Baseline;
 use crate::config::Config;
 use crate::ingest::{Dialect, Ingested};
 use crate::judge::{Judgement, Options};
-use crate::render::untold;
+use crate::render::not_judged;
 use crate::report::{Report, build};
 use crate::simulate::Question;
 use std::path::Path;
@@ -92,7 +92,7 @@ impl<'a> Analysis<'a> {
         complain_of_gaps(report, args);
         if self.outputs.writes(Form::Ndjson) {
             // Its lines are findings, and this is none.
-            untold::sentences(report).iter().for_each(|sentence| message::warning(sentence));
+            not_judged::sentences(report).iter().for_each(|sentence| message::warning(sentence));
         }
         Ok(ending.exit_code)
     }

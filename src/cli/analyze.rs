@@ -4,7 +4,7 @@ use super::analysis::Analysis;
 use super::args::AnalyzeArgs;
 use super::error::CliError;
 use super::judging::{Judged, judged};
-use super::{explain_input, follow, inputs};
+use super::{explain_input, follow};
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     if let Some(path) = &args.explain_input {
@@ -14,7 +14,6 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     if let Some(interval) = args.follow {
         return follow::run(&analysis, interval);
     }
-    inputs::start(&args.input)?;
     let Judged { ingested, settled, notice, is_whole } = judged(&analysis, &analysis.options, true)?;
     let judgement = settled.attach(&ingested.table);
     let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice, is_whole)?;

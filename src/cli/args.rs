@@ -14,8 +14,10 @@ mod plan;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
+mod severity;
 mod shell;
 mod simulate;
+mod times;
 mod trace;
 
 pub(super) use anonymize::AnonymizeArgs;
@@ -30,12 +32,14 @@ pub(super) use plan::PlanArgs;
 pub(super) use schema::{SchemaArgs, SchemaOf};
 #[cfg(feature = "serve")]
 pub(super) use serve::{Bodies, CheckArgs, ListenArgs, RecordArgs, StubArgs};
+pub(super) use severity::{FailOn, Level};
 pub(super) use shell::{CompletionsArgs, ManArgs};
 pub(super) use simulate::SimulateArgs;
+pub(super) use times::{age_us, now, time};
 pub(super) use trace::{TraceArgs, TraceFormat};
 
-use crate::ingest::{FormatName, timestamp};
-use crate::model::{Severity, Time, Zone};
+use crate::ingest::FormatName;
+use crate::model::Zone;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -336,76 +340,4 @@ pub(super) enum Color {
     Always,
     /// Never
     Never,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Level {
-    Info,
-    Warning,
-    Error,
-}
-
-impl Level {
-    pub(super) fn severity(self) -> Severity {
-        match self {
-            Level::Info => Severity::Info,
-            Level::Warning => Severity::Warning,
-            Level::Error => Severity::Error,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FailOn {
-    Info,
-    Warning,
-    Error,
-    Never,
-}
-
-impl FailOn {
-    pub(super) fn severity(self) -> Option<Severity> {
-        match self {
-            FailOn::Info => Some(Severity::Info),
-            FailOn::Warning => Some(Severity::Warning),
-            FailOn::Error => Some(Severity::Error),
-            FailOn::Never => None,
-        }
-    }
-}
-
-/// A time on the command line: RFC 3339, a date, or an age counted from now.
-pub(super) fn time(text: &str, zone: Zone) -> Result<Time, String> {
-    if let Some(age) = age_us(text) {
-        return Ok(Time(now().0.saturating_sub(age)));
-    }
-    // A date means its midnight, and seconds may be left out.
-    let spelled = ["", ":00", " 00:00:00"].map(|rest| format!("{text}{rest}"));
-    if spelled.iter().any(|text| timestamp::is_skipped(text, zone)) {
-        return Err(format!(
-            "`{text}` does not exist in {zone}, where clocks were set forward over it: give a time with its offset"
-        ));
-    }
-    spelled.iter().find_map(|text| timestamp::from_text(text, zone)).ok_or_else(|| {
-        format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d")
-    })
-}
-
-/// The time it is.
-pub(super) fn now() -> Time {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
-}
-
-/// `90s`, `30m`, `2h`, `7d` in µs.
-pub(super) fn age_us(text: &str) -> Option<i64> {
-    let unit = match text.chars().next_back()? {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 86_400,
-        _ => return None,
-    };
-    let count: i64 = text[..text.len() - 1].parse().ok()?;
-    count.checked_mul(unit * 1_000_000).filter(|us| *us >= 0)
 }

@@ -34,7 +34,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     let ((old, old_name), (new, new_name)) = (named(old, &args.old), named(new, &args.new));
     let mut diff = diff((&old_name, &old), (&new_name, &new));
     let fails = matches!((diff.worst(), args.fail_on.severity()), (Some(worst), Some(limit)) if worst >= limit);
-    diff.title.clone_from(&args.page.title);
+    diff.head.title.clone_from(&args.page.title);
     diff.show_from(args.page.min_severity.severity());
     let zone = args.reading.tz;
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
@@ -76,7 +76,6 @@ fn filter(reading: &ReadingArgs) -> Option<String> {
 fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool), CliError> {
     let input = InputArgs { inputs: vec![name.to_owned()], reading };
     let options = config::options(config, config::select(config, &[], &[])?, &input)?;
-    inputs::start(&input)?;
     let ingested = inputs::open(&input, false, |reading| reading.dialect = config.dialect())
         .and_then(|reading| reading.read(ingest::read))
         .map_err(|error| match error {

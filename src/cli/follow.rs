@@ -27,7 +27,7 @@ pub(super) fn run(analysis: &Analysis<'_>, interval: Duration) -> Result<u8, Cli
         ));
     }
     interrupt::watch_for_end();
-    inputs::start(&analysis.args.input)?;
+    inputs::set_threads(&analysis.args.input)?;
     let mut log = Log { analysis, sources: Vec::new(), following: None };
     let (mut told, mut waits) = (Told::default(), false);
     let mut pause = Duration::ZERO;

@@ -42,7 +42,6 @@ struct Log {
 }
 
 fn look(args: &InitArgs) -> Result<Log, CliError> {
-    inputs::start(&args.input)?;
     let mut unknown_keys = Vec::new();
     let read = inputs::open(&args.input, false, |_| {})?.read(|sources, how, progress| {
         let ingested = ingest::read(sources, how, progress)?;

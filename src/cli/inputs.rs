@@ -12,6 +12,7 @@ use crate::untrusted::mask_keys;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Inputs found, and how to read them.
@@ -25,12 +26,6 @@ pub(super) struct Reading {
     silent: bool,
 }
 
-/// Before anything is read: an interrupt is answered, and there are as many threads as asked for.
-pub(super) fn start(args: &InputArgs) -> Result<(), CliError> {
-    interrupt::watch();
-    set_threads(args)
-}
-
 /// How `args` have inputs read. `adjust` may ask for more than the attempts.
 pub(super) fn options(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Options {
     let mut options = Options { zone: args.tz, format: args.input_format, ..Options::default() };
@@ -40,6 +35,8 @@ pub(super) fn options(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Op
 
 /// Finds the inputs of `args`.
 pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+    interrupt::watch();
+    set_threads(args)?;
     let sources = logs(&args.inputs)?;
     let options = options(args, adjust);
     let bar = progress(&sources, args.quiet);
@@ -137,9 +134,10 @@ pub(super) fn unread<'i>(inputs: impl ExactSizeIterator<Item = (&'i str, Option<
     })
 }
 
-/// Starts as many threads as asked for.
-fn set_threads(args: &InputArgs) -> Result<(), CliError> {
-    let Some(threads) = args.threads else { return Ok(()) };
+/// Starts as many threads as asked for, once.
+pub(super) fn set_threads(args: &InputArgs) -> Result<(), CliError> {
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    let Some(threads) = args.threads.filter(|_| !STARTED.swap(true, Ordering::Relaxed)) else { return Ok(()) };
     rayon::ThreadPoolBuilder::new()
         .num_threads(usize::from(threads))
         .build_global()
@@ -192,6 +190,8 @@ fn nothing_found(ingested: &Ingested) -> String {
         text.push_str(&format!("; {note}"));
     } else if let Some(reject) = ingested.rejects.first() {
         text.push_str(&format!("; first: {}:{}: {}", reject.file, reject.line, reject.reason));
+    } else if let Some(note) = ingested.notes.first() {
+        text.push_str(&format!(". {note}"));
     } else if ingested.ledger().lines > 0 {
         text.push_str(
             ". An attempt is a record with a time (`ts`) and one of `status`, `error_type`, `outcome` or `kind`; \

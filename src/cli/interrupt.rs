@@ -19,7 +19,7 @@ static WHOLE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Whether an end was asked for.
 static END: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
-/// From here on an interrupt is answered.
+/// From here on an interrupt is answered, unless one is answered otherwise already.
 pub(super) fn watch() {
     // Where no handler can be set, an interrupt ends the program as it always did.
     let _ = ctrlc::set_handler(leave);

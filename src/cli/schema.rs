@@ -13,6 +13,8 @@ pub(super) fn run(args: &SchemaArgs) -> Result<u8, CliError> {
         SchemaOf::Finding => schema::finding(&mut out),
         SchemaOf::Trace => out.write_all(schema::TRACE.as_bytes()),
         SchemaOf::Diff => out.write_all(schema::DIFF.as_bytes()),
+        SchemaOf::Simulation => out.write_all(schema::SIMULATION.as_bytes()),
+        SchemaOf::Plan => out.write_all(schema::PLAN.as_bytes()),
         SchemaOf::Trend => out.write_all(schema::TREND.as_bytes()),
     };
     output::printed(written.and_then(|()| out.flush()))?;

@@ -5,7 +5,7 @@ use super::args::{PageForm, TrendArgs};
 use super::error::CliError;
 use super::output;
 use super::pages::{PageRequest, Pages, read_report};
-use crate::compare::{NightReport, trend};
+use crate::compare::{NamedReport, trend};
 use crate::render::{charts, html, json, markdown, text};
 use crate::untrusted::safe;
 use std::collections::HashMap;
@@ -17,23 +17,23 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
     let pages = Pages::parse(&args.page.forms, args.tz, inputs)?;
     let is_again = |at: usize| inputs[..at].iter().any(|other| output::is_same(other, &inputs[at]));
     if let Some(twice) = (0..inputs.len()).find(|at| is_again(*at)).map(|at| &inputs[at]) {
-        return Err(CliError::Usage(format!("{} is given twice: a night counts once", twice.display())));
+        return Err(CliError::Usage(format!("{} is given twice: a report counts once", twice.display())));
     }
     let anonymizer = anonymizer(&args.page.anonymize)?;
-    let night = |path: &PathBuf| {
+    let named = |path: &PathBuf| {
         let past = read_report(path)?;
         let (past, file) = match &anonymizer {
             Some(anonymizer) => anonymizer.past(past, &shown(path)),
             None => (past, shown(path)),
         };
-        Ok(NightReport { file, past })
+        Ok(NamedReport { file, past })
     };
-    let reports = inputs.iter().map(night);
+    let reports = inputs.iter().map(named);
     let mut trend = trend(reports.collect::<Result<Vec<_>, CliError>>()?);
-    if trend.nights.is_empty() {
+    if trend.reports.is_empty() {
         return Err(CliError::NoAttempts("no report covers any time: there is nothing to compare".to_owned()));
     }
-    trend.title.clone_from(&args.page.title);
+    trend.head.title.clone_from(&args.page.title);
     trend.show_from(args.page.min_severity.severity());
     // A link would name the file.
     let linked = if anonymizer.is_some() { &[] } else { inputs };
@@ -45,16 +45,16 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
         PageForm::Markdown => markdown::trend(&trend, args.tz, out),
         PageForm::Html => {
             let links: Vec<Option<PathBuf>> = trend
-                .nights
+                .reports
                 .iter()
-                .map(|night| beside.get(&night.file).map(|page| from(request.folder, page)))
+                .map(|report| beside.get(&report.file).map(|page| from(request.folder, page)))
                 .collect();
             let links: Vec<Option<&Path>> = links.iter().map(Option::as_deref).collect();
             html::trend(&trend, &links, &html::HtmlOptions { zone: args.tz }, out)
         }
     })?;
     if let Some(folder) = &args.charts {
-        super::charts::write(folder, &charts::nights(&trend, args.tz))?;
+        super::charts::write(folder, &charts::trend(&trend, args.tz))?;
     }
     Ok(0)
 }
@@ -63,7 +63,7 @@ fn shown(path: &Path) -> String {
     safe(&path.display().to_string()).into_owned()
 }
 
-/// The HTML report of the same night: the same stem, beside the JSON.
+/// The HTML form of the same report: the same stem, beside the JSON.
 fn page_beside(path: &Path) -> Option<PathBuf> {
     let page = path.with_extension("html");
     page.is_file().then_some(page)

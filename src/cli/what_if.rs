@@ -17,7 +17,8 @@ pub(super) fn question(config: &Config, policies: &[String], complete: bool) -> 
         let declared = declared.as_ref().map(|policy| Strategy::declared(policy, &base));
         Terms { base, declared }.read(policies).map_err(CliError::Usage)?;
     }
-    Ok(Question { policies: policies.to_vec(), declared, complete, ..Question::default() })
+    let in_passing = policies.is_empty();
+    Ok(Question { policies: policies.to_vec(), declared, complete, in_passing, ..Question::default() })
 }
 
 /// The incidents of a fleet, in the order in which a report lists them, each with its failed attempts.

@@ -1,10 +1,11 @@
 //! A former report, as far as it tells what is known already.
 
-use super::Rate;
-use super::diff::{by_key, grew};
+use super::diff::{by_key, failed_calls, grew};
 use super::past::{Past, ProblemKey};
-use crate::model::units::{counted, per_thousand};
-use crate::report::{Compared, Report};
+use super::{Measure, Rate};
+use crate::model::Severity;
+use crate::model::units::{capital, counted, per_thousand, thousands};
+use crate::report::{Compared, Problem, Report};
 
 /// Problems named in one notice, at most.
 const NAMED: usize = 5;
@@ -24,8 +25,17 @@ impl Baseline {
         Past::parse(text).map(|past| Baseline { past })
     }
 
-    /// Marks the problems of `report` that are known, and notes those that grew and those that are gone. A problem
-    /// grew where `diff` of the two reports would call it worse.
+    /// What is new against the baseline, in sentences: calls that fail more often come before known problems.
+    fn news(&self, report: &Report) -> String {
+        let before = Measure::FailedCalls.of(&self.past.totals);
+        let now = Rate::new(report.totals.calls_failed, report.totals.calls);
+        let problems = of_problems(&report.problems);
+        let all = failed_calls(before, now).into_iter().chain([problems]);
+        all.map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Marks the problems of `report` that are known, notes those that grew and those that are gone, and says in the
+    /// verdict first what is new. A problem grew where `diff` of the two reports would call it worse.
     pub fn mark(&self, report: &mut Report) {
         let mut former = by_key(&self.past);
         let mut grown = Vec::new();
@@ -44,11 +54,39 @@ impl Baseline {
         let known = report.problems.iter().filter(|problem| problem.known).count() as u64;
         let gone: Vec<String> = former.into_keys().map(ProblemKey::words).collect();
         report.baseline = Some(Compared { known, grown: grown.len() as u64, gone: gone.len() as u64 });
+        report.verdict = format!("{} {}", self.news(report), report.verdict);
         let notice = |list: Vec<String>, what: &str| {
             (!list.is_empty()).then(|| format!("{} {what}: {}", counted(list.len() as u64, "problem"), named(&list)))
         };
         report.notices.extend(notice(grown, "worse than in the baseline, beyond chance or in severity"));
         report.notices.extend(notice(gone, "of the baseline not found here"));
+    }
+}
+
+/// "nothing new: all 9 problems are known from the baseline", or how many are new; infos apart from what is graver.
+fn of_problems(problems: &[Problem]) -> String {
+    const KNOWN: &str = "known from the baseline";
+    let count = |holds: &dyn Fn(&Problem) -> bool| problems.iter().filter(|problem| holds(problem)).count() as u64;
+    let is_info = |problem: &Problem| problem.severity == Severity::Info;
+    let known = count(&|problem| problem.known);
+    let infos = count(&|problem| !problem.known && is_info(problem));
+    let new = count(&|problem| !problem.known && !problem.grew && !is_info(problem));
+    let worse = count(&|problem| problem.grew && !is_info(problem));
+    let list = |parts: &[(u64, &str)]| {
+        let parts = parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", thousands(*n)));
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    match (new + worse, infos, known) {
+        (0, 0, 0) => "nothing new: no problem found".to_owned(),
+        (0, 0, 1) => format!("nothing new: the problem found is {KNOWN}"),
+        (0, 0, _) => format!("nothing new: all {} problems are {KNOWN}", thousands(known)),
+        (0, ..) => {
+            format!("nothing new above info: {}", list(&[(infos, "new or worse of severity info"), (known, KNOWN)]))
+        }
+        _ => format!(
+            "problems: {}",
+            list(&[(new, "new"), (worse, "worse"), (infos, "new or worse infos"), (known, KNOWN)])
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What chance alone would do: whether two counts differ, and whether one night departs from others.
+//! What chance alone would do: whether two counts differ, and whether one report departs from others.
 
 use super::Rate;
 use crate::measure::chance::tail;
@@ -32,7 +32,7 @@ fn rounded(p: f64) -> f64 {
 }
 
 /// The middle of `values` and how far they scatter around it, as a standard deviation: the median, and the median
-/// absolute deviation, neither of which one wild night can move far. `None` of nothing.
+/// absolute deviation, neither of which one outlier can move far. `None` of nothing.
 pub(super) fn middle(values: &[f64]) -> Option<(f64, f64)> {
     let middle = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();

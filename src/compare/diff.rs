@@ -1,11 +1,12 @@
 //! Two reports side by side: what is new, worse, better or fixed, by rates and beyond chance.
 
 use super::chance::p_value;
+use super::head::{Head, remove_below};
 use super::past::{Past, PastProblem, ProblemKey};
 use super::{Measure, Rate};
 use crate::model::{
     Severity,
-    units::{capital, plural, thousands},
+    units::{plural, thousands},
 };
 use crate::report::Window;
 use crate::untrusted::masked;
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Version of the JSON form of a [`Diff`].
 const DIFF_VERSION: u32 = 1;
-/// A change of a rate counts when chance makes one as large less often than this. One in a thousand, since a night
+/// A change of a rate counts when chance makes one as large less often than this. One in a thousand, since a report
 /// has some dozens of rates, and findings come in bursts rather than one by one.
 const P_VALUE: f64 = 0.001;
 /// And when the rate is this many times the other: with much traffic, trifles are beyond chance too.
@@ -34,7 +35,8 @@ pub enum Change {
     /// In both, and less often or milder in the new one.
     Better,
     /// Found in the old report only; the new log lacks the field that would show it, or the calls: they failed.
-    Untold,
+    #[serde(rename = "untold")]
+    Inconclusive,
     /// In both, at rates that chance explains.
     Same,
 }
@@ -42,7 +44,7 @@ pub enum Change {
 impl Change {
     /// All of them, in the order they are shown.
     pub const ALL: [Change; 6] =
-        [Change::New, Change::Worse, Change::Fixed, Change::Better, Change::Untold, Change::Same];
+        [Change::New, Change::Worse, Change::Fixed, Change::Better, Change::Inconclusive, Change::Same];
 
     /// As written in reports.
     #[must_use]
@@ -52,7 +54,7 @@ impl Change {
             Change::Worse => "worse",
             Change::Fixed => "fixed",
             Change::Better => "better",
-            Change::Untold => "not told",
+            Change::Inconclusive => "inconclusive",
             Change::Same => "unchanged",
         }
     }
@@ -61,16 +63,9 @@ impl Change {
 /// Two reports, compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
-    /// `diff`.
-    pub kind: &'static str,
-    /// Version of this form.
-    pub schema_version: u32,
-    /// The program and version that made it.
-    pub generator: String,
-    /// What the comparison is about, as `--title` says it.
-    pub title: Option<String>,
-    /// One sentence: what changed.
-    pub verdict: String,
+    /// What every comparison begins with.
+    #[serde(flatten)]
+    pub head: Head,
     /// The report compared with.
     pub old: Side,
     /// The report compared.
@@ -81,7 +76,7 @@ pub struct Diff {
     pub notices: Vec<String>,
     /// Measures of the whole, side by side.
     pub measures: Vec<Shift>,
-    /// Problems: new ones first, unchanged ones last, the worst of each first.
+    /// Problems: by change, new ones first and the worst of each first; infos behind the others, unchanged ones last.
     pub problems: Vec<Changed>,
     /// Problems left out, for their severity.
     pub problems_hidden: u64,
@@ -92,11 +87,11 @@ pub struct Diff {
 pub struct Side {
     /// The file or folder, as it was named.
     pub name: String,
-    /// First send to last answer.
+    /// First attempt to last answer.
     pub window: Option<Window>,
     /// Calls.
     pub calls: u64,
-    /// Sends.
+    /// Attempts.
     pub sends: u64,
     /// Runs.
     pub runs: u64,
@@ -147,7 +142,8 @@ pub struct Changed {
     /// How probable a difference as large is by chance alone.
     pub p_value: f64,
     /// The old log lacks the field that would have shown it.
-    pub old_untold: bool,
+    #[serde(rename = "old_untold")]
+    pub old_inconclusive: bool,
     /// It speaks of calls that succeed, and more of those failed in the new log.
     pub failed_instead: bool,
     /// One finding's message.
@@ -178,12 +174,10 @@ impl Diff {
 
     /// Leaves out the problems below `least`; the verdict stays.
     pub fn show_from(&mut self, least: Severity) {
-        let all = self.problems.len();
-        self.problems.retain(|problem| problem.severity >= least);
-        self.problems_hidden += (all - self.problems.len()) as u64;
+        self.problems_hidden += remove_below(&mut self.problems, least, |problem| problem.severity);
     }
 
-    /// From the first send of either side to the last answer of either.
+    /// From the first attempt of either side to the last answer of either.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
         let windows = || [self.old.window, self.new.window].into_iter().flatten();
@@ -195,14 +189,11 @@ impl Diff {
 /// Compares two reports, each with the name it goes by.
 #[must_use]
 pub fn diff(old: (&str, &Past), new: (&str, &Past)) -> Diff {
-    let measures: Vec<Shift> = Measure::ALL.iter().map(|measure| shift(*measure, old.1, new.1)).collect();
+    let measures: Vec<Shift> =
+        Measure::ALL.iter().map(|of| shift(*of, of.of(&old.1.totals), of.of(&new.1.totals))).collect();
     let problems = problems(old.1, new.1);
     Diff {
-        kind: "diff",
-        schema_version: DIFF_VERSION,
-        generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
-        title: None,
-        verdict: verdict(&problems, &measures),
+        head: Head::new("diff", DIFF_VERSION, verdict::sentences(&problems, &measures)),
         old: side(old),
         new: side(new),
         basis: Basis { p_below: P_VALUE, ratio_from: RATIO },
@@ -244,13 +235,17 @@ fn on_both_sides(was: Severity, is: Severity, by_rate: Change) -> Change {
     }
 }
 
-fn shift(measure: Measure, old: &Past, new: &Past) -> Shift {
-    let (old, new) = (measure.of(&old.totals), measure.of(&new.totals));
+fn shift(measure: Measure, old: Rate, new: Rate) -> Shift {
     if !measure.counts() {
         return Shift { measure, change: Change::Same, old, new, p_value: None };
     }
     let (change, p) = judge(old, new);
     Shift { measure, change, old, new, p_value: Some(p) }
+}
+
+/// That calls fail more or less often than before, beyond what chance explains well; `None` where they do not.
+pub(super) fn failed_calls(old: Rate, new: Rate) -> Option<String> {
+    verdict::of_failed_calls(&shift(Measure::FailedCalls, old, new))
 }
 
 /// Problems by what they are known by. A report names each once; should one come twice, its counts add up.
@@ -271,10 +266,12 @@ fn problems(old: &Past, new: &Past) -> Vec<Changed> {
     keys.dedup();
     let mut problems: Vec<Changed> =
         keys.into_iter().filter_map(|key| changed((old, before.get(key)), (new, now.get(key)))).collect();
-    // Within a severity, what chance explains comes last.
+    // Infos never come before what is graver and changed too; within a severity, what chance explains comes last.
     problems.sort_by_key(|problem| {
+        let (is_same, is_info) = (problem.change == Change::Same, problem.severity == Severity::Info);
         let is_chance = problem.p_value >= P_VALUE;
-        (problem.change, Reverse(problem.severity), is_chance, Reverse(problem.new.part.max(problem.old.part)))
+        let findings = problem.new.part.max(problem.old.part);
+        (is_same, is_info, problem.change, Reverse(problem.severity), is_chance, Reverse(findings))
     });
     problems
 }
@@ -290,8 +287,8 @@ fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>
     let failed_instead = new.0.failed_instead(&shown.key.rule, old.0);
     let change = match (old.1, new.1) {
         (None, _) => Change::New,
-        (_, None) if new.0.cannot_judge(&shown.key.rule) => Change::Untold,
-        (_, None) if failed_instead => Change::Untold,
+        (_, None) if new.0.cannot_judge(&shown.key.rule) => Change::Inconclusive,
+        (_, None) if failed_instead => Change::Inconclusive,
         (_, None) => Change::Fixed,
         (Some(was), Some(is)) => match on_both_sides(was.severity, is.severity, by_rate) {
             Change::Better if failed_instead => Change::Same,
@@ -307,63 +304,11 @@ fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>
         old: before,
         new: now,
         p_value,
-        failed_instead: change == Change::Untold && failed_instead,
-        old_untold: change == Change::New && old.0.cannot_judge(&shown.key.rule),
+        failed_instead: change == Change::Inconclusive && failed_instead,
+        old_inconclusive: change == Change::New && old.0.cannot_judge(&shown.key.rule),
         example: shown.example.clone(),
         fix: shown.fix.clone(),
     })
-}
-
-fn verdict(problems: &[Changed], measures: &[Shift]) -> String {
-    let count = |change: Change| problems.iter().filter(|problem| problem.change == change).count() as u64;
-    let moved: Vec<String> = measures.iter().filter(|shift| shift.change != Change::Same).map(moved).collect();
-    let changes: Vec<String> = Change::ALL
-        .into_iter()
-        .filter(|change| *change != Change::Same && count(*change) > 0)
-        .map(|change| format!("{} {}", thousands(count(change)), change.name()))
-        .collect();
-    let same = count(Change::Same);
-    let suspect = measures.iter().find(|shift| is_suspect(shift));
-    let first = match (changes.is_empty(), same) {
-        (true, _) if suspect.is_some() => "no problem is new, worse, fixed or better".to_owned(),
-        (true, 0) => "no change: no problem on either side".to_owned(),
-        (true, _) => {
-            format!("no change: the same {} {} at rates that chance explains", thousands(same), plural(same, "problem"))
-        }
-        (false, 0) => format!("problems: {}", changes.join(", ")),
-        (false, _) => format!("problems: {}, {} unchanged", changes.join(", "), thousands(same)),
-    };
-    let suspect = suspect.map(|shift| {
-        let (old, new) = (shift.old, shift.new);
-        format!(
-            "failed calls: {} of {} before, {} of {} now, a difference that chance makes seldom but not below {P_VALUE}",
-            thousands(old.part),
-            thousands(old.of),
-            thousands(new.part),
-            thousands(new.of)
-        )
-    });
-    suspect
-        .into_iter()
-        .chain([first])
-        .chain(moved)
-        .map(|part| format!("{}.", capital(&part)))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-/// Whether calls failed more often or less than chance explains well, though not beyond the bound of a change.
-fn is_suspect(shift: &Shift) -> bool {
-    /// The usual bound of a single test.
-    const SELDOM: f64 = 0.05;
-    shift.measure == Measure::FailedCalls && shift.change == Change::Same && shift.p_value.is_some_and(|p| p < SELDOM)
-}
-
-/// "Failed calls up from 1.2% to 4%".
-fn moved(shift: &Shift) -> String {
-    let (measure, way) = (shift.measure, if shift.change == Change::Worse { "up" } else { "down" });
-    let (old, new) = (measure.bare(shift.old.rate), measure.shown(shift.new.rate));
-    format!("{} {way} from {old} to {new}", measure.label())
 }
 
 /// That a report does not hold all that was found.
@@ -401,3 +346,4 @@ fn notices(old: (&str, &Past), new: (&str, &Past)) -> Vec<String> {
 
 #[cfg(test)]
 mod tests;
+mod verdict;

@@ -1,15 +1,16 @@
-//! Reports of several nights side by side: two of them (`diff`), many (`trend`), and one that tells what is known
-//! already (`--baseline`).
+//! Reports side by side: two of them (`diff`), many (`trend`), and one that says what is known already (`--baseline`).
 
 mod baseline;
 mod chance;
 mod diff;
+mod head;
 mod past;
 mod rate;
 mod trend;
 
 pub use baseline::Baseline;
 pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
+pub use head::Head;
 pub use past::{Past, PastProblem, PastTotals, ProblemKey};
 pub use rate::{Measure, Rate};
-pub use trend::{Course, Jump, Night, NightReport, Presence, Trend, TrendBasis, trend};
+pub use trend::{Jump, NamedReport, Presence, ProblemTrend, Trend, TrendBasis, TrendReport, trend};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Rules that speak of calls or runs that succeeded: where more calls fail, they fall silent, and nothing is mended.
 const OF_SUCCESSES: [&str; 2] = ["RL504", "RL804"];
 
-/// What makes two problems of different reports the same: nothing that changes from night to night.
+/// What makes two problems of different reports the same: nothing that changes from one log to the next.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProblemKey {
     /// Rule code.
@@ -47,7 +47,7 @@ impl ProblemKey {
 pub struct Past {
     /// The program and version that made it.
     pub generator: String,
-    /// First send to last answer.
+    /// First attempt to last answer.
     pub window: Option<Window>,
     /// The fleet in figures.
     pub totals: PastTotals,
@@ -62,7 +62,7 @@ pub struct Past {
     undecided: Vec<PastUndecided>,
 }
 
-/// The figures of a former report that nights are compared by.
+/// The figures of a former report that reports are compared by.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PastTotals {
@@ -78,7 +78,7 @@ pub struct PastTotals {
     pub sends: u64,
     /// Attempts beyond the first of each call.
     pub retries: u64,
-    /// Sends that could not have helped.
+    /// Attempts that could not have helped.
     pub wasted_sends: u64,
     /// Seconds between attempts of one call.
     pub wait_s: f64,
@@ -98,7 +98,7 @@ struct Whole {
 }
 
 impl PastTotals {
-    /// Sends answered with a 429.
+    /// Attempts answered with a 429.
     #[must_use]
     pub fn rate_limited(&self) -> u64 {
         self.hinted_429.of
@@ -224,9 +224,16 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
             masked(&kind)
         ));
     }
-    if label.schema_version != SCHEMA_VERSION {
-        let version = label.schema_version;
-        return Err(format!("a report of schema version {version}; this program reads {SCHEMA_VERSION}"));
+    let version = label.schema_version;
+    if version > SCHEMA_VERSION {
+        return Err(format!(
+            "a report of schema version {version}, which a newer retrylens wrote: this one reads versions up to \
+             {SCHEMA_VERSION}; update it, or make the report again with this one"
+        ));
+    }
+    // What is read here has not changed since version 1.
+    if version == 0 {
+        return Err("a report of schema version 0, which no retrylens wrote".to_owned());
     }
     serde_json::from_str(text).map_err(none)
 }

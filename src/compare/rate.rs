@@ -1,4 +1,4 @@
-//! The measures that nights are compared by, each a rate: the traffic of a night is no merit and no fault.
+//! The measures that reports are compared by, each a rate: more traffic is neither better nor worse.
 
 use super::PastTotals;
 use crate::model::units::{per_thousand, percent, plural, seconds, thousands};
@@ -7,9 +7,9 @@ use serde::Serialize;
 /// A count and what it is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
-    /// What was counted: calls, sends, findings, or milliseconds.
+    /// What was counted: calls, attempts, findings, or milliseconds.
     pub part: u64,
-    /// In how many calls or sends.
+    /// In how many calls or attempts.
     pub of: u64,
     /// The one by the other, with six decimals; 0 of nothing.
     pub rate: f64,
@@ -24,7 +24,7 @@ impl Rate {
     }
 }
 
-/// One measure of a night. Of all of them less is better.
+/// One measure of a report. Of all of them less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -32,13 +32,13 @@ pub enum Measure {
     FailedCalls,
     /// Calls that had failed when the log ended and may have gone on, of all calls.
     OpenCalls,
-    /// Sends beyond the first of each call, by call: amplification less 1.
+    /// Attempts beyond the first of each call, by call: amplification less 1.
     Retries,
-    /// Sends that could not have helped, of all sends.
+    /// Attempts that could not have helped, of all attempts.
     WastedSends,
     /// Milliseconds between attempts, by call.
     WaitMs,
-    /// Sends answered with a 429, of all sends.
+    /// Attempts answered with a 429, of all attempts.
     RateLimited,
     /// Findings of severity error, by call.
     Errors,
@@ -59,7 +59,7 @@ impl Measure {
         Measure::Warnings,
     ];
 
-    /// What a night came to.
+    /// Its rate in a report with these totals.
     #[must_use]
     pub fn of(self, totals: &PastTotals) -> Rate {
         let (part, of) = match self {
@@ -76,7 +76,7 @@ impl Measure {
         Rate::new(part, of)
     }
 
-    /// Whether it counts events, so that chance can be told from change.
+    /// Whether it counts events, so that a test of chance applies.
     #[must_use]
     pub fn counts(self) -> bool {
         self != Measure::WaitMs
@@ -144,8 +144,8 @@ impl Measure {
         let (part, of) = (thousands(rate.part), thousands(rate.of));
         match self {
             Measure::FailedCalls | Measure::OpenCalls => format!("{part} of {of} calls"),
-            Measure::Retries => format!("{} sends in {of} calls", thousands(rate.part.saturating_add(rate.of))),
-            Measure::WastedSends | Measure::RateLimited => format!("{part} of {of} sends"),
+            Measure::Retries => format!("{} attempts in {of} calls", thousands(rate.part.saturating_add(rate.of))),
+            Measure::WastedSends | Measure::RateLimited => format!("{part} of {of} attempts"),
             Measure::WaitMs => format!("{} in {of} calls", seconds(rate.part as f64 / 1000.0)),
             Measure::Errors | Measure::Warnings => format!("{part} in {of} calls"),
         }

@@ -172,7 +172,7 @@ fn of_policy() -> Value {
             "model": pattern("Models it holds for"),
             "provider": pattern("Providers it holds for"),
             "layer": { "type": "string", "description": "The one layer that retries." },
-            "max_attempts": count("Sends of one call, the first included."),
+            "max_attempts": count("Attempts of one call, the first included."),
             "base_s": seconds("The first wait"),
             "factor": {
                 "description": "What each wait is multiplied by.", "type": "number", "minimum": 0, "default": 2,

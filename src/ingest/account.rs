@@ -40,6 +40,7 @@ impl<'c> Reading<'c> {
         Place {
             file: self.file,
             line: at.line,
+            record: at.record,
             stream: at.given.and_then(|given| given.source.as_deref()).unwrap_or(self.stream),
             zone: self.zone,
             filter: self.filter,

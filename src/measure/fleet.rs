@@ -5,6 +5,7 @@ use super::backoff::Backoffs;
 use super::burst::RunMark;
 use super::call_terms::CallTerms;
 use super::cap::{CapKey, CapTally, Holder};
+use super::classes::{self, Classes};
 use super::direct_cache::DirectCache;
 use super::failure_clusters::FailureClusters;
 use super::instants::{Span, Terms};
@@ -16,14 +17,13 @@ use super::scope::{ScopeTally, scopes_of};
 use super::sender::SenderTally;
 use super::service::Service;
 use super::spent::Spent;
-use super::tally::{Alike, ClassTally, Tally};
+use super::tally::{Alike, Tally};
 use super::under_way::UnderWay;
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, AttemptTable, Flags, OriginId, Outcome, Scope, Symbol, Time};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
-use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::{Deref, DerefMut};
@@ -52,7 +52,7 @@ pub struct Sums {
     /// Spent caps.
     pub caps: HashMap<CapKey, CapTally, RandomState>,
     /// By failure class.
-    pub classes: HashMap<Class, ClassTally, RandomState>,
+    pub classes: Classes,
     /// The waits of each retry loop.
     pub backoffs: Backoffs,
     /// What became of retries.
@@ -289,18 +289,9 @@ impl Sums {
         if !call.is_untimed() {
             self.failure_clusters.absorb(call);
         }
-        let mut seen: SmallVec<[Class; 4]> = SmallVec::new();
-        for (position, attempt) in call.attempts().enumerate() {
-            let Some(class) = attempt.class else { continue };
-            let tally = self.classes.entry(class).or_default();
-            tally.attempts += 1;
-            if !seen.contains(&class) {
-                seen.push(class);
-                tally.calls += 1;
-                tally.recovered += u64::from(call.outcome == Outcome::Ok);
-                if class.is_cap() && !call.is_untimed() {
-                    self.absorb_cap(call, position, class);
-                }
+        for (position, class) in classes::absorb(&mut self.classes, call) {
+            if class.is_cap() && !call.is_untimed() {
+                self.absorb_cap(call, position, class);
             }
         }
     }
@@ -338,10 +329,7 @@ impl Sums {
             self.add_cap(key, tally);
         }
         for (class, theirs) in other.classes {
-            let mine = self.classes.entry(class).or_default();
-            mine.attempts += theirs.attempts;
-            mine.calls += theirs.calls;
-            mine.recovered += theirs.recovered;
+            self.classes.entry(class).or_default().merge(theirs);
         }
         self.backoffs.merge(table, other.backoffs);
         recovery::merge(&mut self.recoveries, other.recoveries);

@@ -28,7 +28,7 @@ impl Sign {
             Sign::OneCount => "one value of the SDK's own retry counter stands on several attempts",
             Sign::Numbers => "the attempt numbers begin again",
             Sign::OneNumber => "one attempt number stands on several request ids",
-            Sign::Nested => "sends of one layer lie within one attempt of another",
+            Sign::Nested => "attempts of one layer lie within one attempt of another",
         }
     }
 }

@@ -155,7 +155,9 @@ impl Paces {
             outputs: u64::from(usage.output_tokens > 0),
         };
         let model = table.origin(attempt).model;
-        if let Some(known) = self.0.iter_mut().map(|(_, pace)| pace).find(|pace| pace.model == model && pace.kind == kind) {
+        if let Some(known) =
+            self.0.iter_mut().map(|(_, pace)| pace).find(|pace| pace.model == model && pace.kind == kind)
+        {
             note(&mut known.first, spot);
             known.last = known.last.max(Some(spot));
             return known.series.add(attempt.sent, some);

@@ -9,6 +9,8 @@ pub struct Spent {
     pub with_tokens: u64,
     /// Input and output tokens of those.
     pub tokens: u64,
+    /// Input tokens read from the prompt cache or written to it; not among `tokens`.
+    pub cache_tokens: u64,
     /// Attempts whose cost is known.
     pub with_cost: u64,
     /// Their cost in millionths of a US dollar.
@@ -25,6 +27,7 @@ impl Spent {
         Spent {
             with_tokens: u64::from(tokens > 0),
             tokens,
+            cache_tokens: u64::from(usage.cache_read_tokens) + u64::from(usage.cache_write_tokens),
             with_cost: u64::from(attempt.flags.has(Flags::COST)),
             micro_usd: u64::from(usage.cost_micro_usd),
         }
@@ -35,6 +38,7 @@ impl Spent {
     pub fn add(&mut self, other: Spent) {
         self.with_tokens += other.with_tokens;
         self.tokens += other.tokens;
+        self.cache_tokens += other.cache_tokens;
         self.with_cost += other.with_cost;
         self.micro_usd += other.micro_usd;
     }

@@ -5,17 +5,6 @@ use crate::calls::Call;
 use crate::classify::{Bucket, Class};
 use crate::model::{AnswerEnd, Attempt, AttemptTable, Detail, Flags, Outcome};
 
-/// Counts of one failure class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClassTally {
-    /// Attempts that failed so.
-    pub attempts: u64,
-    /// Calls with such a failure.
-    pub calls: u64,
-    /// Of them, calls that succeeded in the end.
-    pub recovered: u64,
-}
-
 /// Counts over everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -23,10 +12,17 @@ pub struct Tally {
     pub calls: [u64; 3],
     /// Attempts, each once.
     pub sends: u64,
+    /// The same with those that only counters tell of.
+    pub implied: u64,
     /// Further deliveries of attempts.
     pub duplicates: u64,
     /// Time between attempts of a call, µs.
     pub waited_us: i64,
+    /// Waits that this sums up.
+    pub waits: u64,
+    /// Of them, those measured from the end of an attempt to the start of the next; the others include the time an
+    /// attempt took.
+    pub waits_measured: u64,
     /// Attempts that got a response; gateways and tools, which name no request, aside.
     pub responses: u64,
     /// Of them, with a request id.
@@ -110,8 +106,13 @@ impl Tally {
     pub fn absorb(&mut self, call: &Call<'_>) {
         self.calls[call.outcome as usize] += 1;
         self.sends += call.len() as u64;
+        self.implied += call.attempts_implied();
         self.duplicates += u64::from(call.duplicates);
-        self.waited_us += call.waited_us();
+        for wait in (1..call.len()).filter_map(|position| call.wait_before(position)) {
+            self.waited_us += wait.us;
+            self.waits += 1;
+            self.waits_measured += u64::from(wait.end_to_start);
+        }
         let spot = |position: usize| RowRef::of(call.table(), call.rows()[position]);
         note(&mut self.first, spot(0));
         if call.duplicates > 0 {
@@ -156,6 +157,7 @@ impl Tally {
     pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef, alike: &mut Alike) {
         self.calls[Outcome::Ok as usize] += 1;
         self.sends += 1;
+        self.implied += 1;
         note(&mut self.first, spot);
         let says = Says::of(attempt);
         if says != alike.says {
@@ -231,6 +233,9 @@ impl Tally {
         self.waited_us += other.waited_us;
         for (mine, theirs) in [
             (&mut self.sends, other.sends),
+            (&mut self.waits, other.waits),
+            (&mut self.waits_measured, other.waits_measured),
+            (&mut self.implied, other.implied),
             (&mut self.duplicates, other.duplicates),
             (&mut self.responses, other.responses),
             (&mut self.with_request_id, other.with_request_id),

@@ -1,15 +1,15 @@
-//! What the reports of a trend are called.
+//! Labels for the reports of a trend.
 
 use crate::compare::Trend;
 use crate::model::Zone;
 use crate::report::Window;
 use std::collections::BTreeSet;
 
-/// What nights are called: as much of their date as tells them apart.
+/// As much of the date of each report as makes the labels distinct.
 pub(super) fn labels(trend: &Trend, zone: Zone) -> Vec<String> {
     ["%m-%d", "%Y-%m-%d", "%m-%d %H:%M", "%Y-%m-%d %H:%M"]
         .into_iter()
-        .map(|format| trend.nights.iter().map(|night| zone.show(night.window.first, format)).collect::<Vec<_>>())
+        .map(|format| trend.reports.iter().map(|report| zone.show(report.window.first, format)).collect::<Vec<_>>())
         .find(|labels| {
             let distinct: BTreeSet<&String> = labels.iter().collect();
             // In the order of their names, or a year is missing.
@@ -17,6 +17,6 @@ pub(super) fn labels(trend: &Trend, zone: Zone) -> Vec<String> {
         })
         .unwrap_or_else(|| {
             let full = |window: Window| zone.show(window.first, "%Y-%m-%d %H:%M:%S");
-            trend.nights.iter().map(|night| full(night.window)).collect()
+            trend.reports.iter().map(|report| full(report.window)).collect()
         })
 }

@@ -128,7 +128,7 @@ fn closing(report: &Report, cut: usize) -> String {
     if report.problems_hidden > 0 {
         lines.push(format!("{} below --min-severity.", words::counted(report.problems_hidden, "problem")));
     }
-    lines.extend(super::untold::sentences(report));
+    lines.extend(super::not_judged::sentences(report));
     lines.extend(report.notices.iter().map(|notice| safe(notice).into_owned()));
     lines.join("\n")
 }

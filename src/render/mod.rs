@@ -12,6 +12,7 @@ pub mod junit;
 pub mod markdown;
 mod money;
 pub mod ndjson;
+pub mod not_judged;
 #[cfg(feature = "frames")]
 pub mod parquet;
 mod rule_facts;
@@ -22,5 +23,4 @@ mod sections;
 pub mod settings;
 pub mod starter;
 pub mod text;
-pub mod untold;
 mod words;

@@ -10,9 +10,10 @@ pub(in crate::render) fn dollars(usd: f64) -> String {
     if cents == 0 && usd > 0.0 { "<$0.01".to_owned() } else { format!("${}.{:02}", number(cents / 100), cents % 100) }
 }
 
-/// The same for a table: nothing where it is not known.
-pub(in crate::render) fn known_dollars(usd: Option<f64>) -> String {
-    usd.map_or_else(String::new, dollars)
+/// Dollars and tokens, as far as they are known: "$0.03, 4,000 tokens".
+pub(in crate::render) fn known(usd: Option<f64>, tokens: Option<u64>) -> String {
+    let tokens = tokens.map(|tokens| counted(tokens, "token"));
+    usd.map(dollars).into_iter().chain(tokens).collect::<Vec<_>>().join(", ")
 }
 
 /// What everything cost, as far as it is known: "$12.30, $1.20 of it for needless attempts; cost known of ...".
@@ -32,7 +33,11 @@ pub(in crate::render) fn spent(totals: &Totals) -> Option<String> {
             let wasted = totals
                 .wasted_tokens
                 .map_or_else(String::new, |tokens| format!(", {} of them for needless attempts", number(tokens)));
-            Some(format!("{}{wasted}", counted(tokens, "token")))
+            let cached = match totals.cache_tokens {
+                0 => String::new(),
+                cached => format!("; {} more of the prompt cache, which no column counts", counted(cached, "token")),
+            };
+            Some(format!("{}{wasted}{cached}", counted(tokens, "token")))
         }
         (None, None) => None,
     }
@@ -49,6 +54,7 @@ mod tests {
         {
             assert_eq!(dollars(usd), shown);
         }
-        assert_eq!(known_dollars(None), "");
+        assert_eq!(known(None, None), "");
+        assert_eq!(known(Some(0.03), Some(4000)), "$0.03, 4,000 tokens");
     }
 }

@@ -1,5 +1,5 @@
 //! One finding a line, as it stands in the JSON report, in the order of the report. What could not be judged is no
-//! finding: the program says it on standard error ([`super::untold`]).
+//! finding: the program says it on standard error ([`super::not_judged`]).
 
 use crate::report::Report;
 use std::io::{self, Write};

@@ -2,7 +2,7 @@
 //!
 //! One result for each problem, as one alert is what a person can close: its findings are counted in
 //! `occurrenceCount`, the attempts of the earliest ones are its related locations. Fingerprints hold no time, id or
-//! line, so that the problem of last night and of tonight are one alert.
+//! line, so that the same problem in the next report is the same alert.
 
 use crate::model::{Confidence, Severity};
 use crate::report::{Finding, Problem, ProblemIdentity, Report, Sighting};
@@ -19,7 +19,7 @@ const RESULTS: usize = 5000;
 const RELATED: usize = 20;
 /// Characters of a message or a snippet of one.
 const MESSAGE: usize = 2000;
-/// The fingerprint GitHub goes by; without it, it takes a hash of the line, which is another every night.
+/// The fingerprint GitHub goes by; without it, it takes a hash of the line, which differs in every log.
 const GITHUB: &str = "primaryLocationLineHash";
 /// What may stand in a path of a URI as it is: RFC 3986, `pchar` and `/`, but for the colon of a scheme.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
@@ -140,7 +140,7 @@ fn notifications(report: &Report) -> Vec<Value> {
         let (rejected, lines) = (report.ledger.rejected, report.ledger.lines);
         notes.push(note("warning", format!("{rejected} of {lines} lines could not be read")));
     }
-    notes.extend(super::untold::sentences(report).iter().map(|sentence| note("note", shown(sentence))));
+    notes.extend(super::not_judged::sentences(report).iter().map(|sentence| note("note", shown(sentence))));
     notes
 }
 
@@ -223,7 +223,7 @@ fn uri(path: &str) -> String {
     if path.starts_with('/') { format!("file://{encoded}") } else { encoded }
 }
 
-/// The same for a problem of every night: rule, provider, model and class.
+/// The same for a problem in every report: rule, provider, model and class.
 fn fingerprint(rule: &str, place: &[&str]) -> String {
     [&[rule][..], place].concat().iter().map(|part| safe(part).replace('/', "%2F")).collect::<Vec<_>>().join("/")
 }

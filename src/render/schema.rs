@@ -12,6 +12,10 @@ pub const TRACE: &str = include_str!("../../docs/trace.schema.json");
 pub const DIFF: &str = include_str!("../../docs/diff.schema.json");
 /// The schema of many reports in a row.
 pub const TREND: &str = include_str!("../../docs/trend.schema.json");
+/// The schema of a simulation.
+pub const SIMULATION: &str = include_str!("../../docs/simulation.schema.json");
+/// The schema of a plan.
+pub const PLAN: &str = include_str!("../../docs/plan.schema.json");
 
 /// Writes the schema of one line of NDJSON: a finding as it stands in a report.
 ///

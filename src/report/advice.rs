@@ -35,8 +35,8 @@ pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> (V
 /// Rules with problems above info that no step speaks of.
 pub(super) fn omitted(advice: &[Advice], problems: &[Problem]) -> u64 {
     let grave = problems.iter().filter(|problem| problem.severity > Severity::Info).map(|problem| problem.rule);
-    let told = |rule: &&str| advice.iter().any(|step| step.rule == *rule);
-    grave.filter(|rule| !told(rule)).collect::<BTreeSet<_>>().len() as u64
+    let is_covered = |rule: &&str| advice.iter().any(|step| step.rule == *rule);
+    grave.filter(|rule| !is_covered(rule)).collect::<BTreeSet<_>>().len() as u64
 }
 
 fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {

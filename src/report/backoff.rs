@@ -16,7 +16,7 @@ pub struct Backoff {
     pub layer: Option<String>,
     /// The loop around the client's own retries, rather than those.
     pub outer: bool,
-    /// `cannot_tell`, `server_dictated`, `immediate`, `sdk_ladder` (75 to 100% of 0.5 s doubling to 8 s), `fixed`,
+    /// `cannot_tell`, `server_requested`, `immediate`, `sdk_ladder` (75 to 100% of 0.5 s doubling to 8 s), `fixed`,
     /// `exponential`, `irregular`.
     pub schedule: &'static str,
     /// How far waits of one step lie apart: `none`, `narrow` (about the upper quarter of the nominal wait),
@@ -28,12 +28,12 @@ pub struct Backoff {
     pub factor: Option<f64>,
     /// The longest nominal wait in seconds, where waits reached it.
     pub cap_s: Option<f64>,
-    /// The schedule in words, or why it cannot be told.
+    /// The schedule in words, or why it is unknown.
     pub summary: String,
     /// Waits the loop chose itself: what the schedule rests on.
     pub waits: u64,
     /// Waits that the server had asked for, which say nothing of the loop.
-    pub server_dictated: u64,
+    pub server_requested: u64,
     /// Waits whose length the log does not show.
     pub unmeasured: u64,
     /// How far the lengths below may be off, as a share of themselves.
@@ -91,10 +91,10 @@ fn one(table: &AttemptTable, key: LoopKey, tally: &LoopTally) -> Backoff {
         cap_s: schedule.cap_s.map(two_digits),
         summary: words(&schedule),
         waits: tally.own(),
-        server_dictated: tally.dictated,
+        server_requested: tally.dictated,
         unmeasured: tally.unmeasured,
         resolution: Waits::RESOLUTION,
-        steps: tally.steps.iter().map(|(retry, step)| told(*retry, &step.waits)).collect(),
+        steps: tally.steps.iter().map(|(retry, step)| step_row(*retry, &step.waits)).collect(),
     }
 }
 
@@ -104,7 +104,7 @@ fn words(schedule: &Schedule) -> String {
     let from = |joint: &str| schedule.first_s.map(|first| format!("{joint}{}", s(first))).unwrap_or_default();
     let shape = match schedule.shape {
         Shape::CannotTell => return format!("cannot tell: {}", schedule.why.unwrap_or("too little is known")),
-        Shape::ServerDictated => return "as the server asked".to_owned(),
+        Shape::ServerRequested => return "as the server asked".to_owned(),
         Shape::Immediate => {
             return schedule.first_s.filter(|first| *first >= 0.001).map_or_else(
                 || "no wait at all".to_owned(),
@@ -130,7 +130,7 @@ fn words(schedule: &Schedule) -> String {
     format!("{shape}{jitter}")
 }
 
-fn told(retry: u8, waits: &Waits) -> BackoffStep {
+fn step_row(retry: u8, waits: &Waits) -> BackoffStep {
     let [p05_s, p50_s, p95_s] = [0.05, 0.5, 0.95].map(|share| rounded(waits.quantile_s(share)));
     BackoffStep { retry, waits: waits.count(), p05_s, p50_s, p95_s }
 }

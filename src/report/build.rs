@@ -37,6 +37,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
         title: None,
         verdict: verdict::sentences(&totals, &problems, &missing),
+        last_failed: classes::last_failed(fleet),
         ledger: ledger(ingested, judgement),
         window: window(fleet),
         notices: notices::of_times_and_ids(fleet),
@@ -47,7 +48,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         findings_omitted: all - kept,
         runs: runs(fleet),
         histogram: Histogram { bars: fleet_bars(fleet) },
-        classes: classes(fleet),
+        classes: classes::classes(fleet),
         backoff: backoff::backoff(fleet.table, &fleet.backoffs),
         headroom: headroom(fleet),
         incidents,
@@ -116,10 +117,12 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         runs: fleet.runs.len() as u64,
         runs_failed: fleet.runs.values().filter(|run| run.outcome() == Outcome::Failed).count() as u64,
         sends: tally.sends,
+        attempts_implied: tally.implied,
         retries: fleet.runs.values().map(|run| run.retries).sum(),
         amplification: amplification(tally.sends, tally.all_calls()),
         wasted_sends: judgement.wasted,
         wait_s: seconds(tally.waited_us),
+        waits_measured: Share { count: tally.waits_measured, of: tally.waits },
         green_runs: green.len() as u64,
         green_runs_with_retries: green.iter().filter(|run| run.retries > 0).count() as u64,
         errors: count(Severity::Error),
@@ -135,6 +138,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         },
         rules_with_evidence: Share::default(),
         tokens: spent.known_tokens(),
+        cache_tokens: spent.cache_tokens,
         usd: spent.usd(),
         wasted_tokens: wasted.known_tokens(),
         wasted_usd: wasted.usd(),
@@ -287,7 +291,8 @@ fn runs(fleet: &Fleet<'_>) -> Vec<Run> {
     let mut runs: Vec<Run> = runs.map(|(name, _, tally)| run(fleet, name, tally, covered)).collect();
     // The order of names decides between equals.
     runs.sort_by_key(|run| {
-        std::cmp::Reverse((run.findings, run.wasted_sends, run.retries, (run.wait_s * 1000.0) as u64))
+        let is_failed = run.outcome == Outcome::Failed;
+        std::cmp::Reverse((is_failed, run.findings, run.wasted_sends, run.retries, (run.wait_s * 1000.0) as u64))
     });
     runs
 }
@@ -326,22 +331,6 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally, covered: Option<Covered>
         findings: [errors, warnings, infos],
         green_with_retries: tally.outcome() == Outcome::Ok && tally.retries > 0,
     }
-}
-
-fn classes(fleet: &Fleet<'_>) -> Vec<ClassRow> {
-    let mut rows: Vec<ClassRow> = fleet
-        .classes
-        .iter()
-        .map(|(class, tally)| ClassRow {
-            class: class.name(),
-            bucket: class.default_bucket().name(),
-            attempts: tally.attempts,
-            calls: tally.calls,
-            recovered: tally.recovered,
-        })
-        .collect();
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.attempts), row.class));
-    rows
 }
 
 fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {

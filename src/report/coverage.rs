@@ -28,7 +28,7 @@ pub struct Coverage {
 pub struct Undecided {
     /// Rule code.
     pub rule: &'static str,
-    /// The field that would have told.
+    /// The field it lacks.
     pub field: &'static str,
     /// How many calls.
     pub calls: u64,

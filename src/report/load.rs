@@ -94,7 +94,7 @@ const FIVE_MINUTES_US: i64 = 300_000_000;
 const TEN_MINUTES_US: i64 = 600_000_000;
 /// Stretches of a course: what a chart can show.
 const STRETCHES: i64 = 120;
-/// Scopes whose course is told, the busiest.
+/// Scopes of which the report keeps a series, the busiest.
 const COURSES: usize = 6;
 /// Calls under which a ratio says nothing.
 const LEAST_CALLS: u64 = 20;

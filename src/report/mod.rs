@@ -6,6 +6,7 @@
 mod advice;
 mod backoff;
 pub(crate) mod build;
+mod classes;
 mod coverage;
 mod finding;
 mod incidents;
@@ -20,6 +21,7 @@ mod who;
 
 pub use backoff::{Backoff, BackoffStep};
 pub use build::build;
+pub use classes::{ClassRow, LastFailed};
 pub use coverage::{Coverage, Undecided};
 pub use finding::{Finding, Problem, ProblemIdentity, Sighting};
 pub use incidents::{Ending, IncidentRow};
@@ -35,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the JSON form of a [`Report`].
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Everything one analysis found.
 #[derive(Clone, Debug, Serialize)]
@@ -48,9 +50,11 @@ pub struct Report {
     pub title: Option<String>,
     /// How the calls ended, what is wrong, what it cost.
     pub verdict: String,
+    /// What the calls that did not succeed failed on last: failed calls before open ones, the most frequent class first.
+    pub last_failed: Vec<LastFailed>,
     /// What became of every line.
     pub ledger: Ledger,
-    /// First send to last answer.
+    /// First attempt to last answer.
     pub window: Option<Window>,
     /// The fleet in figures.
     pub totals: Totals,
@@ -70,7 +74,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Findings of a problem beyond those kept, over all problems.
     pub findings_omitted: u64,
-    /// Run by run, the costliest first.
+    /// Run by run: those with a failed call first, the costliest of them in front.
     pub runs: Vec<Run>,
     /// Attempts per call over all runs.
     pub histogram: Histogram,
@@ -92,13 +96,13 @@ pub struct Report {
     pub load: Vec<LoadRow>,
     /// Loops around loops.
     pub layers: Vec<LayerRow>,
-    /// Who sent what: by provider, model, client, layer, account, host and address, the most troubled first.
+    /// Attempts by provider, model, client, layer, account, host and address, the most troubled first.
     pub who: Vec<WhoRow>,
     /// Names beyond those kept.
     pub who_omitted: u64,
     /// Rules that had no evidence, and the field they lack.
     pub coverage: Vec<Coverage>,
-    /// Calls that single rules could not judge, and the field that would have told.
+    /// Calls that single rules could not judge, and the field they lack.
     pub undecided: Vec<Undecided>,
     /// Values that could not be read, by field.
     pub unreadable: Vec<Unreadable>,
@@ -111,7 +115,7 @@ pub struct Report {
 /// The time the data covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Window {
-    /// First send.
+    /// First attempt.
     pub first: Time,
     /// Last answer or failure.
     pub last: Time,
@@ -160,11 +164,11 @@ pub struct Run {
     pub run_id: String,
     /// Logical requests.
     pub calls: u64,
-    /// Sends.
+    /// Attempts.
     pub attempts: u64,
-    /// Sends beyond the first of each call.
+    /// Attempts beyond the first of each call.
     pub retries: u64,
-    /// Sends per call.
+    /// Attempts per call.
     pub amplification: f64,
     /// Calls by number of attempts.
     pub histogram: BTreeMap<u32, u64>,
@@ -176,13 +180,13 @@ pub struct Run {
     pub outcome: Outcome,
     /// Calls that failed.
     pub calls_failed: u64,
-    /// First send.
+    /// First attempt.
     pub first: Time,
     /// Last answer.
     pub last: Time,
     /// Seconds between attempts of one call, summed.
     pub wait_s: f64,
-    /// Sends that could not have helped.
+    /// Attempts that could not have helped.
     pub wasted_sends: u64,
     /// Input and output tokens; `None` where the log gives none.
     pub tokens: Option<u64>,
@@ -200,21 +204,6 @@ pub struct Run {
     pub findings: [u64; 3],
     /// Green, and more than one attempt somewhere.
     pub green_with_retries: bool,
-}
-
-/// How the failures of one class fared.
-#[derive(Clone, Debug, Serialize)]
-pub struct ClassRow {
-    /// Failure class.
-    pub class: &'static str,
-    /// Where it belongs.
-    pub bucket: &'static str,
-    /// Attempts that failed so.
-    pub attempts: u64,
-    /// Calls with such a failure.
-    pub calls: u64,
-    /// Of them, calls that succeeded in the end.
-    pub recovered: u64,
 }
 
 /// One limit of one rate-limit scope over time.

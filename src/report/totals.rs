@@ -19,14 +19,18 @@ pub struct Totals {
     pub runs_failed: u64,
     /// Attempts.
     pub sends: u64,
+    /// The same with those that have no record, and that only a counter tells of: of an SDK, a gateway, a report.
+    pub attempts_implied: u64,
     /// Attempts beyond the first of each call.
     pub retries: u64,
-    /// Sends per call.
+    /// Attempts per call.
     pub amplification: f64,
-    /// Sends that could not have helped.
+    /// Attempts that could not have helped.
     pub wasted_sends: u64,
     /// Seconds between attempts of one call.
     pub wait_s: f64,
+    /// Of those waits, the ones that do not include the time an attempt took.
+    pub waits_measured: Share,
     /// Runs whose calls all succeeded.
     pub green_runs: u64,
     /// Those of them that needed more than one attempt somewhere.
@@ -51,6 +55,8 @@ pub struct Totals {
     pub rules_with_evidence: Share,
     /// Input and output tokens; `None` where the log gives none.
     pub tokens: Option<u64>,
+    /// Input tokens read from the prompt cache or written to it; not among `tokens`.
+    pub cache_tokens: u64,
     /// US dollars, from the log or by declared prices; `None` where neither tells.
     pub usd: Option<f64>,
     /// Tokens of the attempts that could not have helped.

@@ -15,7 +15,7 @@ const FIELDS: usize = 4;
 /// be judged.
 pub(super) fn sentences(totals: &Totals, problems: &[Problem], missing: &[&str]) -> String {
     let cost = cost(totals);
-    let guess = guess(totals.joined_by_guess);
+    let guess = guess(totals);
     let all =
         [Some(ended(totals)), guess, Some(found(totals, problems)), cost, little(totals.rules_with_evidence, missing)];
     all.into_iter().flatten().map(|sentence| format!("{}.", capital(&sentence))).collect::<Vec<_>>().join(" ")
@@ -53,11 +53,13 @@ fn ended(totals: &Totals) -> String {
 }
 
 /// That calls are what likeness makes of them.
-fn guess(joined: Share) -> Option<String> {
+fn guess(totals: &Totals) -> Option<String> {
+    let joined = totals.joined_by_guess;
+    let hidden = if totals.calls_ok > 0 { ": failed calls may hide among them" } else { "" };
     (joined.count > 0).then(|| {
         format!(
             "{} of {} with several attempts {} joined by guess (low confidence), as no id, counter or hash ties them \
-             together: failed calls may hide among them",
+             together{hidden}",
             thousands(joined.count),
             counted(joined.of, "call"),
             if joined.count == 1 { "was" } else { "were" }
@@ -92,7 +94,9 @@ fn cost(totals: &Totals) -> Option<String> {
         ));
     }
     if totals.wait_s >= 1.0 {
-        parts.push(format!("{} of waiting between attempts", seconds(totals.wait_s)));
+        // Some waits include the time an attempt took.
+        let bound = if totals.waits_measured.count < totals.waits_measured.of { "at most " } else { "" };
+        parts.push(format!("{bound}{} of waiting between attempts", seconds(totals.wait_s)));
     }
     if totals.green_runs_with_retries > 0 {
         parts.push(format!(

@@ -66,9 +66,8 @@ fn found(call: &Call<'_>) -> Option<Hit> {
     let first = (0..call.len()).find(|&position| beneath(position) > 0)?;
     let again: u64 = (0..call.len()).map(beneath).sum();
     // What the log has of the layer beneath is not hidden, and the attempt around it reached no provider itself.
-    let hidden: u64 =
-        (0..call.len()).map(|p| beneath(p).saturating_sub(logged_within(call, p).saturating_sub(1))).sum();
-    let shown = (0..call.len()).filter(|&p| logged_within(call, p) == 0).count() as u64;
+    let hidden: u64 = (0..call.len()).map(|p| beneath(p).saturating_sub(call.logged_within(p).saturating_sub(1))).sum();
+    let shown = (0..call.len()).filter(|&p| call.logged_within(p) == 0).count() as u64;
     let who = if by_gateway(call, first) > 0 { "a gateway" } else { "something" };
     let attempts = if shown == 1 { "1 attempt".to_owned() } else { format!("{shown} attempts") };
     let seen = if hidden == 0 {
@@ -88,20 +87,6 @@ fn found(call: &Call<'_>) -> Option<Hit> {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
-}
-
-/// Attempts of another layer that were made while the one at `position` waited.
-fn logged_within(call: &Call<'_>, position: usize) -> u64 {
-    let outer = call.at(position);
-    let layer = |p: usize| call.origin(p).layer;
-    let within = |p: &usize| {
-        let inner = call.at(*p);
-        layer(*p).is_some()
-            && layer(*p) != layer(position)
-            && inner.sent >= outer.sent
-            && inner.ended() <= outer.ended()
-    };
-    if outer.duration.as_us().is_none() { 0 } else { (0..call.len()).filter(within).count() as u64 }
 }
 
 fn by_gateway(call: &Call<'_>, position: usize) -> u64 {

@@ -80,10 +80,16 @@ pub(crate) fn whole(words: &Words<'_>) -> Value {
             "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}],
             "usageMetadata": {"promptTokenCount": input_tokens, "candidatesTokenCount": pieces}, "modelVersion": model,
         }),
-        Dialect::Bedrock => json!({
-            "output": {"message": {"role": "assistant", "content": [{"text": text}]}}, "stopReason": "end_turn",
-            "usage": {"inputTokens": input_tokens, "outputTokens": pieces}, "metrics": {"latencyMs": 1},
-        }),
+        // `Converse`, and what `InvokeModel` gives of an Anthropic model.
+        Dialect::Bedrock => {
+            let mut body = whole(&Words { dialect: Dialect::Anthropic, ..*words });
+            body["output"] = json!({"message": {"role": "assistant", "content": [{"text": text}]}});
+            body["stopReason"] = json!("end_turn");
+            body["usage"]["inputTokens"] = json!(input_tokens);
+            body["usage"]["outputTokens"] = json!(pieces);
+            body["metrics"] = json!({"latencyMs": 1});
+            body
+        }
     }
 }
 

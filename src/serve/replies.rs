@@ -15,6 +15,8 @@ use serde_json::Value;
 use std::time::Duration;
 
 const JSON: &str = "application/json";
+/// Time in which what was written leaves for the client.
+const FLUSH: Duration = Duration::from_millis(20);
 
 /// What to answer.
 pub(crate) struct Plan {
@@ -81,11 +83,23 @@ fn failed(plan: &Plan, failure: &Failure, connection: &Connection) -> Response<S
     let body = plan.error_body(failure).to_string();
     let mut response =
         respond(plan, failure.status, JSON, failure.has_limits, Scripted::whole(body, connection.clone()));
+    if failure.has_limits {
+        spend_requests(&mut response);
+    }
     hint(plan, failure.retry_after, &mut response);
     if plan.dialect == Dialect::Bedrock {
         put(&mut response, "x-amzn-errortype", failure.aws);
     }
     response
+}
+
+/// Who is refused for requests has none left, whatever the buckets hold: the scenario says so.
+fn spend_requests(response: &mut Response<Scripted>) {
+    for name in ["anthropic-ratelimit-requests-remaining", "x-ratelimit-remaining-requests"] {
+        if response.headers().contains_key(name) {
+            put(response, name, "0");
+        }
+    }
 }
 
 fn foreign(plan: &Plan, answer: &Foreign, connection: &Connection) -> Response<Scripted> {
@@ -136,9 +150,9 @@ fn breaking(plan: &Plan, how: Break, connection: &Connection) -> Response<Script
         Break::ErrorInside => acts.extend(inside(plan)),
         Break::CutShort if plan.streams => {}
         Break::StallInside => acts.extend([Act::Wait(plan.step.stall), Act::Close]),
-        // What was sent has to arrive before the reset, which would take it along.
-        Break::ResetInside => acts.extend([Act::Wait(Duration::from_millis(20)), Act::Reset]),
-        _ => acts.push(Act::Close),
+        // What was sent has to leave before the connection ends, which would take it along.
+        Break::ResetInside => acts.extend([Act::Wait(FLUSH), Act::Reset]),
+        _ => acts.extend([Act::Wait(FLUSH), Act::Close]),
     }
     let kind = if plan.streams { "text/event-stream; charset=utf-8" } else { JSON };
     respond(plan, 200, kind, true, Scripted::new(acts, length, connection.clone()))

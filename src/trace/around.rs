@@ -8,7 +8,7 @@ use crate::untrusted::masked;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
-/// Kinds of failures told of each side.
+/// Kinds of failures listed for each side.
 const SHOWN: usize = 8;
 
 /// Other attempts within a stretch of time around the calls.
@@ -20,17 +20,17 @@ pub struct Surroundings {
     pub until: Time,
     /// Provider, model and account of the calls.
     pub scope: String,
-    /// Other sends on the same provider, model and account that failed, of all there.
+    /// Other attempts on the same provider, model and account that failed, of all there.
     pub here: Share,
     /// How, most frequent first.
     pub here_failures: Vec<Failures>,
-    /// Sends on all others that failed, of all there.
+    /// Attempts on all others that failed, of all there.
     pub elsewhere: Share,
     /// How and where, most frequent first.
     pub elsewhere_failures: Vec<Failures>,
-    /// Of the other sends on the same scope, those that failed for a reason for which the call failed too.
+    /// Of the other attempts on the same scope, those that failed for a reason for which the call failed too.
     pub alike: Share,
-    /// What was left of each limit of the scope before the first send, and after the last answer.
+    /// What was left of each limit of the scope before the first attempt, and after the last answer.
     pub headroom: Vec<HeadroomAround>,
 }
 
@@ -41,8 +41,9 @@ pub struct Failures {
     pub scope: Option<String>,
     /// Failure class.
     pub class: &'static str,
-    /// Sends.
-    pub sends: u64,
+    /// Attempts.
+    #[serde(rename = "sends")]
+    pub attempts: u64,
     /// Calls they are of.
     pub calls: u64,
     /// The first of them.
@@ -56,7 +57,7 @@ pub struct Failures {
 pub struct HeadroomAround {
     /// Which limit.
     pub limit_kind: LimitKind,
-    /// The last reading before the first send.
+    /// The last reading before the first attempt.
     pub before: Option<LimitReading>,
     /// The least while the calls were made.
     pub least: Option<LimitReading>,
@@ -84,7 +85,7 @@ pub(super) struct Around<'c, 'a> {
     window: (Time, Time),
 }
 
-/// Counts of one kind of failure: sends, calls, first and last.
+/// Counts of one kind of failure: attempts, calls, first and last.
 type Count = (u64, u64, Time, Time);
 
 impl<'c, 'a> Around<'c, 'a> {
@@ -191,17 +192,17 @@ fn failures(
     let mut list: Vec<Failures> = counts
         .iter()
         .filter(|((scope, _), _)| is_meant(*scope))
-        .map(|((scope, class), (sends, calls, first, last))| Failures {
+        .map(|((scope, class), (attempts, calls, first, last))| Failures {
             scope: scope.map(|scope| named(table, &scope)),
             class,
-            sends: *sends,
+            attempts: *attempts,
             calls: *calls,
             first: *first,
             last: *last,
         })
         .collect();
     // By name where equally many: the numbers of names depend on the order of files.
-    list.sort_by_key(|one| (std::cmp::Reverse(one.sends), one.scope.clone(), one.class));
+    list.sort_by_key(|one| (std::cmp::Reverse(one.attempts), one.scope.clone(), one.class));
     list.truncate(SHOWN);
     list
 }

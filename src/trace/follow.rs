@@ -1,13 +1,13 @@
 //! From what a search found to the calls behind it.
 
 use super::around::Around;
-use super::wait::dictator;
+use super::wait::wait_source;
 use super::*;
 use crate::calls::{Call, Horizon, group};
 use crate::classify;
 use crate::ingest::IdField;
 use crate::judge::{self, CallRules, Judgement, Kept, horizon};
-use crate::measure::CallTerms;
+use crate::measure::{CallTerms, Spent};
 use crate::model::{AttemptTable, Flags, Origin, Severity, Symbol, Time};
 use crate::report::build::{finding_order, findings, sighting};
 use crate::trace::{Answer, Found};
@@ -79,7 +79,7 @@ fn dead_end(id: &str, answer: &Answer) -> Unresolved {
 
 fn is_same(a: &Trace, b: &Trace) -> bool {
     let places = |trace: &Trace| -> BTreeSet<(u32, u32)> {
-        trace.calls.iter().flat_map(|call| &call.sends).map(|send| send.place).collect()
+        trace.calls.iter().flat_map(|call| &call.attempts).map(|attempt| attempt.place).collect()
     };
     a.calls_omitted == 0 && b.calls_omitted == 0 && places(a) == places(b)
 }
@@ -175,7 +175,7 @@ impl<'a> Judged<'a> {
         let none = CallRules::none(options);
         calls.iter().for_each(|call| judgement.absorb(call, &none, options));
         judgement.judge_fleet(options);
-        // What rests on the absence of something cannot be told from a part of the log.
+        // What rests on the absence of something cannot be judged from a part of the log.
         judgement.folds.values_mut().for_each(|fold| fold.kept.retain(|_, kept| kept.severity > Severity::Info));
         for kept in judgement.folds.values().flat_map(|fold| fold.kept.values()) {
             for row in &kept.hit.rows {
@@ -196,7 +196,7 @@ impl<'a> Judged<'a> {
         judgement.folds.values().map(|fold| fold.severity).max().max(of_others)
     }
 
-    /// The findings that rest on a send of `call`.
+    /// The findings that rest on an attempt of `call`.
     fn of(&self, call: &Call<'_>) -> Vec<Finding> {
         let Some(judgement) = &self.judgement else { return Vec::new() };
         let mut mine = Judgement::new(call.table());
@@ -236,6 +236,8 @@ fn call_of(
     found.extend(fleet.of(call));
     found.sort_by_cached_key(finding_order);
     let origin = call.origin(0);
+    let mut spent = Spent::default();
+    call.attempts().zip(call.rows()).for_each(|(attempt, row)| spent.add(Spent::of(table, attempt, *row)));
     TracedCall {
         run_id: text(call.first().run),
         call_id: call.id().map(masked),
@@ -247,7 +249,9 @@ fn call_of(
         namesakes,
         outcome: call.outcome,
         waited_s: call.waited_us() as f64 / 1e6,
-        sends: (0..call.len()).map(|position| send(call, position, named, rules.terms())).collect(),
+        tokens: spent.known_tokens(),
+        usd: spent.usd(),
+        attempts: (0..call.len()).map(|position| traced(call, position, named, rules.terms())).collect(),
         findings: found,
         suppressed: judgement.suppressed,
         peers: None,
@@ -265,7 +269,7 @@ fn joined(table: &AttemptTable, names: &[Symbol]) -> Option<String> {
     (!names.is_empty()).then(|| masked(&names.join(" ")))
 }
 
-fn send(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTerms) -> TracedSend {
+fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTerms) -> TracedAttempt {
     let (row, attempt) = (call.rows()[position], call.at(position));
     let wait = call.wait_before(position);
     let hint_us = call.hint_us(position);
@@ -275,7 +279,7 @@ fn send(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTerm
     });
     let detail = call.detail(position);
     let text = |symbol: Option<Symbol>| call.table().names.get(symbol?).map(masked);
-    TracedSend {
+    TracedAttempt {
         sighting: sighting(call.table(), row, position),
         named: named.contains(&row),
         platform_id: None,
@@ -291,26 +295,26 @@ fn send(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTerm
         hint_source: detail.filter(|_| hint_us.is_some()).map(|detail| detail.hint_source.name()),
         mid_stream: attempt.flags.has(Flags::MID_STREAM),
         waited_s: wait.map(|wait| wait.s()),
-        dictated_by: wait.map(|wait| dictator(call, position, wait.us, terms)),
+        wait_source: wait.map(|wait| wait_source(call, position, wait.us, terms)),
         raw: None,
         place: (attempt.file, attempt.line),
     }
 }
 
-/// Reads the lines of the sends back: for the ids that no column holds, and to be shown.
+/// Reads the lines of the attempts back: for the ids that no column holds, and to be shown.
 fn quote(trace: &mut Trace, found: &Found, raw: bool) {
-    let sends = || trace.calls.iter().flat_map(|call| &call.sends);
-    let places: BTreeSet<(u32, u32)> = sends().map(|send| send.place).take(QUOTED).collect();
+    let attempts = || trace.calls.iter().flat_map(|call| &call.attempts);
+    let places: BTreeSet<(u32, u32)> = attempts().map(|attempt| attempt.place).take(QUOTED).collect();
     let quoted = found.quote(&places, |line| {
         let ids = found.ids_of(line);
         let of = |wanted| ids.iter().find(|(field, _)| *field == wanted).map(|(_, id)| masked(id));
         (of(IdField::Platform), of(IdField::Request), raw.then(|| masked(line)))
     });
-    for send in trace.calls.iter_mut().flat_map(|call| &mut call.sends) {
-        let Some((platform, request, raw)) = quoted.get(&send.place) else { continue };
-        send.platform_id.clone_from(platform);
-        send.raw.clone_from(raw);
+    for attempt in trace.calls.iter_mut().flat_map(|call| &mut call.attempts) {
+        let Some((platform, request, raw)) = quoted.get(&attempt.place) else { continue };
+        attempt.platform_id.clone_from(platform);
+        attempt.raw.clone_from(raw);
         // A log may give the platform's id alone.
-        send.sighting.request_id = send.sighting.request_id.take().or_else(|| request.clone());
+        attempt.sighting.request_id = attempt.sighting.request_id.take().or_else(|| request.clone());
     }
 }

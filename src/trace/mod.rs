@@ -12,7 +12,7 @@ pub use follow::traces;
 pub use peers::{PeerMeasure, Peers};
 pub use search::{Answer, Candidate, Found, Kind, MOST_IDS, Near, Place, Query, Searched, search};
 pub use support::SupportCase;
-pub use wait::Dictator;
+pub use wait::WaitSource;
 
 use crate::model::{Outcome, Time};
 use crate::report::{Finding, Sighting};
@@ -107,14 +107,19 @@ pub struct TracedCall {
     pub client: Option<String>,
     /// How its attempts were brought together.
     pub grouping: &'static str,
-    /// Other calls of its run that carry the same id: sends too far off to be retries of this one.
+    /// Other calls of its run that carry the same id: attempts too far off to be retries of this one.
     pub namesakes: u64,
     /// How it ended.
     pub outcome: Outcome,
     /// Seconds between its attempts.
     pub waited_s: f64,
-    /// Its sends, in order.
-    pub sends: Vec<TracedSend>,
+    /// Input and output tokens; `None` where the log gives none.
+    pub tokens: Option<u64>,
+    /// US dollars, from the log or by declared prices; `None` where neither tells.
+    pub usd: Option<f64>,
+    /// Its attempts, in order.
+    #[serde(rename = "sends")]
+    pub attempts: Vec<TracedAttempt>,
     /// What the rules say of it, and of what it took part in.
     pub findings: Vec<Finding>,
     /// Findings that are known and accepted.
@@ -123,9 +128,9 @@ pub struct TracedCall {
     pub peers: Option<Peers>,
 }
 
-/// One send.
+/// One attempt.
 #[derive(Clone, Debug, Serialize)]
-pub struct TracedSend {
+pub struct TracedAttempt {
     /// Where it stands and what it was.
     #[serde(flatten)]
     pub sighting: Sighting,
@@ -135,7 +140,7 @@ pub struct TracedSend {
     pub platform_id: Option<String>,
     /// The inner SDK counter.
     pub sdk_retry_count: Option<u8>,
-    /// Send to answer, ms.
+    /// From sending it to its answer, ms.
     pub duration_ms: Option<f64>,
     /// When the answer or the failure was complete, where the log tells.
     pub answered: Option<Time>,
@@ -157,8 +162,9 @@ pub struct TracedSend {
     pub mid_stream: bool,
     /// The wait before it, s.
     pub waited_s: Option<f64>,
-    /// Who dictated that wait.
-    pub dictated_by: Option<Dictator>,
+    /// What that wait follows.
+    #[serde(rename = "dictated_by")]
+    pub wait_source: Option<WaitSource>,
     /// The record as it stands, keys masked; where asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,

@@ -19,13 +19,13 @@ pub struct Peers {
     pub until: Time,
     /// How many there are.
     pub calls: u64,
-    /// First send to last answer.
+    /// First attempt to last answer.
     pub elapsed: Option<PeerMeasure>,
     /// Attempts under way, summed.
     pub working: Option<PeerMeasure>,
     /// Between attempts.
     pub waiting: Option<PeerMeasure>,
-    /// Send to first token, of the last attempt.
+    /// From sending it to its first token, of the last attempt.
     pub first_token: Option<PeerMeasure>,
 }
 

@@ -1,13 +1,13 @@
 //! What a provider's support needs to find a request.
 
-use super::{Trace, TracedCall, TracedSend};
+use super::{Trace, TracedAttempt, TracedCall};
 use crate::model::Time;
 use serde::Serialize;
 
 /// Requests named to support, at most: one is what they look at, a few show that it is no accident.
 const CASES: usize = 3;
 
-/// One failed request, as it is told to a provider.
+/// One failed request, as a provider's support needs it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SupportCase {
     /// The provider's id of it.
@@ -34,26 +34,27 @@ pub struct SupportCase {
 
 /// The requests to ask about: the one asked for if it failed, then other failures of its calls.
 pub(super) fn cases(trace: &Trace) -> Vec<SupportCase> {
-    let sends = trace.calls.iter().flat_map(|call| call.sends.iter().map(move |send| (call, send)));
-    let mut failed: Vec<(&TracedCall, &TracedSend)> = sends.filter(|(_, send)| send.sighting.class.is_some()).collect();
+    let attempts = trace.calls.iter().flat_map(|call| call.attempts.iter().map(move |attempt| (call, attempt)));
+    let mut failed: Vec<(&TracedCall, &TracedAttempt)> =
+        attempts.filter(|(_, attempt)| attempt.sighting.class.is_some()).collect();
     // Only a request that reached the provider has an id there.
-    let has_id = |send: &TracedSend| send.sighting.request_id.is_some() || send.platform_id.is_some();
-    failed.sort_by_key(|(_, send)| (!send.named, !has_id(send)));
-    failed.into_iter().take(CASES).map(|(call, send)| case(call, send)).collect()
+    let has_id = |attempt: &TracedAttempt| attempt.sighting.request_id.is_some() || attempt.platform_id.is_some();
+    failed.sort_by_key(|(_, attempt)| (!attempt.named, !has_id(attempt)));
+    failed.into_iter().take(CASES).map(|(call, attempt)| case(call, attempt)).collect()
 }
 
-fn case(call: &TracedCall, send: &TracedSend) -> SupportCase {
-    let error = [send.error_type.as_deref(), send.error_code.as_deref()];
+fn case(call: &TracedCall, attempt: &TracedAttempt) -> SupportCase {
+    let error = [attempt.error_type.as_deref(), attempt.error_code.as_deref()];
     let error: Vec<&str> = error.into_iter().flatten().collect();
     SupportCase {
-        request_id: send.sighting.request_id.clone(),
-        platform_id: send.platform_id.clone(),
-        ts: send.sighting.ts,
+        request_id: attempt.sighting.request_id.clone(),
+        platform_id: attempt.platform_id.clone(),
+        ts: attempt.sighting.ts,
         provider: call.provider.clone(),
         model: call.model.clone(),
-        status: send.sighting.status,
+        status: attempt.sighting.status,
         error: (!error.is_empty()).then(|| error.join(" / ")),
-        message: send.message.clone(),
+        message: attempt.message.clone(),
         account: call.account.clone(),
         client: call.client.clone(),
     }

@@ -17,7 +17,7 @@ const HEAVIEST_BYTES = 3_000_000;
 const SLOWEST_MS = 1_000;
 /** WCAG 2.2, success criterion 1.4.3. */
 const LEAST_CONTRAST = 4.5;
-/** A call of twelve sends, three in each of four rounds. */
+/** A call of twelve attempts, three in each of four rounds. */
 const TRACED = "run-5414c7497c-c001";
 const HOSTILE = `</script><script>document.title = "owned"</script><img src=x onerror="document.title='owned'"> "'\u202etxt.exe\u2028`;
 
@@ -43,6 +43,14 @@ function trace(name, id, inputs) {
   reports[name] = { path, url: pathToFileURL(path).href };
 }
 
+/** A comparison of reports, as the URL of a file. */
+function compare(name, args) {
+  const path = join(folder, `${name}.html`);
+  const { status } = spawnSync(process.env.RETRYLENS, [...args, "--output", `html=${path}`], { stdio: ["ignore", "ignore", "inherit"] });
+  assert.ok(status === 0 || status === 1, `${args[0]} ended with ${status}`);
+  reports[name] = { path, url: pathToFileURL(path).href };
+}
+
 /** Opens a page and holds it to what every page must hold: no complaint, and not one request. */
 async function open(name, { hash = "", ...context } = {}) {
   const page = await browser.newPage(context);
@@ -59,6 +67,18 @@ async function open(name, { hash = "", ...context } = {}) {
 
 const rows = (page, table) => page.locator(`#${table} > tbody:visible`);
 const sideways = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+/** Tables and charts of which a part can be reached by scrolling sideways only. */
+const cut = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll(".scroll, .sheet")]
+      .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1)
+      .map((one) => `${one.scrollWidth} in ${one.clientWidth}: ${one.innerText.slice(0, 60)}`),
+  );
+/** Words of the program, such as classes, that stand on more than one line. */
+const broken = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("td code.word")].filter((one) => one.getClientRects().length > 1).map((one) => one.innerText),
+  );
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "retrylens-browser-"));
@@ -71,6 +91,14 @@ before(async () => {
   writeFileSync(hostile, hostileLog(HOSTILE));
   report("hostile", [hostile]);
   trace("trace", TRACED, [SAMPLES]);
+  compare("diff", ["diff", "--no-config", join(SAMPLES, "two-loops-4x3.jsonl"), join(SAMPLES, "fan-out.jsonl")]);
+  const nights = ["two-loops-4x3", "fan-out", "spend-cap-retried"].map((name) => {
+    const path = join(folder, `${name}.json`);
+    const args = ["analyze", "--quiet", "--no-config", "--complete", "--fail-on", "never", "--output", `json=${path}`];
+    execFileSync(process.env.RETRYLENS, [...args, join(SAMPLES, `${name}.jsonl`)], { stdio: ["ignore", "ignore", "inherit"] });
+    return path;
+  });
+  compare("trend", ["trend", ...nights]);
   trace("trace-hostile", "req ", [hostile]);
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
@@ -99,11 +127,14 @@ describe("the report of the samples", () => {
     const steps = page.locator(".steps > li");
     const count = await steps.count();
     assert.ok(count >= 1 && count <= 5, `${count} steps`);
-    // With the fonts of this machine, and with others: as wide as common ones are, and wider.
-    for (const [family, spacing] of [["", ""], ["sans-serif", ""], ["sans-serif", "0.06em"], ["monospace", ""]]) {
+    assert.match(await page.locator(".lead").innerText(), /\d+ failed on \w+ \(/);
+    // With the fonts of this machine, and with others as wide: all steps. With wider ones advice wraps: the first ones.
+    for (const [family, spacing, whole] of [["", "", count], ["sans-serif", "", count], ["sans-serif", "0.06em", count - 1], ["monospace", "", 2]]) {
       await page.evaluate(([family, spacing]) => Object.assign(document.body.style, { fontFamily: family, letterSpacing: spacing }), [family, spacing]);
-      const last = await steps.nth(count - 1).boundingBox();
-      assert.ok(last.y + last.height < 800, `the last step lies below the first screen in ${family} ${spacing}`);
+      const last = await steps.nth(whole - 1).boundingBox();
+      assert.ok(last.y + last.height < 800, `step ${whole} lies below the first screen in ${family} ${spacing}`);
+      const isCut = await page.locator(".steps .what").evaluateAll((all) => all.some((one) => one.scrollHeight > one.clientHeight + 1));
+      assert.ok(!isCut, `advice is cut in ${family} ${spacing}`);
     }
     await done();
   });
@@ -210,8 +241,10 @@ describe("the report of the samples", () => {
   });
 
   test("prints light, with every fix", async () => {
-    const { page, done } = await open("samples", { colorScheme: "dark" });
+    // The width of A4 at 96 dots an inch.
+    const { page, done } = await open("samples", { colorScheme: "dark", viewport: { width: 794, height: 1123 } });
     await page.emulateMedia({ media: "print" });
+    assert.ok((await sideways(page)) <= 0, `cut on paper by ${await sideways(page)}`);
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
     assert.equal(await page.locator("nav.contents").isVisible(), false);
     const more = page.locator("#problem-table tr.more");
@@ -308,14 +341,29 @@ describe("the report of a hostile log", () => {
   });
 });
 
+describe("pages on a phone", () => {
+  for (const name of ["samples", "trace", "diff", "trend"]) {
+    test(`show ${name} whole`, async () => {
+      for (const colorScheme of ["light", "dark"]) {
+        const { page, done } = await open(name, { colorScheme, viewport: { width: 390, height: 844 } });
+        assert.ok((await sideways(page)) <= 0, `scrolls sideways by ${await sideways(page)}`);
+        assert.deepEqual(await cut(page), []);
+        assert.deepEqual(await broken(page), []);
+        assert.deepEqual(await page.evaluate(poorContrast, LEAST_CONTRAST), [], colorScheme);
+        await done();
+      }
+    });
+  }
+});
+
 describe("the page of a trace", () => {
-  test("shows every send, in a picture and in a table", async () => {
+  test("shows every attempt, in a picture and in a table", async () => {
     const { page, done } = await open("trace");
-    assert.match(await page.locator("h1").innerText(), /failed after 12 sends/);
+    assert.match(await page.locator("h1").innerText(), /failed after 12 attempts/);
     assert.equal(await page.locator("#calls svg[role='img']").count(), 1);
     assert.match(await page.locator("#calls svg[role='img']").getAttribute("aria-label"), /\w/);
-    const sends = await page.locator("#calls table").first().innerText();
-    assert.match(sends, /529/);
+    const attempts = await page.locator("#calls table").first().innerText();
+    assert.match(attempts, /529/);
     assert.match(await page.locator("#calls").innerText(), /RL401/);
     assert.match(await page.locator("#support").innerText(), /req_\w+/);
     assert.equal(await page.locator("#raw code").count(), 12);

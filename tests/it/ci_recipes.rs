@@ -14,7 +14,7 @@ fn path_with_program(folder: &Path) -> String {
 }
 
 /// The script of the step `name` of the action.
-fn script_of(step: &str) -> String {
+pub(crate) fn script_of(step: &str) -> String {
     let text = std::fs::read_to_string(repo("action.yml")).unwrap();
     let start = text.find(&format!("- name: {step}\n")).unwrap();
     let script = &text[start..];
@@ -67,7 +67,7 @@ fn the_action_takes_a_baseline_that_need_not_exist() {
 #[test]
 fn the_action_declares_what_its_script_reads() {
     let text = std::fs::read_to_string(repo("action.yml")).unwrap();
-    for name in ["logs", "fail-on", "baseline", "reports", "arguments"] {
+    for name in ["logs", "fail-on", "baseline", "reports", "arguments", "version", "sha256"] {
         assert!(
             text.contains(&format!("\n  {name}:\n")) && text.contains(&format!("${{{{ inputs.{name} }}}}")),
             "{name}"

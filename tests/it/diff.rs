@@ -157,7 +157,7 @@ fn what_is_neither_report_nor_log_is_said_to_be_neither() {
     write("other.json", "{\n  \"a\": 1\n}\n");
     assert_eq!(diff(folder.path(), &["log.jsonl", "log.jsonl", "--output", "json=diff.json"]).code, 0);
     for (file, code, complaint) in [
-        ("newer.json", 2, "newer.json: a report of schema version 9; this program reads 1"),
+        ("newer.json", 2, "newer.json: a report of schema version 9, which a newer retrylens wrote"),
         ("torn.json", 2, "torn.json: no JSON report of retrylens: missing field"),
         ("diff.json", 2, "diff.json: a diff of retrylens, not a report"),
         ("prose.txt", 3, "prose.txt is neither a JSON report of retrylens nor a log"),

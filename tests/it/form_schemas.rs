@@ -4,7 +4,10 @@ use crate::common;
 use serde_json::{Value, json};
 
 /// Forms, each with the name of its schema.
-const FORMS: [&str; 3] = ["trace", "diff", "trend"];
+const FORMS: [&str; 5] = ["trace", "diff", "trend", "simulation", "plan"];
+
+/// Options that fill every table of a plan.
+const PLANNED: [&str; 8] = ["--pool", "8", "--tokens", "900", "--token-limit", "90000", "--fan-out", "12"];
 
 fn read(form: &str) -> Value {
     let text = std::fs::read_to_string(common::repo(&format!("docs/{form}.schema.json"))).unwrap();
@@ -32,6 +35,8 @@ fn outputs() -> Vec<(&'static str, Value)> {
         ("trace", run(&["trace", "run-5414c7497c", "run-", "samples", "--format", "json"])),
         ("diff", run(&["diff", &one, &two, "--format", "json"])),
         ("trend", run(&["trend", &one, &two, "--format", "json"])),
+        ("simulation", run(&["simulate", "--seeds", "3", "--format", "json"])),
+        ("plan", run(&[&["plan", "--from-log", "samples", "--format", "json"][..], &PLANNED].concat())),
     ]
 }
 
@@ -80,7 +85,7 @@ fn untold(root: &Value, schema: &Value, value: &Value, path: &str, found: &mut V
                         }
                         untold(root, &schema["properties"][key], inner, &path, found);
                     }
-                    // A map of free keys: evidence, and the measures of a night.
+                    // A map of free keys: evidence, and the measures of a report.
                     None if schemas.iter().any(|schema| schema.get("properties").is_none()) => {}
                     None => found.push(path),
                 }
@@ -131,7 +136,7 @@ fn the_schemas_tell_types() {
         (1, "/unresolved/0/candidates/0/lines", json!(-1)),
         (2, "/measures/0/change", json!("new")),
         (2, "/problems/0/severity", json!("fatal")),
-        (3, "/nights/0/findings", json!([1, 2])),
+        (3, "/reports/0/findings", json!([1, 2])),
         (3, "/problems/0/presence", json!("often")),
     ] {
         let (form, mut output) = outputs[nth].clone();

@@ -203,3 +203,33 @@ fn an_id_is_found_in_every_format_and_envelope_on_the_line_of_the_file() {
         }
     }
 }
+
+/// Formats whose fixtures name nothing: no request, no call, no run.
+const NAMELESS: [&str; 3] = ["copilot-events", "llmock", "own-lines"];
+
+#[test]
+fn trace_finds_an_id_of_every_fixture() {
+    use rayon::prelude::*;
+    let found: std::collections::BTreeSet<String> = fixtures()
+        .par_iter()
+        .filter_map(|(format, path)| {
+            let (folder, file) = (path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
+            let converted = run_in(folder, &["convert", "--no-config", "--quiet", "--max-rejected", "100", file]);
+            let lines = converted.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let mut ids = lines.filter_map(|line| {
+                let mut ids = ["request_id", "call_id", "run_id"].iter().filter_map(|key| line[key].as_str());
+                ids.find(|id| id.len() >= 3).map(str::to_owned)
+            });
+            let id = ids.next()?;
+            let ran = run_in(folder, &["trace", "--no-config", "--format", "json", "--id", &id, file]);
+            assert!(ran.code <= 1, "{}: {id}: {ran:?}", path.display());
+            let trace = ran.json();
+            let sends = trace["traces"][0]["calls"][0]["sends"].as_array().unwrap();
+            assert!(!sends.is_empty(), "{}: {id}: {trace}", path.display());
+            Some(format.clone())
+        })
+        .collect();
+    for (format, _) in fixtures() {
+        assert!(found.contains(&format) || NAMELESS.contains(&format.as_str()), "no id was looked for in {format}");
+    }
+}

@@ -42,7 +42,10 @@ fn a_failed_call_fails_with_its_class_and_its_earlier_attempts() {
     assert_eq!(case.time, Some(Duration::from_millis(1283)));
     let TestCaseStatus::NonSuccess { message, ty, reruns, .. } = &case.status else { panic!("{case:#?}") };
     assert_eq!(ty.as_ref().unwrap().as_str(), "spend_cap");
-    assert_eq!(message.as_ref().unwrap().as_str(), "the call failed after 3 sends: attempt 3, status 429, spend_cap");
+    assert_eq!(
+        message.as_ref().unwrap().as_str(),
+        "the call failed after 3 attempts: attempt 3, status 429, spend_cap"
+    );
     assert_eq!((reruns.kind, reruns.runs.len()), (FlakyOrRerun::Rerun, 2));
     assert!(case.system_out.as_ref().unwrap().as_str().starts_with("error RL101 spend-cap-retried: "));
 }

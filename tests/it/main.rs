@@ -19,6 +19,7 @@ mod conformance;
 mod convert;
 mod diff;
 mod docs;
+mod explain_input;
 mod failed_io;
 mod first_screen;
 #[cfg(unix)]
@@ -32,8 +33,11 @@ mod github;
 mod grouping;
 mod honesty;
 mod hostile_values;
+mod implied;
 mod imports;
 mod inputs;
+#[cfg(unix)]
+mod install;
 #[cfg(unix)]
 mod interrupt;
 mod junit;
@@ -48,9 +52,12 @@ mod report_schema;
 mod reports;
 mod rules;
 mod sarif;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
 mod shell;
 mod simulate;
 mod streams;
+mod told_apart;
 mod trace;
 mod trend;
 mod truths;

@@ -2,7 +2,7 @@
 
 use crate::common::{Ran, finish, program, repo, run_in, samples};
 
-/// A send of `spend-cap-retried.jsonl`.
+/// An attempt of `spend-cap-retried.jsonl`.
 const REQUEST: &str = "req_011CstubprVFwcAKpZQ35Uqv";
 
 /// Traces an id in all samples, whatever else is asked for.
@@ -24,13 +24,13 @@ fn a_request_id_leads_to_its_call() {
     assert!(ran.stderr.is_empty(), "{ran:#?}");
     let shown = flat(&ran);
     let first = format!(
-        "Request {REQUEST} is send 1 of 3 of call run-d76a85de37-c001; the call failed after 3 sends and 1.3 s of \
+        "Request {REQUEST} is attempt 1 of 3 of call run-d76a85de37-c001; the call failed after 3 attempts and 1.3 s of \
          waiting. Found: error RL101 spend-cap-retried."
     );
     assert!(shown.starts_with(&first), "{shown}");
     assert!(shown.contains(&format!("{REQUEST} ◀ the id asked for")), "{shown}");
     for line in 1..=3 {
-        assert!(shown.contains(&format!("spend-cap-retried.jsonl:{line}")), "where send {line} is: {shown}");
+        assert!(shown.contains(&format!("spend-cap-retried.jsonl:{line}")), "where attempt {line} is: {shown}");
     }
     assert!(shown.contains("✗ error RL101 spend-cap-retried") && shown.contains("fix Read error.details"), "{shown}");
     assert!(shown.contains("SEARCHED 9 inputs (plain), "), "{shown}");
@@ -40,7 +40,7 @@ fn a_request_id_leads_to_its_call() {
 fn the_beginning_of_an_id_is_enough() {
     let shown = flat(&trace("req_011CstubprVFw", &[]));
     assert!(
-        shown.starts_with(&format!("`req_011CstubprVFw` begins request id {REQUEST}, which is send 1 of 3")),
+        shown.starts_with(&format!("`req_011CstubprVFw` begins request id {REQUEST}, which is attempt 1 of 3")),
         "{shown}"
     );
 }
@@ -49,7 +49,7 @@ fn the_beginning_of_an_id_is_enough() {
 fn a_call_id_leads_to_all_its_sends() {
     let ran = trace("run-5414c7497c-c001", &["--complete"]);
     let shown = flat(&ran);
-    assert!(shown.starts_with("Call run-5414c7497c-c001 failed after 12 sends and 8.2 s of waiting."), "{shown}");
+    assert!(shown.starts_with("Call run-5414c7497c-c001 failed after 12 attempts and 8.2 s of waiting."), "{shown}");
     assert_eq!(ran.code, 1);
     for line in 1..=12 {
         assert!(shown.contains(&format!("two-loops-4x3.jsonl:{line}")), "{shown}");
@@ -61,7 +61,7 @@ fn a_call_id_leads_to_all_its_sends() {
 fn a_run_id_leads_to_its_calls() {
     let ran = trace("run-bcbd52897c", &["--complete"]);
     let shown = flat(&ran);
-    assert!(shown.starts_with("Run run-bcbd52897c has 32 calls; 19 succeeded, 13 failed; 77 sends"), "{shown}");
+    assert!(shown.starts_with("Run run-bcbd52897c has 32 calls; 19 succeeded, 13 failed; 77 attempts"), "{shown}");
     for call in 1..=32 {
         assert!(shown.contains(&format!("run-bcbd52897c-c{call:03}")), "call {call}: {shown}");
     }
@@ -137,7 +137,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-/// Two calls of a run, the first over two sends that share a trace; its attempts came through a platform.
+/// Two calls of a run, the first over two attempts that share a trace; its attempts came through a platform.
 const LOG: &str = r#"{"ts":"2026-05-20T10:00:00Z","run_id":"run-7","call_id":"run-7-c1","trace_id":"4bf92f3577b34da6","attempt":1,"request_id":"req_aaaa1111","aws_request_id":"5f0c-plat-1","provider":"anthropic","model":"m","org":"org-9","status":529,"error_type":"overloaded_error","error_message":"Overloaded","duration_ms":400}
 {"ts":"2026-05-20T10:00:02Z","run_id":"run-7","call_id":"run-7-c1","trace_id":"4bf92f3577b34da6","attempt":2,"request_id":"req_aaaa2222","aws_request_id":"5f0c-plat-2","provider":"anthropic","model":"m","org":"org-9","status":200,"duration_ms":900}
 {"ts":"2026-05-20T10:00:05Z","run_id":"run-7","call_id":"run-7-c2","attempt":1,"request_id":"req_bbbb3333","provider":"anthropic","model":"m","org":"org-9","status":400,"error_type":"invalid_request_error","duration_ms":50}
@@ -152,12 +152,15 @@ fn every_kind_of_id_in_every_packing() {
     ] {
         let folder = folder(name, &bytes);
         for (id, first) in [
-            ("req_aaaa2222", "Request req_aaaa2222 is send 2 of 2 of call run-7-c1; the call succeeded on send 2"),
-            ("5f0c-plat-1", "`5f0c-plat-1` is the platform's id of send 1 of 2 of call run-7-c1; the call"),
-            ("run-7-c1", "Call run-7-c1 succeeded on send 2 after 1.6 s of waiting."),
-            ("run-7", "Run run-7 has 2 calls; 1 succeeded, 1 failed; 3 sends and 1.6 s of waiting."),
+            (
+                "req_aaaa2222",
+                "Request req_aaaa2222 is attempt 2 of 2 of call run-7-c1; the call succeeded on attempt 2",
+            ),
+            ("5f0c-plat-1", "`5f0c-plat-1` is the platform's id of attempt 1 of 2 of call run-7-c1; the call"),
+            ("run-7-c1", "Call run-7-c1 succeeded on attempt 2 after 1.6 s of waiting."),
+            ("run-7", "Run run-7 has 2 calls; 1 succeeded, 1 failed; 3 attempts and 1.6 s of waiting."),
             ("4bf92f3577b34da6", "Trace `4bf92f3577b34da6` has one call in this log, call run-7-c1; the call"),
-            ("req_bbbb", "`req_bbbb` begins request id req_bbbb3333, which is the only send of call run-7-c2"),
+            ("req_bbbb", "`req_bbbb` begins request id req_bbbb3333, which is the only attempt of call run-7-c2"),
         ] {
             let ran = run_in(folder.path(), &["trace", id, name, "--complete"]);
             assert!(ran.code <= 1 && flat(&ran).starts_with(first), "{id} in {name}: {ran:#?}");
@@ -174,7 +177,7 @@ fn standard_input_named_or_not() {
     let log = gzip(LOG.as_bytes());
     for arguments in [&["trace", "req_aaaa1111", "-"][..], &["trace", "req_aaaa1111"]] {
         let ran = finish(program().args(arguments).write_stdin(log.clone()));
-        assert!(flat(&ran).starts_with("Request req_aaaa1111 is send 1 of 2 of call run-7-c1"), "{ran:#?}");
+        assert!(flat(&ran).starts_with("Request req_aaaa1111 is attempt 1 of 2 of call run-7-c1"), "{ran:#?}");
         assert!(ran.stdout.contains("<stdin>:1"), "{ran:#?}");
     }
 }
@@ -212,7 +215,7 @@ fn an_id_that_is_the_name_of_a_file() {
     for (arguments, code, words) in [
         (&["trace", "log.jsonl"][..], 2, "no id to look for: `log.jsonl` is an input"),
         (&["trace", "req_aaaa1111", "gone.jsonl"], 3, "cannot read gone.jsonl"),
-        (&["trace", "ab", "log.jsonl"], 2, "`ab` is too short"),
+        (&["trace", "ab", "log.jsonl"], 3, "`ab` is nowhere in 1 input"),
         (&["trace", "run-7", "log.jsonl", "--context", "soon"], 2, "--context soon: give a number and its unit"),
         (&["trace", "run-7", "log.jsonl", "--output", "json=log.jsonl"], 2, "it would be overwritten"),
         (&["trace", "run-7", "log.jsonl", "--since", "2030-01-01"], 3, "leaves its call out"),
@@ -287,7 +290,7 @@ fn a_log_without_call_ids_is_read_around_the_hit() {
     let ran = run_in(folder.path(), &["trace", "req_15_second", "log.jsonl"]);
     let shown = flat(&ran);
     assert!(
-        shown.starts_with("Request req_15_second is send 2 of 3 of a call without an id; the call succeeded"),
+        shown.starts_with("Request req_15_second is attempt 2 of 3 of a call without an id; the call succeeded"),
         "{shown}"
     );
     assert!(shown.contains("by guess") && shown.contains("log.jsonl:46") && shown.contains("log.jsonl:48"), "{shown}");
@@ -372,7 +375,7 @@ fn every_form_tells_the_same_and_goes_into_files() {
     assert!(html.starts_with("<!DOCTYPE html>") && html.contains("role=\"img\""), "{html}");
     assert!(html.contains("failed-part") && html.contains("ok-part") && html.contains("open-part"), "{html}");
     let one = run_in(folder.path(), &["trace", "req_aaaa1111", "log.jsonl", "--output", "md=-"]).stdout;
-    assert!(one.starts_with("**retrylens trace: the call succeeded on send 2"), "{one}");
+    assert!(one.starts_with("**retrylens trace: the call succeeded on attempt 2"), "{one}");
 }
 
 #[test]
@@ -389,7 +392,7 @@ fn attempts_hours_apart_are_found_where_numbers_are_missing() {
         line(1, 1, "slow") + &filler(2) + &filler(3) + &filler(4) + &filler(5) + &line(9, 2, "slow") + &filler(10);
     let folder = folder("log.jsonl", log.as_bytes());
     let ran = run_in(folder.path(), &["trace", "req_slow_9", "log.jsonl"]);
-    assert!(flat(&ran).starts_with("Request req_slow_9 is send 2 of 2 of call slow"), "{ran:#?}");
+    assert!(flat(&ran).starts_with("Request req_slow_9 is attempt 2 of 2 of call slow"), "{ran:#?}");
 }
 
 #[test]
@@ -442,7 +445,7 @@ fn filters_choose_whole_calls() {
         ran.json()["traces"][0]["calls"][0]["sends"].as_array().unwrap().len()
     };
     for id in ["fell-back", "req_fb_1", "req_fb_2"] {
-        assert_eq!(sends(id, &["--model", "small"]), 2, "{id}: the model of any send will do");
+        assert_eq!(sends(id, &["--model", "small"]), 2, "{id}: the model of any attempt will do");
         assert_eq!(sends(id, &["--until", "2026-05-20T10:01:00Z"]), 2, "{id}: it began before");
         assert_eq!(sends(id, &["--since", "2026-05-20T10:01:00Z"]), 0, "{id}: it began before");
         assert_eq!(sends(id, &["--run", "other"]), 0, "{id}");
@@ -495,10 +498,10 @@ fn later_attempts_are_found_however_much_later() {
     std::fs::write(two.path().join("a.jsonl"), late).unwrap();
     for (folder, files) in [(&one, &["log.jsonl"][..]), (&two, &["a.jsonl", "b.jsonl"])] {
         let ran = run_in(folder.path(), &[&["trace", "req_slow_2"], files].concat());
-        assert!(flat(&ran).starts_with("Request req_slow_2 is send 1 of 3 of call slow"), "{ran:#?}");
+        assert!(flat(&ran).starts_with("Request req_slow_2 is attempt 1 of 3 of call slow"), "{ran:#?}");
         // Without numbers nothing ties hours together but the id.
         let ran = run_in(folder.path(), &[&["trace", "req_again_2"], files].concat());
-        assert!(flat(&ran).starts_with("Request req_again_2 is the only send of call again"), "{ran:#?}");
+        assert!(flat(&ran).starts_with("Request req_again_2 is the only attempt of call again"), "{ran:#?}");
         // Of a log that names no runs, a file is one.
         assert_eq!(flat(&ran).contains("2 other calls carry the same id"), files.len() == 1, "{ran:#?}");
     }

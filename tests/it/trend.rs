@@ -1,4 +1,4 @@
-//! `retrylens trend`: nights in the order of their time, and the one that departs.
+//! `retrylens trend`: reports in the order of their time, and the one that departs.
 
 use crate::common::{Ran, run_in};
 use serde_json::Value;
@@ -63,11 +63,11 @@ fn found(folder: &Path, n: usize) -> Value {
     ran.json()
 }
 
-/// Night, from 1, and measure of every jump.
+/// Report, from 1, and measure of every jump.
 fn jumps(trend: &Value) -> Vec<(usize, String)> {
-    let nights = trend["nights"].as_array().unwrap().iter().enumerate();
-    nights
-        .flat_map(|(at, night)| night["jumps"].as_array().unwrap().iter().map(move |jump| (at + 1, jump)))
+    let reports = trend["reports"].as_array().unwrap().iter().enumerate();
+    reports
+        .flat_map(|(at, report)| report["jumps"].as_array().unwrap().iter().map(move |jump| (at + 1, jump)))
         .map(|(at, jump)| (at, jump["measure"].as_str().unwrap().to_owned()))
         .collect()
 }
@@ -81,16 +81,16 @@ fn the_planted_jump_is_found_and_only_that() {
     let measures: Vec<&str> = jumps.iter().map(|(_, measure)| measure.as_str()).collect();
     // What overloads bring, and neither keys nor 429s.
     assert_eq!(measures, ["failed_calls", "retries", "wait_ms", "warnings"]);
-    let jump = &trend["nights"][5]["jumps"][0];
-    assert_eq!((&jump["up"], &jump["nights"]), (&true.into(), &5.into()));
+    let jump = &trend["reports"][5]["jumps"][0];
+    assert_eq!((&jump["up"], &jump["reports"]), (&true.into(), &5.into()));
 }
 
 #[test]
-fn few_nights_claim_nothing() {
+fn few_reports_claim_nothing() {
     let folder = nights(&[(500, 20, 3), (500, 20, 3), (500, 20, 3), (500, 300, 3)]);
     let trend = found(folder.path(), 4);
     assert!(jumps(&trend).is_empty());
-    assert!(trend["verdict"].as_str().unwrap().starts_with("4 nights: too few to say that one departs"), "{trend}");
+    assert!(trend["verdict"].as_str().unwrap().starts_with("4 reports: too few to say that one departs"), "{trend}");
     assert!(jumps(&found(folder.path(), 1)).is_empty());
 }
 
@@ -115,7 +115,7 @@ fn problems_come_and_go() {
 }
 
 #[test]
-fn nights_come_in_the_order_of_their_time() {
+fn reports_come_in_the_order_of_their_time() {
     let folder = nights(&SEVEN);
     let (mut forth, mut back) = (files(7), files(7));
     back.reverse();
@@ -162,10 +162,14 @@ fn unknown_fields_are_no_matter_and_other_files_are_refused() {
     report["totals"]["of_tomorrow"] = 1.into();
     write("tomorrow.json", &report.to_string());
     assert_eq!(trend(folder.path(), &["tomorrow.json", "night-2.json"]).code, 0);
-    report["schema_version"] = 2.into();
+    report["schema_version"] = 3.into();
     write("newer.json", &report.to_string());
     for (file, code, complaint) in [
-        ("newer.json", 2, "newer.json: a report of schema version 2; this program reads 1"),
+        (
+            "newer.json",
+            2,
+            "newer.json: a report of schema version 3, which a newer retrylens wrote: this one reads versions up to 2",
+        ),
         ("night-1.jsonl", 2, "night-1.jsonl: no JSON report of retrylens"),
         ("none.json", 3, "none.json: no such file"),
         ("night-2.json", 2, "night-2.json is given twice"),
@@ -174,4 +178,20 @@ fn unknown_fields_are_no_matter_and_other_files_are_refused() {
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{ran:#?}");
         assert!(ran.stderr.contains(complaint) && ran.stderr.lines().count() == 1, "{ran:#?}");
     }
+}
+
+#[test]
+fn reports_of_the_first_schema_version_are_read() {
+    let folder = nights(&[(50, 2, 1)]);
+    let first = crate::common::repo("tests/schemas/report-1.json").display().to_string();
+    let trend = trend(folder.path(), &[&first, "night-1.json", "--format", "json"]).json();
+    assert_eq!(trend["schema_version"], 2);
+    assert_eq!(trend["reports"].as_array().unwrap().len(), 2);
+    assert_eq!(trend["reports"][1]["findings"], serde_json::json!([1, 0, 0]));
+    let diff = run_in(folder.path(), &["diff", &first, "night-1.json", "--format", "json"]);
+    assert!(diff.json()["problems"].as_array().unwrap().iter().any(|one| one["change"] == "fixed"), "{diff:#?}");
+    let log = crate::common::repo("samples/spend-cap-retried.jsonl").display().to_string();
+    let ran = run_in(folder.path(), &["analyze", "--no-config", "--complete", "--baseline", &first, &log]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.stdout.contains("Nothing new: the problem found is known from the baseline."), "{ran:#?}");
 }

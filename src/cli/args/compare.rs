@@ -35,7 +35,7 @@ pub(in crate::cli) struct TrendArgs {
     #[arg(required = true, value_name = "REPORT")]
     pub(in crate::cli) reports: Vec<PathBuf>,
 
-    /// Zone of the times shown, and of the days nights are named after: +02:00, Europe/Berlin
+    /// Zone of the times shown, and of the days reports are labelled by: +02:00, Europe/Berlin
     #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Output")]
     pub(in crate::cli) tz: Zone,
 

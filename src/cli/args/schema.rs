@@ -21,4 +21,8 @@ pub(in crate::cli) enum SchemaOf {
     Diff,
     /// What trend --format json writes
     Trend,
+    /// What simulate --format json writes
+    Simulation,
+    /// What plan --format json writes
+    Plan,
 }

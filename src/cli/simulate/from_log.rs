@@ -31,6 +31,7 @@ fn told(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError
         attempts: args.attempts.first().copied(),
         base_s: args.base,
         cap_s: args.cap,
+        in_passing: false,
         ..what_if::question(config, &args.policy, args.reading.complete)?
     };
     let input = InputArgs { inputs: args.from_log.clone(), reading: args.reading.clone() };

@@ -23,7 +23,8 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
         ));
     }
     let context_us = args.context.as_deref().map(context).transpose()?;
-    inputs::start(&args.input)?;
+    interrupt::watch();
+    inputs::set_threads(&args.input)?;
     let sources = inputs::logs(&asked.inputs)?;
     let config = config::load(&args.config)?;
     let rules = config::select(&config, &[], &[])?;

@@ -38,7 +38,7 @@ fn a_change_is_beyond_chance_and_no_trifle() {
         (of(1_000_000, 40_000), of(1_000_000, 45_000), Change::Same),
         (of(1000, 1), past(1000, &[]), Change::Fixed),
         (past(1000, &[]), of(1000, 1), Change::New),
-        (past(10, &[("RL3", Error, 1)]), past(10, &[]), Change::Untold),
+        (past(10, &[("RL3", Error, 1)]), past(10, &[]), Change::Inconclusive),
     ] {
         assert_eq!(change(&old, &new), expected);
     }
@@ -62,7 +62,7 @@ fn what_tells_of_successes_is_not_fixed_where_more_calls_fail() {
     for rule in ["RL504", "RL804"] {
         let (good, bad) = (night(0, Some((rule, 4))), night(9, None));
         let told = diff(("a", &good), ("b", &bad));
-        assert_eq!((told.problems[0].change, told.problems[0].failed_instead), (Change::Untold, true));
+        assert_eq!((told.problems[0].change, told.problems[0].failed_instead), (Change::Inconclusive, true));
         assert_eq!(change(&good, &night(0, None)), Change::Fixed);
         assert_eq!(change(&night(0, Some((rule, 19))), &night(18, Some((rule, 1)))), Change::Same);
     }
@@ -71,15 +71,37 @@ fn what_tells_of_successes_is_not_fixed_where_more_calls_fail() {
 
 #[test]
 fn failed_calls_that_chance_hardly_explains_are_told_first() {
-    let night = |calls: u64, failed: u64| {
+    let report = |calls: u64, failed: u64| {
         let totals = serde_json::json!({"calls": calls, "calls_failed": failed, "sends": calls});
-        let report = serde_json::json!({"schema_version": 1, "generator": "retrylens 0", "window": null, "totals": totals,
+        let json = serde_json::json!({"schema_version": 1, "generator": "retrylens 0", "window": null, "totals": totals,
             "problems": [], "coverage": []});
-        Past::parse(&report.to_string()).unwrap()
+        Past::parse(&json.to_string()).unwrap()
     };
-    let said = |old: &Past, new: &Past| diff(("a", old), ("b", new)).verdict;
-    let verdict = said(&night(40, 0), &night(40, 10));
+    let said = |old: &Past, new: &Past| diff(("a", old), ("b", new)).head.verdict;
+    let verdict = said(&report(40, 0), &report(40, 10));
     assert!(verdict.starts_with("Failed calls: 0 of 40 before, 10 of 40 now"), "{verdict}");
     assert!(!verdict.to_lowercase().contains("no change"), "{verdict}");
-    assert!(said(&night(40, 9), &night(40, 10)).starts_with("No change"));
+    assert!(said(&report(40, 9), &report(40, 10)).starts_with("No change"));
+}
+
+#[test]
+fn errors_and_warnings_come_before_infos() {
+    use Severity::{Error, Info, Warning};
+    let old = past(1000, &[("RL1", Error, 40), ("RL2", Warning, 9), ("RL5", Info, 4)]);
+    let new = past(1000, &[("RL1", Error, 90), ("RL4", Info, 3), ("RL5", Info, 4)]);
+    let diff = diff(("a", &old), ("b", &new));
+    let order: Vec<&str> = diff.problems.iter().map(|problem| problem.key.rule.as_str()).collect();
+    assert_eq!(order, ["RL1", "RL2", "RL4", "RL5"]);
+    assert!(
+        diff.head.verdict.starts_with("Problems: 1 worse (error RL1 n), 1 fixed; infos: 1 new."),
+        "{}",
+        diff.head.verdict
+    );
+}
+
+#[test]
+fn infos_alone_are_no_news_of_problems() {
+    let new = past(1000, &[("RL4", Severity::Info, 3)]);
+    let verdict = diff(("a", &past(1000, &[])), ("b", &new)).head.verdict;
+    assert!(verdict.starts_with("No error or warning is new, worse, fixed or better; infos: 1 new."), "{verdict}");
 }

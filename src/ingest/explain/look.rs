@@ -6,7 +6,6 @@ use crate::ingest::dialect::Dialect;
 use crate::ingest::format::Decoder;
 use crate::ingest::formats::native::NativeDecoder;
 use crate::ingest::head::whole_lines;
-use crate::ingest::limits::FRONT;
 use crate::ingest::open::{Habits, Plan};
 use crate::ingest::position::{Given, Spot};
 use crate::ingest::record::json::Reader;
@@ -24,7 +23,9 @@ const APART: [&str; 2] = ["record_hash", "converted_from"];
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) line: u32,
-    /// Which of the records of that line, from 0.
+    /// Which of the records of that line or document it was taken from, from 0.
+    record: u32,
+    /// Which of those that were made of that, from 0.
     nth: usize,
     raw: String,
     /// Its fields in native spelling, with what they say.
@@ -72,7 +73,6 @@ impl<'f> Front<'f> {
         unwrapper.take(whole_lines(front), 1);
         unwrapper.finish();
         let lines = unwrapper.give();
-        debug_assert!(front.len() <= FRONT);
         let (bytes, spots, given) = (lines.bytes, lines.spots, lines.given);
         let mut front = Front { bytes, spots, given, plan, stream, habits, seen: Vec::new(), lines: 0 };
         (front.seen, front.lines) = front.read(&front.bytes, &front.spots, &mut *plan.decoder(), habits.dialect);
@@ -81,6 +81,13 @@ impl<'f> Front<'f> {
 
     pub(super) fn attempts(&self) -> u64 {
         self.seen.iter().filter(|seen| seen.is_attempt()).count() as u64
+    }
+
+    /// How many there would be by other words.
+    pub(super) fn attempts_by(&self, dialect: &Dialect) -> u64 {
+        let plan = Plan::of(&self.bytes, &Habits { dialect, ..self.habits });
+        let seen = self.read(&self.bytes, &self.spots, &mut *plan.decoder(), dialect).0;
+        seen.iter().filter(|seen| seen.is_attempt()).count() as u64
     }
 
     /// The same without what stands behind the records of these numbers.
@@ -110,10 +117,8 @@ impl<'f> Front<'f> {
 
     /// The one line that a record stands on, and its number among those of the front.
     fn line_of(&self, seen: &Seen) -> Option<(String, usize)> {
-        let mut of_record = self.spots.iter().enumerate().filter(|(_, spot)| spot.line == seen.line);
-        let (first, _) = of_record.next()?;
-        // Several records of one line of the input stand on lines of their own.
-        let nth = if of_record.next().is_none() { first } else { first + seen.nth };
+        let is_its_own = |spot: &Spot| (spot.line, spot.record) == (seen.line, seen.record);
+        let nth = self.spots.iter().position(is_its_own)?;
         let line = self.bytes.split(|byte| *byte == b'\n').nth(nth)?;
         Some((String::from_utf8_lossy(line).into_owned(), nth))
     }
@@ -149,12 +154,12 @@ impl<'f> Front<'f> {
     }
 
     fn same(&self, seen: &Seen, all: Vec<Seen>) -> Option<Seen> {
-        all.into_iter().find(|now| now.line == seen.line && now.nth == seen.nth)
+        all.into_iter().find(|now| (now.line, now.record, now.nth) == (seen.line, seen.record, seen.nth))
     }
 
     /// The record that a text format wrote as `text`, a line of JSON.
     fn alone(&self, seen: &Seen, text: &str, dialect: &Dialect) -> Option<Seen> {
-        let spot = self.spots.iter().find(|spot| spot.line == seen.line).copied()?;
+        let spot = self.spots.iter().find(|spot| (spot.line, spot.record) == (seen.line, seen.record)).copied()?;
         let line = format!("{text}\n");
         self.read(line.as_bytes(), &[spot], &mut NativeDecoder::default(), dialect).0.into_iter().next()
     }
@@ -173,7 +178,7 @@ impl<'f> Front<'f> {
         let mut all: Vec<Seen> = Vec::new();
         let mut account = Account::default();
         let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| {
-            let nth = all.iter().filter(|known| known.line == place.line).count();
+            let nth = all.iter().filter(|known| (known.line, known.record) == (place.line, place.record)).count();
             let (taken, reason) = match sent_of(record, raw, place) {
                 Ok(_) => (Taken::Attempt, None),
                 Err(taken) => {
@@ -182,7 +187,7 @@ impl<'f> Front<'f> {
                 }
             };
             let members = members(&native_line(record, raw, place));
-            all.push(Seen { line: place.line, nth, raw: raw.to_owned(), members, reason });
+            all.push(Seen { line: place.line, record: place.record, nth, raw: raw.to_owned(), members, reason });
             taken
         };
         let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };

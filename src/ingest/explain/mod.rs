@@ -10,7 +10,7 @@ mod look;
 use super::dialect::Dialect;
 use super::error::IngestError;
 use super::limits::FRONT;
-use super::open::{Habits, Plan};
+use super::open::Plan;
 use super::options::Options;
 use super::reader;
 use super::record::{Conversion, SpanUnit};
@@ -109,8 +109,6 @@ pub fn explain(source: &Source, options: &Options) -> Result<Explained, IngestEr
     let mut suggestions = Vec::new();
     let records = shown.iter().map(|nth| record(&front, *nth, &mut suggestions)).collect();
     let dialect = with(&suggestions, options.dialect.clone());
-    let mapped = Plan::of(&whole.bytes, &Habits { dialect: &dialect, ..habits });
-    let mapped = Front::new(&whole.bytes, &mapped, &stream, Habits { dialect: &dialect, ..habits });
     Ok(Explained {
         path: masked(&source.name()),
         packing: packing(source),
@@ -122,7 +120,7 @@ pub fn explain(source: &Source, options: &Options) -> Result<Explained, IngestEr
         attempts: whole.attempts(),
         records,
         suggestions,
-        attempts_with_suggestions: mapped.attempts(),
+        attempts_with_suggestions: whole.attempts_by(&dialect),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::failures::{Known, Wording};
-use super::kept::{FINGERPRINT, cut, fingerprint};
+use super::kept::{FINGERPRINT, cut, fingerprint, number_in_call};
 use super::memory::Memory;
 use super::origins::NAMES;
 use super::place::{Place, Taken};
@@ -325,11 +325,6 @@ pub(in crate::ingest) fn keep_ids(
 /// Words of a log as they are kept: providers quote keys in their messages, and none is kept.
 fn symbol(text: Option<&str>, table: &mut AttemptTable) -> Symbol {
     text.map_or(Symbol::NONE, |text| table.names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
-}
-
-/// A number beyond 65,535 is no attempt's: 0, not known.
-pub(in crate::ingest) fn number_in_call(number: Option<i64>) -> u16 {
-    number.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
 }
 
 /// A layer's cap as [`Attempt`] holds it.

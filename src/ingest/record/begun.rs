@@ -1,20 +1,10 @@
 //! Records that say that an attempt began: some loggers write one line when it does, and another when it is over.
 
-use super::attempt::number_in_call;
-use super::kept::fingerprint;
+use super::kept::{fingerprint, number_in_call};
 use super::letters::Letters;
-use super::place::Place;
+use super::place::{Begun, Place};
 use super::typed::Record;
 use serde_json::Value;
-
-/// An attempt that began, as what its end will look like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ingest) struct Begun {
-    /// Fingerprint of its call or, where the record names none, of its stream.
-    pub(in crate::ingest) key: [u64; 2],
-    /// Its number in the call, 0 where the record has none.
-    pub(in crate::ingest) number: u16,
-}
 
 /// Keys that say what a record is about.
 const KEYS: [&str; 14] = [

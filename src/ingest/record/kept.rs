@@ -1,4 +1,4 @@
-//! How much is kept of a text, and what it is compared by.
+//! How much is kept of a text and of a number, and what they are compared by.
 
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
@@ -22,6 +22,11 @@ pub(in crate::ingest) fn fingerprint(run: Option<&str>, call: Option<&str>, stre
         None => run.unwrap_or(stream),
     };
     [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
+}
+
+/// A number beyond 65,535 is no attempt's: 0, not known.
+pub(in crate::ingest) fn number_in_call(number: Option<i64>) -> u16 {
+    number.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
 }
 
 const CHECK: FixedState = FixedState::with_seed(0x796c_656e);

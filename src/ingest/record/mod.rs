@@ -43,10 +43,7 @@ mod typed;
 mod unclear;
 mod words;
 
-pub(in crate::ingest) use attempt::{
-    body_hash, cap_of, count, keep_ids, kept_id, number_in_call, sdk_count, take, ttft_ms_plus_1,
-};
-pub(in crate::ingest) use begun::Begun;
+pub(in crate::ingest) use attempt::{body_hash, cap_of, count, keep_ids, kept_id, sdk_count, take, ttft_ms_plus_1};
 pub use conversion::{Conversion, SpanUnit};
 #[cfg(feature = "serve")]
 pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
@@ -54,13 +51,13 @@ pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};
 pub(crate) use ids::ids_of;
-pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint};
+pub(in crate::ingest) use kept::{FINGERPRINT, fingerprint, number_in_call};
 pub(in crate::ingest) use mapping::is_field;
 pub use mapping::{Mapping, Unmappable};
 pub(in crate::ingest) use members::Members;
 pub(in crate::ingest) use memory::Memory;
 pub(in crate::ingest) use native_line::{native_line, searchable_line};
-pub(in crate::ingest) use place::{Place, Taken};
+pub(in crate::ingest) use place::{Begun, Place, Taken};
 pub(in crate::ingest) use scalar::Scalar;
 use sent::sent_at;
 pub(in crate::ingest) use sent::sent_of;

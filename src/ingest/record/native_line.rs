@@ -207,8 +207,10 @@ fn amounts(record: &Record<'_>, line: &mut JsonLine) {
     line.plain("delivered", record.delivered);
     line.plain("max_tokens", record.max_tokens);
     if let Some(usage) = record.usage {
-        line.plain("input_tokens", Some(usage.input));
-        line.plain("output_tokens", Some(usage.output));
+        // A count that could not be read stands in the line as it was: a number behind it would replace it.
+        let is_read = |field: Field| record.misread.iter().all(|(misread, _)| *misread != field);
+        line.plain("input_tokens", Some(usage.input).filter(|_| is_read(Field::InputTokens)));
+        line.plain("output_tokens", Some(usage.output).filter(|_| is_read(Field::OutputTokens)));
         line.plain("cache_read_tokens", Some(usage.cache_read).filter(|tokens| *tokens != 0));
         line.plain("cache_write_tokens", Some(usage.cache_write).filter(|tokens| *tokens != 0));
         line.number("cost_usd", usage.cost_usd);
@@ -287,12 +289,39 @@ mod tests {
         let flags = builder.flags(hint, verdict.as_ref());
         let ids = (builder.run(), builder.call_id(), builder.request_id(), builder.stream());
         let counts = (record.number, record.max_attempts, builder.resends(), builder.gateway_retries());
+        let spans = [record.timeout_ms, record.planned_ms, record.ttft_ms, record.chunk_gap_ms];
+        let amounts = (record.max_tokens, record.delivered, record.usage, spans);
+        let words = [builder.error_type(), builder.error_code(), builder.message(), record.exception.as_deref()];
+        let others = [record.transport.as_deref(), record.tool.as_deref(), record.request_hash.as_deref()];
         format!(
-            "{sent} {duration_ms:?} {hint:?} {verdict:?} {flags:?} {ids:?} {counts:?} {:?} {:?} {:?}",
+            "{sent} {duration_ms:?} {hint:?} {verdict:?} {flags:?} {ids:?} {counts:?} {amounts:?} {words:?} {others:?} {:?} {:?}",
             builder.names(),
-            record.usage,
             record.misread
         )
+    }
+
+    #[test]
+    fn every_field_is_written() {
+        let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
+        let mut written = 0;
+        for name in super::super::field_names() {
+            for value in
+                ["1", "\"7\"", "\"word\"", "\"2026-01-05T10:00:00Z\"", "true", "{\"type\":\"t\",\"input_tokens\":3}"]
+            {
+                for outcome in ["\"success\":false", "\"status\":200"] {
+                    let text = format!("{{\"timestamp\":1767607200,\"model\":\"m\",{outcome},\"{name}\":{value}}}");
+                    let record = whole_record(&text, Mapping::EMPTY).unwrap();
+                    // An object in its place is no hint, and is told as misread; as text it would be one that nobody can obey.
+                    let is_lost = name == "retry_after" && value.starts_with('{');
+                    if sent_of(&record, &text, &place).is_ok() && !is_lost {
+                        let line = native_line(&record, &text, &place);
+                        assert_eq!(said(&line), said(&text), "{text} became {line}");
+                        written += 1;
+                    }
+                }
+            }
+        }
+        assert!(written > 800, "{written}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub enum Shape {
     /// Too little is known.
     CannotTell,
     /// Every wait was the server's.
-    ServerDictated,
+    ServerRequested,
     /// No wait at all.
     Immediate,
     /// That of the official SDKs: 0.5 s doubling to 8 s, each time 75 to 100% of it.
@@ -45,7 +45,7 @@ impl Shape {
     pub fn name(self) -> &'static str {
         match self {
             Shape::CannotTell => "cannot_tell",
-            Shape::ServerDictated => "server_dictated",
+            Shape::ServerRequested => "server_requested",
             Shape::Immediate => "immediate",
             Shape::SdkLadder => "sdk_ladder",
             Shape::Fixed => "fixed",
@@ -197,7 +197,7 @@ pub(super) fn read(tally: &LoopTally) -> Schedule {
 
 fn few(tally: &LoopTally, own: u64) -> Schedule {
     if tally.dictated > 0 && own == 0 && tally.unmeasured == 0 {
-        Schedule::plain(Shape::ServerDictated, None)
+        Schedule::plain(Shape::ServerRequested, None)
     } else if tally.unmeasured > own && tally.coarse * 2 > tally.unmeasured {
         Schedule::unknown("most waits are known to a second only, as the log keeps whole seconds", None)
     } else if tally.unmeasured > own {

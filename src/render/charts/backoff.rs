@@ -1,4 +1,4 @@
-//! The waits of one retry loop, retry by retry, against the schedule they were told by.
+//! The waits of one retry loop, retry by retry, against the schedule inferred from them.
 
 use super::canvas::{Align, Canvas};
 use super::error::ChartError;

@@ -58,7 +58,7 @@ pub enum ChartKind {
     Recovery,
     /// Attempts per call of one run.
     Run,
-    /// Measures night by night.
+    /// Measures, report by report.
     Trend,
     /// Attempts and waiting tasks by policy.
     Policies,
@@ -102,11 +102,11 @@ pub fn charts(report: &Report) -> Vec<Chart<'_>> {
     charts
 }
 
-/// The chart of many nights, named in `zone`.
+/// The chart of many reports, labelled in `zone`.
 #[must_use]
-pub fn nights(trend: &Trend, zone: Zone) -> Chart<'_> {
+pub fn trend(trend: &Trend, zone: Zone) -> Chart<'_> {
     let labels = compared::labels(trend, zone);
-    let title = "Retries, night by night".to_owned();
+    let title = "Retries over time".to_owned();
     Chart { name: "trend".to_owned(), title, kind: ChartKind::Trend, data: Data::Trend(trend, labels) }
 }
 

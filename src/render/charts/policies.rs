@@ -99,7 +99,7 @@ fn simulated<'a>(rows: &[PolicyRow], row: &'a PolicyRow) -> Panel<'a> {
 
 /// The model of an incident, and what it makes of other policies.
 pub(super) fn of_counterfactual(told: &Counterfactual) -> Policies<'_> {
-    let as_seen = ("as in the log (model)".to_owned(), &told.replayed, told.resolution_s, told.course.as_slice());
+    let as_seen = ("as logged (model)".to_owned(), &told.replayed, told.resolution_s, told.course.as_slice());
     let others = told.policies.iter().map(|one| (one.policy.clone(), &one.figures, one.resolution_s, &one.course[..]));
     let panel = |(name, figures, width, points): (String, &crate::simulate::Figures, f64, _)| {
         let lost = format!("{} lost, {}", figures.lost.round(), seconds(figures.over_after_s));

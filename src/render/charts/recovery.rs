@@ -21,8 +21,8 @@ const LABEL_STEP: f64 = 16.0;
 
 /// The retries that were made often enough.
 pub(super) fn steps(row: &RecoveryRow) -> &[RecoveryStep] {
-    let told = row.steps.iter().take_while(|step| step.succeeded.of >= LEAST_TRIED).count();
-    &row.steps[..told.min(MOST)]
+    let known = row.steps.iter().take_while(|step| step.succeeded.of >= LEAST_TRIED).count();
+    &row.steps[..known.min(MOST)]
 }
 
 /// What the lines say at a glance.

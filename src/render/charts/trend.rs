@@ -1,4 +1,4 @@
-//! Night by night: a panel for each of four measures, a bar a night, in another colour where a night departs.
+//! Reports over time: a panel for each of four measures, a bar a report, in another colour where one departs.
 
 use super::canvas::{Align, Canvas, fitting, width};
 use super::error::ChartError;
@@ -13,7 +13,7 @@ const PANELS: [(Measure, &str); 4] = [
     (Measure::WastedSends, "Needless attempts"),
     (Measure::RateLimited, "429s, of all attempts"),
 ];
-/// Nights shown: of more, the last ones; a bar needs a pixel or two.
+/// Reports shown: of more, the last ones; a bar needs a pixel or two.
 const MOST: usize = 120;
 const TOP: f64 = 70.0;
 const PANEL: f64 = 180.0;
@@ -21,7 +21,7 @@ const PANEL: f64 = 180.0;
 const GAP: (f64, f64) = (36.0, 10.0);
 /// Room in a panel above its tallest bar: its name and the highest value.
 const HEAD: f64 = 38.0;
-/// Room below its bars: the nights.
+/// Room below its bars: the labels of the reports.
 const FOOT: f64 = 24.0;
 /// Nothing that was counted is drawn lower than this.
 const LEAST_HEIGHT: f64 = 1.5;
@@ -30,17 +30,17 @@ const LEAST_HEIGHT: f64 = 1.5;
 #[derive(Clone, Copy)]
 struct Place(f64, f64, f64);
 
-/// What the nights say at a glance.
+/// How many reports there are, of which time, and whether any departs.
 pub(super) fn subtitle(trend: &Trend, labels: &[String]) -> String {
-    let nights = counted(trend.nights.len() as u64, "night");
-    let jumps: u64 = trend.nights.iter().map(|night| night.jumps.len() as u64).sum();
+    let reports = counted(trend.reports.len() as u64, "report");
+    let jumps: u64 = trend.reports.iter().map(|report| report.jumps.len() as u64).sum();
     let span = match (labels.first(), labels.last()) {
         (Some(first), Some(last)) if first != last => format!(", {first} to {last}"),
         _ => String::new(),
     };
     match jumps {
-        0 => format!("{nights}{span}; none departs from those before it"),
-        _ => format!("{nights}{span}; {} from the nights before", departs(jumps)),
+        0 => format!("{reports}{span}; none departs from those before it"),
+        _ => format!("{reports}{span}; {} from the reports before", departs(jumps)),
     }
 }
 
@@ -52,8 +52,8 @@ fn departs(jumps: u64) -> String {
 pub(super) fn alt(title: &str, trend: &Trend, labels: &[String]) -> String {
     let jumps = labels
         .iter()
-        .zip(&trend.nights)
-        .flat_map(|(label, night)| night.jumps.iter().map(move |jump| format!(" {label}: {}.", jump.words())));
+        .zip(&trend.reports)
+        .flat_map(|(label, report)| report.jumps.iter().map(move |jump| format!(" {label}: {}.", jump.words())));
     format!("Bar charts. {title}. {}.{}", subtitle(trend, labels), jumps.collect::<String>())
 }
 
@@ -81,8 +81,8 @@ fn panel<DB: DrawingBackend>(
     trend: &Trend,
     labels: &[String],
 ) -> Result<(), ChartError> {
-    let skipped = trend.nights.len().saturating_sub(MOST);
-    let nights = &trend.nights[skipped..];
+    let skipped = trend.reports.len().saturating_sub(MOST);
+    let reports = &trend.reports[skipped..];
     let rates: Vec<f64> = trend.rates(measure).skip(skipped).map(|rate| rate.rate).collect();
     let most = rates.iter().fold(0.0_f64, |most, rate| most.max(*rate));
     let (base, full) = (top + PANEL - FOOT, PANEL - HEAD - FOOT);
@@ -90,19 +90,19 @@ fn panel<DB: DrawingBackend>(
     if most == 0.0 {
         canvas.text("none", (left + wide, top + 14.0), LABEL, MUTED, Align::Right)?;
     }
-    let step = wide / nights.len().max(1) as f64;
+    let step = wide / reports.len().max(1) as f64;
     let thick = (step * 0.7).clamp(1.0, 40.0);
     let highest = rates.iter().position(|rate| *rate == most);
-    for (at, (night, rate)) in nights.iter().zip(&rates).enumerate() {
+    for (at, (report, rate)) in reports.iter().zip(&rates).enumerate() {
         let centre = left + step * (at as f64 + 0.5);
         let height = if *rate > 0.0 { (rate / most * full).max(LEAST_HEIGHT) } else { 0.0 };
-        let color = match night.jump(measure) {
+        let color = match report.jump(measure) {
             Some(jump) if jump.up => VERMILION,
             Some(_) => GREY,
             None => BLUE,
         };
         canvas.rect((centre - thick / 2.0, base - height), (centre + thick / 2.0, base), color)?;
-        if let Some(jump) = night.jump(measure) {
+        if let Some(jump) = report.jump(measure) {
             let arrow = if jump.up { "▲" } else { "▼" };
             sign(canvas, arrow == "▲", (centre, base - height - 4.0), color)?;
         }
@@ -129,11 +129,11 @@ fn sign<DB: DrawingBackend>(
 }
 
 fn shown(measure: Measure, rate: f64) -> String {
-    // Bars stand on no retries; a call costs one send in any case.
+    // Bars stand on no retries; a call takes one attempt in any case.
     if measure == Measure::Retries { format!("{rate:.2}") } else { measure.shown(rate) }
 }
 
-/// The first and the last night below their bars.
+/// The first and the last report below their bars.
 fn ends<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     (left, y, wide): (f64, f64, f64),

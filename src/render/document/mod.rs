@@ -31,6 +31,8 @@ pub(crate) struct Document<'a> {
     pub(crate) sign: Sign,
     /// What was found, in sentences.
     pub(crate) verdict: String,
+    /// What the calls that did not succeed failed on; may be empty.
+    pub(crate) failed_on: Rich,
     /// What was set aside, in one sentence; may be empty.
     pub(crate) aside: String,
     /// What is to be known about the judgement itself.

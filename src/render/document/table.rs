@@ -112,7 +112,7 @@ pub(crate) struct Row<'a> {
     pub(crate) facet: Option<Facet>,
     /// What opens below it, on a page.
     pub(crate) more: Vec<Block<'a>>,
-    /// The row told as an entry of its own, where a form has no room for its cells.
+    /// The row shown as an entry of its own, where a form has no room for its cells.
     pub(crate) card: Option<Card>,
     /// Unique in the page; links lead to it.
     pub(crate) id: Option<String>,
@@ -138,7 +138,7 @@ pub(crate) struct Card {
     /// The line below the head.
     pub(crate) under: Rich,
     pub(crate) fields: Vec<Field>,
-    /// Told in one line unless all is asked for.
+    /// Shown in one line unless all is asked for.
     pub(crate) compact: bool,
     /// What chance may explain is faint.
     pub(crate) faint: bool,
@@ -233,8 +233,8 @@ impl<'a> Table<'a> {
     /// The rows that have room where there is some for `most`, and those that have none. Without `minor` ones,
     /// unless those are wanted, too.
     pub(crate) fn split(&self, most: usize, minor: bool) -> (Vec<&Row<'a>>, Vec<&Row<'a>>) {
-        let told = |at: &usize| minor || !self.rows[*at].minor;
-        let mut order: Vec<usize> = (0..self.rows.len()).filter(told).collect();
+        let is_listed = |at: &usize| minor || !self.rows[*at].minor;
+        let mut order: Vec<usize> = (0..self.rows.len()).filter(is_listed).collect();
         order.sort_by_key(|at| std::cmp::Reverse(self.rows[*at].weight));
         let mut used: Vec<(Option<Facet>, usize)> = Vec::new();
         let mut is_shown = vec![None; self.rows.len()];

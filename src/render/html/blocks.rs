@@ -33,6 +33,7 @@ fn lead(page: &Document<'_>) -> Result<Markup, ChartError> {
     Ok(html! {
         h1 { (marks::alone(page.sign)) (sentence(first)) "." }
         @if !rest.is_empty() { p.rest { (sentence(rest)) } }
+        @if is_shown(&page.failed_on) { p.rest { (inline(&page.failed_on)) } }
         @if !page.aside.is_empty() { p.note { (page.aside) } }
         @if !page.notices.is_empty() {
             ul.notices { @for notice in &page.notices { li { (marks::alone(document::Sign::Warning)) (prose(notice)) } } }

@@ -57,7 +57,7 @@ pub fn diff(diff: &Diff, options: &HtmlOptions, out: &mut dyn Write) -> io::Resu
     write(&sections::diff(diff, options.zone), out)
 }
 
-/// Writes a trend as a page. `pages` are the pages of the nights, relative to this one, where there are any.
+/// Writes a trend as a page. `pages` are the pages of the reports, relative to this one, where there are any.
 ///
 /// # Errors
 /// What writing to `out` fails with, or drawing the chart.

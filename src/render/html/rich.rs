@@ -43,12 +43,22 @@ fn part(span: &Span) -> Markup {
         Tone::Good => html! { span.mark.ok { (text) } },
         Tone::Bad => html! { span.mark.error { (text) } },
         Tone::Caution => html! { span.mark.warning { (text) } },
-        Tone::Code => html! { code { (text) } },
-        Tone::Name => html! { span.id { (name(&span.text)) } },
+        Tone::Code => html! { code.word { (text) } },
+        Tone::Name => html! { span.id { (parted(&name(&span.text))) } },
         Tone::Sign(sign) => marks::word(*sign, &text),
         Tone::Count(severity) => marks::findings(*severity, &text),
         Tone::Time(time) => html! { time.nowrap datetime=(time) title=[title] { (text) } },
         Tone::Link(target) => html! { a href=(href(target)) title=[title] { (name(&span.text)) } },
+    }
+}
+
+/// A name that may break behind its slashes, as clients and paths have them, before it breaks anywhere.
+fn parted(name: &str) -> Markup {
+    html! {
+        @for (nth, part) in name.split_inclusive('/').enumerate() {
+            @if nth > 0 { wbr; }
+            (part)
+        }
     }
 }
 

@@ -13,6 +13,8 @@ use maud::{Markup, html};
 
 /// Rows before a table is cut into pages.
 const PAGE: usize = 25;
+/// Columns beyond which a phone has no room for a row.
+const STACKED: usize = 5;
 /// Rows from which a table has a field to filter it by.
 const MANY: usize = 6;
 
@@ -66,14 +68,14 @@ fn is_empty(cell: &Cell<'_>) -> bool {
     matches!(&cell.content, Content::Rich(rich) if !is_shown(rich))
 }
 
-/// A table whose order is its meaning.
+/// A table whose order is its meaning. One of many columns is stacked on phones.
 fn fixed(table: &Table<'_>, columns: &Shown<'_>, rows: &[&Row<'_>]) -> Markup {
     html! {
         div.finding { div.scroll {
-            table {
+            table.stacked[columns.len() > STACKED] {
                 caption.unseen { (crate::model::units::plural(2, table.unit)) }
                 thead { tr { @for (_, column) in columns { th scope="col" class=[class(column)] { span { (column.name) } } } } }
-                tbody { @for row in rows { tr { (cells(columns, row, None)) } } }
+                tbody { @for row in rows { tr { (cells(columns, row, None, columns.len() > STACKED)) } } }
             }
         } }
     }
@@ -116,18 +118,18 @@ fn row(table: &str, columns: &Shown<'_>, nth: usize, row: &Row<'_>, blocks: Bloc
     };
     Ok(html! {
         tbody id=[row.id.as_deref()] data-link=[link] data-facet=[row.facet.map(|facet| facet.name)] {
-            tr.row { (cells(columns, row, opens.then_some(&more))) }
+            tr.row { (cells(columns, row, opens.then_some(&more), false)) }
             @if opens { tr.more id=(more) { td colspan=(columns.len()) { (opened) } } }
         }
     })
 }
 
-/// `opens`: the id of what the first cell opens.
-fn cells(columns: &Shown<'_>, row: &Row<'_>, opens: Option<&String>) -> Markup {
+/// `opens`: the id of what the first cell opens. `named`: each cell has the name of its column.
+fn cells(columns: &Shown<'_>, row: &Row<'_>, opens: Option<&String>, named: bool) -> Markup {
     let shown = columns.iter().map(|(at, column)| (&row.cells[*at], *column));
     html! {
         @for (place, (cell, column)) in shown.enumerate() {
-            td class=[class(column)] data-key=[cell.key.as_deref()] {
+            td class=[class(column)] data-key=[cell.key.as_deref()] data-name=[named.then_some(column.name)] {
                 @if let (0, Some(more)) = (place, opens) {
                     button.opener type="button" aria-expanded="false" aria-controls=(more) { (content(cell)) }
                 } @else { (content(cell)) }
@@ -170,14 +172,14 @@ fn card(card: &Card, more: &[Block<'_>], blocks: Blocks<'_>) -> Result<Markup, C
     let evidence = blocks(more)?;
     Ok(html! {
         div.about-problem {
-            div { @for field in of([Place::Body, Place::Page]) { (told(field)) } }
+            div { @for field in of([Place::Body, Place::Page]) { (field_of(field)) } }
             dl.terms.small { @for field in of([Place::Fact, Place::Aside]) { dt { (field.label) } dd { (list(&field.value)) } } }
             @if !more.is_empty() { div.evidence { (evidence) } }
         }
     })
 }
 
-fn told(field: &Field) -> Markup {
+fn field_of(field: &Field) -> Markup {
     let faint = field.place == Place::Page;
     html! {
         @if field.label.is_empty() { p.prose { (inline(&field.value)) } } @else {

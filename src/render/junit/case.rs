@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Characters of one message.
 const MESSAGE: usize = 500;
-/// Findings told in one case.
+/// Findings listed in one case.
 const TOLD: usize = 10;
 
 /// What findings of one run are about, in time order: calls, then the run itself.
@@ -76,7 +76,7 @@ pub(super) fn of_findings(
 ) -> TestCase {
     let worst = findings.iter().find(|finding| fails(finding));
     let status = worst.map_or_else(TestCaseStatus::success, |worst| failure(&kind(worst), &worst.message, ""));
-    told(case(name, suite, status), findings)
+    with_findings(case(name, suite, status), findings)
 }
 
 fn of_call(
@@ -93,10 +93,10 @@ fn of_call(
         (Outcome::Failed, _) => {
             // The last attempt is the failure itself, the others came before it.
             let last = failures.pop();
-            let sends = words::counted(u64::from(facts.attempts), "send");
+            let attempts = words::counted(u64::from(facts.attempts), "attempt");
             let why = last.map_or_else(String::new, |last| format!(": {}", how(last)));
             let class = last.and_then(|last| last.class).unwrap_or("failed");
-            failure(class, &format!("the call failed after {sends}{why}"), &last.map(place).unwrap_or_default())
+            failure(class, &format!("the call failed after {attempts}{why}"), &last.map(place).unwrap_or_default())
         }
         (_, Some(worst)) => failure(&kind(worst), &worst.message, ""),
         (Outcome::Ok, None) => TestCaseStatus::success(),
@@ -111,7 +111,7 @@ fn of_call(
     }
     let mut case = case(name, suite, status);
     case.set_time(Duration::from_secs_f64(facts.elapsed_s.max(0.0)));
-    told(case, findings)
+    with_findings(case, findings)
 }
 
 /// All attempts the findings name, each once, in time order.
@@ -161,7 +161,7 @@ fn case(name: &str, suite: &str, status: TestCaseStatus) -> TestCase {
 }
 
 /// Adds what was found, in words.
-fn told(mut case: TestCase, findings: &[&Finding]) -> TestCase {
+fn with_findings(mut case: TestCase, findings: &[&Finding]) -> TestCase {
     let tell = |finding: &&&Finding| {
         let cost = Some(words::cost(&finding.cost)).filter(|cost| !cost.is_empty());
         let cost = cost.map(|cost| format!(" (cost: {cost})")).unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::render::words::counted;
 
 /// Columns of a table: those of a higher rank have no room.
 const RANK: u8 = 3;
-/// Rows told in full below a table.
+/// Rows shown in full below a table.
 const IN_FULL: usize = 40;
 /// Columns of a histogram.
 const HISTOGRAM: usize = 24;
@@ -29,6 +29,9 @@ pub(super) fn document(page: &Document<'_>) -> String {
     out.block(&title(page));
     out.block(&inline(&page.about, SENTENCE));
     out.block(&format!("**{}**", inline(&page.verdict, SENTENCE)));
+    if !page.failed_on.is_empty() {
+        out.block(&text(&page.failed_on));
+    }
     if !page.aside.is_empty() {
         out.block(&page.aside);
     }

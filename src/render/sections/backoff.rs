@@ -32,14 +32,14 @@ fn row<'a>(entry: &Backoff) -> Row<'a> {
         _ => Tone::Plain,
     };
     Row {
-        weight: entry.waits + entry.server_dictated,
+        weight: entry.waits + entry.server_requested,
         minor: entry.schedule == "cannot_tell",
         ..Row::new(vec![
             Cell::new(entry.loop_name()),
             Cell::new(Rich::new(tone, entry.summary.as_str())),
             Cell::new(Rich::place([entry.provider.as_deref()])),
             Cell::count(entry.waits),
-            Cell::count(entry.server_dictated),
+            Cell::count(entry.server_requested),
             Cell::count(entry.unmeasured),
         ])
     }

@@ -20,6 +20,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Section<'a> {
     ] {
         facts.extend(share(label, ratio));
     }
+    facts.extend(long_waits(totals.waits_measured));
     facts.extend(unreadable(report));
     facts.extend(not_judged(report));
     Section::new("data", "Data", report.generator.clone(), vec![Block::Facts(facts)])
@@ -77,6 +78,17 @@ fn time(window: Window, view: &View<'_>) -> String {
 fn share(label: &'static str, share: Share) -> Option<Fact> {
     let ratio = share.ratio()?;
     Some(Fact { ratio: Some(ratio), ..Fact::new(label, words::share(share)) })
+}
+
+/// That waits look longer than they were.
+fn long_waits(measured: Share) -> Option<Fact> {
+    let over = measured.of - measured.count;
+    let text = format!(
+        "{} of {} include the time an attempt took: one time is logged there, and no duration",
+        number(over),
+        number(measured.of)
+    );
+    (over > 0).then(|| Fact::new("Waits", text))
 }
 
 /// Values that were judged as if they were absent.

@@ -48,17 +48,18 @@ pub(crate) fn diff(diff: &Diff, zone: Zone) -> Document<'_> {
     ));
     Document {
         kind: "Retries compared",
-        subject: diff.title.clone(),
+        subject: diff.head.title.clone(),
         about: format!("{} → {} · {zone}", diff.old.name, diff.new.name),
         window: diff.window(),
         sign: diff.worst().filter(|severity| *severity > Severity::Info).map_or(Sign::Ok, Sign::from),
-        verdict: diff.verdict.clone(),
+        verdict: diff.head.verdict.clone(),
+        failed_on: Rich::default(),
         aside: super::hidden(diff.problems_hidden),
         notices: diff.notices.clone(),
         figures: Vec::new(),
         lead: vec![Section::new("sides", "Sides", format!("times in {zone}"), vec![Block::Facts(sides.into())])],
         sections,
-        generator: &diff.generator,
+        generator: &diff.head.generator,
     }
 }
 
@@ -76,7 +77,7 @@ fn sign(change: Change) -> Sign {
     match change {
         Change::New | Change::Worse => Sign::Error,
         Change::Fixed | Change::Better => Sign::Ok,
-        Change::Untold => Sign::Open,
+        Change::Inconclusive => Sign::Open,
         Change::Same => Sign::Info,
     }
 }
@@ -180,13 +181,13 @@ fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
     let is_beyond = problem.p_value < basis.p_below;
     let p = chance(problem.p_value);
     match problem.change {
-        Change::New if problem.old_untold => {
+        Change::New if problem.old_inconclusive => {
             remarks.push("the old log lacks the field that would have shown it".to_owned());
         }
-        Change::Untold if problem.failed_instead => {
-            remarks.push("it tells of calls that succeed, and more of them failed".to_owned());
+        Change::Inconclusive if problem.failed_instead => {
+            remarks.push("it is about calls that succeed, and more of them failed".to_owned());
         }
-        Change::Untold => remarks.push("the new log lacks the field that would show it".to_owned()),
+        Change::Inconclusive => remarks.push("the new log lacks the field that would show it".to_owned()),
         Change::Same => {}
         _ if is_beyond => remarks.push(format!("beyond chance: p {p}")),
         // Their severity moved.

@@ -102,8 +102,8 @@ fn whereabouts(finding: &Finding) -> Rich {
 fn grouped(grouping: &str) -> &str {
     match grouping {
         "explicit" => "a call the log names",
-        "counter" => "a call told by its attempt numbers",
-        "body" => "a call told by its request body",
+        "counter" => "a call identified by its attempt numbers",
+        "body" => "a call identified by its request body",
         "inferred" => "a call inferred from its shape",
         other => other,
     }
@@ -134,7 +134,8 @@ fn attempt<'a>(view: &View<'_>, attempts: &[Sighting], nth: usize) -> Row<'a> {
 
 /// `waited_s` is "waited".
 fn spoken(key: &str) -> String {
-    key.strip_suffix("_s").unwrap_or(key).replace('_', " ")
+    // Keys keep the word of the JSON contract.
+    key.strip_suffix("_s").unwrap_or(key).replace("sends", "attempts").replace('_', " ")
 }
 
 fn figure(view: &View<'_>, key: &str, value: &Evidence) -> String {
@@ -164,6 +165,6 @@ mod tests {
     #[test]
     fn keys_are_spoken() {
         assert_eq!(spoken("waited_s"), "waited");
-        assert_eq!(spoken("sends_after"), "sends after");
+        assert_eq!(spoken("sends_after"), "attempts after");
     }
 }

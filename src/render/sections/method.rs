@@ -4,7 +4,7 @@ use super::View;
 use super::data::lines;
 use crate::model::{Input, Reject};
 use crate::render::document::{Block, Cell, Column, Fact, Limits, List, Rich, Row, Section, Table, Tone};
-use crate::render::untold;
+use crate::render::not_judged;
 use crate::render::words::{self, counted};
 use crate::report::Coverage;
 
@@ -24,7 +24,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         blocks.push(Block::Heading("Rules without evidence".to_owned()));
         blocks.push(Block::Table(Table::new("gap-table", "field", &GAPS, report.coverage.iter().map(gap).collect())));
     }
-    let sentences = untold::sentences(report);
+    let sentences = not_judged::sentences(report);
     if !sentences.is_empty() {
         blocks.push(Block::Heading("What single rules could not judge or read".to_owned()));
         blocks.push(Block::List(List::whole(sentences.into_iter().map(Rich::from).collect())));

@@ -6,6 +6,7 @@ mod backoff;
 mod data;
 mod diff;
 mod evidence;
+mod failed_on;
 mod headroom;
 mod incidents;
 mod load;
@@ -31,7 +32,8 @@ pub(crate) use trend::trend;
 pub(crate) use what_if::what_if;
 
 use super::charts::{ChartKind, fleet_charts};
-use super::document::{Block, Charts, Clock, Document, Figure, Limits, Section, Sign};
+use super::document::{Block, Cell, Charts, Clock, Column, Document, Figure, Limits, Section, Sign};
+use super::money::dollars;
 use super::words::{self, counted, number, percent};
 use crate::model::units::seconds;
 use crate::model::{Severity, Zone};
@@ -71,6 +73,7 @@ pub(crate) fn report(report: &Report, zone: Zone) -> Document<'_> {
         window: report.window,
         sign: sign(report),
         verdict: report.verdict.clone(),
+        failed_on: failed_on::line(&view),
         aside: aside(report),
         notices: report.notices.clone(),
         figures: figures(report),
@@ -96,10 +99,8 @@ fn sign(report: &Report) -> Sign {
 }
 
 fn aside(report: &Report) -> String {
-    let known = report.problems.iter().filter(|problem| problem.known).count() as u64;
     let parts = [
         (report.totals.suppressed, "finding", "suppressed"),
-        (known, "problem", "known from the baseline"),
         (report.problems_hidden, "problem", "below --min-severity"),
     ];
     let parts: Vec<String> =
@@ -114,11 +115,12 @@ fn figures(report: &Report) -> Vec<Figure> {
     let needless = Share { count: totals.wasted_sends, of: totals.sends };
     let of_all = needless.ratio().map(|ratio| format!("{} of {} attempts", percent(ratio), number(needless.of)));
     let waited = format!("before {}", retries(totals.retries));
+    let bound = if totals.waits_measured.count < totals.waits_measured.of { "≤ " } else { "" };
     vec![
         figure("Calls", totals.calls, each(&ends).join(", ")),
         figure("Attempts", totals.sends, format!("{:.2} a call", totals.amplification)),
         figure("Needless attempts", totals.wasted_sends, of_all.unwrap_or_default()),
-        Figure { name: "Waited", value: seconds(totals.wait_s), note: waited },
+        Figure { name: "Waited", value: format!("{bound}{}", seconds(totals.wait_s)), note: waited },
         figure("Runs", totals.runs, green(report)),
     ]
 }
@@ -140,6 +142,23 @@ fn green(report: &Report) -> String {
 /// Each count that is not 0 with its word.
 fn each(counts: &[(u64, &str)]) -> Vec<String> {
     counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", number(*n))).collect()
+}
+
+/// The columns of a table with one for the cost, which counts tokens where the log has no prices.
+fn priced(columns: &[Column], is_priced: bool) -> Vec<Column> {
+    let named = |column: &Column| match column.name {
+        "Cost" if !is_priced => Column { name: "Tokens", short: "Tokens", ..*column },
+        _ => *column,
+    };
+    columns.iter().map(named).collect()
+}
+
+/// What stands in that column; nothing where it is not known.
+fn cost<'a>(usd: Option<f64>, tokens: Option<u64>, is_priced: bool) -> Cell<'a> {
+    match tokens {
+        Some(tokens) if !is_priced => Cell::count(tokens),
+        _ => Cell::known(usd, dollars),
+    }
 }
 
 /// The charts of one kind that the report has data for.

@@ -6,7 +6,7 @@ use crate::render::document::{Block, Cell, Column, Fact, Rich, Row, Section, Tab
 use crate::render::words::{self, number, percent};
 use crate::report::{ClassRow, RecoveryRow, RecoveryStep, Share};
 
-/// Calls that must have retried for a kind of failure to be told in short.
+/// Calls that must have retried for a kind of failure to be shown in a terminal.
 const LEAST_RETRIED: u64 = 5;
 /// Tries that a step must have, to speak of the share that recovers.
 const LEAST_TRIED: u64 = 5;
@@ -70,8 +70,8 @@ fn class<'a>(class: &ClassRow) -> Row<'a> {
 }
 
 fn row<'a>(row: &RecoveryRow) -> Row<'a> {
-    let told = row.steps.iter().rev().find(|step| step.succeeded.of >= LEAST_TRIED).or(row.steps.first());
-    let within = told.map_or_else(String::new, |step| format!("{} by {}", percent(step.observed), step.retry));
+    let last = row.steps.iter().rev().find(|step| step.succeeded.of >= LEAST_TRIED).or(row.steps.first());
+    let within = last.map_or_else(String::new, |step| format!("{} by {}", percent(step.observed), step.retry));
     let each = row.sends_per_recovery.zip(row.seconds_per_recovery);
     let price = each.map_or_else(String::new, |(n, s)| {
         let retries = if n == 1.0 { "retry" } else { "retries" };
@@ -86,8 +86,8 @@ fn row<'a>(row: &RecoveryRow) -> Row<'a> {
             Cell::count(row.retried.count),
             Cell::recovered(row.recovered),
             row.steps.first().map_or_else(|| Cell::new(""), |step| Cell::keyed(counts(step), step.observed)),
-            Cell::keyed(within, told.map_or(-1.0, |step| step.observed)),
-            Cell::known(told.map(|step| step.predicted), percent),
+            Cell::keyed(within, last.map_or(-1.0, |step| step.observed)),
+            Cell::known(last.map(|step| step.predicted), percent),
             Cell::keyed(price, row.sends_per_recovery.unwrap_or(f64::MAX)),
             Cell::name(row.model.as_deref().or(row.provider.as_deref()).unwrap_or_default()),
         ])

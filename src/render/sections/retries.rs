@@ -41,7 +41,11 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     }
     let totals = &report.totals;
     let (attempts, calls) = (counted(totals.sends, "attempt"), counted(totals.calls, "call"));
-    let note = format!("{attempts} for {calls}: {:.2} a call", totals.amplification);
+    let unseen = match totals.attempts_implied.saturating_sub(totals.sends) {
+        0 => String::new(),
+        unseen => format!("; counters tell of {} more without a record", number(unseen)),
+    };
+    let note = format!("{attempts} for {calls}: {:.2} a call{unseen}", totals.amplification);
     let is_quiet = report.histogram.bars.keys().all(|attempts| *attempts < 2);
     Some(Section::new("retries", "Attempts per call", note, blocks).quiet(is_quiet))
 }
@@ -61,9 +65,10 @@ fn rows<'a>(report: &Report) -> Vec<Row<'a>> {
     let one = |(at, (k, bar)): (usize, &(u32, Bar))| {
         (number(u64::from(*k)), *bar, Share { count: bar.ok, of: sum(at).calls() })
     };
-    let told: Vec<_> = bars[..kept].iter().enumerate().map(one).chain(tail).collect();
-    let most = told.iter().map(|(_, bar, _)| bar.calls()).max().unwrap_or(0);
-    told.into_iter()
+    let listed: Vec<_> = bars[..kept].iter().enumerate().map(one).chain(tail).collect();
+    let most = listed.iter().map(|(_, bar, _)| bar.calls()).max().unwrap_or(0);
+    listed
+        .into_iter()
         .map(|(label, bar, share)| {
             Row::new(vec![
                 Cell::new(label),

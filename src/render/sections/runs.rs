@@ -1,6 +1,6 @@
-//! Run by run, the costliest first; green runs with retries are marked.
+//! Run by run, failed ones first and the costliest of them in front; green runs with retries are marked.
 
-use super::{View, each, green, is_calm};
+use super::{View, cost, each, green, is_calm, priced};
 use crate::model::Outcome;
 use crate::render::document::{
     Block, Cell, Column, Content, Facet, Fact, Rich, Row, Section, Sign, Table, Target, Tone, folded,
@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Models named of one run.
 const MODELS: usize = 6;
-/// Numbers of attempts told one by one.
-const TOLD: u32 = 8;
+/// Numbers of attempts listed one by one.
+const LISTED: u32 = 8;
 
 const COLUMNS: [Column; 10] = [
-    Column::id("Run").cut_to(10),
+    Column::id("Run").cut_to(14),
     Column::words("Outcome"),
     Column::number("Calls").rank(1),
     Column::number("Attempts"),
@@ -24,7 +24,7 @@ const COLUMNS: [Column; 10] = [
     Column::histogram("Attempts per call").short("by attempts").cut_to(10).rank(4),
     Column::number("Waited").rank(1),
     Column::number("Needless").rank(5),
-    Column::number("Cost").rank(5),
+    Column::number("Cost").rank(3),
     Column::words("Found").rank(2),
 ];
 
@@ -43,8 +43,9 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         }
     }
     let is_priced = report.totals.usd.is_some();
+    let columns = priced(&COLUMNS, is_priced);
     let rows = report.runs.iter().map(|run| row(view, run, is_priced, rules.get(run.run_id.as_str()))).collect();
-    let table = Table::new("run-table", "run", &COLUMNS, rows).limits(15, 15, 400);
+    let table = Table::new("run-table", "run", &columns, rows).limits(15, 15, 400);
     let mut blocks = vec![Block::Table(table)];
     if let Some(spent) = money::spent(&report.totals) {
         blocks.push(Block::Prose(Rich::new(Tone::Faint, format!("cost: {spent}"))));
@@ -62,9 +63,6 @@ fn sign(run: &Run) -> Sign {
 
 fn row<'a>(view: &View<'a>, run: &'a Run, is_priced: bool, rules: Option<&BTreeSet<&'static str>>) -> Row<'a> {
     let sign = sign(run);
-    let tokens = run.tokens.filter(|_| !is_priced).map(|tokens| counted(tokens, "token"));
-    let cost = run.usd.map(dollars).or(tokens).unwrap_or_default();
-    let cost_key = run.usd.unwrap_or(run.tokens.filter(|_| !is_priced).map_or(-1.0, |tokens| tokens as f64));
     let name = match sign {
         Sign::Failed => "failed",
         Sign::Open => "open",
@@ -85,7 +83,7 @@ fn row<'a>(view: &View<'a>, run: &'a Run, is_priced: bool, rules: Option<&BTreeS
             Cell { content: Content::Histogram(&run.bars), key: Some(run.worst_call_attempts.to_string()) },
             Cell::span(run.wait_s),
             Cell::count(run.wasted_sends),
-            Cell::keyed(cost, cost_key),
+            cost(run.usd, run.tokens, is_priced),
             Cell::findings(run.findings),
         ])
     }
@@ -120,7 +118,7 @@ fn facts(view: &View<'_>, run: &Run, rules: Option<&BTreeSet<&'static str>>) -> 
 
 /// "1 attempt: 49 ok, 2 failed; 2 attempts: 12 ok".
 fn in_words(run: &Run) -> String {
-    let parts = folded(&run.bars, TOLD).into_iter().map(|(attempts, is_tail, bar)| {
+    let parts = folded(&run.bars, LISTED).into_iter().map(|(attempts, is_tail, bar)| {
         let ends = each(&[(bar.ok, "ok"), (bar.failed, "failed"), (bar.open, "open")]).join(", ");
         let more = if is_tail { " or more" } else { "" };
         format!("{attempts}{more} {}: {ends}", if attempts == 1 { "attempt" } else { "attempts" })

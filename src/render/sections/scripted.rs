@@ -35,6 +35,7 @@ pub(crate) fn scripted(call: &ScriptedCall) -> Document<'_> {
         window: None,
         sign,
         verdict: format!("The call {end} after {attempts} and {} of waiting.{why}", seconds(call.elapsed_s)),
+        failed_on: Rich::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),

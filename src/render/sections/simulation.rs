@@ -51,6 +51,7 @@ pub(crate) fn simulation(simulation: &Simulation) -> Document<'_> {
         window: None,
         sign: Sign::Info,
         verdict: verdict(simulation),
+        failed_on: Rich::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),

@@ -1,6 +1,6 @@
 //! Many reports, oldest first: a row each, each measure over time, and the problems that come and go.
 
-use crate::compare::{Course, Jump, Measure, Night, Presence, Rate, Trend, TrendBasis};
+use crate::compare::{Jump, Measure, Presence, ProblemTrend, Rate, Trend, TrendBasis, TrendReport};
 use crate::model::Zone;
 use crate::render::charts;
 use crate::render::compared::labels;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Reports of which a sparkline has a character each; of more, the last ones.
 const SPARKS: usize = 40;
 
-const COURSES: [Column; 5] = [
+const MEASURES: [Column; 5] = [
     Column::words("Measure"),
     Column::words("Oldest to newest"),
     Column::number("Least").rank(1),
@@ -26,35 +26,36 @@ const PROBLEMS: [Column; 7] = [
     Column::words("Problem"),
     Column::id("Where").rank(1),
     Column::words("Oldest to newest").rank(3),
-    Column::number("Nights"),
-    Column::number("Findings"),
-    Column::words("Course"),
+    Column::number("Reports").rank(1),
+    Column::number("Findings").rank(1),
+    Column::words("Seen"),
 ];
 
-/// The page of a trend. `pages` are the pages of the nights, relative to this one, where there are any.
+/// The page of a trend. `pages` are the pages of the reports, relative to this one, where there are any.
 pub(crate) fn trend<'a>(trend: &'a Trend, pages: &[Option<&Path>], zone: Zone) -> Document<'a> {
     let labels = labels(trend, zone);
-    let chart = Charts { charts: vec![charts::nights(trend, zone)], limits: Limits::NONE, unit: "chart" };
-    let mut sections = vec![Section::new("chart", "Course", "night by night", vec![Block::Charts(chart)])];
-    sections.push(nights(trend, pages, &labels, zone));
-    sections.extend(courses(trend));
+    let chart = Charts { charts: vec![charts::trend(trend, zone)], limits: Limits::NONE, unit: "chart" };
+    let mut sections = vec![Section::new("chart", "Over time", "report by report", vec![Block::Charts(chart)])];
+    sections.push(reports(trend, pages, &labels, zone));
+    sections.extend(measures(trend));
     sections.extend(problems(trend, &labels));
     let basis = vec![Block::Prose(basis(&trend.basis).into())];
-    sections.push(Section::new("method", "Method", "when a night departs", basis));
-    let last = trend.nights.last().map(|night| night.jumps.as_slice()).unwrap_or_default();
+    sections.push(Section::new("method", "Method", "when a report departs", basis));
+    let last = trend.reports.last().map(|report| report.jumps.as_slice()).unwrap_or_default();
     Document {
-        kind: "Retries, night by night",
-        subject: trend.title.clone(),
-        about: format!("{} · {zone}", counted(trend.nights.len() as u64, "night")),
+        kind: "Retries over time",
+        subject: trend.head.title.clone(),
+        about: format!("{} · {zone}", counted(trend.reports.len() as u64, "report")),
         window: trend.window(),
         sign: if last.iter().any(|jump| jump.up) { Sign::Warning } else { Sign::Ok },
-        verdict: trend.verdict.clone(),
+        verdict: trend.head.verdict.clone(),
+        failed_on: Rich::default(),
         aside: super::hidden(trend.problems_hidden),
         notices: trend.notices.clone(),
         figures: Vec::new(),
         lead: jumps(trend, &labels).into_iter().collect(),
         sections,
-        generator: &trend.generator,
+        generator: &trend.head.generator,
     }
 }
 
@@ -62,7 +63,7 @@ fn arrow(jump: &Jump) -> (Sign, &'static str) {
     if jump.up { (Sign::Error, "▲") } else { (Sign::Ok, "▼") }
 }
 
-fn nights<'a>(trend: &'a Trend, pages: &[Option<&Path>], labels: &[String], zone: Zone) -> Section<'a> {
+fn reports<'a>(trend: &'a Trend, pages: &[Option<&Path>], labels: &[String], zone: Zone) -> Section<'a> {
     let measures = Measure::ALL.map(|measure| match measure {
         Measure::FailedCalls => Column::number("Failed"),
         Measure::OpenCalls => Column::number("Open").rank(4),
@@ -73,29 +74,29 @@ fn nights<'a>(trend: &'a Trend, pages: &[Option<&Path>], labels: &[String], zone
         Measure::Errors => Column::number("Err"),
         Measure::Warnings => Column::number("Warn").rank(1),
     });
-    let first = [Column::words("Night"), Column::number("Calls"), Column::number("Attempts").rank(3)];
+    let first = [Column::words("Report"), Column::number("Calls"), Column::number("Attempts").rank(3)];
     let columns = [&first[..], &measures[..], &[Column::number("Info").rank(3)][..]].concat();
-    let row = |(at, (night, label)): (usize, (&'a Night, &String))| {
+    let row = |(at, (report, label)): (usize, (&'a TrendReport, &String))| {
         let page = pages.get(at).copied().flatten().map(|page| Tone::Link(Target::Page(page.to_owned())));
-        let name = Rich::new(page.unwrap_or(Tone::Plain), label.as_str()).titled(&night.file);
-        let ends = [Cell::keyed(name, night.window.first.0), Cell::count(night.calls), Cell::count(night.sends)];
-        let measures = Measure::ALL.map(|measure| figure(night, measure));
-        Row::new(ends.into_iter().chain(measures).chain([Cell::count(night.findings[2])]).collect())
+        let name = Rich::new(page.unwrap_or(Tone::Plain), label.as_str()).titled(&report.file);
+        let ends = [Cell::keyed(name, report.window.first.0), Cell::count(report.calls), Cell::count(report.sends)];
+        let measures = Measure::ALL.map(|measure| figure(report, measure));
+        Row::new(ends.into_iter().chain(measures).chain([Cell::count(report.findings[2])]).collect())
     };
-    let rows = trend.nights.iter().zip(labels).enumerate().map(row).collect();
+    let rows = trend.reports.iter().zip(labels).enumerate().map(row).collect();
     let note = format!("oldest first, times in {zone}; ▲ ▼ departs from those before");
-    Section::new("nights", "Nights", note, vec![Block::Table(Table::new("night-table", "night", &columns, rows))])
+    Section::new("reports", "Reports", note, vec![Block::Table(Table::new("report-table", "report", &columns, rows))])
 }
 
 /// Waiting as its sum: what was lost, not how fast.
-fn figure<'a>(night: &Night, measure: Measure) -> Cell<'a> {
-    let Some(rate) = night.measures.get(&measure) else { return Cell::new("") };
+fn figure<'a>(report: &TrendReport, measure: Measure) -> Cell<'a> {
+    let Some(rate) = report.measures.get(&measure) else { return Cell::new("") };
     let shown = match measure {
         Measure::Errors | Measure::Warnings => number(rate.part),
         Measure::WaitMs => words::span(rate.part as f64 / 1000.0),
         _ => measure.shown(rate.rate),
     };
-    let text = match night.jump(measure).map(arrow) {
+    let text = match report.jump(measure).map(arrow) {
         Some((sign, arrow)) => Rich::new(Tone::Sign(sign), format!("{arrow}{shown}")),
         None => shown.into(),
     };
@@ -103,22 +104,22 @@ fn figure<'a>(night: &Night, measure: Measure) -> Cell<'a> {
 }
 
 fn jumps<'a>(trend: &Trend, labels: &[String]) -> Option<Section<'a>> {
-    let item = |label: &String, jump: &Jump, night: &Night| {
+    let item = |label: &String, jump: &Jump, report: &TrendReport| {
         let (sign, arrow) = arrow(jump);
-        let before = counted(jump.nights as u64, "night");
+        let before = counted(jump.reports as u64, "report");
         Rich::new(Tone::Sign(sign), arrow)
             .then(format!(" {label} {} ", jump.words()))
-            .and(Tone::Faint, format!("({before} before; {})", night.file))
+            .and(Tone::Faint, format!("({before} before; {})", report.file))
     };
-    let nights = trend.nights.iter().zip(labels);
-    let items = nights.flat_map(|(night, label)| night.jumps.iter().map(move |jump| item(label, jump, night)));
+    let reports = trend.reports.iter().zip(labels);
+    let items = reports.flat_map(|(report, label)| report.jumps.iter().map(move |jump| item(label, jump, report)));
     let items: Vec<Rich> = items.collect();
-    let note = format!("{} of all nights", counted(items.len() as u64, "jump"));
+    let note = format!("{} of all reports", counted(items.len() as u64, "jump"));
     (!items.is_empty()).then(|| Section::new("jumps", "Jumps", note, vec![Block::List(List::whole(items))]))
 }
 
-fn courses<'a>(trend: &Trend) -> Option<Section<'a>> {
-    if trend.nights.len() < 2 {
+fn measures<'a>(trend: &Trend) -> Option<Section<'a>> {
+    if trend.reports.len() < 2 {
         return None;
     }
     let row = |measure: Measure| {
@@ -130,7 +131,7 @@ fn courses<'a>(trend: &Trend) -> Option<Section<'a>> {
         let name = [measure.label(), measure.unit()].join(" ");
         Row::new(vec![Cell::new(name.trim_end()), Cell::new(sparkline(rates)), least, most, last])
     };
-    let table = Table::new("course-table", "measure", &COURSES, Measure::ALL.into_iter().map(row).collect());
+    let table = Table::new("measure-table", "measure", &MEASURES, Measure::ALL.into_iter().map(row).collect());
     let blocks = vec![Block::Table(Table { fixed: true, ..table })];
     Some(Section::new("measures", "Measures", "each against its highest", blocks))
 }
@@ -139,27 +140,28 @@ fn problems<'a>(trend: &'a Trend, labels: &[String]) -> Option<Section<'a>> {
     if trend.problems.is_empty() {
         return None;
     }
-    let rows = trend.problems.iter().map(|course| problem(course, labels)).collect();
+    let rows = trend.problems.iter().map(|one| problem(one, labels)).collect();
     let table = Table::new("problem-table", "problem", &PROBLEMS, rows).limits(20, 50, 300);
-    let note = "findings by call, night by night; those of the last night first";
+    let note = "findings by call, report by report; those of the last report first";
     Some(Section::new("problems", "Problems", note, vec![Block::Table(table)]))
 }
 
-fn problem<'a>(course: &Course, labels: &[String]) -> Row<'a> {
-    let sign = match course.presence {
+fn problem<'a>(problem: &ProblemTrend, labels: &[String]) -> Row<'a> {
+    let sign = match problem.presence {
         Presence::New | Presence::Back => Sign::Warning,
         Presence::Gone => Sign::Ok,
-        Presence::Untold => Sign::Open,
+        Presence::Inconclusive => Sign::Open,
         Presence::Since | Presence::OnAndOff | Presence::Always => Sign::Info,
     };
-    let place = Rich::place(course.key.place().map(Some));
-    let spark = sparkline(course.rates.iter().copied());
-    let presence = Rich::new(Tone::Sign(sign), presence(course, labels));
-    let often = format!("{} in {}", counted(course.findings(), "finding"), counted(course.nights() as u64, "night"));
+    let place = Rich::place(problem.key.place().map(Some));
+    let spark = sparkline(problem.rates.iter().copied());
+    let presence = Rich::new(Tone::Sign(sign), presence(problem, labels));
+    let often =
+        format!("{} in {}", counted(problem.findings(), "finding"), counted(problem.reports() as u64, "report"));
     let gap = if place.is_empty() { "" } else { ": " };
     let card = Card {
-        severity: course.severity,
-        title: format!("{} {}", course.key.rule, course.name),
+        severity: problem.severity,
+        title: format!("{} {}", problem.key.rule, problem.name),
         tag: String::new(),
         right: Rich::from(format!("{spark}  ")).join(presence.clone()),
         under: place.clone().and(Tone::Faint, gap).and(Tone::Faint, often.as_str()),
@@ -167,23 +169,23 @@ fn problem<'a>(course: &Course, labels: &[String]) -> Row<'a> {
         compact: false,
         faint: false,
     };
-    let rule = Rich::new(Tone::Sign(course.severity.into()), course.key.rule.as_str());
+    let rule = Rich::new(Tone::Sign(problem.severity.into()), problem.key.rule.as_str());
     Row {
-        facet: Some(Facet::of(course.severity)),
+        facet: Some(Facet::of(problem.severity)),
         card: Some(card),
         ..Row::new(vec![
-            Cell::keyed(rule, &course.key.rule),
-            Cell::new(course.name.as_str()),
+            Cell::keyed(rule, &problem.key.rule),
+            Cell::new(problem.name.as_str()),
             Cell::new(place),
             Cell::new(spark),
-            Cell::count(course.nights() as u64),
-            Cell::count(course.findings()),
+            Cell::count(problem.reports() as u64),
+            Cell::count(problem.findings()),
             Cell::new(presence),
         ])
     }
 }
 
-/// A character a night: a dot where there is nothing, else a height below the highest.
+/// A character a report: a dot where there is nothing, else a height below the highest.
 fn sparkline(rates: impl Iterator<Item = Rate>) -> String {
     let rates: Vec<f64> = rates.map(|rate| rate.rate).collect();
     let rates = &rates[rates.len().saturating_sub(SPARKS)..];
@@ -192,25 +194,25 @@ fn sparkline(rates: impl Iterator<Item = Rate>) -> String {
 }
 
 /// How a problem comes and goes: "since 01-04".
-fn presence(course: &Course, labels: &[String]) -> String {
+fn presence(problem: &ProblemTrend, labels: &[String]) -> String {
     let label = |at: usize| labels.get(at).map_or("", String::as_str);
-    match course.presence {
+    match problem.presence {
         Presence::New => "new".to_owned(),
         Presence::Back => "back again".to_owned(),
-        Presence::Since => format!("since {}", label(course.first)),
+        Presence::Since => format!("since {}", label(problem.first)),
         Presence::OnAndOff => "on and off".to_owned(),
-        Presence::Always => "every night".to_owned(),
-        Presence::Untold => format!("not told after {}", label(course.last)),
-        Presence::Gone => format!("gone after {}", label(course.last)),
+        Presence::Always => "every report".to_owned(),
+        Presence::Inconclusive => format!("inconclusive after {}", label(problem.last)),
+        Presence::Gone => format!("gone after {}", label(problem.last)),
     }
 }
 
 /// How it was decided, in a sentence.
 fn basis(basis: &TrendBasis) -> String {
     format!(
-        "A night departs where a rate and the median of the nights before it differ by a factor of {} or more, and by more \
-         than {} standard deviations (scaled median absolute deviation, and no less than counting alone scatters); it takes \
-         {} nights before it at least.",
-        basis.ratio_from, basis.deviations_from, basis.nights_from
+        "A report departs where a rate and the median of the reports before it differ by a factor of {} or more, and by \
+         more than {} standard deviations (scaled median absolute deviation, and no less than counting alone scatters); it takes \
+         {} reports before it at least.",
+        basis.ratio_from, basis.deviations_from, basis.reports_from
     )
 }

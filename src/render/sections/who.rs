@@ -1,8 +1,7 @@
 //! Who sent what, where the log tells several apart: clients and versions, layers, accounts, hosts, addresses.
 
-use super::{View, is_calm};
+use super::{View, cost, is_calm, priced};
 use crate::render::document::{Block, Cell, Column, Facet, Rich, Row, Section, Table, Tone};
-use crate::render::money::known_dollars;
 use crate::render::words::number;
 use crate::report::WhoRow;
 
@@ -14,19 +13,20 @@ const COLUMNS: [Column; 9] = [
     Column::number("Attempts").rank(3),
     Column::number("Retries").rank(1),
     Column::number("Needless").rank(2),
-    Column::number("Cost").rank(4),
+    Column::number("Cost").rank(1),
     Column::words("Found"),
 ];
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let report = view.report;
+    let is_priced = report.totals.usd.is_some();
     // One name alone tells nothing apart.
     let groups = report.who.chunk_by(|a, b| a.by == b.by).filter(|names| names.len() > 1);
-    let rows: Vec<Row<'a>> = groups.flatten().map(row).collect();
+    let rows: Vec<Row<'a>> = groups.flatten().map(|one| row(one, is_priced)).collect();
     if rows.is_empty() {
         return None;
     }
-    let table = Table::new("who-table", "name", &COLUMNS, rows).limits(4, 4, 25);
+    let table = Table::new("who-table", "name", &priced(&COLUMNS, is_priced), rows).limits(4, 4, 25);
     let table = Table { by_facet: true, omitted: report.who_omitted, ..table };
     let legend = "A call counts where its first attempt came from, a finding where its evidence begins; findings about \
                   runs and the whole log are not in this table.";
@@ -35,7 +35,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     Some(Section::new("who", "Who", note, blocks).quiet(is_calm(report)))
 }
 
-fn row<'a>(row: &WhoRow) -> Row<'a> {
+fn row<'a>(row: &WhoRow, is_priced: bool) -> Row<'a> {
     let name = row.label().map_or_else(|| Rich::new(Tone::Faint, "(not logged)"), |name| Rich::new(Tone::Name, name));
     let failed = if row.calls_failed > 0 { number(row.calls_failed) } else { String::new() };
     Row {
@@ -48,7 +48,7 @@ fn row<'a>(row: &WhoRow) -> Row<'a> {
             Cell::keyed(number(row.attempts), row.attempts),
             Cell::count(row.retries),
             Cell::count(row.wasted_sends),
-            Cell::keyed(known_dollars(row.usd), row.usd.unwrap_or(-1.0)),
+            cost(row.usd, row.tokens, is_priced),
             Cell::findings(row.findings),
         ])
     }

@@ -25,6 +25,7 @@ pub(super) fn document(page: &Document<'_>, options: &TextOptions, out: &mut dyn
         out.paragraph(&Text::styled(style::FAINT, subject).and(style::FAINT, about))?;
     }
     out.paragraph(&Text::styled(style::BOLD, &page.verdict))?;
+    out.paragraph(&text(&page.failed_on))?;
     out.paragraph(&Text::styled(style::FAINT, &page.aside))?;
     for notice in &page.notices {
         out.paragraph(&Text::styled(style::YELLOW, "! ").then(notice))?;

@@ -13,16 +13,16 @@ use std::io;
 const BODY: usize = 2;
 /// Columns of the labels in it.
 const LABEL: usize = BODY + 6;
-/// Entries told in one line, before `--verbose`.
+/// Entries shown in one line, before `--verbose`.
 const COMPACT: usize = 10;
 
 /// Fixes that already stand on the page.
-type Told<'t> = HashSet<(&'t str, String)>;
+type FixesShown<'t> = HashSet<(&'t str, String)>;
 
 pub(super) fn write(table: &Table<'_>, page: &mut Page<'_>) -> io::Result<()> {
-    let mut told = Told::new();
+    let mut fixes = FixesShown::new();
     if !table.by_facet {
-        return group(table, &table.rows.iter().collect::<Vec<_>>(), &mut told, page);
+        return group(table, &table.rows.iter().collect::<Vec<_>>(), &mut fixes, page);
     }
     for (nth, facet) in table.facets().into_iter().enumerate() {
         if nth > 0 {
@@ -31,12 +31,17 @@ pub(super) fn write(table: &Table<'_>, page: &mut Page<'_>) -> io::Result<()> {
         let rows: Vec<&Row<'_>> = table.rows.iter().filter(|row| row.facet == Some(facet)).collect();
         let count = counted(rows.len() as u64, table.unit);
         page.line(Text::styled(style::BOLD, facet.name.to_uppercase()).and(style::FAINT, format!("  {count}")))?;
-        group(table, &rows, &mut told, page)?;
+        group(table, &rows, &mut fixes, page)?;
     }
     Ok(())
 }
 
-fn group<'t>(table: &'t Table<'_>, rows: &[&'t Row<'_>], told: &mut Told<'t>, page: &mut Page<'_>) -> io::Result<()> {
+fn group<'t>(
+    table: &'t Table<'_>,
+    rows: &[&'t Row<'_>],
+    fixes: &mut FixesShown<'t>,
+    page: &mut Page<'_>,
+) -> io::Result<()> {
     let all = page.options.verbose;
     let (compact, full): (Vec<&Row<'_>>, Vec<&Row<'_>>) =
         rows.iter().copied().partition(|row| !all && row.card.as_ref().is_some_and(|card| card.compact));
@@ -45,7 +50,7 @@ fn group<'t>(table: &'t Table<'_>, rows: &[&'t Row<'_>], told: &mut Told<'t>, pa
         if nth > 0 && in_terminal(card).next().is_some() {
             page.blank()?;
         }
-        in_full(card, told, page)?;
+        in_full(card, fixes, page)?;
     }
     if !shown.is_empty() && compact.len() + hidden.len() > 0 {
         page.blank()?;
@@ -59,8 +64,8 @@ fn group<'t>(table: &'t Table<'_>, rows: &[&'t Row<'_>], told: &mut Told<'t>, pa
 
 /// The fields that a terminal has room for.
 fn in_terminal(card: &Card) -> impl Iterator<Item = &Field> {
-    let is_told = |field: &&Field| matches!(field.place, Place::Body | Place::Fact) && !field.value.is_empty();
-    card.fields.iter().filter(is_told)
+    let is_shown = |field: &&Field| matches!(field.place, Place::Body | Place::Fact) && !field.value.is_empty();
+    card.fields.iter().filter(is_shown)
 }
 
 fn left_out(table: &Table<'_>, hidden: &[&Row<'_>], hint: &str, page: &mut Page<'_>) -> io::Result<()> {
@@ -70,12 +75,12 @@ fn left_out(table: &Table<'_>, hidden: &[&Row<'_>], hint: &str, page: &mut Page<
     }
 }
 
-fn in_full<'t>(card: &'t Card, told: &mut Told<'t>, page: &mut Page<'_>) -> io::Result<()> {
+fn in_full<'t>(card: &'t Card, fixes: &mut FixesShown<'t>, page: &mut Page<'_>) -> io::Result<()> {
     page.line(head(card, page.inner()))?;
     page.hanging(Text::new(), BODY, &text(&card.under))?;
     for field in in_terminal(card) {
         let lines = if page.options.verbose { usize::MAX } else { field.lines };
-        let is_again = field.label == "Fix" && !told.insert((&card.title, field.value.to_text()));
+        let is_again = field.label == "Fix" && !fixes.insert((&card.title, field.value.to_text()));
         let value = match field.value.names() {
             _ if is_again => Text::styled(style::FAINT, "as above"),
             Some(names) => Text::styled(style::FAINT, fitting(&names, page)),

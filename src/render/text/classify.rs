@@ -110,6 +110,6 @@ const fn bucket(bucket: Bucket) -> &'static str {
         Bucket::Terminal => "the same request will fail again",
         Bucket::RetryAfter => "heals by waiting",
         Bucket::Capacity => "everyone's capacity is short",
-        Bucket::Transient => "chance: the next send may succeed",
+        Bucket::Transient => "chance: the next attempt may succeed",
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::model::{Bar, Cost, Input, Ledger, LimitKind, Outcome, Reject, Remedy, Severity, Time, Unreadable};
 use crate::report::{
-    Advice, ClassRow, Coverage, Headroom, HeadroomPoint, Histogram, Problem, Report, Run, SCHEMA_VERSION, Share,
-    Totals, Undecided, Window,
+    Advice, Coverage, Headroom, HeadroomPoint, Histogram, Problem, Report, Run, SCHEMA_VERSION, Share, Totals,
+    Undecided, Window,
 };
 use std::collections::BTreeMap;
 
@@ -28,6 +28,7 @@ pub(in crate::render) fn clean() -> Report {
         generator: "retrylens 0.1.0".to_owned(),
         title: None,
         verdict: "All 412 calls succeeded (412 attempts). No problem found in how calls were retried.".to_owned(),
+        last_failed: Vec::new(),
         ledger: Ledger { lines: 415, attempts: 412, skipped: 3, ..Ledger::default() },
         window: Some(Window { first: at(0), last: at(42) }),
         notices: Vec::new(),
@@ -79,6 +80,7 @@ pub(in crate::render) fn night() -> Report {
              (8.1%) could not have helped; 2 h 13 min of waiting between attempts; 14 of 47 green runs needed more than \
              one attempt."
                 .to_owned(),
+        last_failed: measures::last_failed(),
         ledger: Ledger {
             lines: 12_345,
             attempts: 10_000,
@@ -99,7 +101,7 @@ pub(in crate::render) fn night() -> Report {
                 .map(|(k, ok, failed, open)| (k, Bar { ok, failed, open }))
                 .into(),
         },
-        classes: classes(),
+        classes: measures::classes(),
         backoff: Vec::new(),
         headroom: vec![
             drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::Requests, 4000, 0.62, 0),
@@ -188,6 +190,7 @@ pub(in crate::render) fn hostile() -> Report {
 
 fn totals() -> Totals {
     Totals {
+        attempts_implied: 0,
         joined_by_guess: Share { count: 0, of: 4607 },
         calls: 4607,
         calls_ok: 4480,
@@ -200,6 +203,7 @@ fn totals() -> Totals {
         amplification: 1.103,
         wasted_sends: 412,
         wait_s: 7980.0,
+        waits_measured: Share { count: 460, of: 473 },
         green_runs: 47,
         green_runs_with_retries: 14,
         errors: 3,
@@ -211,6 +215,7 @@ fn totals() -> Totals {
         with_headroom: Share { count: 8214, of: 10_000 },
         rules_with_evidence: Share { count: 70, of: 74 },
         tokens: Some(41_200_000),
+        cache_tokens: 1_900_000,
         usd: Some(312.4),
         wasted_tokens: Some(120_000),
         wasted_usd: Some(1.2),
@@ -340,16 +345,6 @@ fn run(id: &str, rows: &[(u32, u64, u64)]) -> Run {
         findings: [failed.min(3), u64::from(attempts - calls > 10) * 2, 0],
         green_with_retries: failed == 0 && attempts > calls,
     }
-}
-
-fn classes() -> Vec<ClassRow> {
-    let one = |class, bucket, attempts, calls, recovered| ClassRow { class, bucket, attempts, calls, recovered };
-    vec![
-        one("spend_cap", "terminal", 250, 38, 0),
-        one("rate_limited", "retry_after", 180, 120, 118),
-        one("overloaded", "capacity", 12_040, 10_002, 10_002),
-        one("context_too_long", "terminal", 3, 3, 0),
-    ]
 }
 
 /// A saw-tooth over the night down to `floor`, with `rejected` 429s at each bottom.

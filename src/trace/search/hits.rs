@@ -106,7 +106,7 @@ pub(super) fn fingerprint(value: &str) -> u64 {
 }
 
 /// Counts the lines of a page and asks its ends for their times.
-pub(super) fn survey(bytes: &[u8], zone: Zone, dialect: &Dialect, followed: usize) -> PageInfo {
+pub(super) fn index(bytes: &[u8], zone: Zone, dialect: &Dialect, followed: usize) -> PageInfo {
     let time = |line: &[u8]| {
         let line = line.trim_ascii();
         (!line.is_empty() && line.len() <= TRIED).then(|| time_of(std::str::from_utf8(line).ok()?, zone, dialect))?

@@ -2,22 +2,22 @@
 //!
 //! One pass at the speed of memory finds the lines that hold an id, and from there on the other attempts of their
 //! calls, and learns when each page was written; a second looks for attempts before; then the stretch of time
-//! around them is read. See [`pages`] for how a pass works, [`chase`] for how calls are followed, [`resolve`] for
-//! what an id names, [`survey`] for what is known of a page.
+//! around them is read. See [`pages`] for how a pass works, [`follower`] for how calls are followed, [`resolve`] for
+//! what an id names, [`index`] for what is known of a page.
 
+mod call_follower;
 mod candidate;
-mod chase;
 mod hits;
 mod inputs;
 mod near;
 mod needles;
+mod ordered_results;
+mod page_index;
 mod pages;
 mod quote;
 mod read;
 mod resolve;
-mod survey;
 mod token;
-mod turns;
 
 pub use candidate::{Candidate, Kind};
 pub use near::Near;
@@ -25,16 +25,16 @@ pub use quote::Place;
 
 use crate::ingest::{Dialect, FormatName, Habits, IdField, IngestError, Mapping, Source, ids_of};
 use crate::model::{AttemptTable, Flags, Time, Zone};
-use chase::Chase;
+use call_follower::CallFollower;
 use hits::{Candidates, Hits};
 use inputs::Opened;
+use page_index::PageIndex;
 use pages::{At, Progress, Wanted, pass};
 use rayon::prelude::*;
 use resolve::{Resolved, narrow, resolve};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
-use survey::Survey;
 
 /// Ids looked for at once, at most.
 pub const MOST_IDS: usize = 32;
@@ -99,7 +99,7 @@ pub enum Answer {
 pub struct Searched {
     /// As it was named.
     pub path: String,
-    /// `plain`, `gzip`, `zstd` or `UTF-16`, told by content.
+    /// `plain`, `gzip`, `zstd` or `UTF-16`, recognized by content.
     pub packing: &'static str,
     /// Bytes, after unpacking.
     pub bytes: u64,
@@ -127,7 +127,7 @@ pub struct Found {
     /// Bytes looked through for ids that look like one that is nowhere.
     pub bytes_compared: u64,
     opened: Vec<Opened>,
-    survey: Survey,
+    index: PageIndex,
     /// The logger's own keys.
     own: Mapping,
 }
@@ -140,34 +140,34 @@ pub struct Found {
 /// When none of them can be read: why the first cannot.
 pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Result<Found, IngestError> {
     let opened: Vec<Opened> = sources.par_iter().map(|source| Opened::new(source, &query.habits())).collect();
-    let mut survey = Survey::new(opened.len());
-    let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut survey, progress);
-    if opened.iter().enumerate().all(|(nth, opened)| opened.failure().is_some() && survey.bytes(nth) == 0)
+    let mut index = PageIndex::new(opened.len());
+    let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut index, progress);
+    if opened.iter().enumerate().all(|(nth, opened)| opened.failure().is_some() && index.bytes(nth) == 0)
         && let Some(error) = opened.iter().find_map(Opened::error)
     {
         return Err(error);
     }
     let of = |nth: usize| resolve((nth, &query.ids[nth]), &hits, &begun[nth], &query.dialect.fields);
     let resolved: Vec<Resolved> = (0..query.ids.len()).map(of).collect();
-    let (mut near, bytes_compared) = near::misses(&opened, &survey, query, &resolved, progress);
+    let (mut near, bytes_compared) = near::misses(&opened, &index, query, &resolved, progress);
     narrow(&mut hits, &resolved);
     let bytes = opened.iter().enumerate().map(|(nth, opened)| Searched {
         path: opened.name.clone(),
         packing: opened.packing,
-        bytes: survey.bytes(nth),
+        bytes: index.bytes(nth),
         failure: opened.failure().map(ToString::to_string),
     });
     let mut found = Found {
         table: AttemptTable::default(),
         answers: Vec::new(),
         window: None,
-        end: survey.end(),
+        end: index.end(),
         too_much: false,
         searched: bytes.collect(),
         bytes_parsed: 0,
         bytes_compared,
         opened,
-        survey,
+        index,
         own: query.dialect.fields.clone(),
     };
     let first = First { hits, begun, followed, calls };
@@ -197,11 +197,11 @@ struct First {
     calls: Vec<String>,
 }
 
-fn first_pass(opened: &[Opened], query: &Query, survey: &mut Survey, progress: Progress<'_>) -> First {
+fn first_pass(opened: &[Opened], query: &Query, index: &mut PageIndex, progress: Progress<'_>) -> First {
     let own = &query.dialect.fields;
     let ids = query.ids.len();
-    let mut chase = Chase::new(&query.ids);
-    let aim = RwLock::new(Arc::clone(&chase.aim));
+    let mut follower = CallFollower::new(&query.ids);
+    let aim = RwLock::new(Arc::clone(&follower.aim));
     let (mut hits, mut followed) = (Hits::default(), Hits::default());
     let mut begun = vec![Candidates::default(); ids];
     pass(
@@ -209,24 +209,24 @@ fn first_pass(opened: &[Opened], query: &Query, survey: &mut Survey, progress: P
         &Wanted::All,
         &|_, bytes| {
             let aim = Arc::clone(&aim.read().unwrap_or_else(PoisonError::into_inner));
-            let info = hits::survey(bytes, query.zone, &query.dialect, aim.texts.len() - ids);
+            let info = hits::index(bytes, query.zone, &query.dialect, aim.texts.len() - ids);
             (info, hits::find(bytes, &aim.needles, &aim.texts, own))
         },
         &mut |at, (info, (lines, candidates))| {
-            survey.take(at, info);
+            index.take(at, info);
             begun.iter_mut().zip(&candidates).for_each(|(all, some)| all.merge(some));
             if !lines.is_empty() {
-                if chase.follow(&lines, own) {
-                    *aim.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&chase.aim);
+                if follower.follow(&lines, own) {
+                    *aim.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&follower.aim);
                 }
-                let (asked, others) = chase.part(lines);
+                let (asked, others) = follower.part(lines);
                 hits.take(at, asked);
                 followed.take(at, others);
             }
         },
         progress,
     );
-    First { hits, begun, followed, calls: chase.calls().to_vec() }
+    First { hits, begun, followed, calls: follower.calls().to_vec() }
 }
 
 impl Found {
@@ -267,12 +267,12 @@ impl Found {
             && !everything
         {
             let calls: Vec<String> = wanted.into_iter().collect();
-            let (pages, _) = self.survey.around(sent.plus_us(-ATTEMPTS_REACH_US), Time(i64::MAX));
+            let (pages, _) = self.index.around(sent.plus_us(-ATTEMPTS_REACH_US), Time(i64::MAX));
             if self.other_attempts(&mut first, &calls, &pages, query, progress) {
                 read = self.read(&first.hits, &BTreeSet::new(), query, None, progress);
             }
             if has_holes(&read.table) {
-                let rest = self.survey.pages().filter(|at| !pages.contains(at)).collect();
+                let rest = self.index.pages().filter(|at| !pages.contains(at)).collect();
                 if self.other_attempts(&mut first, &calls, &rest, query, progress) {
                     read = self.read(&first.hits, &BTreeSet::new(), query, None, progress);
                 }
@@ -284,7 +284,7 @@ impl Found {
         let reach = if is_nameless { context.max(CALL_REACH_US) } else { context };
         let window =
             if everything { (Time(i64::MIN), Time(i64::MAX)) } else { (start.plus_us(-reach), end.plus_us(reach)) };
-        let (pages, bytes) = self.survey.around(window.0, window.1);
+        let (pages, bytes) = self.index.around(window.0, window.1);
         self.too_much = bytes > SURROUNDINGS && query.context_us.is_none() && !everything && !is_nameless;
         if !self.too_much {
             self.window = Some((start.plus_us(-context), end.plus_us(context)));
@@ -306,16 +306,18 @@ impl Found {
         progress: Progress<'_>,
     ) -> bool {
         let known = first.hits.lines().count();
-        let fingerprints = Chase::fingerprints(calls);
-        first.hits.adopt(&first.followed, pages, |line| Chase::is_of(line, &fingerprints));
-        let needed = Chase::needed(calls, &first.calls);
-        let unread = pages.iter().copied().filter(|at| !self.survey.was_searched(*at, needed)).collect();
-        let mut chase = Chase::new(&[]);
-        chase.add(calls);
+        let fingerprints = CallFollower::fingerprints(calls);
+        first.hits.adopt(&first.followed, pages, |line| CallFollower::is_of(line, &fingerprints));
+        let needed = CallFollower::needed(calls, &first.calls);
+        let unread = pages.iter().copied().filter(|at| !self.index.was_searched(*at, needed)).collect();
+        let mut follower = CallFollower::new(&[]);
+        follower.add(calls);
         pass(
             &self.opened,
             &Wanted::These(unread),
-            &|_, bytes| chase.part(hits::find(bytes, &chase.aim.needles, &chase.aim.texts, &query.dialect.fields).0).1,
+            &|_, bytes| {
+                follower.part(hits::find(bytes, &follower.aim.needles, &follower.aim.texts, &query.dialect.fields).0).1
+            },
             &mut |at, mut lines| {
                 lines.iter_mut().flat_map(|line| &mut line.marks).for_each(|mark| mark.needle = query.ids.len());
                 first.hits.take(at, lines);

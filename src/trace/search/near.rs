@@ -2,9 +2,9 @@
 
 use super::inputs::Opened;
 use super::needles::Needles;
+use super::page_index::PageIndex;
 use super::pages::{At, Progress, Wanted, pass};
 use super::resolve::Resolved;
-use super::survey::Survey;
 use super::token::{self, Token};
 use super::{Kind, Query};
 use serde::Serialize;
@@ -41,7 +41,7 @@ type Found = BTreeMap<(usize, String), Kind>;
 /// The near misses of every id that was not found, and how many bytes were looked through for them.
 pub(super) fn misses(
     opened: &[Opened],
-    survey: &Survey,
+    index: &PageIndex,
     query: &Query,
     resolved: &[Resolved],
     progress: Progress<'_>,
@@ -78,7 +78,7 @@ pub(super) fn misses(
             trim(all);
         }
     };
-    let (pages, bytes) = survey.latest(LOOKED_THROUGH);
+    let (pages, bytes) = index.latest(LOOKED_THROUGH);
     pass(opened, &Wanted::These(pages), &search, &mut take, progress);
     (all.into_iter().map(best).collect(), bytes)
 }

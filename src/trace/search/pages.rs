@@ -1,7 +1,7 @@
 //! Passes over the bytes of all inputs, page by page, on every core; what the pages gave is taken in order.
 
 use super::inputs::Opened;
-use super::turns::Turns;
+use super::ordered_results::OrderedResults;
 use crate::ingest::reader::{Blocks, Bytes};
 use crate::ingest::windows::Window;
 use rayon::prelude::*;
@@ -120,9 +120,9 @@ fn side_by_side<T: Send>(
         handed += bytes;
         take(pages[nth], done);
     };
-    let (next, turns) = (AtomicUsize::new(0), Turns::new(&mut take));
+    let (next, results) = (AtomicUsize::new(0), OrderedResults::new(&mut take));
     let work_on = || {
-        let worker = turns.worker();
+        let worker = results.worker();
         while let nth = next.fetch_add(1, Ordering::Relaxed)
             && let Some(at) = pages.get(nth)
             && worker.give(nth, one(*at))
@@ -132,7 +132,7 @@ fn side_by_side<T: Send>(
         [] | [_] => work_on(),
         _ => drop(rayon::broadcast(|_| work_on())),
     }
-    drop(turns);
+    drop(results);
     handed
 }
 

@@ -13,14 +13,14 @@ impl Found {
     pub fn quote<T: Send>(&self, places: &BTreeSet<Place>, read: impl Fn(&str) -> T + Sync) -> BTreeMap<Place, T> {
         let mut wanted: BTreeMap<At, Vec<Place>> = BTreeMap::new();
         for place in places {
-            wanted.entry(self.survey.page_of(place.0 as usize, place.1)).or_default().push(*place);
+            wanted.entry(self.index.page_of(place.0 as usize, place.1)).or_default().push(*place);
         }
         let mut quoted = BTreeMap::new();
         pass(
             &self.opened,
             &Wanted::These(wanted.keys().copied().collect()),
             &|at, bytes| {
-                let first = self.survey.lines_before(at) + 1;
+                let first = self.index.lines_before(at) + 1;
                 let mut lines = lines::each(bytes).zip(first..);
                 let of = |place: &Place| {
                     let (line, _) = lines.find(|(_, number)| *number == place.1)?;

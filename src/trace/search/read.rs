@@ -48,7 +48,7 @@ impl Found {
         let known: Vec<(&At, &Vec<HitLine>)> = hits.pages.iter().filter(|(at, _)| !wanted.contains(at)).collect();
         let read = |(at, lines): &(&At, &Vec<HitLine>)| {
             let texts = lines.iter().filter_map(|hit| Some((hit.text.as_deref()?, hit.line)));
-            (**at, reading.lines(**at, self.survey.lines_before(**at), texts, lines))
+            (**at, reading.lines(**at, self.index.lines_before(**at), texts, lines))
         };
         parts.extend(known.par_iter().map(read).collect::<Vec<_>>());
         let none = Vec::new();
@@ -57,7 +57,7 @@ impl Found {
             &Wanted::These(wanted),
             &|at, bytes| {
                 let lines = lines::each(bytes).zip(1u32..);
-                reading.lines(at, self.survey.lines_before(at), lines, hits.pages.get(&at).unwrap_or(&none))
+                reading.lines(at, self.index.lines_before(at), lines, hits.pages.get(&at).unwrap_or(&none))
             },
             &mut |at, rows| {
                 parts.insert(at, rows);

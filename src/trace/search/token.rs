@@ -1,4 +1,4 @@
-//! The value that a hit stands in, and the key in front of it: told from the bytes around, without a parse.
+//! The value that a hit stands in, and the key in front of it: found in the bytes around, without a parse.
 
 use crate::ingest::{IdField, Mapping, id_field, ids_of};
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// Bytes looked at in either direction; no id is longer.
 const REACH: usize = 512;
 
-/// A value of a record, as far as it can be told.
+/// A value of a record, as far as it is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Token<'l> {
     /// With its escapes read.

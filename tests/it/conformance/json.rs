@@ -305,7 +305,7 @@ pub(super) fn cloudflare(calls: &[&Call]) -> String {
     let rows: Vec<Value> = each(calls)
         .map(|(call, place, attempt)| {
             json!({
-                "id": call.id(place), "created_at": rfc3339(attempt.at + attempt.took), "cached": false,
+                "id": call.id(place), "created_at": rfc3339(attempt.at), "cached": false,
                 "duration": attempt.took, "model": "m", "path": "v1/messages", "provider": "anthropic",
                 "status_code": attempt.end.status(), "step": 0, "success": attempt.end == End::Ok,
                 "tokens_in": 5, "tokens_out": 3,

@@ -25,6 +25,8 @@ struct Expected {
     also: &'static [&'static str],
 }
 
+const TASKS: u32 = 2_400;
+
 const fn compliant(policy: &'static str, schedule: &'static str, jitter: Option<&'static str>) -> Expected {
     Expected { policy, base_s: 1.0, hint_s: None, waits: Some((schedule, jitter)), rule: None, also: &[] }
 }
@@ -41,13 +43,15 @@ fn policies() -> Vec<Expected> {
         Expected { waits: None, ..compliant("decorrelated", "", None) },
         Expected { base_s: 0.5, ..compliant("sdk", "sdk_ladder", Some("narrow")) },
         compliant("budget=120", "exponential", full),
-        compliant("fallback=3", "exponential", full),
+        // Two waits of a call are few to show full jitter.
+        compliant("equal-jitter+fallback=3", "exponential", Some("equal")),
         compliant("retry-budget=0.5", "exponential", full),
-        compliant("breaker=20", "exponential", full),
-        Expected { hint_s: Some(2.0), ..compliant("gate", "server_dictated", None) },
+        // What the breaker holds waits for longer than the schedule says.
+        Expected { waits: None, ..compliant("breaker=20", "", None) },
+        Expected { hint_s: Some(2.0), ..compliant("gate", "server_requested", None) },
         Expected { waits: None, ..defect("none", "RL201", &[]) },
-        Expected { waits: Some(("immediate", None)), ..defect("immediate", "RL304", &["RL314"]) },
-        Expected { waits: Some(("fixed", Some("none"))), ..defect("fixed", "RL303", &["RL302"]) },
+        Expected { waits: Some(("immediate", None)), ..defect("immediate", "RL304", &["RL314", "RL403", "RL405"]) },
+        Expected { waits: Some(("fixed", Some("none"))), ..defect("fixed", "RL303", &["RL302", "RL403", "RL405"]) },
         Expected { waits: Some(("exponential", Some("none"))), ..defect("exponential", "RL302", &[]) },
         defect("layers=3x4", "RL401", &[]),
         Expected { hint_s: Some(4.0), ..defect("full-jitter", "RL301", &["RL501"]) },
@@ -59,10 +63,10 @@ fn setup(expected: &Expected) -> Setup {
     const STEPS_PER_S: f64 = 1000.0;
     let second = |at: u64| if at % 300 < 292 { 1_000 } else { 0 };
     Setup {
-        arrivals: Arrivals::Poisson(2_400, STEPS_PER_S),
+        arrivals: Arrivals::Poisson(TASKS, STEPS_PER_S),
         capacity: Capacity::PerStretch {
             width: STEPS_PER_S as u64,
-            known: (0..2_400).map(second).collect(),
+            known: (0..u64::from(TASKS)).map(second).collect(),
             rest: 1_000,
         },
         second: Capacity::PerStretch { width: STEPS_PER_S as u64, known: Vec::new(), rest: 1_000 },
@@ -104,7 +108,7 @@ fn wrong(expected: &Expected, seed: u64) -> Vec<String> {
 
 /// Whether the loop with most waits was taken for another one.
 fn misread(report: &Report, (schedule, jitter): (&str, Option<&str>)) -> Option<String> {
-    let read = report.backoff.iter().max_by_key(|one| one.waits + one.server_dictated)?;
+    let read = report.backoff.iter().max_by_key(|one| one.waits + one.server_requested)?;
     let right = read.schedule == schedule && jitter.is_none_or(|jitter| read.jitter == Some(jitter));
     (!right).then(|| format!("taken for {} with {:?} jitter", read.schedule, read.jitter))
 }

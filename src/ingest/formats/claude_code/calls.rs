@@ -48,6 +48,8 @@ struct Open {
     last: i64,
     /// Until when it may be tried again.
     until: Option<Time>,
+    /// When the announced wait is over.
+    due: Option<Time>,
 }
 
 /// Longest time from a failure to the end of the next attempt, beside the wait that is announced, µs: an answer may
@@ -59,14 +61,16 @@ impl Open {
     fn new(entry: &Entry) -> Open {
         let line = || format!("line {}", entry.draft.place().0);
         let id = entry.draft.get("uuid").map_or_else(line, str::to_owned);
-        Open { id, last: 0, until: None }
+        Open { id, last: 0, until: None, due: None }
     }
 
     /// The same after its attempt of this number failed as `entry` says.
     fn failed(self, number: i64, entry: &Entry) -> Open {
-        let wait_ms: f64 = entry.draft.get("planned_wait_ms").and_then(|ms| ms.parse().ok()).unwrap_or(0.0);
-        let until = entry.time.map(|time| time.plus_us(LONGEST_ATTEMPT_US.saturating_add((wait_ms * 1e3) as i64)));
-        Open { last: number, until, ..self }
+        let wait_ms: Option<f64> = entry.draft.get("planned_wait_ms").and_then(|ms| ms.parse().ok());
+        let wait_us = wait_ms.map(|ms| (ms * 1e3) as i64);
+        let until = |time: Time| time.plus_us(LONGEST_ATTEMPT_US.saturating_add(wait_us.unwrap_or(0)));
+        let due = entry.time.zip(wait_us).map(|(time, us)| time.plus_us(us));
+        Open { last: number, until: entry.time.map(until), due, ..self }
     }
 }
 
@@ -119,11 +123,15 @@ fn name_calls(stream: &mut [Entry]) {
             What::Retry(number) => {
                 let call = continued(&mut open, number).unwrap_or_else(|| Open::new(entry));
                 let number = number.unwrap_or(call.last.saturating_add(1));
+                if number == call.last.saturating_add(1) {
+                    note_start(&call, entry);
+                }
                 entry.draft.set("call_id", call.id.clone());
                 open.push(call.failed(number, entry));
             }
             What::Answer | What::Final => {
                 let call = open.pop().unwrap_or_else(|| Open::new(entry));
+                note_start(&call, entry);
                 // What names no session may be a further try of whoever started the program.
                 if call.last > 0 || !entry.stream.session.is_empty() {
                     // Of an answer without retries, that it was the first attempt is only likely.
@@ -133,6 +141,14 @@ fn name_calls(stream: &mut [Entry]) {
                 }
             }
         }
+    }
+}
+
+/// An attempt is stamped when it is over. It was sent when the wait was over that the failure before it announced, where
+/// no line on its request tells more.
+fn note_start(call: &Open, entry: &mut Entry) {
+    if let Some(due) = call.due.filter(|due| entry.time.is_some_and(|time| *due <= time)) {
+        entry.draft.fill("started_at", due.0);
     }
 }
 

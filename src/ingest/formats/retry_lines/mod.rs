@@ -50,6 +50,12 @@ impl Format for RetryLines {
         Match::weak(fit, fit.max(all as usize))
     }
 
+    fn notes(&self, _: &Head<'_>) -> Vec<String> {
+        let note = "lines on retries tell of failures alone: a call whose last retry succeeded looks as if it had failed, \
+                    and calls that succeeded at once are not counted";
+        vec![note.to_owned()]
+    }
+
     fn order(&self) -> Order {
         Order::PerInput
     }

@@ -1,8 +1,8 @@
 //! What ids led to, as a page for a browser: the timeline as a picture and as a table, the findings, what else
 //! went on, and what to tell the provider.
 
+mod attempts;
 mod picture;
-mod sends;
 
 use super::page::{Page, Section};
 use super::untrusted::{name, prose};
@@ -18,7 +18,7 @@ use crate::trace::{Trace, TracedCall, Traces};
 use maud::{Markup, html};
 use std::io::{self, Write};
 
-/// Calls shown with all their sends.
+/// Calls shown with all their attempts.
 const CALLS: usize = 20;
 
 /// Writes `traces` as one page that needs nothing but a browser.
@@ -64,8 +64,9 @@ fn together(all: &[document::Section<'_>]) -> Result<Option<Section>, ChartError
 
 /// Further ids, and the time of the first and the last attempt.
 fn about(traces: &Traces, options: &HtmlOptions) -> String {
-    let sent =
-        || traces.traces.iter().flat_map(|trace| &trace.calls).flat_map(|call| &call.sends).map(|one| one.sighting.ts);
+    let sent = || {
+        traces.traces.iter().flat_map(|trace| &trace.calls).flat_map(|call| &call.attempts).map(|one| one.sighting.ts)
+    };
     let time = sent().min().zip(sent().max()).map(|(first, last)| words::window(Window { first, last }, options.zone));
     traces.traces.iter().skip(1).map(|trace| name(&trace.id)).chain(time).collect::<Vec<_>>().join(" · ")
 }
@@ -79,8 +80,9 @@ fn calls(trace: &Trace, options: &HtmlOptions) -> Markup {
 }
 
 fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
-    let retried = call.sends.len() > 1;
+    let retried = call.attempts.len() > 1;
     let clock = Clock::over(None, options.zone);
+    let cost = parts::cost(std::slice::from_ref(call));
     let terms = [
         ("call", call.call_id.as_deref()),
         ("run", call.run_id.as_deref()),
@@ -89,6 +91,7 @@ fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
         ("account", call.account.as_deref()),
         ("client", call.client.as_deref()),
         ("grouped", Some(call.grouping)),
+        ("cost", Some(cost.as_str()).filter(|cost| !cost.is_empty())),
     ];
     html! {
         h3 { (marks::alone(Sign::of(call.outcome, retried && call.outcome == Outcome::Ok))) " " (prose(&parts::ending(call))) }
@@ -99,7 +102,7 @@ fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
         }
         @if let Some(beside) = &call.peers { p.note { "Beside " (prose(&parts::beside_peers(call, beside, &clock))) "." } }
         (picture::draw(call, options.zone))
-        (sends::table(trace, call, options.zone))
+        (attempts::table(trace, call, options.zone))
         @for finding in &call.findings { (found(finding)) }
     }
 }
@@ -114,15 +117,15 @@ fn found(finding: &Finding) -> Markup {
 }
 
 fn has_raw(trace: &Trace) -> bool {
-    trace.calls.iter().flat_map(|call| &call.sends).any(|send| send.raw.is_some())
+    trace.calls.iter().flat_map(|call| &call.attempts).any(|attempt| attempt.raw.is_some())
 }
 
 fn raw(trace: &Trace) -> Markup {
-    let sends = trace.calls.iter().flat_map(|call| &call.sends);
+    let attempts = trace.calls.iter().flat_map(|call| &call.attempts);
     html! {
-        @for send in sends {
-            @if let Some(line) = &send.raw {
-                p.note { (name(&send.sighting.file)) ":" (send.sighting.line) }
+        @for attempt in attempts {
+            @if let Some(line) = &attempt.raw {
+                p.note { (name(&attempt.sighting.file)) ":" (attempt.sighting.line) }
                 p { code { (crate::untrusted::safe(line)) } }
             }
         }

@@ -1,11 +1,11 @@
-//! The sends of a call over time, as a picture: plain SVG elements, so that each has its words for those who
+//! The attempts of a call over time, as a picture: plain SVG elements, so that each has its words for those who
 //! cannot see it.
 
 use crate::model::{Time, Zone, units::seconds};
-use crate::trace::{TracedCall, TracedSend};
+use crate::trace::{TracedAttempt, TracedCall};
 use maud::{Markup, html};
 
-/// Sends drawn; a longer call is told by its table.
+/// Attempts drawn; of a longer call the table has the rest.
 const DRAWN: usize = 60;
 /// Height of a row, and of the bar in it.
 const ROW: f64 = 22.0;
@@ -15,20 +15,21 @@ const BARS: (f64, f64) = (170.0, 985.0);
 
 /// One call.
 pub(super) fn draw(call: &TracedCall, zone: Zone) -> Markup {
-    let shown = &call.sends[..call.sends.len().min(DRAWN)];
-    let ends = |send: &TracedSend| send.answered.unwrap_or(send.sighting.ts);
-    let (Some(from), Some(to)) = (shown.iter().map(|send| send.sighting.ts).min(), shown.iter().map(ends).max()) else {
+    let shown = &call.attempts[..call.attempts.len().min(DRAWN)];
+    let ends = |attempt: &TracedAttempt| attempt.answered.unwrap_or(attempt.sighting.ts);
+    let (Some(from), Some(to)) = (shown.iter().map(|attempt| attempt.sighting.ts).min(), shown.iter().map(ends).max())
+    else {
         return html! {};
     };
     let span = to.s_since(from).max(0.001);
     let x = |time: Time| BARS.0 + (BARS.1 - BARS.0) * (time.s_since(from) / span).clamp(0.0, 1.0);
     let height = ROW * (shown.len() as f64 + 1.0);
     html! {
-        figure.chart {
+        figure.chart.timeline {
             div.sheet tabindex="0" {
-                svg viewBox=(format!("0 0 1000 {height:.0}")) role="img" aria-label=(format!("{} sends over {}", call.sends.len(), seconds(span))) {
-                    @for (nth, send) in shown.iter().enumerate() {
-                        (row(nth, send, nth.checked_sub(1).map(|before| &shown[before]), zone, &x))
+                svg viewBox=(format!("0 0 1000 {height:.0}")) role="img" aria-label=(format!("{} attempts over {}", call.attempts.len(), seconds(span))) {
+                    @for (nth, attempt) in shown.iter().enumerate() {
+                        (row(nth, attempt, nth.checked_sub(1).map(|before| &shown[before]), zone, &x))
                     }
                     g {
                         text x=(BARS.0) y=(height - 5.0) font-size="12" fill="currentColor" { "0" }
@@ -37,25 +38,31 @@ pub(super) fn draw(call: &TracedCall, zone: Zone) -> Markup {
                 }
             }
             figcaption {
-                "Each row is a send: the bar from send to answer, the thin line the wait before it."
-                @if call.sends.len() > DRAWN { " The first " (DRAWN) " of " (call.sends.len()) " are drawn." }
+                "Each row is an attempt: the bar from its start to its answer, the thin line the wait before it."
+                @if call.attempts.len() > DRAWN { " The first " (DRAWN) " of " (call.attempts.len()) " are drawn." }
             }
         }
     }
 }
 
-fn row(nth: usize, send: &TracedSend, before: Option<&TracedSend>, zone: Zone, x: &dyn Fn(Time) -> f64) -> Markup {
+fn row(
+    nth: usize,
+    attempt: &TracedAttempt,
+    before: Option<&TracedAttempt>,
+    zone: Zone,
+    x: &dyn Fn(Time) -> f64,
+) -> Markup {
     let middle = ROW * (nth as f64 + 0.5);
-    let ended = send.answered.unwrap_or(send.sighting.ts);
-    let (start, end) = (x(send.sighting.ts), x(ended));
-    let part = if send.sighting.class.is_some() { "failed-part" } else { "ok-part" };
-    let status = send.sighting.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
-    let label = format!("{} {status}", zone.show(send.sighting.ts, "%H:%M:%S%.3f"));
-    let words = format!("send {}: {status} {}", nth + 1, send.sighting.class.unwrap_or("ok"));
+    let ended = attempt.answered.unwrap_or(attempt.sighting.ts);
+    let (start, end) = (x(attempt.sighting.ts), x(ended));
+    let part = if attempt.sighting.class.is_some() { "failed-part" } else { "ok-part" };
+    let status = attempt.sighting.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    let label = format!("{} {status}", zone.show(attempt.sighting.ts, "%H:%M:%S%.3f"));
+    let words = format!("attempt {}: {status} {}", nth + 1, attempt.sighting.class.unwrap_or("ok"));
     html! {
         g {
             title { (words) }
-            text x="0" y=(middle + 4.0) font-size="12" fill="currentColor" { (label) }
+            text.when x="0" y=(middle + 4.0) font-size="12" fill="currentColor" { (label) }
             @if let Some(before) = before {
                 @let from = x(before.answered.unwrap_or(before.sighting.ts));
                 rect.open-part x=(format!("{from:.1}")) y=(middle - 1.0) width=(format!("{:.1}", (start - from).max(0.0))) height="2" {}

@@ -52,7 +52,7 @@ fn failed<'a>(side: &'static str, one: &Failures, clock: &Clock) -> Row<'a> {
         facet: Some(Facet { name: side, sign: None, is_noun: false }),
         ..Row::new(vec![
             Cell::new(Rich::new(Tone::Bad, one.class)),
-            Cell::count(one.sends),
+            Cell::count(one.attempts),
             Cell::count(one.calls),
             Cell::new(clock.time(one.first)),
             Cell::new(clock.time(one.last)),
@@ -108,7 +108,7 @@ fn alone(around: &Surroundings) -> String {
     capital(&format!("{here}{elsewhere}."))
 }
 
-/// "3 of 120 other sends (2.5%)".
+/// "3 of 120 other attempts (2.5%)".
 fn share(share: Share, thing: &str) -> String {
     let of = counted(share.of, thing);
     let ratio = share.ratio().map_or_else(String::new, |ratio| format!(" ({})", percent(ratio)));

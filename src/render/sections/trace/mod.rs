@@ -7,7 +7,7 @@ mod support;
 mod wait;
 
 pub(crate) use around::around;
-pub(crate) use named::{ending, sentence};
+pub(crate) use named::{cost, ending, sentence};
 pub(crate) use peers::beside_peers;
 pub(crate) use support::support;
 pub(crate) use wait::{after, before, right};

@@ -1,7 +1,7 @@
 //! The first line: what the id names, and how that ended.
 
 use crate::model::{Outcome, Severity, units::seconds};
-use crate::render::words;
+use crate::render::{money, words};
 use crate::trace::{Kind, Trace, TracedCall};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 /// Findings named in the first sentence.
 const NAMED: usize = 3;
 
-/// What the id names and the verdict on it: "Request r is send 2 of 3 of call c; the call failed after 3 sends
+/// What the id names and the verdict on it: "Request r is attempt 2 of 3 of call c; the call failed after 3 attempts
 /// and 1.3 s of waiting. Found: error RL101 spend-cap-retried."
 pub(crate) fn sentence(trace: &Trace) -> String {
-    let beyond = ": a further send may lie beyond the end of the log";
+    let beyond = ": a further attempt may lie beyond the end of the log";
     match trace.calls.as_slice() {
         [] => format!("`{}` names nothing in this log.", trace.id),
         [call] => {
@@ -49,26 +49,26 @@ fn found(trace: &Trace) -> String {
     if named.is_empty() { String::new() } else { format!(" Found: {}{more}.", named.join(", ")) }
 }
 
-/// How a call ended: "failed after 3 sends and 1.3 s of waiting".
+/// How a call ended: "failed after 3 attempts and 1.3 s of waiting".
 pub(crate) fn ending(call: &TracedCall) -> String {
-    let sends = call.sends.len() as u64;
+    let attempts = call.attempts.len() as u64;
     let waiting = if call.waited_s > 0.0 { format!("{} of waiting", seconds(call.waited_s)) } else { String::new() };
     match call.outcome {
         Outcome::Ok => success(call, &waiting),
-        Outcome::Failed if sends == 1 => "failed on its only send".to_owned(),
-        Outcome::Failed => format!("failed after {}", and(&words::counted(sends, "send"), &waiting)),
-        Outcome::Open => format!("open after {}", and(&words::counted(sends, "send"), &waiting)),
+        Outcome::Failed if attempts == 1 => "failed on its only attempt".to_owned(),
+        Outcome::Failed => format!("failed after {}", and(&words::counted(attempts, "attempt"), &waiting)),
+        Outcome::Open => format!("open after {}", and(&words::counted(attempts, "attempt"), &waiting)),
     }
 }
 
 fn success(call: &TracedCall, waiting: &str) -> String {
-    let sends = call.sends.len();
-    let first = call.sends.iter().position(|send| send.sighting.class.is_none()).unwrap_or(sends - 1);
-    match sends - first - 1 {
+    let attempts = call.attempts.len();
+    let first = call.attempts.iter().position(|attempt| attempt.sighting.class.is_none()).unwrap_or(attempts - 1);
+    match attempts - first - 1 {
         0 if first == 0 => "succeeded at once".to_owned(),
-        0 if waiting.is_empty() => format!("succeeded on send {sends}"),
-        0 => format!("succeeded on send {sends} after {waiting}"),
-        more => format!("succeeded on send {} and was sent {} more", first + 1, words::times(more as u64)),
+        0 if waiting.is_empty() => format!("succeeded on attempt {attempts}"),
+        0 => format!("succeeded on attempt {attempts} after {waiting}"),
+        more => format!("succeeded on attempt {} and was attempted {} more", first + 1, words::times(more as u64)),
     }
 }
 
@@ -78,14 +78,14 @@ fn and(first: &str, second: &str) -> String {
 
 /// What the id names where it leads to one call.
 fn one(trace: &Trace, call: &TracedCall) -> String {
-    let (id, name, of) = (&trace.id, name(call), call.sends.len());
-    let named: Vec<usize> = (0..of).filter(|&nth| call.sends[nth].named).collect();
+    let (id, name, of) = (&trace.id, name(call), call.attempts.len());
+    let named: Vec<usize> = (0..of).filter(|&nth| call.attempts[nth].named).collect();
     let place = match named.as_slice() {
-        [_] if of == 1 => format!("the only send of {name}"),
-        [nth] => format!("send {} of {of} of {name}", nth + 1),
-        [_, _] if of == 2 => format!("both sends of {name}"),
-        several if several.len() == of => format!("all {of} sends of {name}"),
-        several => format!("{} of the {of} sends of {name}", several.len()),
+        [_] if of == 1 => format!("the only attempt of {name}"),
+        [nth] => format!("attempt {} of {of} of {name}", nth + 1),
+        [_, _] if of == 2 => format!("both attempts of {name}"),
+        several if several.len() == of => format!("all {of} attempts of {name}"),
+        several => format!("{} of the {of} attempts of {name}", several.len()),
     };
     let requests = requests(trace);
     match trace.matched {
@@ -118,8 +118,8 @@ fn many(trace: &Trace) -> String {
         Kind::Request if requests.len() > 1 => {
             format!("`{id}` begins {least}{} request ids, in {calls}", words::number(requests.len() as u64))
         }
-        Kind::Request => format!("Request {id} stands on sends of {calls}"),
-        Kind::Platform => format!("`{id}` is the platform's id of sends of {calls}"),
+        Kind::Request => format!("Request {id} stands on attempts of {calls}"),
+        Kind::Platform => format!("`{id}` is the platform's id of attempts of {calls}"),
         Kind::Trace => format!("Trace `{id}` has {calls}"),
         Kind::Call if whole_call => format!("Call {id} stands for {calls}"),
         Kind::Call => format!("`{id}` begins the ids of {calls}"),
@@ -131,7 +131,7 @@ fn many(trace: &Trace) -> String {
     }
 }
 
-/// ": 12 succeeded, 3 failed; 24 sends and 12 s of waiting".
+/// ": 12 succeeded, 3 failed; 24 attempts and 12 s of waiting, $0.40".
 fn sum(trace: &Trace, calls: &[TracedCall]) -> String {
     let ended = |outcome| calls.iter().filter(|call| call.outcome == outcome).count() as u64;
     let counts = [(Outcome::Ok, "succeeded"), (Outcome::Failed, "failed"), (Outcome::Open, "open")];
@@ -141,17 +141,26 @@ fn sum(trace: &Trace, calls: &[TracedCall]) -> String {
         .filter(|(n, _)| *n > 0)
         .map(|(n, word)| format!("{} {word}", words::number(n)))
         .collect();
-    let sends = calls.iter().map(|call| call.sends.len() as u64).sum();
+    let attempts = calls.iter().map(|call| call.attempts.len() as u64).sum();
     let waited: f64 = calls.iter().map(|call| call.waited_s).sum();
     let waiting = if waited > 0.0 { format!(" and {} of waiting", seconds(waited)) } else { String::new() };
     let first = if trace.calls_omitted > 0 { format!("of the first {}: ", calls.len()) } else { String::new() };
-    format!("; {first}{}; {}{waiting}", counts.join(", "), words::counted(sends, "send"))
+    let cost = cost(calls);
+    let cost = if cost.is_empty() { cost } else { format!(", {cost}") };
+    format!("; {first}{}; {}{waiting}{cost}", counts.join(", "), words::counted(attempts, "attempt"))
 }
 
-/// The different request ids of the sends that the id names.
+/// What calls cost, as far as the log tells: "$0.40, 12,000 tokens".
+pub(crate) fn cost(calls: &[TracedCall]) -> String {
+    let usd = calls.iter().filter_map(|call| call.usd).reduce(|a, b| a + b);
+    let tokens = calls.iter().filter_map(|call| call.tokens).reduce(|a, b| a + b);
+    money::known(usd, tokens)
+}
+
+/// The different request ids of the attempts that the id names.
 fn requests(trace: &Trace) -> BTreeSet<&str> {
-    let named = trace.calls.iter().flat_map(|call| &call.sends).filter(|send| send.named);
-    named.filter_map(|send| send.sighting.request_id.as_deref()).collect()
+    let named = trace.calls.iter().flat_map(|call| &call.attempts).filter(|attempt| attempt.named);
+    named.filter_map(|attempt| attempt.sighting.request_id.as_deref()).collect()
 }
 
 /// "call c-1", or what stands for the name where there is none.

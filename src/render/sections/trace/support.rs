@@ -12,7 +12,7 @@ pub(crate) fn support<'a>(trace: &Trace) -> Option<Section<'a>> {
     Some(Section::new("support", "For support", "copy what follows; times are UTC", cases))
 }
 
-/// What all cases share is told with the first.
+/// What all cases share stands with the first.
 fn facts(case: &SupportCase, nth: usize) -> Vec<Fact> {
     let status = case.status.map_or_else(|| "none, no answer came".to_owned(), |status| status.to_string());
     let status = case.error.as_ref().map_or_else(|| status.clone(), |error| format!("{status} {error}"));

@@ -1,20 +1,23 @@
-//! What lies between two sends, and behind the last.
+//! What lies between two attempts, and behind the last.
 
 use crate::model::{Outcome, units::seconds};
 use crate::render::document::Tone;
-use crate::trace::{Dictator, TracedCall, TracedSend};
+use crate::trace::{TracedAttempt, TracedCall, WaitSource};
 
 /// A wait shorter than this is none, in seconds.
 const AT_ONCE: f64 = 0.05;
 
-/// How long the client waited before the send at `nth`, and who dictated it. Nothing before the first.
+/// How long the client waited before the attempt at `nth`, and at whose request. Nothing before the first.
 pub(crate) fn before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
-    let before = &call.sends[nth.checked_sub(1)?];
-    let send = &call.sends[nth];
-    let Some(waited) = send.waited_s else {
-        return Some((Tone::Caution, "no wait can be told: the times contradict the order of the sends".to_owned()));
+    let before = &call.attempts[nth.checked_sub(1)?];
+    let attempt = &call.attempts[nth];
+    let Some(waited) = attempt.waited_s else {
+        return Some((
+            Tone::Caution,
+            "the wait is not known: the times contradict the order of the attempts".to_owned(),
+        ));
     };
-    // Without the answer's time, the wait begins with the send before it.
+    // Without the answer's time, the wait begins with the attempt before it.
     let took = match before.duration_ms {
         Some(_) => seconds(waited),
         None => format!("at most {}", seconds(waited)),
@@ -22,23 +25,23 @@ pub(crate) fn before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
     if before.sighting.class.is_none() {
         return Some((Tone::Plain, format!("sent again {took} after a success")));
     }
-    Some(dictated(before, send.dictated_by, waited, &took))
+    Some(by_source(before, attempt.wait_source, waited, &took))
 }
 
-fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) -> (Tone, String) {
+fn by_source(before: &TracedAttempt, by: Option<WaitSource>, waited: f64, took: &str) -> (Tone, String) {
     let hint = before.hint_s.map(seconds);
     let place = place(before);
     match (by, hint) {
-        (Some(Dictator::Server), Some(hint)) if took.ends_with(&hint) => {
+        (Some(WaitSource::Server), Some(hint)) if took.ends_with(&hint) => {
             (Tone::Plain, format!("waited {took} as the server asked ({place})"))
         }
-        (Some(Dictator::Server), Some(hint)) => {
+        (Some(WaitSource::Server), Some(hint)) => {
             (Tone::Plain, format!("waited {took} as the server asked ({hint}, {place})"))
         }
-        (Some(Dictator::ClientAgainstServer), Some(hint)) => {
+        (Some(WaitSource::ClientAgainstServer), Some(hint)) => {
             (Tone::Bad, format!("waited {took} although the server asked for {hint} ({place})"))
         }
-        (Some(Dictator::ClientPlan), _) => (Tone::Plain, format!("waited {took} as the client had planned")),
+        (Some(WaitSource::ClientPlan), _) => (Tone::Plain, format!("waited {took} as the client had planned")),
         _ if waited < AT_ONCE => (Tone::Caution, format!("sent again at once ({took}): no backoff")),
         (_, Some(hint)) if before.hint_s.is_some_and(|s| s > 0.0) => {
             (Tone::Caution, format!("waited {took}, longer than the {hint} the server asked for ({place})"))
@@ -48,8 +51,8 @@ fn dictated(before: &TracedSend, by: Option<Dictator>, waited: f64, took: &str) 
 }
 
 /// Where the server's wait was read.
-fn place(send: &TracedSend) -> &'static str {
-    match send.hint_source {
+fn place(attempt: &TracedAttempt) -> &'static str {
+    match attempt.hint_source {
         Some("body") => "in the body",
         Some("message") => "in the message",
         Some("estimate") => "its estimate",
@@ -59,9 +62,9 @@ fn place(send: &TracedSend) -> &'static str {
     }
 }
 
-/// What is to be said where no send follows.
+/// What is to be said where no attempt follows.
 pub(crate) fn after(call: &TracedCall) -> Option<(Tone, String)> {
-    let last = call.sends.last()?;
+    let last = call.attempts.last()?;
     last.sighting.class?;
     let asked = last
         .hint_s
@@ -71,7 +74,7 @@ pub(crate) fn after(call: &TracedCall) -> Option<(Tone, String)> {
     match (call.outcome, last.action) {
         (Outcome::Open, _) => {
             let hint = "(where nothing follows this log, --complete says so)";
-            Some((Tone::Caution, format!("no further send in this log{asked} {hint}")))
+            Some((Tone::Caution, format!("no further attempt in this log{asked} {hint}")))
         }
         (Outcome::Failed, Some("stop" | "refuse" | "unknown_failure")) => None,
         (Outcome::Failed, _) => Some((Tone::Plain, format!("given up here{asked}"))),

@@ -1,10 +1,10 @@
 //! Invented measures: incidents, recovery, load, layers.
 
 use super::at;
-use crate::model::Dimension;
+use crate::model::{Dimension, Outcome};
 use crate::report::{
-    AmplifiedSpan, Ending, IncidentRow, LayerRow, LoadCourse, LoadPoint, LoadRow, RecoveryRow, RecoveryStep, Share,
-    WhoRow,
+    AmplifiedSpan, ClassRow, Ending, IncidentRow, LastFailed, LayerRow, LoadCourse, LoadPoint, LoadRow, RecoveryRow,
+    RecoveryStep, Share, WhoRow,
 };
 
 pub(super) fn incidents() -> Vec<IncidentRow> {
@@ -134,5 +134,34 @@ pub(super) fn who() -> Vec<WhoRow> {
         row(Dimension::Host, Some("worker-b-0"), None, 4000, 1, [0, 1, 0]),
         row(Dimension::Host, Some("worker-b-1"), None, 100, 0, [0, 0, 1]),
         row(Dimension::Host, None, None, 13, 0, [0, 0, 0]),
+    ]
+}
+
+/// 123 failed calls of five classes, and 4 open ones.
+pub(super) fn last_failed() -> Vec<LastFailed> {
+    let one = |outcome, class, calls, first, last| LastFailed {
+        outcome,
+        class,
+        calls,
+        first: Some(at(first)),
+        last: Some(at(last)),
+    };
+    vec![
+        one(Outcome::Failed, "overloaded", 70, 300, 360),
+        one(Outcome::Failed, "spend_cap", 38, 3, 500),
+        one(Outcome::Failed, "rate_limited", 9, 12, 12),
+        one(Outcome::Failed, "context_too_long", 4, 80, 210),
+        LastFailed { first: None, last: None, ..one(Outcome::Failed, "timeout", 2, 0, 0) },
+        one(Outcome::Open, "overloaded", 4, 545, 548),
+    ]
+}
+
+pub(super) fn classes() -> Vec<ClassRow> {
+    let one = |class, bucket, attempts, calls, recovered| ClassRow { class, bucket, attempts, calls, recovered };
+    vec![
+        one("spend_cap", "terminal", 250, 38, 0),
+        one("rate_limited", "retry_after", 180, 120, 118),
+        one("overloaded", "capacity", 12_040, 10_002, 10_002),
+        one("context_too_long", "terminal", 3, 3, 0),
     ]
 }

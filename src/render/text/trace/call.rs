@@ -17,14 +17,14 @@ use std::io;
 const HANG: usize = 9;
 /// Columns of the labels in a finding.
 const LABEL: usize = 8;
-/// Sends of which one bar still shows the proportions, at most.
+/// Attempts of which one bar still shows the proportions, at most.
 const STRIP: usize = 14;
 /// Fixes that already stand on the page.
 #[derive(Debug, Default)]
-pub(super) struct Told(HashSet<(&'static str, String)>);
+pub(super) struct FixesShown(HashSet<(&'static str, String)>);
 
 /// The call at position `nth` of a trace.
-pub(super) fn write(trace: &Trace, nth: usize, told: &mut Told, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(trace: &Trace, nth: usize, fixes: &mut FixesShown, page: &mut Page<'_>) -> io::Result<()> {
     let call = &trace.calls[nth];
     let count = trace.calls.len();
     let title = if count == 1 { "CALL".to_owned() } else { format!("CALL {} of {count}", nth + 1) };
@@ -39,7 +39,7 @@ pub(super) fn write(trace: &Trace, nth: usize, told: &mut Told, page: &mut Page<
     if call.findings.is_empty() {
         return if call.suppressed > 0 { Ok(()) } else { page.remark("no finding about this call") };
     }
-    call.findings.iter().try_for_each(|one| finding(one, told, page))
+    call.findings.iter().try_for_each(|one| finding(one, fixes, page))
 }
 
 fn head(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
@@ -56,11 +56,12 @@ fn head(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
         item("file", &Text::plain(file), page)?;
     }
     item("time", &Text::plain(time(call, page)), page)?;
+    item("cost", &Text::plain(sections::cost(std::slice::from_ref(call))), page)?;
     if let Some(beside) = &call.peers {
         let text = sections::beside_peers(call, beside, &page.clock);
         item("peers", &Text::plain(text), page)?;
     }
-    let is_few = (2..=STRIP).contains(&call.sends.len());
+    let is_few = (2..=STRIP).contains(&call.attempts.len());
     if is_few && page.width < WIDE { strip(call, page) } else { Ok(()) }
 }
 
@@ -68,7 +69,7 @@ fn item(label: &str, text: &Text, page: &mut Page<'_>) -> io::Result<()> {
     page.hanging(Text::styled(style::FAINT, label), HANG, text)
 }
 
-/// How the sends were brought together, in words.
+/// How the attempts were brought together, in words.
 fn grouped(call: &TracedCall) -> String {
     let how = match call.grouping {
         "explicit" => "by the call id that the log gives",
@@ -86,30 +87,30 @@ fn grouped(call: &TracedCall) -> String {
 
 /// When it began, with the zone of all times below, and how long it took.
 fn time(call: &TracedCall, page: &Page<'_>) -> String {
-    let first = call.sends.iter().map(|send| send.sighting.ts).min();
-    let last = call.sends.iter().map(ended).max();
+    let first = call.attempts.iter().map(|attempt| attempt.sighting.ts).min();
+    let last = call.attempts.iter().map(ended).max();
     let (Some(first), Some(last)) = (first, last) else { return String::new() };
     let start = page.options.zone.show(first, "%Y-%m-%d %H:%M:%S %Z");
     if first == last { start } else { format!("{start}, {} in all", seconds(last.s_since(first))) }
 }
 
-/// Sends and waits as one bar, in proportion.
+/// Attempts and waits as one bar, in proportion.
 fn strip(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
     let us = |s: f64| (s.max(0.0) * 1e6) as u64;
     let mut parts = Vec::new();
-    for send in &call.sends {
-        parts.push((us(send.waited_s.unwrap_or(0.0)), '░', style::FAINT));
-        let color = if send.sighting.class.is_some() { style::RED } else { style::GREEN };
-        parts.push((us(send.duration_ms.unwrap_or(0.0) / 1e3).max(1), '█', color));
+    for attempt in &call.attempts {
+        parts.push((us(attempt.waited_s.unwrap_or(0.0)), '░', style::FAINT));
+        let color = if attempt.sighting.class.is_some() { style::RED } else { style::GREEN };
+        parts.push((us(attempt.duration_ms.unwrap_or(0.0) / 1e3).max(1), '█', color));
     }
     let total: u64 = parts.iter().map(|(size, ..)| size).sum();
-    let legend = "█ send ░ wait";
+    let legend = "█ attempt ░ wait";
     let room = page.inner().saturating_sub(HANG + Text::plain(legend).width() + 2);
     let bar = bars::bar(&parts, total, room);
     item("", &Text::new().join(bar).then("  ").and(style::FAINT, legend), page)
 }
 
-fn finding(finding: &Finding, told: &mut Told, page: &mut Page<'_>) -> io::Result<()> {
+fn finding(finding: &Finding, fixes: &mut FixesShown, page: &mut Page<'_>) -> io::Result<()> {
     let color = style::severity(finding.severity);
     let head = Text::styled(color.bold(), format!("{} {}", style::mark(finding.severity), finding.severity.name()))
         .then(" ")
@@ -118,7 +119,7 @@ fn finding(finding: &Finding, told: &mut Told, page: &mut Page<'_>) -> io::Resul
     page.line(head.cut(page.inner(), Fit::Words))?;
     page.hanging(Text::new(), 2, &Text::plain(&finding.message))?;
     labelled("cost", &words::cost(&finding.cost), page)?;
-    let fix = if told.0.insert((finding.rule, finding.fix.clone())) { &finding.fix } else { "as above" };
+    let fix = if fixes.0.insert((finding.rule, finding.fix.clone())) { &finding.fix } else { "as above" };
     labelled("fix", fix, page)
 }
 

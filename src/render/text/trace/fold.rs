@@ -1,63 +1,63 @@
-//! Which sends of a long call are shown.
+//! Which attempts of a long call are shown.
 
 use super::super::words;
 use crate::trace::TracedCall;
 use std::ops::Range;
 
-/// Calls of up to this many sends are shown whole.
+/// Calls of up to this many attempts are shown whole.
 const WHOLE: usize = 14;
-/// Sends at either end that are always shown.
+/// Attempts at either end that are always shown.
 const ENDS: usize = 3;
-/// Sends shown of a call that is not, at most.
+/// Attempts shown of a call that is not, at most.
 const MOST: usize = 16;
 /// A stretch shorter than this is not worth folding.
 const WORTH: usize = 3;
 
-/// A send, or a stretch of sends left out.
+/// An attempt, or a stretch of attempts left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The send at this position.
-    Send(usize),
-    /// Sends left out.
+    /// The attempt at this position.
+    Attempt(usize),
+    /// Attempts left out.
     Fold(Range<usize>),
 }
 
-/// The steps of a timeline: everything, or of a long call its ends, the marked sends and what is beside them,
+/// The steps of a timeline: everything, or of a long call its ends, the marked attempts and what is beside them,
 /// and where the failure changes.
 pub(super) fn steps(call: &TracedCall, marked: &[usize], verbose: bool) -> Vec<Step> {
-    let sends = call.sends.len();
-    if verbose || sends <= WHOLE {
-        return (0..sends).map(Step::Send).collect();
+    let attempts = call.attempts.len();
+    if verbose || attempts <= WHOLE {
+        return (0..attempts).map(Step::Attempt).collect();
     }
     let shown = shown(call, marked);
     let mut steps = Vec::new();
     let mut at = 0;
-    while at < sends {
-        let end = (at..sends).find(|&nth| shown[nth]).unwrap_or(sends);
+    while at < attempts {
+        let end = (at..attempts).find(|&nth| shown[nth]).unwrap_or(attempts);
         if end - at >= WORTH {
             steps.push(Step::Fold(at..end));
         } else {
-            steps.extend((at..end).map(Step::Send));
+            steps.extend((at..end).map(Step::Attempt));
         }
-        if end < sends {
-            steps.push(Step::Send(end));
+        if end < attempts {
+            steps.push(Step::Attempt(end));
         }
         at = end + 1;
     }
     steps
 }
 
-/// The most telling sends first, as long as there is room.
+/// The most telling attempts first, as long as there is room.
 fn shown(call: &TracedCall, marked: &[usize]) -> Vec<bool> {
-    let sends = call.sends.len();
-    let ends = (0..ENDS).chain(sends - ENDS..sends);
+    let attempts = call.attempts.len();
+    let ends = (0..ENDS).chain(attempts - ENDS..attempts);
     let beside = marked.iter().flat_map(|&nth| [Some(nth), nth.checked_sub(1), Some(nth + 1)]).flatten();
-    let kind = |nth: usize| (call.sends[nth].sighting.status, call.sends[nth].sighting.class);
-    let changes = (1..sends).filter(|&nth| kind(nth) != kind(nth - 1));
-    let mut shown = vec![false; sends];
+    let kind = |nth: usize| (call.attempts[nth].sighting.status, call.attempts[nth].sighting.class);
+    let changes = (1..attempts).filter(|&nth| kind(nth) != kind(nth - 1));
+    let mut shown = vec![false; attempts];
     let mut count = 0;
     for nth in ends.chain(beside).chain(changes) {
-        if nth < sends && !shown[nth] && count < MOST {
+        if nth < attempts && !shown[nth] && count < MOST {
             shown[nth] = true;
             count += 1;
         }
@@ -65,21 +65,21 @@ fn shown(call: &TracedCall, marked: &[usize]) -> Vec<bool> {
     shown
 }
 
-/// "6 more sends, 4 to 9: 529 overloaded; waits of 410 ms to 7.9 s".
+/// "6 more attempts, 4 to 9: 529 overloaded; waits of 410 ms to 7.9 s".
 pub(super) fn words(call: &TracedCall, range: &Range<usize>) -> String {
-    let sends = &call.sends[range.clone()];
+    let attempts = &call.attempts[range.clone()];
     let mut kinds: Vec<String> = Vec::new();
-    for send in sends {
-        let status = send.sighting.status.map_or_else(String::new, |status| format!("{status} "));
-        let kind = format!("{status}{}", send.sighting.class.unwrap_or("ok"));
+    for attempt in attempts {
+        let status = attempt.sighting.status.map_or_else(String::new, |status| format!("{status} "));
+        let kind = format!("{status}{}", attempt.sighting.class.unwrap_or("ok"));
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
     }
-    let waits = sends.iter().filter_map(|send| send.waited_s);
+    let waits = attempts.iter().filter_map(|attempt| attempt.waited_s);
     let (least, most) = waits.fold((f64::MAX, 0.0_f64), |(least, most), s| (least.min(s), most.max(s)));
     let waits = if least > most { String::new() } else { format!("; waits of {}", stretch(least, most)) };
-    let count = words::counted(sends.len() as u64, "more send");
+    let count = words::counted(attempts.len() as u64, "more attempt");
     format!("{count}, {} to {}: {}{waits}", range.start + 1, range.end, kinds.join(", "))
 }
 

@@ -1,4 +1,4 @@
-//! What ids led to, for people: what each names, its calls send by send, what the rules say, what else went on,
+//! What ids led to, for people: what each names, its calls attempt by attempt, what the rules say, what else went on,
 //! and what to tell the provider.
 
 mod call;
@@ -21,7 +21,7 @@ use super::{TextOptions, blocks, style};
 use crate::model::Time;
 use crate::render::sections::trace::{self as sections, of_reading, sentence};
 use crate::report::Window;
-use crate::trace::{Reading, Trace, TracedSend, Traces};
+use crate::trace::{Reading, Trace, TracedAttempt, Traces};
 use std::io::{self, Write};
 
 /// Writes `traces` for someone who has an id in hand.
@@ -53,9 +53,9 @@ fn body(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
         overview::write(trace, page)?;
     }
     let shown = overview::worth_a_timeline(trace, page.options.verbose);
-    let mut told = call::Told::default();
+    let mut fixes = call::FixesShown::default();
     for nth in shown {
-        call::write(trace, nth, &mut told, page)?;
+        call::write(trace, nth, &mut fixes, page)?;
     }
     blocks::section(&sections::around(trace, &page.clock), page)?;
     if let Some(support) = sections::support(trace) {
@@ -64,16 +64,16 @@ fn body(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     raw::write(trace, page)
 }
 
-/// From the first send to the end of the last.
+/// From the first attempt to the end of the last.
 fn window(trace: &Trace) -> Option<Window> {
-    let sends = || trace.calls.iter().flat_map(|call| &call.sends);
-    let first = sends().map(|send| send.sighting.ts).min()?;
-    Some(Window { first, last: sends().map(ended).max()? })
+    let attempts = || trace.calls.iter().flat_map(|call| &call.attempts);
+    let first = attempts().map(|attempt| attempt.sighting.ts).min()?;
+    Some(Window { first, last: attempts().map(ended).max()? })
 }
 
-/// When the answer or the failure was there; the time of the send where the log does not say.
-fn ended(send: &TracedSend) -> Time {
-    send.answered.unwrap_or(send.sighting.ts)
+/// When the answer or the failure was there; the time of the attempt where the log does not say.
+fn ended(attempt: &TracedAttempt) -> Time {
+    attempt.answered.unwrap_or(attempt.sighting.ts)
 }
 
 fn searched(reading: &Reading, page: &mut Page<'_>) -> io::Result<()> {

@@ -7,6 +7,7 @@ use super::super::{style, words};
 use super::timeline::WIDE;
 use crate::model::{Outcome, Severity};
 use crate::render::document::Column;
+use crate::render::money::dollars;
 use crate::trace::{Trace, TracedCall};
 use std::collections::BTreeSet;
 use std::io;
@@ -16,14 +17,15 @@ const FEW: usize = 3;
 /// Timelines on one page before `--verbose`.
 const MOST: usize = 8;
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     Column::number(""),
     Column::words("time").rank(1),
     Column::id("run").cut_to(12).rank(4),
     Column::id("call").cut_to(24),
-    Column::number("sends"),
+    Column::number("attempts").short("att."),
     Column::words("outcome"),
     Column::number("waited").rank(3),
+    Column::number("cost").rank(4),
     Column::words("failure").cut_to(10).rank(2),
     Column::words("found").cut_to(6),
 ];
@@ -31,7 +33,7 @@ const COLUMNS: [Column; 9] = [
 /// One line for each call.
 pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     let zone = page.options.zone;
-    let day = trace.calls.first().map(|call| call.sends[0].sighting.ts);
+    let day = trace.calls.first().map(|call| call.attempts[0].sighting.ts);
     let note = day.map_or_else(String::new, |day| zone.show(day, "from %Y-%m-%d %H:%M:%S %Z"));
     page.heading("CALLS", &note)?;
     let runs: BTreeSet<Option<&str>> = trace.calls.iter().map(|call| call.run_id.as_deref()).collect();
@@ -51,16 +53,17 @@ pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
 
 fn row(nth: usize, call: &TracedCall, with_run: bool, page: &Page<'_>) -> Vec<Text> {
     // The last one: what the call ended in, or got past.
-    let last = call.sends.iter().rev().find_map(|send| send.sighting.class);
+    let last = call.attempts.iter().rev().find_map(|attempt| attempt.sighting.class);
     let run = call.run_id.as_deref().filter(|_| with_run).unwrap_or_default();
     vec![
         Text::styled(style::FAINT, (nth + 1).to_string()),
-        Text::plain(page.time(call.sends[0].sighting.ts)),
+        Text::plain(page.time(call.attempts[0].sighting.ts)),
         Text::plain(run),
         Text::plain(call.call_id.as_deref().unwrap_or("(no id)")),
-        Text::plain(words::number(call.sends.len() as u64)),
+        Text::plain(words::number(call.attempts.len() as u64)),
         Text::styled(style::outcome(call.outcome), outcome(call.outcome)),
         Text::plain(words::span(call.waited_s)),
+        Text::plain(call.usd.map_or_else(String::new, dollars)),
         Text::plain(last.unwrap_or_default()),
         found(call),
     ]
@@ -99,12 +102,12 @@ pub(super) fn worth_a_timeline(trace: &Trace, verbose: bool) -> Vec<usize> {
 }
 
 fn went_wrong(call: &TracedCall) -> bool {
-    !call.findings.is_empty() || call.sends.iter().any(|send| send.sighting.class.is_some())
+    !call.findings.is_empty() || call.attempts.iter().any(|attempt| attempt.sighting.class.is_some())
 }
 
 fn badness(call: &TracedCall) -> (Option<Severity>, bool, usize) {
     let worst = call.findings.iter().map(|finding| finding.severity).max();
-    (worst, call.outcome == Outcome::Failed, call.sends.len())
+    (worst, call.outcome == Outcome::Failed, call.attempts.len())
 }
 
 fn left_out(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {

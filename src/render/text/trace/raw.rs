@@ -7,14 +7,14 @@ use crate::trace::Trace;
 use std::io;
 
 pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
-    let sends = || trace.calls.iter().flat_map(|call| &call.sends);
-    let mut raw = sends().filter_map(|send| Some((send, send.raw.as_deref()?))).peekable();
+    let attempts = || trace.calls.iter().flat_map(|call| &call.attempts);
+    let mut raw = attempts().filter_map(|attempt| Some((attempt, attempt.raw.as_deref()?))).peekable();
     if raw.peek().is_none() {
         return Ok(());
     }
     page.heading("RAW", "as the log has them, keys masked, control characters shown")?;
-    for (send, line) in raw {
-        let sighting = &send.sighting;
+    for (attempt, line) in raw {
+        let sighting = &attempt.sighting;
         page.line(Text::styled(style::FAINT, format!("{}:{}", sighting.file, sighting.line)))?;
         page.whole(line)?;
     }

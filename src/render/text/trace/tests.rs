@@ -113,17 +113,20 @@ fn hostile_text_has_no_power() {
 fn the_first_line_names_and_judges() {
     let log = [record("c", 1, 0, &overloaded()), record("c", 2, 600, &json!({"status": 200}))];
     let first = |id: &str| flat(&at_width(&traced(id, &log), 120)).split(" CALL").next().unwrap().to_owned();
-    let ending = "succeeded on send 2 after 500 ms of waiting.";
-    assert_eq!(first("req_c_01"), format!("Request req_c_01 is send 1 of 2 of call c; the call {ending}"));
-    assert_eq!(first("req_c_"), format!("`req_c_` begins the request ids of both sends of call c; the call {ending}"));
+    let ending = "succeeded on attempt 2 after 500 ms of waiting.";
+    assert_eq!(first("req_c_01"), format!("Request req_c_01 is attempt 1 of 2 of call c; the call {ending}"));
+    assert_eq!(
+        first("req_c_"),
+        format!("`req_c_` begins the request ids of both attempts of call c; the call {ending}")
+    );
     assert_eq!(first("run-1"), format!("Run run-1 has one call in this log, call c; the call {ending}"));
     assert_eq!(
         first("claude"),
-        format!("`claude` begins no request, call or run id; both sends of call c mention it; the call {ending}")
+        format!("`claude` begins no request, call or run id; both attempts of call c mention it; the call {ending}")
     );
     assert_eq!(
         flat(&at_width(&traced("run-1", &calls(5, |nth| nth == 2)), 120)).split(" CALLS").next().unwrap(),
-        "Run run-1 has 5 calls; 4 succeeded, 1 failed; 5 sends. Found: error RL201 transient-not-retried."
+        "Run run-1 has 5 calls; 4 succeeded, 1 failed; 5 attempts. Found: error RL201 transient-not-retried."
     );
 }
 
@@ -140,7 +143,7 @@ fn long_calls_fold_around_what_matters() {
     let trace = traced("req_long_20", &long(45));
     let shown = flat(&at_width(&trace, 80));
     assert!(
-        shown.contains("⋮ 15 more sends, 4 to 18: 529 overloaded; waits of 2.9 s; --verbose shows them"),
+        shown.contains("⋮ 15 more attempts, 4 to 18: 529 overloaded; waits of 2.9 s; --verbose shows them"),
         "{shown}"
     );
     let sent = |page: &str| page.matches("log.jsonl:").count();
@@ -149,7 +152,7 @@ fn long_calls_fold_around_what_matters() {
     assert_eq!(sent(&all), 45);
     assert!(!all.contains('⋮'));
     for (n, folds) in [(14, 0), (15, 1)] {
-        assert_eq!(at_width(&traced("long", &long(n)), 80).matches('⋮').count(), folds, "{n} sends");
+        assert_eq!(at_width(&traced("long", &long(n)), 80).matches('⋮').count(), folds, "{n} attempts");
     }
 }
 
@@ -201,9 +204,9 @@ fn waits_say_who_dictated_them() {
 #[test]
 fn wide_pages_have_a_bar_for_each_step() {
     let trace = traced("long", &long(3));
-    assert!(at_width(&trace, 80).contains("█ send ░ wait"));
+    assert!(at_width(&trace, 80).contains("█ attempt ░ wait"));
     let wide = at_width(&trace, 120);
-    assert!(!wide.contains("█ send ░ wait"));
+    assert!(!wide.contains("█ attempt ░ wait"));
     let bars: Vec<usize> = wide.lines().filter_map(|line| line.chars().position(|c| c == '█' || c == '░')).collect();
     assert_eq!(bars.len(), 5);
     assert!(bars.is_sorted(), "each begins where the one before ended: {bars:?}");

@@ -1,4 +1,4 @@
-//! The sends of a call, one below the other, with what lies between them.
+//! The attempts of a call, one below the other, with what lies between them.
 
 use super::super::layout::{Fit, Text};
 use super::super::page::Page;
@@ -9,11 +9,11 @@ use super::fold::{self, Step};
 use crate::model::{Time, Zone};
 use crate::render::document::Column;
 use crate::render::sections::trace::{after, before, right};
-use crate::trace::{Kind, Trace, TracedCall, TracedSend};
+use crate::trace::{Kind, Trace, TracedAttempt, TracedCall};
 use anstyle::Style;
 use std::io;
 
-/// Columns from which each send has a bar of its own.
+/// Columns from which each attempt has a bar of its own.
 pub(super) const WIDE: usize = 100;
 
 /// Lines of an error's message before `--verbose`.
@@ -26,7 +26,7 @@ const BARS: (usize, usize) = (12, 40);
 /// One call on the page, and what its lines have in common.
 struct Line<'a> {
     call: &'a TracedCall,
-    /// Sends that carry the id, where not all do.
+    /// Attempts that carry the id, where not all do.
     marked: Vec<usize>,
     /// What is said beside them.
     remark: &'static str,
@@ -49,13 +49,13 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
     let head = rows.next().unwrap_or_default();
     line.offset = head.width().saturating_sub(bars);
     page.line(head)?;
-    let mut told = None;
+    let mut said_before = None;
     for step in steps {
         match step {
-            Step::Send(nth) => {
+            Step::Attempt(nth) => {
                 line.wait(nth, page)?;
                 page.line(rows.next().unwrap_or_default())?;
-                line.details(nth, &mut told, page)?;
+                line.details(nth, &mut said_before, page)?;
             }
             Step::Fold(range) => {
                 let more = format!("⋮ {}; --verbose shows them", fold::words(call, &range));
@@ -69,12 +69,12 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
     }
 }
 
-/// The sends that carry the id. Where all do, or the id is that of the call, there is nothing to mark.
+/// The attempts that carry the id. Where all do, or the id is that of the call, there is nothing to mark.
 fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
-    let named: Vec<usize> = (0..call.sends.len()).filter(|&nth| call.sends[nth].named).collect();
+    let named: Vec<usize> = (0..call.attempts.len()).filter(|&nth| call.attempts[nth].named).collect();
     let telling =
-        matches!(trace.matched, Kind::Request | Kind::Platform | Kind::Mention) && named.len() < call.sends.len();
-    let whole = matches!(trace.matched, Kind::Request | Kind::Platform) && call.sends.len() == 1;
+        matches!(trace.matched, Kind::Request | Kind::Platform | Kind::Mention) && named.len() < call.attempts.len();
+    let whole = matches!(trace.matched, Kind::Request | Kind::Platform) && call.attempts.len() == 1;
     if telling || whole { named } else { Vec::new() }
 }
 
@@ -94,36 +94,36 @@ impl Line<'_> {
             Column::words(""),
         ]);
         for step in steps {
-            if let Step::Send(nth) = step {
-                table.row(self.row(*nth, &zone.show(self.call.sends[*nth].sighting.ts, format)));
+            if let Step::Attempt(nth) = step {
+                table.row(self.row(*nth, &zone.show(self.call.attempts[*nth].sighting.ts, format)));
             }
         }
         table
     }
 
     fn row(&self, nth: usize, time: &str) -> Vec<Text> {
-        let send = &self.call.sends[nth];
+        let attempt = &self.call.attempts[nth];
         let is_marked = self.marked.contains(&nth);
         let strong = if is_marked { style::BOLD } else { style::PLAIN };
-        let (color, class) = class(send);
-        let status = send.sighting.status.map_or_else(|| "none".to_owned(), |status| status.to_string());
+        let (color, class) = class(attempt);
+        let status = attempt.sighting.status.map_or_else(|| "none".to_owned(), |status| status.to_string());
         vec![
             Text::styled(style::BOLD, if is_marked { "▶" } else { "" }),
             Text::styled(strong, time),
-            Text::styled(strong, send.sighting.attempt.to_string()),
-            Text::plain(send.sdk_retry_count.map_or_else(String::new, |count| count.to_string())),
+            Text::styled(strong, attempt.sighting.attempt.to_string()),
+            Text::plain(attempt.sdk_retry_count.map_or_else(String::new, |count| count.to_string())),
             Text::plain(status),
             Text::styled(color, class),
-            Text::plain(words::span(send.duration_ms.unwrap_or(0.0) / 1e3)),
-            Text::plain(send.action.filter(|_| send.sighting.class.is_some()).map_or("", right)),
-            self.bar(send.sighting.ts, ended(send), '█', color),
+            Text::plain(words::span(attempt.duration_ms.unwrap_or(0.0) / 1e3)),
+            Text::plain(attempt.action.filter(|_| attempt.sighting.class.is_some()).map_or("", right)),
+            self.bar(attempt.sighting.ts, ended(attempt), '█', color),
         ]
     }
 
     /// The stretch from `from` to `to` within the call, in proportion.
     fn bar(&self, from: Time, to: Time, c: char, color: Style) -> Text {
-        let sends = &self.call.sends;
-        let (Some(start), Some(end)) = (sends.iter().map(|s| s.sighting.ts).min(), sends.iter().map(ended).max())
+        let attempts = &self.call.attempts;
+        let (Some(start), Some(end)) = (attempts.iter().map(|s| s.sighting.ts).min(), attempts.iter().map(ended).max())
         else {
             return Text::new();
         };
@@ -137,32 +137,32 @@ impl Line<'_> {
         Text::plain(" ".repeat(first)).and(color, c.to_string().repeat(last - first))
     }
 
-    /// What lies in front of the send at `nth`.
+    /// What lies in front of the attempt at `nth`.
     fn wait(&self, nth: usize, page: &mut Page<'_>) -> io::Result<()> {
         let Some((tone, text)) = before(self.call, nth) else { return Ok(()) };
         let text = Text::styled(style::FAINT, "│ ").and(style::tone(&tone), text);
-        let (before, send) = (&self.call.sends[nth - 1], &self.call.sends[nth]);
+        let (before, attempt) = (&self.call.attempts[nth - 1], &self.call.attempts[nth]);
         let room = self.offset.saturating_sub(self.hang);
         if self.bars == 0 || text.width() >= room {
             return page.hanging(Text::new(), self.hang, &text);
         }
-        let bar = self.bar(ended(before), send.sighting.ts, '░', style::FAINT);
+        let bar = self.bar(ended(before), attempt.sighting.ts, '░', style::FAINT);
         page.line(Text::plain(" ".repeat(self.hang)).join(text.fitted(room, Fit::Words)).join(bar))
     }
 
-    /// The failure's words, the request id and where the record stands. `told`: the message above.
-    fn details(&self, nth: usize, told: &mut Option<String>, page: &mut Page<'_>) -> io::Result<()> {
-        let send = &self.call.sends[nth];
+    /// The failure's words, the request id and where the record stands. `said_before`: the message shown above.
+    fn details(&self, nth: usize, said_before: &mut Option<String>, page: &mut Page<'_>) -> io::Result<()> {
+        let attempt = &self.call.attempts[nth];
         let mut same = false;
-        if let Some(message) = send.message.as_ref().filter(|_| send.sighting.class.is_some()) {
-            same = told.as_ref() == Some(message);
+        if let Some(message) = attempt.message.as_ref().filter(|_| attempt.sighting.class.is_some()) {
+            same = said_before.as_ref() == Some(message);
             if !same {
                 let lines = if page.options.verbose { usize::MAX } else { MESSAGE_LINES };
                 page.hanging_at_most(Text::new(), self.hang, &Text::plain(format!("“{message}”")), lines)?;
-                *told = Some(message.clone());
+                *said_before = Some(message.clone());
             }
         }
-        if send.mid_stream {
+        if attempt.mid_stream {
             page.hanging(Text::new(), self.hang, &Text::plain("inside a stream that had begun with a success"))?;
         }
         self.places(self.found_at(nth, same), page)
@@ -170,7 +170,7 @@ impl Line<'_> {
 
     /// Request id, file and line, and what is to be said beside them.
     fn found_at(&self, nth: usize, same_message: bool) -> Vec<Text> {
-        let sighting = &self.call.sends[nth].sighting;
+        let sighting = &self.call.attempts[nth].sighting;
         let mut id = match &sighting.request_id {
             Some(id) => Text::styled(style::FAINT, id),
             None => Text::styled(style::FAINT, "no request id"),
@@ -206,14 +206,14 @@ impl Line<'_> {
     }
 }
 
-/// The word for how a send ended, and its colour.
-fn class(send: &TracedSend) -> (Style, &'static str) {
-    send.sighting.class.map_or((style::GREEN, "ok"), |class| (style::RED, class))
+/// The word for how an attempt ended, and its colour.
+fn class(attempt: &TracedAttempt) -> (Style, &'static str) {
+    attempt.sighting.class.map_or((style::GREEN, "ok"), |class| (style::RED, class))
 }
 
 /// How times are written: as finely as the log has them, with the date where there are several.
 fn clock(call: &TracedCall, zone: Zone) -> &'static str {
-    let times = || call.sends.iter().map(|send| send.sighting.ts);
+    let times = || call.attempts.iter().map(|attempt| attempt.sighting.ts);
     let mut days = times().map(|time| zone.show(time, "%m-%d"));
     let first = days.next();
     if days.any(|day| first.as_ref() != Some(&day)) {
@@ -227,7 +227,7 @@ fn clock(call: &TracedCall, zone: Zone) -> &'static str {
 
 /// The file that holds all of it.
 pub(super) fn one_file(call: &TracedCall) -> Option<&str> {
-    let mut files = call.sends.iter().map(|send| send.sighting.file.as_str());
+    let mut files = call.attempts.iter().map(|attempt| attempt.sighting.file.as_str());
     let first = files.next()?;
     files.all(|file| file == first).then_some(first)
 }

@@ -24,7 +24,7 @@ pub(super) struct Line<'l> {
 /// Sources: litellm/_logging.py; openai-python, _utils/_logs.py; the defaults of Python's logging.
 static FRONT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"^(?:[^\n]{0,48}?\bLiteLLM(?: Router| Proxy)?(?:(:[A-Z]+: [\w.]+:\d+ - )|(:\d+ - [A-Z]+\] )|( - [A-Z]+ - ))|(?:[A-Z]+:)?LiteLLM(?: Router| Proxy)?(:))",
+        r"^(?:[^\n]{0,48}?\bLiteLLM(?: Router| Proxy)?(?:(:[A-Z]+: [\w.]+:\d+ -(?: |$))|(:\d+ - [A-Z]+\](?: |$))|( - [A-Z]+ -(?: |$)))|(?:[A-Z]+:)?LiteLLM(?: Router| Proxy)?(:))",
     )
     .ok()
 });
@@ -187,6 +187,7 @@ mod tests {
             ("18:10:38 - LiteLLM Router:INFO: router.py:60 - words", 1, "words"),
             ("[2026-03-02 18:10:38 - LiteLLM:600 - DEBUG] words", 2, "words"),
             ("2026-03-02 18:10:38,123 - LiteLLM Proxy - ERROR - words", 3, "words"),
+            ("18:10:38 - LiteLLM:DEBUG: utils.py:600 -", 1, ""),
             ("DEBUG:LiteLLM:words", 4, "words"),
             (r#"{"message":"words","level":"INFO","component":"LiteLLM"}"#, 0, "words"),
         ] {

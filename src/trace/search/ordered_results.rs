@@ -1,13 +1,13 @@
-//! What is done side by side, taken in order.
+//! Results of several threads, taken in the order of their numbers.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How far one may be ahead of the first that is not done: bounds what waits for its turn.
+/// How far a result may be ahead of the first that is missing: bounds how many are kept.
 const AHEAD: usize = 64;
 
-/// Takes results by their number, from 0, none left out.
-pub(super) struct Turns<'t, T> {
+/// Hands results on in the order of their numbers, from 0, none left out.
+pub(super) struct OrderedResults<'t, T> {
     state: Mutex<State<'t, T>>,
     moved: Condvar,
 }
@@ -16,7 +16,7 @@ struct State<'t, T> {
     take: &'t mut (dyn FnMut(usize, T) + Send),
     /// The first that is not taken.
     next: usize,
-    /// Done before their turn.
+    /// Results whose predecessors are missing.
     early: BTreeMap<usize, T>,
     /// A worker is gone.
     is_over: bool,
@@ -24,8 +24,8 @@ struct State<'t, T> {
     waiting: usize,
 }
 
-/// What a worker holds as long as it gives results: that it breaks off leaves nobody waiting for its turn.
-pub(super) struct Worker<'w, 't, T>(&'w Turns<'t, T>);
+/// Guard held by a worker; if it panics, all that wait are woken.
+pub(super) struct Worker<'w, 't, T>(&'w OrderedResults<'t, T>);
 
 impl<T> Drop for Worker<'_, '_, T> {
     fn drop(&mut self) {
@@ -37,30 +37,30 @@ impl<T> Drop for Worker<'_, '_, T> {
 }
 
 impl<T> Worker<'_, '_, T> {
-    /// Takes the result numbered `nth` when its turn has come; waits where that is far off. Whether to go on.
+    /// Takes the result numbered `nth`; waits while too many before it are missing. Whether to go on.
     pub(super) fn give(&self, nth: usize, result: T) -> bool {
-        let turns = self.0;
-        let mut state = turns.lock();
+        let results = self.0;
+        let mut state = results.lock();
         state.early.insert(nth, result);
         if state.take_on() && state.waiting > 0 {
-            turns.moved.notify_all();
+            results.moved.notify_all();
         }
         while !state.is_over && nth >= state.next + AHEAD {
             state.waiting += 1;
-            state = turns.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = results.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.waiting -= 1;
         }
         !state.is_over
     }
 }
 
-impl<'t, T> Turns<'t, T> {
-    pub(super) fn new(take: &'t mut (dyn FnMut(usize, T) + Send)) -> Turns<'t, T> {
+impl<'t, T> OrderedResults<'t, T> {
+    pub(super) fn new(take: &'t mut (dyn FnMut(usize, T) + Send)) -> OrderedResults<'t, T> {
         let state = State { take, next: 0, early: BTreeMap::new(), is_over: false, waiting: 0 };
-        Turns { state: Mutex::new(state), moved: Condvar::new() }
+        OrderedResults { state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    /// One more that gives results.
+    /// A guard for one more worker.
     pub(super) fn worker(&self) -> Worker<'_, 't, T> {
         Worker(self)
     }
@@ -71,7 +71,7 @@ impl<'t, T> Turns<'t, T> {
 }
 
 impl<T> State<'_, T> {
-    /// Takes all whose turn it is; whether there were any.
+    /// Hands on all whose predecessors were handed on; whether there were any.
     fn take_on(&mut self) -> bool {
         let before = self.next;
         while !self.is_over
@@ -89,14 +89,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_early_waits_for_its_turn() {
+    fn early_results_wait_for_those_before() {
         let mut taken = Vec::new();
         let mut take = |nth: usize, text: &str| taken.push((nth, text.to_owned()));
-        let turns: Turns<'_, &str> = Turns::new(&mut take);
+        let results: OrderedResults<'_, &str> = OrderedResults::new(&mut take);
         for (nth, text) in [(2, "c"), (0, "a"), (3, "d"), (1, "b")] {
-            assert!(turns.worker().give(nth, text));
+            assert!(results.worker().give(nth, text));
         }
-        drop(turns);
+        drop(results);
         assert_eq!(taken, [(0, "a"), (1, "b"), (2, "c"), (3, "d")].map(|(nth, text)| (nth, text.to_owned())));
     }
 
@@ -104,31 +104,31 @@ mod tests {
     fn many_workers_far_ahead_of_a_slow_one_are_taken_in_order() {
         let mut taken = Vec::new();
         let mut take = |nth: usize, (): ()| taken.push(nth);
-        let turns: Turns<'_, ()> = Turns::new(&mut take);
+        let results: OrderedResults<'_, ()> = OrderedResults::new(&mut take);
         std::thread::scope(|scope| {
             for worker in 1..4 {
-                let turns = &turns;
-                scope.spawn(move || (worker..4 * AHEAD).step_by(4).all(|nth| turns.worker().give(nth, ())));
+                let results = &results;
+                scope.spawn(move || (worker..4 * AHEAD).step_by(4).all(|nth| results.worker().give(nth, ())));
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
-            assert!((0..4 * AHEAD).step_by(4).all(|nth| turns.worker().give(nth, ())));
+            assert!((0..4 * AHEAD).step_by(4).all(|nth| results.worker().give(nth, ())));
         });
-        drop(turns);
+        drop(results);
         assert!(taken.iter().copied().eq(0..4 * AHEAD));
     }
 
     #[test]
     fn nobody_waits_for_a_worker_that_is_gone() {
         let mut take = |_: usize, (): ()| {};
-        let turns: Turns<'_, ()> = Turns::new(&mut take);
+        let results: OrderedResults<'_, ()> = OrderedResults::new(&mut take);
         let gone = std::thread::scope(|scope| {
             let leave = || {
-                let _worker = turns.worker();
+                let _worker = results.worker();
                 std::panic::resume_unwind(Box::new(()));
             };
             scope.spawn(leave).join().is_err()
         });
         assert!(gone);
-        assert!(!turns.worker().give(2 * AHEAD, ()));
+        assert!(!results.worker().give(2 * AHEAD, ()));
     }
 }

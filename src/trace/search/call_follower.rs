@@ -26,17 +26,17 @@ impl Aim {
 }
 
 /// Which calls are followed.
-pub(super) struct Chase {
+pub(super) struct CallFollower {
     /// Shared with those who search while it moves on.
     pub(super) aim: Arc<Aim>,
     ids: usize,
     looked_into: usize,
 }
 
-impl Chase {
+impl CallFollower {
     /// Of nothing but the ids asked for.
-    pub(super) fn new(ids: &[String]) -> Chase {
-        Chase { aim: Aim::at(ids.to_vec()), ids: ids.len(), looked_into: 0 }
+    pub(super) fn new(ids: &[String]) -> CallFollower {
+        CallFollower { aim: Aim::at(ids.to_vec()), ids: ids.len(), looked_into: 0 }
     }
 
     /// Follows `calls` too, however many.

@@ -1,4 +1,4 @@
-//! What the first pass learnt of all pages: where lines stand, and when.
+//! The pages of all inputs: how many lines each has, and of which time.
 
 use super::hits::PageInfo;
 use super::pages::At;
@@ -11,15 +11,15 @@ const DISORDER_US: i64 = 60_000_000;
 
 /// Every page of every input.
 #[derive(Debug, Default)]
-pub(super) struct Survey {
+pub(super) struct PageIndex {
     inputs: Vec<Vec<PageInfo>>,
     /// Lines before each page.
     lines: Vec<Vec<u64>>,
 }
 
-impl Survey {
-    pub(super) fn new(inputs: usize) -> Survey {
-        Survey { inputs: vec![Vec::new(); inputs], lines: vec![Vec::new(); inputs] }
+impl PageIndex {
+    pub(super) fn new(inputs: usize) -> PageIndex {
+        PageIndex { inputs: vec![Vec::new(); inputs], lines: vec![Vec::new(); inputs] }
     }
 
     /// Takes in the next page of its input.

@@ -1,0 +1,40 @@
+//! Times and ages on the command line.
+
+use crate::ingest::timestamp;
+use crate::model::{Time, Zone};
+
+/// A time on the command line: RFC 3339, a date, or an age counted from now.
+pub(in crate::cli) fn time(text: &str, zone: Zone) -> Result<Time, String> {
+    if let Some(age) = age_us(text) {
+        return Ok(Time(now().0.saturating_sub(age)));
+    }
+    // A date means its midnight, and seconds may be left out.
+    let spelled = ["", ":00", " 00:00:00"].map(|rest| format!("{text}{rest}"));
+    if spelled.iter().any(|text| timestamp::is_skipped(text, zone)) {
+        return Err(format!(
+            "`{text}` does not exist in {zone}, where clocks were set forward over it: give a time with its offset"
+        ));
+    }
+    spelled.iter().find_map(|text| timestamp::from_text(text, zone)).ok_or_else(|| {
+        format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d")
+    })
+}
+
+/// The time it is.
+pub(in crate::cli) fn now() -> Time {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// `90s`, `30m`, `2h`, `7d` in µs.
+pub(in crate::cli) fn age_us(text: &str) -> Option<i64> {
+    let unit = match text.chars().next_back()? {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        _ => return None,
+    };
+    let count: i64 = text[..text.len() - 1].parse().ok()?;
+    count.checked_mul(unit * 1_000_000).filter(|us| *us >= 0)
+}

@@ -1,0 +1,93 @@
+//! The first lines of a comparison: what became of the problems, and which measures moved.
+
+use super::{Change, Changed, Measure, P_VALUE, Shift};
+use crate::model::{
+    Severity,
+    units::{capital, counted, thousands},
+};
+
+/// Problems named of those that are new or worse, at most.
+const NAMED: usize = 3;
+/// The usual bound of a single test.
+const SELDOM: f64 = 0.05;
+
+/// Problems first, unless calls fail more or less often for a reason that is hardly chance.
+pub(super) fn sentences(problems: &[Changed], measures: &[Shift]) -> String {
+    let suspect = measures.iter().find(|shift| is_suspect(shift)).and_then(of_failed_calls);
+    let problems = of_problems(problems, suspect.is_some());
+    let moved = measures.iter().filter(|shift| shift.change != Change::Same).map(moved);
+    let all = suspect.into_iter().chain([problems]).chain(moved);
+    all.map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
+}
+
+/// "problems: 1 new (error RL106 auth-retried), 2 fixed, 7 unchanged; infos: 3 new".
+fn of_problems(problems: &[Changed], calls_differ: bool) -> String {
+    let (infos, grave): (Vec<&Changed>, Vec<&Changed>) =
+        problems.iter().partition(|problem| problem.severity == Severity::Info);
+    let (of_grave, of_infos) = (changes(&grave, true), changes(&infos, false));
+    let same = |of: &[&Changed]| of.iter().filter(|problem| problem.change == Change::Same).count() as u64;
+    let count = counted(same(&grave) + same(&infos), "problem");
+    let infos = format!("infos: {}", of_infos.join(", "));
+    match (of_grave.is_empty(), of_infos.is_empty()) {
+        (true, true) if calls_differ => "no problem is new, worse, fixed or better".to_owned(),
+        (true, true) if problems.is_empty() => "no change: no problem on either side".to_owned(),
+        (true, true) => format!("no change: the same {count} at rates that chance explains"),
+        (true, false) => format!("no error or warning is new, worse, fixed or better; {infos}"),
+        (false, _) => {
+            let unchanged = (same(&grave) > 0).then(|| format!("{} unchanged", thousands(same(&grave))));
+            let all: Vec<String> = of_grave.into_iter().chain(unchanged).collect();
+            let infos = if of_infos.is_empty() { String::new() } else { format!("; {infos}") };
+            format!("problems: {}{infos}", all.join(", "))
+        }
+    }
+}
+
+/// How many problems changed in which way; with `names`, those that are new or worse by name.
+fn changes(problems: &[&Changed], names: bool) -> Vec<String> {
+    let of = |change: Change| {
+        let all: Vec<&Changed> = problems.iter().copied().filter(|problem| problem.change == change).collect();
+        let is_named = names && matches!(change, Change::New | Change::Worse);
+        let named = if is_named { format!(" ({})", named(&all)) } else { String::new() };
+        (!all.is_empty()).then(|| format!("{} {}{named}", thousands(all.len() as u64), change.name()))
+    };
+    Change::ALL.into_iter().filter(|change| *change != Change::Same).filter_map(of).collect()
+}
+
+/// "error RL106 auth-retried, warning RL203 default-budget-exhausted and 2 more".
+fn named(problems: &[&Changed]) -> String {
+    let one = |problem: &&Changed| format!("{} {} {}", problem.severity.name(), problem.key.rule, problem.name);
+    let shown = problems.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
+    match problems.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Whether calls failed more often or less than chance explains well, though not beyond the bound of a change.
+fn is_suspect(shift: &Shift) -> bool {
+    shift.measure == Measure::FailedCalls && shift.change == Change::Same && shift.p_value.is_some_and(|p| p < SELDOM)
+}
+
+/// What is to be said of the failed calls; `None` where chance explains their number well.
+pub(super) fn of_failed_calls(shift: &Shift) -> Option<String> {
+    if shift.change != Change::Same {
+        return Some(moved(shift));
+    }
+    let (old, new) = (shift.old, shift.new);
+    is_suspect(shift).then(|| {
+        format!(
+            "failed calls: {} of {} before, {} of {} now, a difference that chance makes seldom but not below {P_VALUE}",
+            thousands(old.part),
+            thousands(old.of),
+            thousands(new.part),
+            thousands(new.of)
+        )
+    })
+}
+
+/// "failed calls up from 1.2% to 4%".
+fn moved(shift: &Shift) -> String {
+    let (measure, way) = (shift.measure, if shift.change == Change::Worse { "up" } else { "down" });
+    let (old, new) = (measure.bare(shift.old.rate), measure.shown(shift.new.rate));
+    format!("{} {way} from {old} to {new}", measure.label())
+}

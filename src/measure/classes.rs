@@ -1,0 +1,86 @@
+//! How the failures of each class fared, and which class calls ended in.
+
+use crate::calls::Call;
+use crate::classify::Class;
+use crate::model::{Outcome, Time};
+use foldhash::fast::RandomState;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// By failure class.
+pub type Classes = HashMap<Class, ClassTally, RandomState>;
+
+/// Counts of one failure class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassTally {
+    /// Attempts that failed so.
+    pub attempts: u64,
+    /// Calls with such a failure.
+    pub calls: u64,
+    /// Of them, calls that succeeded in the end.
+    pub recovered: u64,
+    /// Calls that failed, and so in their last attempt.
+    pub failed: LastFailures,
+    /// Calls that may go on, and failed so in their last attempt.
+    pub open: LastFailures,
+}
+
+/// Calls whose last attempt failed with one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastFailures {
+    /// Calls.
+    pub calls: u64,
+    /// When the first and the last of those attempts were sent; `None` where the log has no times.
+    pub seen: Option<(Time, Time)>,
+}
+
+impl ClassTally {
+    /// Takes in the counts of other calls.
+    pub fn merge(&mut self, other: ClassTally) {
+        self.attempts += other.attempts;
+        self.calls += other.calls;
+        self.recovered += other.recovered;
+        self.failed.merge(other.failed);
+        self.open.merge(other.open);
+    }
+}
+
+impl LastFailures {
+    /// The last failure of one call.
+    pub(super) fn of(call: &Call<'_>) -> LastFailures {
+        let sent = call.last().sent;
+        LastFailures { calls: 1, seen: (!call.is_untimed()).then_some((sent, sent)) }
+    }
+
+    pub(super) fn merge(&mut self, other: LastFailures) {
+        self.calls += other.calls;
+        self.seen = match (self.seen, other.seen) {
+            (Some(mine), Some(theirs)) => Some((mine.0.min(theirs.0), mine.1.max(theirs.1))),
+            (mine, theirs) => mine.or(theirs),
+        };
+    }
+}
+
+/// Takes in the failures of one call; returns where each class comes first in it.
+pub(super) fn absorb(classes: &mut Classes, call: &Call<'_>) -> SmallVec<[(usize, Class); 4]> {
+    let mut seen: SmallVec<[(usize, Class); 4]> = SmallVec::new();
+    for (position, attempt) in call.attempts().enumerate() {
+        let Some(class) = attempt.class else { continue };
+        let tally = classes.entry(class).or_default();
+        tally.attempts += 1;
+        if seen.iter().all(|(_, known)| *known != class) {
+            seen.push((position, class));
+            tally.calls += 1;
+            tally.recovered += u64::from(call.outcome == Outcome::Ok);
+        }
+    }
+    if let Some(class) = call.last().class {
+        let tally = classes.entry(class).or_default();
+        match call.outcome {
+            Outcome::Ok => {}
+            Outcome::Failed => tally.failed.merge(LastFailures::of(call)),
+            Outcome::Open => tally.open.merge(LastFailures::of(call)),
+        }
+    }
+    seen
+}

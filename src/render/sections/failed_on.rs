@@ -1,0 +1,38 @@
+//! The line below the verdict: what the calls that did not succeed failed on, and when.
+
+use super::View;
+use crate::model::Outcome;
+use crate::render::document::{Rich, Tone};
+use crate::render::words::{counted, number};
+use crate::report::LastFailed;
+
+/// Classes named of failed calls, and of open ones.
+const NAMED: usize = 3;
+
+/// "5 failed on overloaded (02:10:04 to 02:14:40), 2 on rate_limited (03:00:12); 1 open after timeout (03:01:00)".
+pub(super) fn line(view: &View<'_>) -> Rich {
+    let rows = |outcome| view.report.last_failed.iter().filter(move |row| row.outcome == outcome);
+    let failed = list(view, rows(Outcome::Failed), "failed on", "on");
+    let open = list(view, rows(Outcome::Open), "open after", "after");
+    let gap = if failed.is_empty() || open.is_empty() { "" } else { "; " };
+    failed.then(gap).join(open)
+}
+
+/// `first` stands between the first count and its class, `then` between the others and theirs.
+fn list<'r>(view: &View<'_>, rows: impl Iterator<Item = &'r LastFailed>, first: &str, then: &str) -> Rich {
+    let rows: Vec<&LastFailed> = rows.collect();
+    // One class more is named rather than counted.
+    let most = if rows.len() == NAMED + 1 { rows.len() } else { rows.len().min(NAMED) };
+    let (named, rest) = rows.split_at(most);
+    let line = named.iter().enumerate().fold(Rich::default(), |line, (nth, row)| {
+        let (gap, how) = if nth == 0 { ("", first) } else { (", ", then) };
+        let line = line.then(format!("{gap}{} {how} ", number(row.calls))).and(Tone::Code, row.class);
+        match row.first.zip(row.last) {
+            Some((first, last)) => line.then(" (").join(view.clock.stretch(first, last)).then(")"),
+            None => line,
+        }
+    });
+    let calls = rest.iter().map(|row| row.calls).sum();
+    let more = counted(rest.len() as u64, "other kind");
+    if rest.is_empty() { line } else { line.then(format!(", {} {then} {more}", number(calls))) }
+}

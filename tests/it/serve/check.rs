@@ -1,0 +1,60 @@
+//! `--check`: a command, a verdict, an exit code.
+
+use super::*;
+
+fn check(arguments: &[&str], command: &[&str]) -> common::Ran {
+    common::finish(common::program().args(arguments).args(["--check", "--"]).args(command))
+}
+
+#[test]
+fn the_naive_loop_is_found_out_and_its_mended_twin_passes() {
+    let naive = check(&["stub"], &["python3", "examples/naive_loop.py"]);
+    assert_eq!(naive.code, 1, "{naive:#?}");
+    for said in ["error RL101 spend-cap-retried", "error RL401 hidden-layered-retries", "4 x 3 attempts", "24 requests"]
+    {
+        assert!(naive.stdout.contains(said), "{said}: {naive:#?}");
+    }
+    let mended = check(&["stub"], &["python3", "examples/mended_loop.py"]);
+    assert_eq!(mended.code, 0, "{mended:#?}");
+}
+
+#[test]
+fn the_table_has_a_row_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("all.jsonl");
+    let once = "import os,urllib.request as u;\
+                u.urlopen(u.Request(os.environ['OPENAI_BASE_URL']+'/chat/completions',b'{\"model\":\"m\"}'))";
+    let ran = check(&["stub", "--scenario", "all", "--log", log.to_str().unwrap()], &["python3", "-c", once]);
+    assert!(ran.stdout.contains("overload without end"), "{ran:#?}");
+    let rows =
+        ran.stdout.lines().filter(|line| line.contains("gave up at once") && line.contains("Python-urllib")).count();
+    assert_eq!(rows, records(&log).iter().filter(|record| record["outcome"] == "error").count(), "{ran:#?}");
+    assert!(rows >= 22, "{ran:#?}");
+}
+
+#[test]
+fn the_recorder_judges_a_command_too() {
+    let stub = Server::start(&["stub", "--scenario", "spend-cap"]);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let url = stub.url();
+    let arguments =
+        ["record", "--upstream", &url, "--log", log.to_str().unwrap(), "--table", "--env", "MY_URL={url}/v1/messages"];
+    let twice = "import os,time,urllib.request as u\nfor _ in range(3):\n try: u.urlopen(u.Request(os.environ['MY_URL'],b'{\"model\":\"m\"}'))\n except Exception: time.sleep(.3)";
+    let ran = check(&arguments, &["python3", "-c", twice]);
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    assert!(ran.stdout.contains("WRONG") && ran.stdout.contains("RL101"), "{ran:#?}");
+    assert_eq!(records(&log).len(), 3);
+}
+
+#[test]
+fn a_command_that_sends_nothing_or_never_ends_is_told() {
+    let nothing = check(&["stub"], &["true"]);
+    assert_eq!(nothing.code, 3, "{nothing:#?}");
+    assert!(nothing.stderr.contains("no request reached the server"), "{nothing:#?}");
+    let began = std::time::Instant::now();
+    let endless = check(&["stub", "--timeout", "1"], &["sleep", "60"]);
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert_eq!(endless.code, 3, "{endless:#?}");
+    assert!(endless.stdout.contains("stopped when its time was over"), "{endless:#?}");
+}
