@@ -8,12 +8,13 @@ use std::path::Path;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    match Config::parse(text, Path::new("retrylens.toml")) {
+    let path = Path::new("retrylens.toml");
+    match Config::parse(text, path) {
         Err(mistake) => assert!(!mistake.to_string().is_empty()),
         Ok(config) => {
             // What is shown is a configuration itself.
             let shown = config::show(&config);
-            let again = Config::parse(&shown, Path::new("shown.toml"));
+            let again = Config::parse(&shown, path);
             assert!(again.is_ok_and(|again| config::show(&again) == shown), "{shown}");
             let _ = (config.settings(), config.dialect());
         }

@@ -10,9 +10,7 @@ use retrylens_fuzz::{assert_harmless, assert_json, written};
 
 fuzz_target!(|bytes: &[u8]| {
     let ingested = retrylens_fuzz::read(bytes, &Options::default());
-    if ingested.table.rows.is_empty() {
-        return;
-    }
+    let Some(ingested) = ingested.filter(|ingested| !ingested.table.rows.is_empty()) else { return };
     let report = retrylens_fuzz::report(&ingested);
     assert_eq!(report.ledger.attempts, report.totals.sends);
     let options = text::TextOptions { width: 80, zone: Zone::UTC, color: false, verbose: true };

@@ -23,7 +23,6 @@ fuzz_target!(|bytes: &[u8]| {
     let log: String = records.iter().map(|record| format!("{record}\n")).collect();
     let table = read_str(&log);
     for row in &table.rows {
-        assert!((100..600).contains(&row.status) || row.status == 0, "{row:?}");
         let hint_us = table.detail(row).and_then(|detail| detail.hint_us);
         assert!(hint_us.is_none_or(|us| us >= 0), "{hint_us:?} in {log}");
         assert!(row.duration.as_us().is_none_or(|us| us >= 0), "{row:?}");

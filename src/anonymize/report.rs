@@ -84,8 +84,8 @@ fields! { anonymizer;
     Counterfactual {
         names: [provider Provider, model Model]
         kept: [
-            class, from, calls, capacity, at_once, resolution_s, retry_after_s, observed, replayed, tolerance, holds, seeds, course, policies,
-            summary
+            class, from, calls, capacity, at_once, readings, resolution_s, retry_after_s, observed, replayed, tolerance, holds,
+            seeds, course, policies, summary
         ]
     }
     RecoveryRow {

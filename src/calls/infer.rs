@@ -143,7 +143,10 @@ pub(super) fn latest(
     let found = open.iter().rposition(|series| like(series) && same_body(series));
     // Some clients put a time or a nonce into the body: where one request follows the other when it should, that
     // tells as much.
-    let waited = |series: &Series| waited_as_told(table, last(table, series), start);
+    let waited = |series: &Series| {
+        let fails_on = start.failed() || series.rows.len() > 1;
+        waited_as_told(table, last(table, series), start, fails_on)
+    };
     let changed = || open.iter().rposition(|series| like(series) && waited(series)).filter(|_| !concurrent);
     found.or_else(changed).map(|position| (position, Grouping::Inferred))
 }
@@ -166,10 +169,11 @@ fn is_next_item(table: &AttemptTable, series: &Series, next: &Attempt) -> bool {
 }
 
 /// Whether `next` was sent when a wait was over that the server asked for, or that the client said it would make. Without
-/// either, another body is another request.
-fn waited_as_told(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
+/// either, another body is another request, unless one failure follows the other, as where a loop goes on.
+fn waited_as_told(table: &AttemptTable, before: &Attempt, next: &Attempt, fails_on: bool) -> bool {
     let Some(detail) = table.detail(before).filter(|_| !before.terminal()) else { return false };
-    let said = detail.hint_us.max(detail.planned_us).or(before.flags.has(Flags::DECIDED_RETRY).then_some(0));
+    let goes_on = fails_on || before.flags.has(Flags::DECIDED_RETRY);
+    let said = detail.hint_us.max(detail.planned_us).or(goes_on.then_some(0));
     said.is_some_and(|us| next.sent.us_since(before.ended()) >= SHORTEST_WAIT_US.max(us - us / 50))
 }
 

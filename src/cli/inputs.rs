@@ -190,6 +190,8 @@ fn nothing_found(ingested: &Ingested) -> String {
         text.push_str(&format!("; {note}"));
     } else if let Some(reject) = ingested.rejects.first() {
         text.push_str(&format!("; first: {}:{}: {}", reject.file, reject.line, reject.reason));
+    } else if let Some(note) = ingested.notes.first() {
+        text.push_str(&format!(". {note}"));
     } else if ingested.ledger().lines > 0 {
         text.push_str(
             ". An attempt is a record with a time (`ts`) and one of `status`, `error_type`, `outcome` or `kind`; \

@@ -63,6 +63,13 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"b","attempt":2,"status":200}
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":9}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"d","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":9}"#,
+        // The server asks for more than five minutes: to end the call, so that it can resume, is right.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":1}
+{"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"a","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"b","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":1}
+{"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"b","attempt":2,"status":200}
+{"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":400}
+{"ts":"2026-05-20T10:00:07Z","run_id":"r","call_id":"d","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":400}"#,
         // One of each: chance, or a call the run did not need any more.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}

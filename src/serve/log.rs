@@ -81,6 +81,11 @@ impl Log {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Tells the user something.
+    pub(crate) fn warn(&self, text: &str) {
+        (self.say)(text);
+    }
+
     pub(crate) fn counts(&self) -> Counts {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counts {

@@ -13,7 +13,7 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Headers between two neighbours (RFC 9110, 7.6.1), beside those that `connection` names.
 const HOP_BY_HOP: [HeaderName; 7] = [
@@ -34,6 +34,8 @@ pub(crate) struct Recorder {
     stopping: Arc<AtomicBool>,
     keep_errors: bool,
     has_control: bool,
+    /// Requests that got no answer.
+    failed: AtomicU64,
 }
 
 impl Recorder {
@@ -45,7 +47,15 @@ impl Recorder {
         keep_errors: bool,
         has_control: bool,
     ) -> io::Result<Recorder> {
-        Ok(Recorder { client: forwarder(&table, roots)?, table, log, stopping, keep_errors, has_control })
+        Ok(Recorder {
+            client: forwarder(&table, roots)?,
+            table,
+            log,
+            stopping,
+            keep_errors,
+            has_control,
+            failed: AtomicU64::new(0),
+        })
     }
 
     async fn forward(&self, request: Request<Incoming>, upstream: &Upstream) -> Result<Reply, Broken> {
@@ -66,6 +76,7 @@ impl Recorder {
                 let said =
                     if error.is_connect() { "upstream_connection_error" } else { "upstream_closed_before_response" };
                 exchange.end(End::Broken(said));
+                self.complain(upstream, &error);
                 // The client meets what it would have met without the recorder: no answer.
                 return Err(Broken);
             }
@@ -77,6 +88,17 @@ impl Recorder {
         let has_body = has_body && head.status != StatusCode::NO_CONTENT && head.status != StatusCode::NOT_MODIFIED;
         let body = WatchedAnswer::new(body, exchange, has_body, "upstream_closed_mid_response");
         Ok(Response::from_parts(head, body.map_err(|_| Broken).boxed_unsync()))
+    }
+
+    /// At the first request that could not be forwarded, and then ever more seldom.
+    fn complain(&self, upstream: &Upstream, error: &dyn std::error::Error) {
+        let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
+        if failed.is_power_of_two() {
+            let causes = std::iter::successors(error.source(), |cause| cause.source());
+            let reason = causes.last().map_or_else(|| error.to_string(), ToString::to_string);
+            let times = if failed == 1 { String::new() } else { format!("; {failed} requests so far") };
+            self.log.warn(&format!("no answer from {}: {reason}{times}", upstream.authority));
+        }
     }
 
     /// What is not forwarded.

@@ -15,6 +15,8 @@ use serde_json::Value;
 use std::time::Duration;
 
 const JSON: &str = "application/json";
+/// Time in which what was written leaves for the client.
+const FLUSH: Duration = Duration::from_millis(20);
 
 /// What to answer.
 pub(crate) struct Plan {
@@ -148,9 +150,9 @@ fn breaking(plan: &Plan, how: Break, connection: &Connection) -> Response<Script
         Break::ErrorInside => acts.extend(inside(plan)),
         Break::CutShort if plan.streams => {}
         Break::StallInside => acts.extend([Act::Wait(plan.step.stall), Act::Close]),
-        // What was sent has to arrive before the reset, which would take it along.
-        Break::ResetInside => acts.extend([Act::Wait(Duration::from_millis(20)), Act::Reset]),
-        _ => acts.push(Act::Close),
+        // What was sent has to leave before the connection ends, which would take it along.
+        Break::ResetInside => acts.extend([Act::Wait(FLUSH), Act::Reset]),
+        _ => acts.extend([Act::Wait(FLUSH), Act::Close]),
     }
     let kind = if plan.streams { "text/event-stream; charset=utf-8" } else { JSON };
     respond(plan, 200, kind, true, Scripted::new(acts, length, connection.clone()))

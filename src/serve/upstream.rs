@@ -52,6 +52,9 @@ impl Upstream {
         let (Some(scheme), Some(authority)) = (scheme, parts.authority) else {
             return Err(wanted("no http or https URL:"));
         };
+        if authority.as_str().ends_with(':') {
+            return Err(wanted("no port behind the colon:"));
+        }
         if authority.as_str().contains('@') {
             return Err(wanted("a URL with a password is not forwarded to:"));
         }
@@ -186,7 +189,16 @@ mod tests {
 
     #[test]
     fn upstreams_are_addresses_and_nothing_else() {
-        for text in ["", "api.anthropic.com", "ftp://x", "https://", "https://u:p@host", "http://h/?q=1", "http:// h"] {
+        for text in [
+            "",
+            "api.anthropic.com",
+            "ftp://x",
+            "https://",
+            "http://h:",
+            "https://u:p@host",
+            "http://h/?q=1",
+            "http:// h",
+        ] {
             assert!(Upstream::parse(text).is_err_and(|error| !error.contains("u:p@")), "{text}");
         }
         let upstream = Upstream::parse("http://127.0.0.1:80/openai/").unwrap();

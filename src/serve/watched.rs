@@ -43,7 +43,8 @@ impl<B: Body<Data = Bytes> + Unpin> Body for WatchedAnswer<B> {
                     this.left = this.left.map(|left| left.saturating_sub(data.len() as u64));
                 }
                 // Before the client can know that it has all: what it knows of is in the log.
-                if this.left == Some(0) || frame.is_trailers() {
+                // An answer over HTTP/2 may end with its last piece, and nobody asks once more.
+                if this.left == Some(0) || frame.is_trailers() || this.inner.is_end_stream() {
                     this.exchange.end(End::Complete);
                 }
             }

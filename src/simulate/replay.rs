@@ -45,6 +45,8 @@ pub struct Counterfactual {
     pub capacity: &'static str,
     /// What it serves at once, where it is read so.
     pub at_once: Option<u64>,
+    /// Readings of the capacity under which the model holds.
+    pub readings: u64,
     /// Seconds of each point of `course`.
     pub resolution_s: f64,
     /// The wait that refusals asked for, in seconds; `None` where most did not.
@@ -76,6 +78,10 @@ pub struct ReplayedPolicy {
     pub max_attempts: Option<u64>,
     /// Means over the seeds.
     pub figures: Figures,
+    /// Least and most attempts, by every reading of the capacity that holds.
+    pub attempts_range: [f64; 2],
+    /// Least and most calls lost, likewise.
+    pub lost_range: [f64; 2],
     /// What its attempts cost, in US dollars, where the log tells.
     pub usd: Option<f64>,
     /// Seconds of each point below.
@@ -122,11 +128,12 @@ pub fn replay(
     let policies = terms.read(&names(&observed, question))?;
     let effort = if question.in_passing { LITTLE_EFFORT } else { EFFORT };
     let seeds = (effort / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
-    let Some((capacity, setup, replayed, first)) = nearest(&observed, seeds) else { return Ok(None) };
-    let holds = replayed.is_near(&observed.figures);
-    let policies = if holds { policies } else { Vec::new() };
+    let mut readings = readings(&observed, seeds);
+    let Some(nearest) = readings.first().cloned() else { return Ok(None) };
+    readings.retain(|reading| reading.replayed.is_near(&observed.figures));
+    let policies = if readings.is_empty() { Vec::new() } else { policies };
     let policies: Vec<ReplayedPolicy> =
-        policies.into_par_iter().map(|one| under(&setup, &observed, one, seeds)).collect();
+        policies.into_par_iter().map(|one| under(&readings, &observed, one, seeds)).collect();
     let (provider, model) = incident.service.names(table);
     let mut told = Counterfactual {
         class: incident.class.name(),
@@ -134,19 +141,20 @@ pub fn replay(
         model: model.map(masked),
         from: observed.from,
         calls: observed.arrivals.len() as u64,
-        capacity,
-        at_once: match setup.capacity {
+        capacity: nearest.name,
+        at_once: match nearest.setup.capacity {
             Capacity::AtOnce(most) => Some(most),
             Capacity::PerStretch { .. } => None,
         },
-        resolution_s: rounded(first.width as f64 / 1e6),
+        readings: readings.len() as u64,
+        resolution_s: rounded(nearest.first.width as f64 / 1e6),
         retry_after_s: observed.hint_s.map(rounded),
         observed: observed.figures.rounded(),
-        replayed: replayed.rounded(),
+        replayed: nearest.replayed.rounded(),
         tolerance: [TOLERANCE, TOLERANCE_COUNT, TOLERANCE_TIME],
-        holds,
+        holds: !readings.is_empty(),
         seeds,
-        course: first.course,
+        course: nearest.first.course,
         policies,
         summary: Vec::new(),
     };
@@ -182,15 +190,27 @@ fn names(observed: &Observed, question: &Question) -> Vec<String> {
     names
 }
 
-/// The reading of the endpoint's capacity under which the waits of the log give what happened, as nearly as any does.
-fn nearest(observed: &Observed, seeds: u64) -> Option<(&'static str, Setup, Figures, Outcome)> {
+/// One way to read the endpoint's capacity, and what the waits of the log come to by it.
+#[derive(Clone)]
+struct Reading {
+    name: &'static str,
+    setup: Setup,
+    replayed: Figures,
+    first: Outcome,
+}
+
+/// Every way to read it, the one that comes nearest to what happened first.
+fn readings(observed: &Observed, seeds: u64) -> Vec<Reading> {
     let strategy = as_seen(observed);
     let tried = observed.capacities.iter().map(|(name, capacity)| {
         let setup = setup(observed, capacity);
-        let (figures, first) = means(&setup, &strategy, seeds);
-        (*name, setup, figures, first)
+        let (replayed, first) = means(&setup, &strategy, seeds);
+        Reading { name, setup, replayed, first }
     });
-    tried.min_by(|a, b| a.2.distance(&observed.figures).total_cmp(&b.2.distance(&observed.figures)))
+    let mut tried: Vec<Reading> = tried.collect();
+    let distance = |reading: &Reading| reading.replayed.distance(&observed.figures);
+    tried.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    tried
 }
 
 fn setup(observed: &Observed, capacity: &Capacity) -> Setup {
@@ -215,12 +235,21 @@ fn as_seen(observed: &Observed) -> Strategy {
     Strategy { seen, max_attempts: None, ..Strategy::plain(none, 1) }
 }
 
-fn under(setup: &Setup, observed: &Observed, policy: Named, seeds: u64) -> ReplayedPolicy {
-    let (figures, first) = means(setup, &policy.strategy, seeds);
+/// A policy by every reading that holds: its figures are those of the nearest.
+fn under(readings: &[Reading], observed: &Observed, policy: Named, seeds: u64) -> ReplayedPolicy {
+    let mut all = readings.iter().map(|reading| means(&reading.setup, &policy.strategy, seeds));
+    let (figures, first) = all.next().unwrap_or_default();
+    let (mut attempts, mut lost) = ([figures.attempts; 2], [figures.lost; 2]);
+    for (other, _) in all {
+        attempts = [attempts[0].min(other.attempts), attempts[1].max(other.attempts)];
+        lost = [lost[0].min(other.lost), lost[1].max(other.lost)];
+    }
     ReplayedPolicy {
         policy: policy.name,
         max_attempts: policy.strategy.all_attempts(),
         figures: figures.rounded(),
+        attempts_range: attempts.map(rounded),
+        lost_range: lost.map(rounded),
         usd: observed.usd.map(|(served, refused)| rounded(figures.served * served + figures.refused * refused)),
         resolution_s: rounded(first.width as f64 / 1e6),
         course: first.course,
@@ -257,12 +286,19 @@ fn summary(told: &Counterfactual) -> Vec<String> {
         return lines;
     }
     let best = told.policies.iter().min_by(|a, b| {
-        let key = |one: &ReplayedPolicy| (whole(one.figures.lost), whole(one.figures.attempts));
+        // What holds by every reading.
+        let key = |one: &ReplayedPolicy| (whole(one.lost_range[1]), whole(one.attempts_range[1]));
         key(a).cmp(&key(b)).then(a.figures.over_after_s.total_cmp(&b.figures.over_after_s))
     });
     if let Some(best) = best {
         let most = best.max_attempts.map_or_else(String::new, |most| format!(" ({} a call)", counted(most, "attempt")));
-        lines.push(format!("Under {}{most}, the model gives {}.", best.policy, best.figures.in_words()));
+        let [least, worst] = best.lost_range.map(whole);
+        let range = if least == worst {
+            String::new()
+        } else {
+            format!(" ({least} to {worst} lost, by how its capacity is read)")
+        };
+        lines.push(format!("Under {}{most}, the model gives {}{range}.", best.policy, best.figures.in_words()));
     }
     lines.push(format!(
         "With the waits of the log the model gives {}: within {} of what happened.",

@@ -241,8 +241,10 @@ describe("the report of the samples", () => {
   });
 
   test("prints light, with every fix", async () => {
-    const { page, done } = await open("samples", { colorScheme: "dark" });
+    // The width of A4 at 96 dots an inch.
+    const { page, done } = await open("samples", { colorScheme: "dark", viewport: { width: 794, height: 1123 } });
     await page.emulateMedia({ media: "print" });
+    assert.ok((await sideways(page)) <= 0, `cut on paper by ${await sideways(page)}`);
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
     assert.equal(await page.locator("nav.contents").isVisible(), false);
     const more = page.locator("#problem-table tr.more");

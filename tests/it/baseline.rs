@@ -43,6 +43,11 @@ fn the_same_problem_on_another_night_is_known() {
     // It is counted all the same.
     assert_eq!(report["totals"]["errors"], 1);
     assert_eq!(report["notices"], serde_json::json!([]));
+    let verdict = report["verdict"].as_str().unwrap();
+    assert!(
+        verdict.starts_with("Nothing new: ") && verdict.contains(" known from the baseline. 1 of 1 call failed"),
+        "{verdict}"
+    );
     let shown = against_old(folder.path(), &[]).stdout;
     assert!(shown.contains("known from the baseline") && shown.contains("RL106 auth-retried (known)"), "{shown}");
     // Without the baseline nothing is known.
@@ -54,6 +59,8 @@ fn another_problem_fails() {
     let folder = folder(&format!("{}{}", auth(6, "gpt-mini"), auth(7, "gpt-large")));
     let ran = against_old(folder.path(), &["--format", "json"]);
     assert_eq!(ran.code, 1, "{ran:#?}");
+    let verdict = ran.json()["verdict"].as_str().unwrap().to_owned();
+    assert!(verdict.starts_with("Problems: 1 new, "), "{verdict}");
     let mut found = known(&ran.json(), "RL106");
     found.sort();
     assert_eq!(found, [("gpt-large".to_owned(), false), ("gpt-mini".to_owned(), true)]);

@@ -177,3 +177,80 @@ fn many_kinds_of_problems_are_summed_up() {
     let all = analyze(folder.path(), &["--verbose", "many.jsonl"]).stdout;
     assert_eq!(all.matches("error RL106").count(), 40);
 }
+
+#[test]
+fn what_failed_calls_failed_on_is_told_in_every_form() {
+    let key = "\"status\":401,\"error_type\":\"authentication_error\"";
+    let log = format!("{}{}", outage(), line(19, "day", "refused", 1, key));
+    let folder = folder(&[("outage.jsonl", log)]);
+    let said = "4 failed on overloaded (08:00:22 to 08:00:25), 1 on authentication (08:00:19)";
+    for form in ["text", "markdown", "html"] {
+        let shown = flat(&analyze(folder.path(), &["--complete", "--format", form, "outage.jsonl"]).stdout);
+        // Without the markup of classes and times.
+        let mut bare = String::new();
+        let mut is_tag = false;
+        for c in shown.replace('`', "").replace('\u{a0}', " ").chars() {
+            is_tag = (is_tag || c == '<') && form == "html";
+            if !is_tag {
+                bare.push(c);
+            }
+            is_tag &= c != '>';
+        }
+        assert!(bare.contains(said), "{form}: {bare}");
+    }
+    let last_failed = |arguments: &[&str]| {
+        let rows = analyze(folder.path(), arguments).json()["last_failed"].clone();
+        let of = |row: &serde_json::Value| (row["outcome"].clone(), row["class"].clone(), row["calls"].clone());
+        rows.as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    let row = |outcome: &str, class: &str, calls: u64| (outcome.into(), class.into(), calls.into());
+    assert_eq!(
+        last_failed(&["--complete", "--format", "json", "outage.jsonl"]),
+        [row("failed", "overloaded", 4), row("failed", "authentication", 1)]
+    );
+    // What may go on did not die of it.
+    assert_eq!(
+        last_failed(&["--format", "json", "outage.jsonl"]),
+        [row("failed", "authentication", 1), row("open", "overloaded", 4)]
+    );
+}
+
+#[test]
+fn failed_runs_come_first_and_runs_and_senders_have_their_tokens() {
+    let used = "\"status\":200,\"input_tokens\":900,\"output_tokens\":100";
+    let log: String = (0..6)
+        .map(|n| line(n, "a-costly", &format!("c{n}"), 1, used).replace("\"m\"", &format!("\"m{}\"", n % 2)))
+        .chain([line(20, "z-failed", "down", 1, DOWN)])
+        .collect();
+    let folder = folder(&[("log.jsonl", log)]);
+    let report = analyze(folder.path(), &["--complete", "--format", "json", "log.jsonl"]).json();
+    assert_eq!(report["runs"][0]["run_id"], "z-failed");
+    let text = analyze(folder.path(), &["--complete", "log.jsonl"]).stdout;
+    let section =
+        |name: &str| text.split(&format!("\n{name}  ")).nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
+    for (name, tokens) in [("RUNS", "6,000"), ("WHO", "3,000")] {
+        let section = section(name);
+        assert!(section.contains(" tokens ") && section.contains(tokens), "{section}");
+    }
+    let none = analyze(folder.path(), &["--complete", "--run", "z-failed", "log.jsonl"]).stdout;
+    assert!(!none.contains(" tokens "), "{none}");
+    let traced = run_in(folder.path(), &["trace", "a-costly", "log.jsonl"]).stdout;
+    assert!(flat(&traced).contains("6 attempts, 6,000 tokens"), "{traced}");
+}
+
+#[test]
+fn waits_between_records_of_ends_are_called_upper_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = crate::common::repo("tests/formats/claude-code/session.jsonl").display().to_string();
+    let report = analyze(folder.path(), &["--no-config", "--complete", "--format", "json", &log]).json();
+    let measured = &report["totals"]["waits_measured"];
+    assert!(measured["count"].as_u64() < measured["of"].as_u64(), "{measured}");
+    assert!(report["totals"]["cache_tokens"].as_u64() > Some(0));
+    let text = flat(&analyze(folder.path(), &["--no-config", "--complete", &log]).stdout);
+    assert!(text.contains("At most ") && text.contains("include the time an attempt took"), "{text}");
+    assert!(text.contains("of the prompt cache, which no column counts"), "{text}");
+    // With durations, waits are what they are.
+    let known = crate::common::repo("samples/spend-cap-retried.jsonl").display().to_string();
+    let text = flat(&analyze(folder.path(), &["--no-config", "--complete", &known]).stdout);
+    assert!(text.contains("1.3 s of waiting between attempts") && !text.contains("at most"), "{text}");
+}

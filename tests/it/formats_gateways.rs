@@ -83,7 +83,7 @@ fn the_log_of_litellm_tells_as_much_as_its_level_lets_it() {
     assert!(read.notes.iter().any(|note| note.contains("have no date")), "{:?}", read.notes);
     assert_eq!(common::json(&common::report_of(&read, &common::complete()))["window"], serde_json::Value::Null);
     // A program that uses the library: an SDK beneath it sent again, as the time it took tells.
-    assert_eq!(attempts("litellm-log/library.log"), ["10000 +2000 500 gateway_error resent2"]);
+    assert_eq!(attempts("litellm-log/library.log"), ["10000 +2000 500 server_error resent2"]);
     // The proxy, which tells what clients were answered.
     let expected = ["2500 +? 200 ok", "9250 +? 503 gateway_error resent2"];
     assert_eq!(attempts("litellm-log/proxy.jsonl"), expected);
@@ -93,6 +93,16 @@ fn the_log_of_litellm_tells_as_much_as_its_level_lets_it() {
     let read = self::read("litellm-log/proxy.log");
     let statuses: Vec<u16> = read.table.rows.iter().map(|row| row.status).collect();
     assert_eq!(statuses, [200, 429]);
+}
+
+#[test]
+fn a_log_of_litellm_without_attempts_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = "INFO:     Started server process [1]\nLiteLLM: Proxy initialized with Config, Set models:\n    chat\n";
+    std::fs::write(folder.path().join("proxy.log"), log).unwrap();
+    let ran = common::run_in(folder.path(), &["analyze", "--no-config", "proxy.log"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.stderr.contains("set LITELLM_LOG=INFO"), "{}", ran.stderr);
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn an_id_that_is_the_name_of_a_file() {
     for (arguments, code, words) in [
         (&["trace", "log.jsonl"][..], 2, "no id to look for: `log.jsonl` is an input"),
         (&["trace", "req_aaaa1111", "gone.jsonl"], 3, "cannot read gone.jsonl"),
-        (&["trace", "ab", "log.jsonl"], 2, "`ab` is too short"),
+        (&["trace", "ab", "log.jsonl"], 3, "`ab` is nowhere in 1 input"),
         (&["trace", "run-7", "log.jsonl", "--context", "soon"], 2, "--context soon: give a number and its unit"),
         (&["trace", "run-7", "log.jsonl", "--output", "json=log.jsonl"], 2, "it would be overwritten"),
         (&["trace", "run-7", "log.jsonl", "--since", "2030-01-01"], 3, "leaves its call out"),

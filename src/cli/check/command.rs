@@ -1,11 +1,21 @@
 //! The command that is checked: its environment, its time, its end.
 
-use super::Ended;
 use crate::cli::error::CliError;
 use std::ffi::OsString;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// By itself; in words.
+    Itself(String),
+    /// It was stopped when its time was over.
+    TimedOut,
+    /// The user wants to end.
+    Interrupted,
+}
 
 /// How often is looked whether the command has ended.
 const PAUSE: Duration = Duration::from_millis(10);

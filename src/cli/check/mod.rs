@@ -8,6 +8,7 @@ use super::args::CheckArgs;
 use super::error::{CliError, IO_FAILED};
 use super::{message, output, server};
 use crate::serve::Server;
+use command::Ended;
 use receipt::Receipt;
 use std::io::Write;
 use std::path::Path;
@@ -21,17 +22,6 @@ pub(super) struct Played {
     pub(super) server: Server,
     /// No key is needed, as nothing leaves the machine.
     pub(super) is_stub: bool,
-}
-
-/// How a command ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// By itself; in words.
-    Itself(String),
-    /// It was stopped when its time was over.
-    TimedOut,
-    /// The user wants to end.
-    Interrupted,
 }
 
 /// Starts a server for a scenario, whose records go to a file.

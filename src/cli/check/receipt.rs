@@ -1,6 +1,6 @@
 //! What a check prints: three lines a finding, or a table with a row for each run.
 
-use super::Ended;
+use super::command::Ended;
 use crate::model::Severity;
 use crate::report::Problem;
 use crate::untrusted::{safe, terminal};

@@ -1,6 +1,6 @@
 //! What the records of one run say, by the rules.
 
-use super::Ended;
+use super::command::Ended;
 use super::receipt::{Receipt, Waits};
 use crate::cli::args::CheckArgs;
 use crate::cli::config;

@@ -207,8 +207,10 @@ fn amounts(record: &Record<'_>, line: &mut JsonLine) {
     line.plain("delivered", record.delivered);
     line.plain("max_tokens", record.max_tokens);
     if let Some(usage) = record.usage {
-        line.plain("input_tokens", Some(usage.input));
-        line.plain("output_tokens", Some(usage.output));
+        // A count that could not be read stands in the line as it was: a number behind it would replace it.
+        let is_read = |field: Field| record.misread.iter().all(|(misread, _)| *misread != field);
+        line.plain("input_tokens", Some(usage.input).filter(|_| is_read(Field::InputTokens)));
+        line.plain("output_tokens", Some(usage.output).filter(|_| is_read(Field::OutputTokens)));
         line.plain("cache_read_tokens", Some(usage.cache_read).filter(|tokens| *tokens != 0));
         line.plain("cache_write_tokens", Some(usage.cache_write).filter(|tokens| *tokens != 0));
         line.number("cost_usd", usage.cost_usd);

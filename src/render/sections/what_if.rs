@@ -63,26 +63,41 @@ fn of(told: &Counterfactual) -> Section<'_> {
 }
 
 fn table(told: &Counterfactual) -> Table<'_> {
-    let seen = row("what happened", None, &told.observed, None);
-    let model = row("the same in the model", None, &told.replayed, None);
-    let others = told.policies.iter().map(|one| row(&one.policy, one.max_attempts, &one.figures, one.usd));
+    let plain = |name, figures: &Figures| row(name, None, figures, ([figures.attempts; 2], [figures.lost; 2]), None);
+    let (seen, model) = (plain("what happened", &told.observed), plain("the same in the model", &told.replayed));
+    let others = told
+        .policies
+        .iter()
+        .map(|one| row(&one.policy, one.max_attempts, &one.figures, (one.attempts_range, one.lost_range), one.usd));
     Table::new("what-if-table", "policy", &COLUMNS, [seen, model].into_iter().chain(others).collect())
 }
 
-fn row<'a>(policy: &str, most: Option<u64>, figures: &Figures, usd: Option<f64>) -> Row<'a> {
+fn row<'a>(
+    policy: &str,
+    most: Option<u64>,
+    figures: &Figures,
+    (attempts, lost): ([f64; 2], [f64; 2]),
+    usd: Option<f64>,
+) -> Row<'a> {
     // Means of whole things.
     let whole = |x: f64| Cell::keyed(number(x.round() as u64), x);
-    let tone = if figures.lost.round() > 0.0 { Tone::Bad } else { Tone::Plain };
+    let tone = if lost[1].round() > 0.0 { Tone::Bad } else { Tone::Plain };
     Row::new(vec![
         Cell::new(policy),
         Cell::keyed(most.map_or_else(String::new, number), most.unwrap_or(0)),
-        whole(figures.attempts),
+        Cell::keyed(range(attempts), figures.attempts),
         whole(figures.refused),
         whole(figures.served),
-        Cell::keyed(Rich::new(tone, number(figures.lost.round() as u64)), figures.lost),
+        Cell::keyed(Rich::new(tone, range(lost)), figures.lost),
         Cell::keyed(seconds(figures.over_after_s), figures.over_after_s),
         Cell::known(usd, dollars),
     ])
+}
+
+/// "12", or "2 to 17" where readings of the capacity differ.
+fn range(ends: [f64; 2]) -> String {
+    let [least, most] = ends.map(|end| number(end.round() as u64));
+    if least == most { least } else { format!("{least} to {most}") }
 }
 
 fn basis(told: &Counterfactual) -> String {
@@ -97,8 +112,9 @@ fn basis(told: &Counterfactual) -> String {
             .to_owned(),
     };
     format!(
-        "The endpoint {capacity}.{hint} Means of {}. The model holds where its counts differ from the log's by no more than \
+        "The endpoint {capacity}.{hint} Ranges are those of all {} of this capacity that hold. Means of {}. The model holds where its counts differ from the log's by no more than \
          {} or {least}, and its time by no more than {}.",
+        counted(told.readings, "reading"),
         counted(told.seeds, "seed"),
         percent(share),
         percent(time),

@@ -97,7 +97,9 @@ fn repeated(text: &str) -> Result<(&str, Option<u32>), String> {
         return Ok((text, None));
     }
     let count = times.parse().ok().filter(|count| (1..=MOST_TIMES).contains(count));
-    count.map(|count| (name, Some(count))).ok_or_else(|| format!("`{text}`: a step is played 1 to {MOST_TIMES} times"))
+    count
+        .map(|count| (name.trim(), Some(count)))
+        .ok_or_else(|| format!("`{text}`: a step is played 1 to {MOST_TIMES} times"))
 }
 
 fn unknown(name: &str) -> String {
@@ -209,7 +211,8 @@ mod tests {
     fn what_is_wrong_is_said() {
         for (text, said) in [
             ("", "no answer ``"),
-            ("592", "did you mean `529`"),
+            ("spend_cap", "did you mean `spend-cap`"),
+            ("592", "no answer `592`"),
             ("529x0", "1 to"),
             ("529(retry-after=2", "lacks a `)`"),
             ("529(retry=2)", "no option `retry`"),

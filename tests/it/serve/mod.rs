@@ -99,6 +99,8 @@ struct Answer {
     body: String,
     /// The connection ended in the ordinary way.
     is_orderly: bool,
+    /// Of a body in chunks: whether the last one came.
+    is_whole: bool,
 }
 
 impl Answer {
@@ -108,7 +110,9 @@ impl Answer {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        Answer { status, head: head.to_owned(), body: body.to_owned(), is_orderly }
+        let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+        let (body, is_whole) = if is_chunked { unchunked(body) } else { (body.to_owned(), true) };
+        Answer { status, head: head.to_owned(), body, is_orderly, is_whole }
     }
 
     fn header(&self, name: &str) -> Option<&str> {
@@ -119,6 +123,20 @@ impl Answer {
     fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
+}
+
+/// A body without its framing, and whether its last chunk came.
+fn unchunked(mut text: &str) -> (String, bool) {
+    let mut body = String::new();
+    while let Some((length, rest)) = text.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        if length == 0 {
+            return (body, true);
+        }
+        body.push_str(&rest[..length.min(rest.len())]);
+        text = rest.get(length + 2..).unwrap_or_default();
+    }
+    (body, false)
 }
 
 fn request(path: &str, body: &str, headers: &str) -> String {

@@ -15,7 +15,10 @@ fn chain(scenario: &str, more: &[&str]) -> (Server, Server) {
 fn steady(answer: &Answer) -> Vec<String> {
     let varying = ["date", "request-id", "anthropic-ratelimit"];
     let kept = |line: &&str| !varying.iter().any(|name| line.to_ascii_lowercase().starts_with(name));
-    answer.head.lines().filter(kept).map(str::to_owned).collect()
+    let mut lines: Vec<String> = answer.head.lines().filter(kept).map(str::to_owned).collect();
+    // Which of its own headers a server puts first is its affair.
+    lines.sort();
+    lines
 }
 
 #[test]
@@ -33,7 +36,15 @@ fn answers_pass_unchanged_and_both_logs_agree() {
         };
         assert_eq!(without_id(&plain.body), without_id(&through.body), "{nth}");
     }
-    let ((_, _, of_stub), (code, _, of_record)) = (stub.stop(), record.stop());
+    let ((_, _, of_stub), (code, _, mut of_record)) = (stub.stop(), record.stop());
+    // The stub's server adds its date behind the record's back.
+    for record in &mut of_record {
+        let headers = record["headers"].as_object_mut().unwrap();
+        headers.remove("date");
+        if headers.is_empty() {
+            record.as_object_mut().unwrap().remove("headers");
+        }
+    }
     assert_eq!((code, of_stub.len(), of_record.len()), (0, 8, 8));
     for name in [
         "status",
@@ -99,8 +110,7 @@ fn it_is_no_open_proxy() {
         assert_eq!(answer.status, 403, "{answer:?}");
     }
     let control = record.send(b"GET /_retrylens/requests HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    assert_eq!(control.status, 404, "without --control the path is the upstream's: {control:?}");
-    assert!(control.body.contains("not_found_error"));
+    assert!(control.body.contains("\"scenario\""), "without --control the path is the upstream's: {control:?}");
     let (_, said, records) = record.stop();
     assert!(said.contains("2 others turned away"), "{said}");
     assert_eq!(records.len(), 1);
@@ -112,7 +122,8 @@ fn an_upstream_that_is_not_there_leaves_the_client_without_an_answer() {
     let record = Server::start(&["record", "--upstream", &format!("http://{closed}")]);
     let answer = record.ask("hello", false);
     assert_eq!((answer.status, answer.body.as_str()), (0, ""));
-    let (_, _, records) = record.stop();
+    let (_, said, records) = record.stop();
+    assert!(said.contains(&format!("no answer from {closed}: ")), "{said}");
     assert_eq!(records[0]["transport"], "upstream_connection_error");
     assert_eq!(records[0]["outcome"], "error");
 }
@@ -124,8 +135,13 @@ fn answering(bytes: &'static [u8]) -> String {
     std::thread::spawn(move || {
         for stream in listener.incoming().take(8) {
             let mut stream = stream.unwrap();
-            let mut buffer = [0; 4096];
-            let _ = stream.read(&mut buffer);
+            // All of the request first: who closes with bytes unread resets the connection.
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"}") {
+                let mut buffer = [0; 4096];
+                let read = stream.read(&mut buffer).unwrap();
+                asked.extend_from_slice(&buffer[..read]);
+            }
             stream.write_all(bytes).unwrap();
         }
     });
@@ -135,10 +151,10 @@ fn answering(bytes: &'static [u8]) -> String {
 #[test]
 fn an_upstream_that_dies_inside_a_stream_is_told_and_passed_on() {
     let event = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n\
-        38\r\nevent: content_block_delta\ndata: {\"delta\":{\"text\":\"a\"}}\n\n\r\n";
+        39\r\nevent: content_block_delta\ndata: {\"delta\":{\"text\":\"a\"}}\n\n\r\n";
     let record = Server::start(&["record", "--upstream", &answering(event)]);
     let answer = record.ask("hello", true);
-    assert!(answer.body.contains("content_block_delta") && !answer.body.ends_with("0\r\n\r\n"), "{answer:?}");
+    assert!(answer.body.contains("content_block_delta") && !answer.is_whole, "{answer:?}");
     let (_, _, records) = record.stop();
     let record = &records[0];
     assert_eq!(

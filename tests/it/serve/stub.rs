@@ -198,7 +198,7 @@ fn delays_are_kept_and_a_client_that_hangs_up_is_told() {
 fn what_is_wrong_with_the_arguments_is_said() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, code, said) in [
-        (vec!["stub", "--scenario", "592"], 2, "did you mean `529`"),
+        (vec!["stub", "--scenario", "529,spend_cap"], 2, "did you mean `spend-cap`"),
         (vec!["stub", "--scenario", "all"], 2, "needs --check"),
         (vec!["stub", "--scenario", "missing.toml"], 2, "cannot read it"),
         (vec!["stub", "--log", "/nowhere/x.jsonl"], 74, "cannot write /nowhere/x.jsonl"),

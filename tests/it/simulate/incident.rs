@@ -45,7 +45,7 @@ fn the_fan_out_of_the_samples_is_met() {
     let names: Vec<&str> =
         told["policies"].as_array().unwrap().iter().filter_map(|one| one["policy"].as_str()).collect();
     assert_eq!(names, ["none", "fixed", "exponential", "full-jitter", "full-jitter+attempts=6"]);
-    let lost = |at: usize| told["policies"][at]["figures"]["lost"].as_f64().unwrap();
+    let lost = |at: usize| told["policies"][at]["lost_range"][1].as_f64().unwrap();
     assert!(lost(4) < lost(3) && lost(3) < lost(0), "more attempts lose fewer calls: {told:#}");
 }
 

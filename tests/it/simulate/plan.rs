@@ -71,7 +71,7 @@ fn wrong_input_is_told_what_is_wanted() {
         (&["--success", "0"][..], "above 0 and up to 1"),
         (&["--layers", "4x"], "as in 4x3"),
         (&["--jitter", "ful"], "did you mean `full`"),
-        (&["--rate", "-1"], "above 0"),
+        (&["--rate", "0"], "above 0"),
     ] {
         let ran = run_in(&repo(""), &[&["plan"], arguments].concat());
         assert_eq!(ran.code, 2, "{arguments:?}");

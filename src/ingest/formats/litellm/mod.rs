@@ -3,6 +3,7 @@
 //! Sources: litellm/types/utils.py (`StandardLoggingPayload`), litellm/_logging.py (`JsonFormatter`),
 //! litellm/router_utils/add_retry_fallback_headers.py.
 
+mod error;
 mod log;
 mod payload;
 mod spend;
@@ -13,7 +14,6 @@ use super::json_objects::{Members, ObjectDecoder, told_by_members};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 
 /// What LiteLLM writes of its requests.
@@ -75,24 +75,4 @@ fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
         Some(Kind::SpendRow) => spend::take(members, sink, raw, at),
         None => sink.noise(),
     }
-}
-
-/// What `error_information` says. LiteLLM gives overloads of Anthropic as 500; the type in their text tells (measured
-/// with 1.110: `InternalServerError: AnthropicError - {"type": "error", "error": {"type": "overloaded_error", ..}}`).
-fn put_error<'t>(record: &mut Record<'t>, error: &Members<'t>, message: Option<&'t str>) {
-    record.put(Field::Code, error.scalar("error_code"));
-    record.put(Field::Exception, error.scalar("error_class"));
-    record.put(Field::RequestId, error.scalar("error_provider_request_id"));
-    record.put(Field::Provider, error.scalar("llm_provider"));
-    let Some(message) = message else { return };
-    if let Some(start) = message.find('{') {
-        // What stands behind the body is a word of advice.
-        let end = message.rfind('}').map_or(message.len(), |end| end + 1);
-        record.put_error(message.get(start..end).unwrap_or_default());
-    }
-    let overloaded = record.error.error_type.as_deref() == Some("overloaded_error");
-    if overloaded && record.status == Some(500) {
-        record.status = Some(529);
-    }
-    record.put(Field::ErrorMessage, message);
 }

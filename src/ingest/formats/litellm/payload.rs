@@ -1,5 +1,6 @@
 //! Standard logging payloads: one for each attempt of the router, and one for each call where there is no router.
 
+use super::error::put_error;
 use crate::ingest::formats::json_objects::Members;
 use crate::ingest::position::Position;
 use crate::ingest::record::scalar::Scalar;
@@ -50,7 +51,7 @@ pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Po
             record.success = Some(false);
             // What a failure does not say itself.
             let provider = record.provider.take();
-            super::put_error(&mut record, &error, message.as_deref());
+            put_error(&mut record, &error, message.as_deref());
             record.provider = provider.or(record.provider.take());
         }
         _ => return sink.noise(),

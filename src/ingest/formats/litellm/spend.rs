@@ -38,7 +38,7 @@ pub(super) fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Positi
         ..Record::default()
     };
     if failed {
-        super::put_error(&mut record, &error, message.as_deref());
+        super::error::put_error(&mut record, &error, message.as_deref());
     }
     row.put(&mut record, FIELDS);
     record.put(Field::Org, row.scalar("team_id"));

@@ -2,7 +2,8 @@
 
 use super::message::Message;
 use crate::ingest::formats::json_objects::Members;
-use crate::ingest::formats::litellm::{payload, put_error};
+use crate::ingest::formats::litellm::error::put_error;
+use crate::ingest::formats::litellm::payload;
 use crate::ingest::formats::model_api;
 use crate::ingest::formats::text::clock::Moment;
 use crate::ingest::position::{Given, Position};

@@ -1,0 +1,24 @@
+//! What LiteLLM says of an error, in its payloads and in its log.
+
+use crate::ingest::formats::json_objects::Members;
+use crate::ingest::record::{Field, Record};
+
+/// What `error_information` says. LiteLLM gives overloads of Anthropic as 500; the type in their text tells (measured
+/// with 1.110: `InternalServerError: AnthropicError - {"type": "error", "error": {"type": "overloaded_error", ..}}`).
+pub(super) fn put_error<'t>(record: &mut Record<'t>, error: &Members<'t>, message: Option<&'t str>) {
+    record.put(Field::Code, error.scalar("error_code"));
+    record.put(Field::Exception, error.scalar("error_class"));
+    record.put(Field::RequestId, error.scalar("error_provider_request_id"));
+    record.put(Field::Provider, error.scalar("llm_provider"));
+    let Some(message) = message else { return };
+    if let Some(start) = message.find('{') {
+        // What stands behind the body is a word of advice.
+        let end = message.rfind('}').map_or(message.len(), |end| end + 1);
+        record.put_error(message.get(start..end).unwrap_or_default());
+    }
+    let overloaded = record.error.error_type.as_deref() == Some("overloaded_error");
+    if overloaded && record.status == Some(500) {
+        record.status = Some(529);
+    }
+    record.put(Field::ErrorMessage, message);
+}
