@@ -124,12 +124,16 @@ pub(super) fn latest(
         let before = last(table, series);
         let in_turn = before.number == 0 && start.sent >= before.ended();
         // Where many are under way, a send that one of them has no reason to make is another's.
-        let another = match concurrent {
+        let another = || match concurrent {
             true => before.terminal() || due(table, before) > start.sent,
             false => before.ended() < moved_on,
         };
-        let of_one_kind = of_one_kind(table, before, start) && heals(table, before, start);
-        in_turn && !another && can_continue(before) && of_one_kind && !starts_over(table, before, start)
+        in_turn
+            && !another()
+            && can_continue(before)
+            && of_one_kind(table, before, start)
+            && heals(table, before, start)
+            && !starts_over(table, before, start)
     };
     let differs = |series: &Series| {
         let before = series.rows.last().and_then(|row| Content::of(table, *row));
@@ -147,7 +151,7 @@ pub(super) fn latest(
         let fails_on = start.failed() || series.rows.len() > 1;
         waited_as_told(table, last(table, series), start, fails_on)
     };
-    let changed = || open.iter().rposition(|series| like(series) && waited(series)).filter(|_| !concurrent);
+    let changed = || if concurrent { None } else { open.iter().rposition(|series| like(series) && waited(series)) };
     found.or_else(changed).map(|position| (position, Grouping::Inferred))
 }
 

@@ -122,7 +122,7 @@ fn visits(table: &AttemptTable, incident: &Incident, complete: bool) -> Vec<Visi
     let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
     let mut visits: Vec<Visit> = Vec::new();
     for piece in groups.pieces() {
-        groups.calls(piece, &horizon, |_| true, |call| visits.extend(visit(&call, incident)));
+        groups.calls(piece, &horizon, |_| true, |call| visits.extend(visit(call, incident)));
     }
     visits.sort_by_key(|visit| visit.attempts.first().map(|one| (one.sent, one.key, one.file, one.line)));
     visits

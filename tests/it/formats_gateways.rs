@@ -85,7 +85,7 @@ fn the_log_of_litellm_tells_as_much_as_its_level_lets_it() {
     // A program that uses the library: an SDK beneath it sent again, as the time it took tells.
     assert_eq!(attempts("litellm-log/library.log"), ["10000 +2000 500 server_error resent2"]);
     // The proxy, which tells what clients were answered.
-    let expected = ["2500 +? 200 ok", "9250 +? 503 gateway_error resent2"];
+    let expected = ["2500 +? 200 ok", "9250 +? 503 overloaded resent2"];
     assert_eq!(attempts("litellm-log/proxy.jsonl"), expected);
     for name in ["litellm-log/proxy.jsonl", "litellm-log/proxy.log"] {
         assert!(self::read(name).notes.iter().any(|note| note.contains("LITELLM_LOG=INFO")), "{name}");

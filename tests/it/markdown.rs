@@ -78,6 +78,7 @@ fn the_samples_make_a_document_with_its_sections() {
         "Data",
         "Problems",
         "Incidents",
+        "What if",
         "Runs",
         "Who",
         "Attempts per call",
@@ -95,10 +96,11 @@ fn the_samples_make_a_document_with_its_sections() {
     let tables = tables(&events);
     let rows = |list: &str| report[list].as_array().unwrap().len();
     let retried = report["recovery"].as_array().unwrap().iter().filter(|row| row["retried"]["count"] != 0).count();
-    // Of whom `who` speaks and how many: tests/answers.rs.
+    // Of whom `who` speaks and how many: tests/answers.rs; of policies: tests/it/simulate.
     let counts = [
         ("problems", Some(rows("problems"))),
         ("incidents", Some(rows("incidents"))),
+        ("counterfactual", None),
         ("runs", Some(rows("runs"))),
         ("who", None),
         ("histogram", Some(report["histogram"].as_object().unwrap().len())),

@@ -200,7 +200,7 @@ fn ids_of_two_characters_are_traced_and_problems_without_ids_say_where() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.jsonl"), log).unwrap();
     let traced = run_in(folder.path(), &["trace", "c1", "a.jsonl"]);
-    assert!(traced.stdout.starts_with("Call c1 failed after 2 sends"), "{traced:?}");
+    assert!(traced.stdout.starts_with("Call c1 failed after 2 attempts"), "{traced:?}");
     assert_eq!(run_in(folder.path(), &["trace", "20", "a.jsonl"]).code, 3);
     let text = run_in(folder.path(), &["analyze", "a.jsonl"]).stdout;
     assert!(text.contains("at    a.jsonl:1, a.jsonl:2"), "{text}");

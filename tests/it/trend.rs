@@ -189,7 +189,7 @@ fn reports_of_the_first_schema_version_are_read() {
     assert_eq!(trend["reports"].as_array().unwrap().len(), 2);
     assert_eq!(trend["reports"][1]["findings"], serde_json::json!([1, 0, 0]));
     let diff = run_in(folder.path(), &["diff", &first, "night-1.json", "--format", "json"]);
-    assert!(diff.json()["problems"].as_array().unwrap().iter().any(|one| one["change"] == "fixed"), "{diff:#?}");
+    assert!(diff.json()["problems"].as_array().unwrap().iter().any(|one| one["rule"] == "RL101"), "{diff:#?}");
     let log = crate::common::repo("samples/spend-cap-retried.jsonl").display().to_string();
     let ran = run_in(folder.path(), &["analyze", "--no-config", "--complete", "--baseline", &first, &log]);
     assert_eq!(ran.code, 0, "{ran:#?}");

@@ -26,7 +26,7 @@ pub(crate) fn plan(plan: &Plan) -> Document<'_> {
     Document {
         kind: "Plan",
         subject: Some(format!("a policy of {}", counted(u64::from(plan.max_attempts.value), "attempt"))),
-        about: format!("{}", source(plan.max_attempts.source)),
+        about: source(plan.max_attempts.source).to_owned(),
         window: None,
         sign: Sign::Info,
         verdict: verdict(plan),
@@ -93,7 +93,7 @@ fn recovery(plan: &Plan) -> Section<'_> {
         ])
     });
     let table = Table::new("recovery-table", "number of retries", &RECOVERY, rows.collect());
-    let q = sourced(plan.success, |q| rate(q));
+    let q = sourced(plan.success, rate);
     let note = format!("q = {q}: 1-(1-q)^k, and the sum of (1-q)^i for i up to k");
     let limit = "Each try is taken to be a new throw. Retries of an overloaded service are not: they fail together.";
     let blocks = vec![Block::Table(Table { fixed: true, ..table }), Block::Note(limit.to_owned())];

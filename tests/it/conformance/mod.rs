@@ -167,7 +167,7 @@ const FORMATS: [Row; 23] = [
 ];
 
 /// Formats that cannot carry it, and why.
-const OTHERS: [(&str, &str); 7] = [
+const OTHERS: [(&str, &str); 8] = [
     ("otel-js-console", "the same spans as otlp, printed; its fixture holds them"),
     ("qwen-code", "it names neither request ids nor the end of a call that failed"),
     ("copilot-events", "it tells of compactions alone"),
@@ -175,6 +175,7 @@ const OTHERS: [(&str, &str); 7] = [
     ("aws-sdk", "it counts attempts, and tells of the last one"),
     ("aws-errors", "the same"),
     ("error-bodies", "each body is a call of its own"),
+    ("own-lines", "its lines are as the user's patterns say"),
 ];
 
 /// What was read of one attempt.

@@ -26,14 +26,12 @@ fn answers_pass_unchanged_and_both_logs_agree() {
     let scenario = "529,429(retry-after=1),mid,cut,ok,spend-cap,502,ok";
     let direct = Server::start(&["stub", "--scenario", scenario]);
     let (stub, record) = chain(scenario, &[]);
+    let ids = regex::Regex::new("[0-9a-f]{16}|\"created(_at)?\":[0-9]+").unwrap();
+    let without_id = |text: &str| ids.replace_all(text, "").into_owned();
     for nth in 0..8 {
         let stream = nth % 2 == 0;
         let (plain, through) = (direct.ask("hello", stream), record.ask("hello", stream));
         assert_eq!(steady(&plain), steady(&through), "{nth}");
-        let without_id = |text: &str| {
-            let ids = regex::Regex::new("[0-9a-f]{16}|\"created(_at)?\":[0-9]+").unwrap();
-            ids.replace_all(text, "").into_owned()
-        };
         assert_eq!(without_id(&plain.body), without_id(&through.body), "{nth}");
     }
     let ((_, _, of_stub), (code, _, mut of_record)) = (stub.stop(), record.stop());
