@@ -128,7 +128,7 @@ fn what_is_read_is_listed() {
 }
 
 /// A line of a logger, by its time in ms and its message.
-type Spelling = dyn Fn(i64, &str) -> Value;
+type Spelling<'s> = &'s dyn Fn(i64, &str) -> Value;
 
 /// Loggers that write JSON around the lines of an SDK.
 #[test]
@@ -142,7 +142,7 @@ fn text_under_a_message_is_read() {
     ];
     let at = |ms: i64| format!("2026-03-02T07:00:01.{ms:03}Z");
     let epoch = |ms: i64| 1_772_434_801_000 + ms;
-    let spelled: [&Spelling; 5] = [
+    let spelled: [Spelling<'_>; 5] = [
         &|ms, text| serde_json::json!({"event": text, "level": "info", "timestamp": at(ms), "logger": "httpx"}),
         &|ms, text| serde_json::json!({"message": text, "levelname": "INFO", "asctime": at(ms).replace('.', ",")}),
         &|ms, text| serde_json::json!({"level": 30, "time": epoch(ms), "msg": text}),
