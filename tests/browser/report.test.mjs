@@ -74,10 +74,10 @@ const cut = (page) =>
       .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1)
       .map((one) => `${one.scrollWidth} in ${one.clientWidth}: ${one.innerText.slice(0, 60)}`),
   );
-/** Words of the program, such as classes, that stand on more than one line. */
+/** Words of the program, such as classes, that stand on more than one line; several words may. */
 const broken = (page) =>
   page.evaluate(() =>
-    [...document.querySelectorAll("td code.word")].filter((one) => one.getClientRects().length > 1).map((one) => one.innerText),
+    [...document.querySelectorAll("td code.word")].filter((one) => one.getClientRects().length > 1).map((one) => one.innerText).filter((word) => !word.includes(" ")),
   );
 
 before(async () => {
