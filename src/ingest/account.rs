@@ -120,6 +120,8 @@ impl Account {
         if reading.keep_rejects || self.rejects.len() < REJECTS_SHOWN {
             let kept = if reading.keep_rejects { &text[..text.floor_char_boundary(REJECT_TEXT)] } else { "" };
             let text = mask_keys(kept).into_owned();
+            // It may quote the value that could not be read.
+            let reason = mask_keys(&reason).into_owned();
             self.rejects.push(Unread { line: u64::from(at.line), column, reason, text });
         }
     }

@@ -15,6 +15,8 @@ const SCHEMA_VERSION: u32 = 1;
 const RETRIES: u32 = 9;
 /// Retries that tables reach at most.
 const MOST_RETRIES: u32 = 50;
+/// Waits that are summed up: of more, the verdict names those of the table.
+const MOST_SUMMED: u32 = 1_000_000;
 /// Seconds between two events of a stream after which it is dead.
 const IDLE_TIMEOUT_S: f64 = 20.0;
 
@@ -141,7 +143,10 @@ pub struct FanOut {
 /// Works everything out.
 #[must_use]
 pub fn plan(inputs: &Inputs) -> Plan {
-    let retries = inputs.max_attempts.value.saturating_sub(1).clamp(RETRIES, MOST_RETRIES);
+    let all = inputs.max_attempts.value.saturating_sub(1);
+    let retries = all.clamp(RETRIES, MOST_RETRIES);
+    // The verdict speaks of all of them.
+    let beyond = Some(all).filter(|all| (MOST_RETRIES + 1..=MOST_SUMMED).contains(all));
     let timeouts: Vec<TimeoutRow> = inputs.max_tokens.iter().map(|tokens| timeout(inputs, *tokens)).collect();
     let timeout_s = timeouts
         .iter()
@@ -155,7 +160,7 @@ pub fn plan(inputs: &Inputs) -> Plan {
         schema_version: SCHEMA_VERSION,
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
         max_attempts: inputs.max_attempts,
-        schedule: (1..=retries).map(|retries| wait(inputs, retries)).collect(),
+        schedule: (1..=retries).chain(beyond).map(|retries| wait(inputs, retries)).collect(),
         success: inputs.success,
         recovery: (1..=retries).map(|tries| recovery(inputs.success.value, tries)).collect(),
         layers: layers(inputs),

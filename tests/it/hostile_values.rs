@@ -86,3 +86,20 @@ fn names_of_models_and_files_are_no_keys() {
     let json = common::json(&report).to_string();
     assert!(json.contains(text) && !json.contains("[masked]"), "{json}");
 }
+
+#[test]
+fn a_reason_quotes_no_key() {
+    let key = format!("sk-ant-api03-{}", "REJ".repeat(8));
+    let folder = tempfile::tempdir().unwrap();
+    let ok = r#"{"ts":"2026-01-05T10:00:00Z","status":200}"#;
+    std::fs::write(folder.path().join("a.jsonl"), format!("{{\"ts\":\"{key}\",\"status\":200}}\n{ok}\n")).unwrap();
+    for form in ["text", "json"] {
+        let ran = common::run_in(
+            folder.path(),
+            &["analyze", "a.jsonl", "--format", form, "--rejects", "r.jsonl", "--verbose"],
+        );
+        let rejects = std::fs::read_to_string(folder.path().join("r.jsonl")).unwrap();
+        let all = [ran.stdout, ran.stderr, rejects].concat();
+        assert!(all.contains("is no time") && !all.contains(&key), "{all}");
+    }
+}

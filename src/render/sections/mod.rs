@@ -69,7 +69,11 @@ pub(crate) fn report(report: &Report, zone: Zone) -> Document<'_> {
     Document {
         kind: "Retry report",
         subject: Some(words::subject(report)),
-        about: report.window.map_or_else(|| "no attempt".to_owned(), |window| words::window(window, zone)),
+        about: match report.window {
+            Some(window) => words::window(window, zone),
+            None if report.ledger.attempts > 0 => "no times".to_owned(),
+            None => "no attempt".to_owned(),
+        },
         window: report.window,
         sign: sign(report),
         verdict: report.verdict.clone(),

@@ -56,8 +56,11 @@ fn sourced(figure: Sourced<f64>, show: impl Fn(f64) -> String) -> String {
 fn verdict(plan: &Plan) -> String {
     let retries = plan.max_attempts.value.saturating_sub(1);
     let attempts = counted(u64::from(plan.max_attempts.value), "attempt");
-    let waits = plan.schedule.iter().find(|row| row.retries == retries);
-    let waits = waits.map_or_else(|| "do not wait".to_owned(), |row| format!("wait {} at most", seconds(row.total_s)));
+    let waits = match (plan.schedule.iter().find(|row| row.retries == retries), plan.schedule.last()) {
+        (Some(row), _) => format!("wait {} at most", seconds(row.total_s)),
+        (None, Some(row)) if retries > row.retries => format!("wait more than {}", seconds(row.total_s)),
+        _ => "do not wait".to_owned(),
+    };
     let recovery = plan.recovery.iter().find(|row| row.tries == retries);
     let success = recovery.map_or_else(String::new, |row| {
         format!(
