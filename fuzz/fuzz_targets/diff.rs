@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use retrylens::compare::{Baseline, NightReport, Past, diff, trend};
+use retrylens::compare::{Baseline, NightReport, PastReport, diff, trend};
 use retrylens::model::Zone;
 use retrylens::render::{html, json, markdown, text};
 use retrylens_fuzz::{assert_harmless, assert_json, written};
@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(both) = std::str::from_utf8(bytes) else { return };
     let (old, new) = both.split_once("\n---\n").unwrap_or((both, both));
     let _ = Baseline::parse(old);
-    let (Ok(old), Ok(new)) = (Past::parse(old), Past::parse(new)) else { return };
+    let (Ok(old), Ok(new)) = (PastReport::parse(old), PastReport::parse(new)) else { return };
     let options = text::TextOptions { width: 80, zone: ZONE, color: false, verbose: true };
     let diff = diff(("old", &old), ("new", &new));
     assert_harmless(&written(|out| text::diff(&diff, &options, out)));

@@ -11,7 +11,7 @@
 
 mod fields;
 mod frame;
-mod past;
+mod past_report;
 mod report;
 mod trace;
 mod vocabulary;

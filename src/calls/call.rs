@@ -180,7 +180,7 @@ impl<'a> Call<'a> {
     /// Its only row, where that is plain and nothing else is to be said of it: see [`Attempt::is_plain`].
     pub(crate) fn plain_row(&self) -> Option<u32> {
         let [row] = self.rows[..] else { return None };
-        (self.duplicates == 0 && !self.overlapped && self.table.rows[row as usize].is_plain()).then_some(row)
+        (self.duplicates == 0 && !self.overlapped && self.table.rows[row as usize].is_single_success()).then_some(row)
     }
 
     /// How many sends it took.

@@ -1,6 +1,6 @@
 //! Brings the rows of a table together by call.
 
-use super::{Call, Grouping, Horizon, Plain, Quiet, infer, reuse, stream};
+use super::{Call, Grouping, Horizon, SingleSuccesses, Watermark, infer, reuse, stream};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -33,10 +33,10 @@ pub fn group(table: &AttemptTable) -> Groups<'_> {
     group_from(table, 0)
 }
 
-/// Groups the rows of `table` that are no plain calls.
+/// Groups the rows of `table` that are no singles calls.
 #[must_use]
-pub(crate) fn group_rest<'t>(table: &'t AttemptTable, plain: &Plain) -> Groups<'t> {
-    group_where(table, 0, |row| !plain.has(row))
+pub(crate) fn group_rest<'t>(table: &'t AttemptTable, singles: &SingleSuccesses) -> Groups<'t> {
+    group_where(table, 0, |row| !singles.has(row))
 }
 
 /// Groups the rows of `table` that were sent between two points in time.
@@ -182,10 +182,10 @@ impl<'a> Groups<'a> {
 
     /// Hands every call of one piece to `found`: one that nothing can continue any more with all its rows, another
     /// as it was at that time, with none. The rows of streams, whose calls are still to be found, go to `streams`.
-    pub(crate) fn quiet_calls(
+    pub(crate) fn settled_calls(
         &self,
         piece: &Piece,
-        quiet: &Quiet,
+        watermark: &Watermark,
         mut found: impl FnMut(&Call<'a>, Option<&[u32]>),
         streams: &mut Vec<u32>,
     ) {
@@ -196,21 +196,21 @@ impl<'a> Groups<'a> {
                 continue;
             }
             if let [row] = group {
-                if rows[*row as usize].sent < quiet.until {
+                if rows[*row as usize].sent < watermark.until {
                     let call = SmallVec::from_slice(group);
-                    let call = Call::settle(self.table, call, Grouping::Explicit, &quiet.horizon);
-                    found(&call, quiet.reached(self.table, group).then_some(group));
+                    let call = Call::settle(self.table, call, Grouping::Explicit, &watermark.horizon);
+                    found(&call, watermark.reached(self.table, group).then_some(group));
                 }
                 continue;
             }
             // Which call of an id an attempt belongs to depends on those that began before: they go in their order.
             let mut over = true;
             for mut part in reuse::split(self.table, group) {
-                over &= quiet.reached(self.table, &part.rows);
+                over &= watermark.reached(self.table, &part.rows);
                 let all = over.then(|| part.rows.clone());
-                part.rows.retain(|row| rows[*row as usize].sent < quiet.until);
+                part.rows.retain(|row| rows[*row as usize].sent < watermark.until);
                 if !part.rows.is_empty() {
-                    let call = Call::settle_part(self.table, part, &quiet.horizon);
+                    let call = Call::settle_part(self.table, part, &watermark.horizon);
                     found(&call, all.as_deref());
                 }
             }

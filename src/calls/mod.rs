@@ -9,23 +9,23 @@ mod group;
 mod horizon;
 mod implied;
 mod infer;
-mod plain;
-mod quiet;
 mod relation;
 mod reuse;
 mod series;
+mod single_successes;
 mod stream;
+mod watermark;
 
 pub use call::{Call, Wait};
 pub(crate) use endurance::Persistence;
 pub use group::{Groups, Piece, group};
 pub(crate) use group::{group_between, group_from, group_rest};
 pub use horizon::{Endurance, Horizon};
-pub(crate) use plain::Plain;
-pub(crate) use quiet::Quiet;
 pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks};
 pub(crate) use series::Series;
+pub(crate) use single_successes::SingleSuccesses;
 pub(crate) use stream::Stream;
+pub(crate) use watermark::Watermark;
 
 use crate::model::{Attempt, AttemptTable, Flags};
 use serde::Serialize;

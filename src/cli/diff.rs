@@ -5,7 +5,7 @@ use super::args::{DiffArgs, InputArgs, PageForm, ReadingArgs};
 use super::error::{CliError, IO_FAILED};
 use super::pages::{PageRequest, Pages, read_report};
 use super::{config, inputs};
-use crate::compare::{Past, diff};
+use crate::compare::{PastReport, diff};
 use crate::config::Config;
 use crate::ingest::{self, Source};
 use crate::judge::judge;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     // The threads are set up once.
     let reading = ReadingArgs { threads: None, ..args.reading.clone() };
     let (new, new_unread) = side(&args.new, reading, &config)?;
-    let named = |past: Past, name: &str| match &anonymizer {
+    let named = |past: PastReport, name: &str| match &anonymizer {
         Some(anonymizer) => anonymizer.past(past, name),
         None => (past, safe(name).into_owned()),
     };
@@ -53,9 +53,9 @@ fn files(sides: [&String; 2]) -> Vec<PathBuf> {
 }
 
 /// A report read back, or a log judged; and whether part of the log could not be read.
-fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool), CliError> {
+fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport, bool), CliError> {
     let path = Path::new(name);
-    if !path.is_file() || !File::open(path).is_ok_and(Past::begins) {
+    if !path.is_file() || !File::open(path).is_ok_and(PastReport::begins) {
         return judged(name, reading, config);
     }
     if let Some(filter) = filter(&reading) {
@@ -73,7 +73,7 @@ fn filter(reading: &ReadingArgs) -> Option<String> {
     time.or_else(|| reading.names.names().first().map(|names| format!("--{}", names.of.name())))
 }
 
-fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bool), CliError> {
+fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport, bool), CliError> {
     let input = InputArgs { inputs: vec![name.to_owned()], reading };
     let options = config::options(config, config::select(config, &[], &[])?, &input)?;
     let ingested = inputs::open(&input, false, |reading| reading.dialect = config.dialect())
@@ -89,6 +89,6 @@ fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(Past, bo
     if report.ledger.attempts == 0 {
         return Err(inputs::nothing_left(&ingested, &judgement, &options.filter, report.ledger.filtered));
     }
-    let past = Past::of(&report).map_err(|reason| CliError::Usage(format!("{name}: {reason}")))?;
+    let past = PastReport::of(&report).map_err(|reason| CliError::Usage(format!("{name}: {reason}")))?;
     Ok((past, inputs::unread_of(&report.inputs).is_some()))
 }

@@ -3,7 +3,7 @@
 use super::args::{PageForm, PageForms};
 use super::error::CliError;
 use super::output;
-use crate::compare::Past;
+use crate::compare::PastReport;
 use crate::model::Zone;
 use crate::render::text::TextOptions;
 use clap::ValueEnum;
@@ -87,10 +87,10 @@ fn parse_output(text: &str) -> Result<(PageForm, PathBuf), CliError> {
 }
 
 /// Reads a report back from its file.
-pub(super) fn read_report(path: &Path) -> Result<Past, CliError> {
+pub(super) fn read_report(path: &Path) -> Result<PastReport, CliError> {
     let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => CliError::NoAttempts(format!("{}: no such file", path.display())),
         _ => CliError::Usage(format!("{}: cannot read it: {source}", path.display())),
     })?;
-    Past::parse(&text).map_err(|reason| CliError::Usage(format!("{}: {reason}", path.display())))
+    PastReport::parse(&text).map_err(|reason| CliError::Usage(format!("{}: {reason}", path.display())))
 }

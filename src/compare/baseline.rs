@@ -1,7 +1,7 @@
 //! A former report, as far as it tells what is known already.
 
 use super::diff::{by_key, failed_calls, grew};
-use super::past::{Past, ProblemKey};
+use super::past_report::{PastReport, ProblemKey};
 use super::{Measure, Rate};
 use crate::model::Severity;
 use crate::model::units::{capital, counted, per_thousand, thousands};
@@ -13,7 +13,7 @@ const NAMED: usize = 5;
 /// A former report.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    past: Past,
+    past: PastReport,
 }
 
 impl Baseline {
@@ -22,7 +22,7 @@ impl Baseline {
     /// # Errors
     /// Why the text is none.
     pub fn parse(text: &str) -> Result<Baseline, String> {
-        Past::parse(text).map(|past| Baseline { past })
+        PastReport::parse(text).map(|past| Baseline { past })
     }
 
     /// What is new against the baseline, in sentences: calls that fail more often come before known problems.

@@ -2,7 +2,7 @@
 
 use super::chance::p_value;
 use super::head::{Head, remove_below};
-use super::past::{Past, PastProblem, ProblemKey};
+use super::past_report::{PastProblem, PastReport, ProblemKey};
 use super::{Measure, Rate};
 use crate::model::{
     Severity,
@@ -188,7 +188,7 @@ impl Diff {
 
 /// Compares two reports, each with the name it goes by.
 #[must_use]
-pub fn diff(old: (&str, &Past), new: (&str, &Past)) -> Diff {
+pub fn diff(old: (&str, &PastReport), new: (&str, &PastReport)) -> Diff {
     let measures: Vec<Shift> =
         Measure::ALL.iter().map(|of| shift(*of, of.of(&old.1.totals), of.of(&new.1.totals))).collect();
     let problems = problems(old.1, new.1);
@@ -204,7 +204,7 @@ pub fn diff(old: (&str, &Past), new: (&str, &Past)) -> Diff {
     }
 }
 
-fn side((name, past): (&str, &Past)) -> Side {
+fn side((name, past): (&str, &PastReport)) -> Side {
     let totals = &past.totals;
     Side { name: name.to_owned(), window: past.window, calls: totals.calls, sends: totals.sends, runs: totals.runs }
 }
@@ -249,7 +249,7 @@ pub(super) fn failed_calls(old: Rate, new: Rate) -> Option<String> {
 }
 
 /// Problems by what they are known by. A report names each once; should one come twice, its counts add up.
-pub(super) fn by_key(past: &Past) -> BTreeMap<&ProblemKey, PastProblem> {
+pub(super) fn by_key(past: &PastReport) -> BTreeMap<&ProblemKey, PastProblem> {
     let mut problems: BTreeMap<&ProblemKey, PastProblem> = BTreeMap::new();
     for problem in &past.problems {
         let sum = problems.entry(&problem.key).or_insert_with(|| PastProblem { count: 0, ..problem.clone() });
@@ -259,7 +259,7 @@ pub(super) fn by_key(past: &Past) -> BTreeMap<&ProblemKey, PastProblem> {
     problems
 }
 
-fn problems(old: &Past, new: &Past) -> Vec<Changed> {
+fn problems(old: &PastReport, new: &PastReport) -> Vec<Changed> {
     let (before, now) = (by_key(old), by_key(new));
     let mut keys: Vec<&ProblemKey> = before.keys().chain(now.keys()).copied().collect();
     keys.sort();
@@ -277,9 +277,9 @@ fn problems(old: &Past, new: &Past) -> Vec<Changed> {
 }
 
 /// What became of one problem; `None` where it is on neither side.
-fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>)) -> Option<Changed> {
+fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&PastProblem>)) -> Option<Changed> {
     let shown = new.1.or(old.1)?;
-    let rate = |(past, problem): (&Past, Option<&PastProblem>)| {
+    let rate = |(past, problem): (&PastReport, Option<&PastProblem>)| {
         Rate::new(problem.map_or(0, |problem| problem.count), past.totals.calls)
     };
     let (before, now) = (rate(old), rate(new));
@@ -312,7 +312,7 @@ fn changed(old: (&Past, Option<&PastProblem>), new: (&Past, Option<&PastProblem>
 }
 
 /// That a report does not hold all that was found.
-pub(super) fn hidden(name: &str, past: &Past) -> Option<String> {
+pub(super) fn hidden(name: &str, past: &PastReport) -> Option<String> {
     (past.problems_hidden > 0).then(|| {
         let (count, noun) = (past.problems_hidden, plural(past.problems_hidden, "problem"));
         format!(
@@ -322,7 +322,7 @@ pub(super) fn hidden(name: &str, past: &Past) -> Option<String> {
     })
 }
 
-fn notices(old: (&str, &Past), new: (&str, &Past)) -> Vec<String> {
+fn notices(old: (&str, &PastReport), new: (&str, &PastReport)) -> Vec<String> {
     let mut notices = Vec::new();
     if old.1.generator != new.1.generator {
         notices.push(format!(

@@ -4,13 +4,13 @@ mod baseline;
 mod chance;
 mod diff;
 mod head;
-mod past;
+mod past_report;
 mod rate;
 mod trend;
 
 pub use baseline::Baseline;
 pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
 pub use head::Head;
-pub use past::{Past, PastProblem, PastTotals, ProblemKey};
+pub use past_report::{PastProblem, PastReport, PastTotals, ProblemKey};
 pub use rate::{Measure, Rate};
 pub use trend::{Jump, NamedReport, Presence, ProblemTrend, Trend, TrendBasis, TrendReport, trend};

@@ -4,7 +4,7 @@
 use super::chance::middle;
 use super::diff::{by_key, hidden};
 use super::head::{Head, remove_below};
-use super::past::{Past, ProblemKey};
+use super::past_report::{PastReport, ProblemKey};
 use super::{Measure, Rate};
 use crate::model::{
     Severity,
@@ -62,7 +62,7 @@ pub struct NamedReport {
     /// The file, as it was named.
     pub file: String,
     /// The report.
-    pub past: Past,
+    pub past: PastReport,
 }
 
 /// One report of a trend.
@@ -190,7 +190,7 @@ pub fn trend(named: Vec<NamedReport>) -> Trend {
     for at in 0..reports.len() {
         reports[at].jumps = jumps(&reports[..at], &reports[at]);
     }
-    let pasts: Vec<&Past> = placed.iter().map(|(_, report)| &report.past).collect();
+    let pasts: Vec<&PastReport> = placed.iter().map(|(_, report)| &report.past).collect();
     let problems = problems(&pasts);
     Trend {
         head: Head::new("trend", TREND_VERSION, verdict(&reports, &problems)),
@@ -252,7 +252,7 @@ fn jump(measure: Measure, before: &[f64], now: Rate) -> Option<Jump> {
     (is_far && is_large).then_some(jump)
 }
 
-fn problems(pasts: &[&Past]) -> Vec<ProblemTrend> {
+fn problems(pasts: &[&PastReport]) -> Vec<ProblemTrend> {
     let mut problems: BTreeMap<&ProblemKey, ProblemTrend> = BTreeMap::new();
     for (at, past) in pasts.iter().enumerate() {
         for (key, found) in by_key(past) {
@@ -281,7 +281,7 @@ fn problems(pasts: &[&Past]) -> Vec<ProblemTrend> {
     problems
 }
 
-fn presence(problem: &ProblemTrend, pasts: &[&Past]) -> Presence {
+fn presence(problem: &ProblemTrend, pasts: &[&PastReport]) -> Presence {
     let end = pasts.len() - 1;
     let is_in = |at: usize| problem.rates[at].part > 0;
     match () {

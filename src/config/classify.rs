@@ -1,18 +1,18 @@
 //! `[[classify]]`: what failures of a provider of one's own mean.
 
 use super::file::{File, Value};
-use super::mistake::Mistake;
+use super::invalid::InvalidConfig;
 use crate::classify::OwnRow;
 
 /// Keys of one row.
 const KEYS: [&str; 6] = ["provider", "status", "type", "code", "message", "class"];
 
 /// Reads all rows.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<OwnRow>, Mistake> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<OwnRow>, InvalidConfig> {
     file.list(value, "classify")?.iter().map(|value| one(file, value)).collect()
 }
 
-fn one(file: &File<'_>, value: &Value<'_>) -> Result<OwnRow, Mistake> {
+fn one(file: &File<'_>, value: &Value<'_>) -> Result<OwnRow, InvalidConfig> {
     let [mut provider, mut error_type, mut error_code, mut message] = [const { None }; 4];
     let (mut status, mut class) = (None, None);
     for (key, value) in file.table(value, "classify")? {
@@ -37,7 +37,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<OwnRow, Mistake> {
     Ok(OwnRow { provider, status, error_type, error_code, message, class, label })
 }
 
-fn status_of(file: &File<'_>, value: &Value<'_>) -> Result<u16, Mistake> {
+fn status_of(file: &File<'_>, value: &Value<'_>) -> Result<u16, InvalidConfig> {
     let status = file.count(value, "status")?;
     u16::try_from(status)
         .ok()

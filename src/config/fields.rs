@@ -1,7 +1,7 @@
 //! `[fields]`, `[constants]` and `[[lines]]`: words of a logger's own, and what they stand for.
 
 use super::file::{File, Value};
-use super::mistake::{Mistake, did_you_mean};
+use super::invalid::{InvalidConfig, did_you_mean};
 use super::words::OwnKey;
 use crate::ingest::{Conversion, LinePattern, Mapping, PatternFault, SpanUnit, Unmappable, field_names};
 use crate::model::Zone;
@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 const KEYS: [&str; 5] = ["field", "values", "unit", "format", "zone"];
 
 /// Own keys and the fields they stand for.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, OwnKey>, Mistake> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, OwnKey>, InvalidConfig> {
     let mut fields = BTreeMap::new();
     collect(file, file.table(value, "fields")?, "", &mut fields)?;
     Ok(fields)
@@ -24,7 +24,7 @@ fn collect(
     table: &DeTable<'_>,
     prefix: &str,
     fields: &mut BTreeMap<String, OwnKey>,
-) -> Result<(), Mistake> {
+) -> Result<(), InvalidConfig> {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
         let own = match value.get_ref() {
@@ -42,7 +42,7 @@ fn collect(
 }
 
 /// `{ field = "duration_ms", unit = "s" }`
-fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<OwnKey, Mistake> {
+fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<OwnKey, InvalidConfig> {
     let mut own = OwnKey::default();
     for (key, value) in table {
         match key.get_ref().as_ref() {
@@ -57,7 +57,7 @@ fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<OwnKey, Mistake> {
     Ok(own)
 }
 
-fn unmappable(file: &File<'_>, value: &Value<'_>, fault: Unmappable) -> Mistake {
+fn unmappable(file: &File<'_>, value: &Value<'_>, fault: Unmappable) -> InvalidConfig {
     let part = |key: &str| match value.get_ref() {
         DeValue::Table(table) => table.get(key).map_or(value.span(), |part| part.span()),
         _ => value.span(),
@@ -76,7 +76,7 @@ fn unmappable(file: &File<'_>, value: &Value<'_>, fault: Unmappable) -> Mistake 
     }
 }
 
-fn unit(file: &File<'_>, value: &Value<'_>) -> Result<SpanUnit, Mistake> {
+fn unit(file: &File<'_>, value: &Value<'_>) -> Result<SpanUnit, InvalidConfig> {
     let word = file.string(value, "unit")?;
     SpanUnit::NAMED.into_iter().find(|(name, _)| *name == word).map(|(_, unit)| unit).ok_or_else(|| {
         let names = SpanUnit::NAMED.map(|(name, _)| name);
@@ -84,18 +84,18 @@ fn unit(file: &File<'_>, value: &Value<'_>) -> Result<SpanUnit, Mistake> {
     })
 }
 
-fn zone(file: &File<'_>, value: &Value<'_>) -> Result<Zone, Mistake> {
+fn zone(file: &File<'_>, value: &Value<'_>) -> Result<Zone, InvalidConfig> {
     file.string(value, "zone")?.parse().map_err(|why: String| file.mistake(value.span(), why))
 }
 
 /// Values in words, by their keys.
-fn texts(file: &File<'_>, value: &Value<'_>, what: &str) -> Result<BTreeMap<String, String>, Mistake> {
+fn texts(file: &File<'_>, value: &Value<'_>, what: &str) -> Result<BTreeMap<String, String>, InvalidConfig> {
     let table = file.table(value, what)?;
     table.iter().map(|(key, value)| Ok((key.get_ref().to_string(), file.words(value, key.get_ref())?))).collect()
 }
 
 /// `[constants]`: fields, and what they say where records do not.
-pub(super) fn constants(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, String>, Mistake> {
+pub(super) fn constants(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, String>, InvalidConfig> {
     let constants = texts(file, value, "constants")?;
     for (name, value) in file.table(value, "constants")? {
         let said = constants.get(name.get_ref().as_ref()).map_or("", String::as_str);
@@ -105,11 +105,11 @@ pub(super) fn constants(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<S
 }
 
 /// `[[lines]]`: what lines of text look like, whose groups are fields or keys of `own`.
-pub(super) fn lines(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<Vec<LinePattern>, Mistake> {
+pub(super) fn lines(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<Vec<LinePattern>, InvalidConfig> {
     file.list(value, "lines")?.iter().map(|value| line(file, value, own)).collect()
 }
 
-fn line(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<LinePattern, Mistake> {
+fn line(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<LinePattern, InvalidConfig> {
     let mut pattern = None;
     for (key, value) in file.table(value, "lines")? {
         match key.get_ref().as_ref() {

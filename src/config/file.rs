@@ -1,6 +1,6 @@
 //! The file as a tree whose every part knows its place.
 
-use super::mistake::{Mistake, did_you_mean};
+use super::invalid::{InvalidConfig, did_you_mean};
 use crate::classify::Class;
 use crate::rules::CATALOGUE;
 use glob::Pattern;
@@ -19,8 +19,8 @@ pub(super) struct File<'t> {
 }
 
 impl File<'_> {
-    pub(super) fn mistake(&self, span: Range<usize>, what: impl Into<String>) -> Mistake {
-        Mistake::at(self.path, self.text, span, what)
+    pub(super) fn mistake(&self, span: Range<usize>, what: impl Into<String>) -> InvalidConfig {
+        InvalidConfig::at(self.path, self.text, span, what)
     }
 
     /// Line of a place, from 1.
@@ -28,31 +28,31 @@ impl File<'_> {
         self.mistake(span, "").line
     }
 
-    pub(super) fn unknown_key(&self, span: Range<usize>, key: &str, known: &[&str], of: &str) -> Mistake {
+    pub(super) fn unknown_key(&self, span: Range<usize>, key: &str, known: &[&str], of: &str) -> InvalidConfig {
         let all = format!("{of} may have {}", known.join(", "));
         self.mistake(span, format!("no key `{key}` here{}", did_you_mean(key, known.iter().copied(), &all)))
     }
 
-    fn wrong(&self, value: &Value<'_>, what: &str, wanted: &str) -> Mistake {
+    fn wrong(&self, value: &Value<'_>, what: &str, wanted: &str) -> InvalidConfig {
         let is = kind(value.get_ref());
         self.mistake(value.span(), format!("`{what}` must be {wanted}, not {is}"))
     }
 
-    pub(super) fn table<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v DeTable<'i>, Mistake> {
+    pub(super) fn table<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v DeTable<'i>, InvalidConfig> {
         match value.get_ref() {
             DeValue::Table(table) => Ok(table),
             _ => Err(self.wrong(value, what, "a table")),
         }
     }
 
-    pub(super) fn list<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v [Value<'i>], Mistake> {
+    pub(super) fn list<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v [Value<'i>], InvalidConfig> {
         match value.get_ref() {
             DeValue::Array(list) => Ok(list),
             _ => Err(self.wrong(value, what, "a list")),
         }
     }
 
-    pub(super) fn string<'v>(&self, value: &'v Value<'_>, what: &str) -> Result<&'v str, Mistake> {
+    pub(super) fn string<'v>(&self, value: &'v Value<'_>, what: &str) -> Result<&'v str, InvalidConfig> {
         match value.get_ref() {
             DeValue::String(text) => Ok(text),
             _ => Err(self.wrong(value, what, "a string")),
@@ -60,7 +60,7 @@ impl File<'_> {
     }
 
     /// A value in words: a string, a number, or a truth.
-    pub(super) fn words(&self, value: &Value<'_>, what: &str) -> Result<String, Mistake> {
+    pub(super) fn words(&self, value: &Value<'_>, what: &str) -> Result<String, InvalidConfig> {
         match value.get_ref() {
             DeValue::String(text) => Ok(text.to_string()),
             DeValue::Integer(whole) => Ok(whole.as_str().to_owned()),
@@ -70,7 +70,7 @@ impl File<'_> {
         }
     }
 
-    pub(super) fn truth(&self, value: &Value<'_>, what: &str) -> Result<bool, Mistake> {
+    pub(super) fn truth(&self, value: &Value<'_>, what: &str) -> Result<bool, InvalidConfig> {
         match value.get_ref() {
             DeValue::Boolean(truth) => Ok(*truth),
             _ => Err(self.wrong(value, what, "true or false")),
@@ -78,7 +78,7 @@ impl File<'_> {
     }
 
     /// A threshold: none has a meaning below 0.
-    pub(super) fn number(&self, value: &Value<'_>, what: &str) -> Result<f64, Mistake> {
+    pub(super) fn number(&self, value: &Value<'_>, what: &str) -> Result<f64, InvalidConfig> {
         let number = match value.get_ref() {
             DeValue::Integer(whole) => i64::from_str_radix(whole.as_str(), whole.radix()).ok().map(|n| n as f64),
             DeValue::Float(float) => float.as_str().parse().ok(),
@@ -90,7 +90,7 @@ impl File<'_> {
     }
 
     /// A whole number of things, at least one.
-    pub(super) fn count(&self, value: &Value<'_>, what: &str) -> Result<u32, Mistake> {
+    pub(super) fn count(&self, value: &Value<'_>, what: &str) -> Result<u32, InvalidConfig> {
         let number = self.number(value, what)?;
         let whole = number >= 1.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX);
         // The range was checked.
@@ -100,13 +100,13 @@ impl File<'_> {
     }
 
     /// Names, with the wildcards * and ?.
-    pub(super) fn pattern(&self, value: &Value<'_>, what: &str) -> Result<Pattern, Mistake> {
+    pub(super) fn pattern(&self, value: &Value<'_>, what: &str) -> Result<Pattern, InvalidConfig> {
         Pattern::new(self.string(value, what)?)
             .map_err(|error| self.mistake(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
     }
 
     /// A failure class by its name.
-    pub(super) fn class(&self, value: &Value<'_>, word: &str) -> Result<Class, Mistake> {
+    pub(super) fn class(&self, value: &Value<'_>, word: &str) -> Result<Class, InvalidConfig> {
         Class::ALL.into_iter().find(|class| class.name() == word).ok_or_else(|| {
             let names = Class::ALL.map(Class::name);
             let all = format!("there are {}", names.join(", "));
@@ -115,7 +115,7 @@ impl File<'_> {
     }
 
     /// A date, with or without quotes.
-    pub(super) fn date(&self, value: &Value<'_>, what: &str) -> Result<chrono::NaiveDate, Mistake> {
+    pub(super) fn date(&self, value: &Value<'_>, what: &str) -> Result<chrono::NaiveDate, InvalidConfig> {
         let date = match value.get_ref() {
             DeValue::Datetime(date) if date.time.is_none() => date.to_string().parse().ok(),
             DeValue::String(text) => text.parse().ok(),
@@ -125,7 +125,7 @@ impl File<'_> {
     }
 
     /// The code of a rule, or the beginning of some.
-    pub(super) fn rule_prefix(&self, value: &Value<'_>, what: &str) -> Result<String, Mistake> {
+    pub(super) fn rule_prefix(&self, value: &Value<'_>, what: &str) -> Result<String, InvalidConfig> {
         let prefix = self.string(value, what)?;
         if CATALOGUE.iter().any(|rule| rule.begins_with(prefix)) {
             return Ok(prefix.to_ascii_uppercase());
@@ -133,11 +133,11 @@ impl File<'_> {
         Err(self.no_rule(value.span(), prefix))
     }
 
-    pub(super) fn rule_list(&self, value: &Value<'_>, what: &str) -> Result<Vec<String>, Mistake> {
+    pub(super) fn rule_list(&self, value: &Value<'_>, what: &str) -> Result<Vec<String>, InvalidConfig> {
         self.list(value, what)?.iter().map(|value| self.rule_prefix(value, what)).collect()
     }
 
-    pub(super) fn no_rule(&self, span: Range<usize>, word: &str) -> Mistake {
+    pub(super) fn no_rule(&self, span: Range<usize>, word: &str) -> InvalidConfig {
         // Who writes the name of a rule means the rule; its code is what stands here.
         if let Some(rule) = CATALOGUE.iter().find(|rule| rule.name.eq_ignore_ascii_case(word)) {
             return self.mistake(span, format!("no rule `{word}`; did you mean `{}`?", rule.code));

@@ -7,7 +7,7 @@ mod classify;
 mod fields;
 mod file;
 mod find;
-mod mistake;
+mod invalid;
 mod policy;
 mod prices;
 mod read;
@@ -18,7 +18,7 @@ mod suppress;
 mod words;
 
 pub use find::{NAME, find};
-pub use mistake::{Mistake, did_you_mean, most_like};
+pub use invalid::{InvalidConfig, did_you_mean, most_like};
 pub use schema::schema;
 pub(crate) use show::{fields_table, quoted};
 pub use show::{policy_keys, show};
@@ -78,7 +78,7 @@ pub enum ConfigError {
     },
     /// It says something that has no meaning.
     #[error(transparent)]
-    Mistake(#[from] Mistake),
+    Invalid(#[from] InvalidConfig),
 }
 
 impl Config {
@@ -94,7 +94,7 @@ impl Config {
     ///
     /// # Errors
     /// The first mistake in it.
-    pub fn parse(text: &str, path: &Path) -> Result<Config, Mistake> {
+    pub fn parse(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
         read::config(text, path)
     }
 

@@ -1,7 +1,7 @@
 //! `[policy]`, or several `[[policy]]`: what is declared of retries, to hold the log against.
 
 use super::file::{File, Value};
-use super::mistake::{Mistake, did_you_mean};
+use super::invalid::{InvalidConfig, did_you_mean};
 use crate::model::{Jitter, Policies, Policy, Schedule};
 use toml::de::DeValue;
 
@@ -25,7 +25,7 @@ const KEYS: [&str; 12] = [
 const DOUBLING: f64 = 2.0;
 
 /// Reads one policy, or a list of them.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Policies, Mistake> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Policies, InvalidConfig> {
     let list = match value.get_ref() {
         DeValue::Array(list) => list.iter().map(|value| one(file, value)).collect::<Result<_, _>>()?,
         _ => vec![one(file, value)?],
@@ -33,7 +33,7 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Policies, Mista
     Ok(Policies::new(list))
 }
 
-fn one(file: &File<'_>, value: &Value<'_>) -> Result<Policy, Mistake> {
+fn one(file: &File<'_>, value: &Value<'_>) -> Result<Policy, InvalidConfig> {
     let mut policy = Policy::default();
     let (mut base, mut factor, mut jitter) = (None, DOUBLING, Jitter::Full);
     // Where the waits after the first are spoken of.
@@ -71,7 +71,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Policy, Mistake> {
 }
 
 /// A name, or a share to either side.
-fn jitter_of(file: &File<'_>, value: &Value<'_>) -> Result<Jitter, Mistake> {
+fn jitter_of(file: &File<'_>, value: &Value<'_>) -> Result<Jitter, InvalidConfig> {
     let DeValue::String(word) = value.get_ref() else {
         let share = file.number(value, "jitter")?;
         let fine = (share <= 1.0).then_some(Jitter::Share(share));

@@ -1,14 +1,14 @@
 //! `[prices."claude-*"]`: what a million tokens of a model cost.
 
 use super::file::{File, Value};
-use super::mistake::Mistake;
+use super::invalid::InvalidConfig;
 use crate::model::{Name, Price, Prices};
 
 /// Keys of one model.
 pub(super) const KEYS: [&str; 4] = ["input_per_mtok", "output_per_mtok", "cache_read_per_mtok", "cache_write_per_mtok"];
 
 /// Reads all models.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, Mistake> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, InvalidConfig> {
     let mut list = Vec::new();
     for (model, value) in file.table(value, "prices")? {
         let name = model.get_ref().as_ref();

@@ -1,7 +1,7 @@
 //! The typed parts of the file.
 
 use super::file::{File, Value};
-use super::mistake::Mistake;
+use super::invalid::InvalidConfig;
 use super::words::Words;
 use super::{Config, ConfigError, classify, fields, policy, prices, rules, suppress};
 use std::path::Path;
@@ -26,7 +26,7 @@ const KEYS: [&str; 11] = [
 const PRESET_KEYS: [&str; 4] = ["fields", "constants", "lines", "classify"];
 
 /// Reads a whole file.
-pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
+pub(super) fn config(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
     let file = File { text, path };
     let tree = tree(&file)?;
     let mut config = Config { path: Some(path.to_owned()), ..Config::default() };
@@ -49,7 +49,7 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, Mistake> {
 }
 
 /// Reads a file that speaks of nothing but the words of logs.
-pub(super) fn preset(text: &str, path: &Path) -> Result<Words, Mistake> {
+pub(super) fn preset(text: &str, path: &Path) -> Result<Words, InvalidConfig> {
     let file = File { text, path };
     let tree = tree(&file)?;
     let unknown = tree.get_ref().iter().find(|(key, _)| !PRESET_KEYS.contains(&key.get_ref().as_ref()));
@@ -59,7 +59,7 @@ pub(super) fn preset(text: &str, path: &Path) -> Result<Words, Mistake> {
     }
 }
 
-fn tree<'t>(file: &File<'t>) -> Result<Spanned<DeTable<'t>>, Mistake> {
+fn tree<'t>(file: &File<'t>) -> Result<Spanned<DeTable<'t>>, InvalidConfig> {
     DeTable::parse(file.text).map_err(|error| {
         // The parser's own words, on one line.
         let words: Vec<&str> = error.message().split_whitespace().collect();
@@ -68,7 +68,7 @@ fn tree<'t>(file: &File<'t>) -> Result<Spanned<DeTable<'t>>, Mistake> {
 }
 
 /// What a file says of words, before what the presets say that it includes.
-fn words(file: &File<'_>, table: &DeTable<'_>, presets: Words) -> Result<Words, Mistake> {
+fn words(file: &File<'_>, table: &DeTable<'_>, presets: Words) -> Result<Words, InvalidConfig> {
     let mut words = Words::default();
     if let Some(value) = table.get("fields") {
         words.fields = fields::read(file, value)?;
@@ -90,13 +90,13 @@ fn words(file: &File<'_>, table: &DeTable<'_>, presets: Words) -> Result<Words, 
 }
 
 /// The presets of `include`, whose paths count from the folder of the file.
-fn include(file: &File<'_>, value: &Value<'_>) -> Result<Words, Mistake> {
+fn include(file: &File<'_>, value: &Value<'_>) -> Result<Words, InvalidConfig> {
     let folder = file.path.parent().unwrap_or(Path::new(""));
     let mut all = Words::default();
     for value in file.list(value, "include")? {
         let path = folder.join(file.string(value, "include")?);
         let words = Words::load(&path).map_err(|error| match error {
-            ConfigError::Mistake(mistake) => mistake,
+            ConfigError::Invalid(mistake) => mistake,
             unreadable @ ConfigError::Unreadable { .. } => file.mistake(value.span(), unreadable.to_string()),
         })?;
         all.take(words);

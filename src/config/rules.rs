@@ -2,13 +2,13 @@
 
 use super::RuleConfig;
 use super::file::{File, Value};
-use super::mistake::{Mistake, did_you_mean};
+use super::invalid::{InvalidConfig, did_you_mean};
 use crate::model::Severity;
 use crate::rules::Rule;
 use std::collections::BTreeMap;
 
 /// Reads the table of all rules.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<&'static str, RuleConfig>, Mistake> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<&'static str, RuleConfig>, InvalidConfig> {
     let mut rules = BTreeMap::new();
     for (key, value) in file.table(value, "rules")? {
         let Some(rule) = super::rule(key.get_ref()) else { return Err(file.no_rule(key.span(), key.get_ref())) };
@@ -20,7 +20,7 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<&'stat
     Ok(rules)
 }
 
-fn one(file: &File<'_>, rule: &'static Rule, value: &Value<'_>) -> Result<RuleConfig, Mistake> {
+fn one(file: &File<'_>, rule: &'static Rule, value: &Value<'_>) -> Result<RuleConfig, InvalidConfig> {
     let mut config = RuleConfig::default();
     for (key, value) in file.table(value, rule.code)? {
         match key.get_ref().as_ref() {
@@ -39,7 +39,7 @@ fn one(file: &File<'_>, rule: &'static Rule, value: &Value<'_>) -> Result<RuleCo
     Ok(config)
 }
 
-fn severity(file: &File<'_>, value: &Value<'_>) -> Result<Severity, Mistake> {
+fn severity(file: &File<'_>, value: &Value<'_>) -> Result<Severity, InvalidConfig> {
     let word = file.string(value, "severity")?;
     let known = [Severity::Error, Severity::Warning, Severity::Info];
     known.into_iter().find(|severity| severity.name() == word).ok_or_else(|| {

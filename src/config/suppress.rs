@@ -1,7 +1,7 @@
 //! `[[suppress]]`: findings that are known and accepted, why, and until when.
 
 use super::file::{File, Value};
-use super::mistake::Mistake;
+use super::invalid::InvalidConfig;
 use crate::classify::Class;
 use crate::judge::Suppression;
 use chrono::NaiveDate;
@@ -61,11 +61,11 @@ impl Suppress {
 }
 
 /// Reads all entries.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<Suppress>, Mistake> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<Suppress>, InvalidConfig> {
     file.list(value, "suppress")?.iter().map(|value| one(file, value)).collect()
 }
 
-fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, Mistake> {
+fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, InvalidConfig> {
     let (mut rule, mut reason, mut expires) = (None, None, None);
     let [mut run, mut model, mut provider, mut class] = [const { None }; 4];
     for (key, value) in file.table(value, "suppress")? {
@@ -93,7 +93,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, Mistake> {
     })
 }
 
-fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, Mistake> {
+fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, InvalidConfig> {
     let text = file.string(value, "reason")?.trim();
     if text.is_empty() {
         return Err(file.mistake(value.span(), "`reason` must say why"));
@@ -102,7 +102,7 @@ fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, Mistake> {
 }
 
 /// Without wildcards it must be a class there is.
-fn class_pattern(file: &File<'_>, value: &Value<'_>) -> Result<Pattern, Mistake> {
+fn class_pattern(file: &File<'_>, value: &Value<'_>) -> Result<Pattern, InvalidConfig> {
     let pattern = file.pattern(value, "class")?;
     if !Class::ALL.iter().any(|class| pattern.matches(class.name())) {
         file.class(value, pattern.as_str())?;

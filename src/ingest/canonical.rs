@@ -1,14 +1,14 @@
 //! Any input as lines of native records: for who searches lines by their bytes, and for who keeps a log small.
 
-use super::account::{Account, Reading};
-use super::books::Merger;
+use super::accumulator::Merger;
 use super::chunk::{Chunk, Part, Stretch};
 use super::error::IngestError;
 use super::feed::{Fed, Feed};
 use super::format::Decoder;
 use super::ingested::Ingested;
 use super::limits::{FRONT, WINDOW};
-use super::open::{Habits, Plan};
+use super::line_counts::{LineCounts, Reading};
+use super::open::{InputSettings, Plan};
 use super::options::{Options, Progress};
 use super::reader::{self, Bytes};
 use super::record::{Place, Record, Taken, native_line, searchable_line, sent_of};
@@ -34,14 +34,14 @@ impl Plan {
         Plan { conventions: self.conventions, ..Plan::plain() }
     }
 
-    /// How its lines are read, by `habits`; `stream` is the run of records that name none.
-    fn reading<'c>(&self, stream: &'c str, habits: &Habits<'c>) -> Reading<'c> {
+    /// How its lines are read, by `settings`; `stream` is the run of records that name none.
+    fn reading<'c>(&self, stream: &'c str, settings: &InputSettings<'c>) -> Reading<'c> {
         Reading {
             file: 0,
             stream,
-            zone: habits.zone,
+            zone: settings.zone,
             filter: None,
-            dialect: habits.dialect,
+            dialect: settings.dialect,
             keep_rejects: false,
             keep_ids: false,
             conventions: self.conventions,
@@ -50,15 +50,15 @@ impl Plan {
 }
 
 /// Reads a block, and lets `look` see its records.
-fn read(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder, look: Look<'_>) -> Account {
-    let mut account = Account::default();
+fn read(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder, look: Look<'_>) -> LineCounts {
+    let mut counts = LineCounts::default();
     let part = Part::fed(fed);
-    let mut sink = Sink { reading, account: &mut account, to: To::Look(look), newlines: None };
+    let mut sink = Sink { reading, counts: &mut counts, to: To::Look(look), newlines: None };
     decoder.decode(&part.block, &mut sink);
     if part.is_last {
         decoder.finish(&mut sink);
     }
-    account
+    counts
 }
 
 /// Writes every record of `input` as a line of its own. Says on which line of the input each began, and where the
@@ -67,11 +67,11 @@ pub(crate) fn write(
     input: Box<dyn Read + Send>,
     plan: &Arc<Plan>,
     stream: &str,
-    habits: &Habits<'_>,
+    settings: &InputSettings<'_>,
     out: &mut dyn Write,
 ) -> io::Result<(Vec<u32>, Option<io::Error>)> {
-    let reading = plan.reading(stream, habits);
-    let mut feed = Feed::new(input, BLOCK, plan, stream, habits.zone);
+    let reading = plan.reading(stream, settings);
+    let mut feed = Feed::new(input, BLOCK, plan, stream, settings.zone);
     let mut side_by_side = plan.decoder();
     let (mut lines, mut text, is_native) = (Vec::new(), Vec::new(), plan.format.gives_native());
     loop {
@@ -140,20 +140,20 @@ impl Conversion<'_> {
         match input {
             Ok(input) => self.input(input),
             Err(error) => {
-                self.merger.books.fail(self.file, error);
+                self.merger.accumulator.fail(self.file, error);
                 Ok(())
             }
         }
     }
 
     fn input(&mut self, input: Box<dyn Read + Send>) -> io::Result<()> {
-        let habits = self.options.habits();
+        let settings = self.options.settings();
         let (front, input) = reader::front_of(input, FRONT);
-        let plan = Arc::new(Plan::of(&front, &habits));
-        self.merger.books.read_by(self.file, &plan);
+        let plan = Arc::new(Plan::of(&front, &settings));
+        self.merger.accumulator.read_by(self.file, &plan);
         let stream = self.merger.streams.names[self.file as usize].clone();
-        let reading = Reading { file: self.file, ..plan.reading(&stream, &habits) };
-        let mut feed = Feed::new(input, WINDOW as usize, &plan, &stream, habits.zone);
+        let reading = Reading { file: self.file, ..plan.reading(&stream, &settings) };
+        let mut feed = Feed::new(input, WINDOW as usize, &plan, &stream, settings.zone);
         loop {
             let (blocks, failure) = match &mut feed.decoder {
                 Some(_) => one_block(&mut feed, &reading),
@@ -163,12 +163,12 @@ impl Conversion<'_> {
             for (stretch, text) in blocks {
                 (self.progress)(stretch.bytes);
                 let stretches = vec![stretch];
-                self.merger.books.pending.push(Chunk { stretches, ..Chunk::default() });
+                self.merger.accumulator.pending.push(Chunk { stretches, ..Chunk::default() });
                 self.out.write_all(text.as_bytes())?;
             }
-            self.merger.books.settle();
+            self.merger.accumulator.settle();
             if let Some(error) = failure {
-                self.merger.books.fail(self.file, error);
+                self.merger.accumulator.fail(self.file, error);
                 return Ok(());
             }
             if is_over {
@@ -215,11 +215,11 @@ fn convert_block(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder) ->
         }
         Err(taken) => taken,
     };
-    let account = read(fed, reading, decoder, &mut take);
+    let counts = read(fed, reading, decoder, &mut take);
     let stretch = Stretch {
         file: reading.file,
         bytes: fed.bytes,
-        account,
+        counts,
         newlines: fed.newlines,
         is_placed: true,
         ..Stretch::default()

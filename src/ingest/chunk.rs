@@ -1,9 +1,9 @@
 //! Stretches of whole lines become rows of one table: the unit of parallel work.
 
-use super::account::{Account, Reading};
 use super::block::Block;
 use super::feed::Fed;
 use super::format::Decoder;
+use super::line_counts::{LineCounts, Reading};
 use super::open::Plan;
 use super::record::Memory;
 use super::sink::{Sink, To};
@@ -36,7 +36,7 @@ pub(crate) struct Stretch {
     /// Its attempts.
     pub(crate) rows: Range<usize>,
     /// What became of its lines.
-    pub(crate) account: Account,
+    pub(crate) counts: LineCounts,
     /// Lines that ended in it.
     pub(crate) newlines: u64,
     /// Its lines are counted from the front of the input already.
@@ -67,7 +67,7 @@ impl Chunk {
         let mut stretch =
             Stretch { file: reading.file, bytes: part.bytes, is_placed: part.is_placed, ..Stretch::default() };
         let to = To::Rows { table: &mut self.table, memory };
-        let mut sink = Sink { reading, account: &mut stretch.account, to, newlines: None };
+        let mut sink = Sink { reading, counts: &mut stretch.counts, to, newlines: None };
         decoder.decode(&part.block, &mut sink);
         if part.is_last {
             decoder.finish(&mut sink);
@@ -119,11 +119,11 @@ impl Stretch {
         for row in rows {
             row.line = row.line.saturating_add(base);
         }
-        self.account.misread.shift_lines(before);
-        for unread in &mut self.account.rejects {
+        self.counts.misread.shift_lines(before);
+        for unread in &mut self.counts.rejects {
             unread.line += before;
         }
-        for start in &mut self.account.begun {
+        for start in &mut self.counts.begun {
             start.line += before;
         }
     }

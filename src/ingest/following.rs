@@ -1,6 +1,6 @@
 //! Plain files that grow: what was read stays, and only the whole lines behind it are read.
 
-use super::books::Merger;
+use super::accumulator::Merger;
 use super::error::IngestError;
 use super::ingested::Ingested;
 use super::limits::{BATCH, FRONT};
@@ -62,7 +62,7 @@ impl Following {
             let Source::File(path) = source else { return Ok(None) };
             let reader::Bytes::Plain(_) = reader::open(path)? else { return Ok(None) };
             let front = reader::front_of_file(path, FRONT)?;
-            if !front.is_empty() && !Plan::of(&front, &options.habits()).is_side_by_side() {
+            if !front.is_empty() && !Plan::of(&front, &options.settings()).is_side_by_side() {
                 return Ok(None);
             }
             following.merger.open(source);
@@ -103,8 +103,8 @@ impl Following {
     /// # Errors
     /// When no input could be read.
     pub fn so_far(&mut self) -> Result<&Ingested, IngestError> {
-        self.merger.books.sum_up()?;
-        Ok(&self.merger.books.out)
+        self.merger.accumulator.sum_up()?;
+        Ok(&self.merger.accumulator.out)
     }
 
     /// Everything that was read.
@@ -127,11 +127,11 @@ impl Following {
         if !reader::is_plain(&front) {
             return Ok(false);
         }
-        let plan = Plan::of(&front, &self.options.habits());
+        let plan = Plan::of(&front, &self.options.settings());
         let stays = plan.is_side_by_side() && followed.plan.as_ref().is_none_or(|before| before.reads_like(&plan));
-        let books = &mut self.merger.books;
-        books.forget_plan(file as u32);
-        books.read_by(file as u32, &plan);
+        let accumulator = &mut self.merger.accumulator;
+        accumulator.forget_plan(file as u32);
+        accumulator.read_by(file as u32, &plan);
         (followed.plan, followed.front) = (Some(Arc::new(plan)), known);
         Ok(stays)
     }
@@ -149,8 +149,8 @@ impl Following {
                 piece.parse(&self.merger.streams, &self.options, progress)
             };
             let chunks: Vec<_> = starts.par_iter().map(piece).collect();
-            self.merger.books.pending.extend(chunks);
-            self.merger.books.settle();
+            self.merger.accumulator.pending.extend(chunks);
+            self.merger.accumulator.settle();
         }
         followed.read = end;
     }

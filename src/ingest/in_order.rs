@@ -1,6 +1,6 @@
 //! Inputs read one after the other, their pieces side by side; every attempt is kept.
 
-use super::books::Merger;
+use super::accumulator::Merger;
 use super::error::IngestError;
 use super::feed::Feed;
 use super::ingested::Ingested;
@@ -62,7 +62,7 @@ impl<'s> InOrder<'s, '_> {
                 } else {
                     match File::open(path) {
                         Ok(input) => self.add_feed(Box::new(input), file, window, &plan),
-                        Err(error) => self.merger.books.fail(file, error),
+                        Err(error) => self.merger.accumulator.fail(file, error),
                     }
                 }
             }
@@ -78,7 +78,7 @@ impl<'s> InOrder<'s, '_> {
                 }
             }
             (Source::Stdin, Ok(Bytes::Plain(_))) => {}
-            (_, Err(error)) => self.merger.books.fail(file, error),
+            (_, Err(error)) => self.merger.accumulator.fail(file, error),
         }
     }
 
@@ -100,8 +100,8 @@ impl<'s> InOrder<'s, '_> {
 
     /// How the input with this front is read.
     fn plan(&mut self, file: u32, front: &[u8]) -> Arc<Plan> {
-        let plan = Plan::of(front, &self.options.habits());
-        self.merger.books.read_by(file, &plan);
+        let plan = Plan::of(front, &self.options.settings());
+        self.merger.accumulator.read_by(file, &plan);
         Arc::new(plan)
     }
 
@@ -116,11 +116,11 @@ impl<'s> InOrder<'s, '_> {
     fn read_pieces(&mut self) {
         let pieces = std::mem::take(&mut self.pieces);
         self.waiting = 0;
-        let (streams, books) = (&self.merger.streams, &mut self.merger.books);
+        let (streams, accumulator) = (&self.merger.streams, &mut self.merger.accumulator);
         let parse = |piece: &Piece<'_>| piece.parse(streams, self.options, self.progress);
         // What was read before is put together while this is read.
-        let (chunks, ()) = rayon::join(|| pieces.par_iter().map(parse).collect::<Vec<_>>(), || books.settle());
-        books.pending.extend(chunks);
+        let (chunks, ()) = rayon::join(|| pieces.par_iter().map(parse).collect::<Vec<_>>(), || accumulator.settle());
+        accumulator.pending.extend(chunks);
     }
 
     fn read_blocks(&mut self, mut blocks: Blocks<Box<dyn Read + Send>>, file: u32, plan: &Arc<Plan>) {
@@ -129,7 +129,7 @@ impl<'s> InOrder<'s, '_> {
                 match blocks.next_block() {
                     Ok(Some(block)) => self.pieces.push(Piece::Block(file, block, Arc::clone(plan))),
                     Ok(None) => break,
-                    Err(error) => self.merger.books.fail(file, error),
+                    Err(error) => self.merger.accumulator.fail(file, error),
                 }
             }
             if self.pieces.is_empty() {

@@ -1,6 +1,6 @@
 //! What inputs held.
 
-use super::account;
+use super::line_counts;
 use super::open;
 use crate::model::{AttemptTable, Input, Ledger, Reject, Unreadable};
 
@@ -36,7 +36,7 @@ impl Ingested {
     #[must_use]
     pub fn ledger(&self) -> Ledger {
         let mut sum = Ledger::default();
-        self.inputs.iter().for_each(|input| account::add(&mut sum, &input.ledger));
+        self.inputs.iter().for_each(|input| line_counts::add(&mut sum, &input.ledger));
         sum
     }
 }

@@ -1,19 +1,16 @@
 //! Reads inputs into attempts, and accounts for every line.
 
-mod account;
+mod accumulator;
 mod ansi;
 #[doc(hidden)]
 pub mod bench;
 mod block;
-mod books;
 mod canonical;
 mod chunk;
 mod conventions;
-mod courses;
 mod dialect;
 mod envelope;
 mod error;
-mod excerpt;
 mod explain;
 mod feed;
 mod filter;
@@ -24,9 +21,12 @@ mod head;
 pub(crate) mod hint;
 mod in_order;
 mod ingested;
+mod inputs_by_time;
 mod json_documents;
 mod limits;
+mod line_counts;
 mod line_pattern;
+mod line_reader;
 mod look;
 mod misread;
 mod open;
@@ -45,19 +45,19 @@ pub(crate) mod windows;
 
 pub use canonical::convert;
 pub(crate) use canonical::write as write_canonical;
-pub use courses::{Sink, read_in_time};
 pub use dialect::Dialect;
 pub use error::IngestError;
-pub(crate) use excerpt::Excerpt;
 pub use explain::{Explained, ExplainedField, ExplainedRecord, Suggestion, explain};
 pub use filter::{Filter, Names};
 pub use following::{Following, Growth};
 pub use formats::{Described, FormatName, described, envelopes};
 pub use in_order::read;
 pub use ingested::Ingested;
+pub use inputs_by_time::{Sink, read_in_time};
 pub(crate) use limits::FRONT;
 pub use line_pattern::{LinePattern, PatternFault};
-pub(crate) use open::{Habits, Plan};
+pub(crate) use line_reader::LineReader;
+pub(crate) use open::{InputSettings, Plan};
 pub use options::{Options, Progress};
 pub(crate) use reader::is_compressed;
 pub use record::{Aside, Conversion, Diagnosis, Mapping, SpanUnit, Unmappable, diagnose, field_names};

@@ -1,7 +1,6 @@
 //! Decides once, from the first bytes of an input, how it is read: what is wrapped around its lines, in which format
 //! they are, and what their times mean.
 
-use super::account::{Account, Reading};
 use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::envelope::{ENVELOPES, Envelope, Inner, LAST};
@@ -10,6 +9,7 @@ use super::formats::{self, FORMATS};
 use super::head::{Head, whole_lines};
 use super::json_documents::Mode;
 use super::limits::FRONT;
+use super::line_counts::{LineCounts, Reading};
 use super::look;
 use super::record::json::Reader;
 use super::record::{Glance, Place, Record, Taken, glance, whole_record};
@@ -19,7 +19,7 @@ use crate::model::Zone;
 
 /// What all inputs of an analysis are read by.
 #[derive(Clone, Copy)]
-pub(crate) struct Habits<'c> {
+pub(crate) struct InputSettings<'c> {
     pub(crate) dialect: &'c Dialect,
     pub(crate) zone: Zone,
     /// The format that the user names; detected where he names none.
@@ -66,11 +66,11 @@ impl Plan {
     }
 
     /// Of the input that begins with `front`, the first [`FRONT`] bytes or all of it.
-    pub(crate) fn of(front: &[u8], habits: &Habits<'_>) -> Plan {
-        let front = Front { lines: whole_lines(front), is_whole: front.len() < FRONT, habits };
+    pub(crate) fn of(front: &[u8], settings: &InputSettings<'_>) -> Plan {
+        let front = Front { lines: whole_lines(front), is_whole: front.len() < FRONT, settings };
         let Understood { wrapping, unwrapped, format, fit } = front.understand();
         let mut notes = Vec::new();
-        let why = match (habits.format, fit) {
+        let why = match (settings.format, fit) {
             (Some(format), Match::No) => {
                 notes.extend(front.misfit(format, &unwrapped));
                 "named by --input-format, and it does not fit".to_owned()
@@ -126,7 +126,7 @@ struct Front<'f> {
     lines: &'f [u8],
     /// It is the whole input.
     is_whole: bool,
-    habits: &'f Habits<'f>,
+    settings: &'f InputSettings<'f>,
 }
 
 impl Front<'_> {
@@ -164,11 +164,11 @@ impl Front<'_> {
             let text = text_of(&unwrapped.bytes);
             let head = self.head(&text);
             let (format, fit) = self.fit(&head);
-            let is_done = fit == Match::Sure || (self.habits.format.is_some() && fit != Match::No);
+            let is_done = fit == Match::Sure || (self.settings.format.is_some() && fit != Match::No);
             let envelope = if is_done || wrapping.envelopes.len() == MOST_ENVELOPES {
                 None
             } else {
-                envelope(&head, self.habits.zone)
+                envelope(&head, self.settings.zone)
             };
             match envelope {
                 Some(envelope) => wrapping.envelopes.push(envelope),
@@ -192,7 +192,7 @@ impl Front<'_> {
 
     /// The format that fits, or how well the one fits that the user names.
     fn fit(&self, head: &Head<'_>) -> (&'static dyn Format, Match) {
-        match self.habits.format {
+        match self.settings.format {
             Some(format) => (format, format.detect(head)),
             None => detect(head),
         }
@@ -202,11 +202,11 @@ impl Front<'_> {
     where
         Self: 'h,
     {
-        Head::new(text, self.is_whole, self.habits.dialect)
+        Head::new(text, self.is_whole, self.settings.dialect)
     }
 
     fn unwrapped(&self, wrapping: &Wrapping) -> Unwrapped {
-        let mut unwrapper = Unwrapper::new(wrapping, "", self.habits.zone);
+        let mut unwrapper = Unwrapper::new(wrapping, "", self.settings.zone);
         unwrapper.take(self.lines, 1);
         unwrapper.finish();
         unwrapper.give()
@@ -217,20 +217,20 @@ impl Front<'_> {
         let reading = Reading {
             file: 0,
             stream: "",
-            zone: self.habits.zone,
+            zone: self.settings.zone,
             filter: None,
-            dialect: self.habits.dialect,
+            dialect: self.settings.dialect,
             keep_rejects: false,
             keep_ids: false,
             conventions: Conventions::default(),
         };
         let mut glances = Vec::new();
-        let mut account = Account::default();
+        let mut counts = LineCounts::default();
         let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| {
             glances.extend(glance(record, place));
             Taken::NotAnAttempt
         };
-        let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };
+        let mut sink = Sink { reading: &reading, counts: &mut counts, to: To::Look(&mut take), newlines: None };
         let mut decoder = format.decoder();
         decoder.decode(&unwrapped.block(), &mut sink);
         decoder.finish(&mut sink);
@@ -239,11 +239,11 @@ impl Front<'_> {
 
     /// The first line that does not fit the format the user names, and what the input looks like.
     fn misfit(&self, format: &dyn Format, unwrapped: &Unwrapped) -> Option<String> {
-        let fits = |line: &str| format.detect(&Head::new(line, true, self.habits.dialect)) != Match::No;
+        let fits = |line: &str| format.detect(&Head::new(line, true, self.settings.dialect)) != Match::No;
         let text = text_of(&unwrapped.bytes);
         let nth = text.lines().position(|line| !line.trim().is_empty() && !fits(line))?;
         let number = unwrapped.spots.get(nth).map_or(1, |spot| spot.line);
-        let told = Front { habits: &Habits { format: None, ..*self.habits }, ..*self }.understand();
+        let told = Front { settings: &InputSettings { format: None, ..*self.settings }, ..*self }.understand();
         let looks = match told.fit {
             Match::No => "it looks like no format that is known".to_owned(),
             _ => format!("it looks like {}", told.format.name()),

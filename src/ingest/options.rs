@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::formats::FormatName;
 use super::limits::WINDOW;
-use super::open::Habits;
+use super::open::InputSettings;
 use crate::model::Zone;
 
 /// How to read.
@@ -37,8 +37,8 @@ impl Default for Options {
 }
 
 impl Options {
-    pub(crate) fn habits(&self) -> Habits<'_> {
-        Habits { dialect: &self.dialect, zone: self.zone, format: self.format.map(|format| format.0) }
+    pub(crate) fn settings(&self) -> InputSettings<'_> {
+        InputSettings { dialect: &self.dialect, zone: self.zone, format: self.format.map(|format| format.0) }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Pieces of work: what one worker reads in one go, and how it does.
 
-use super::account::Reading;
-use super::books::Streams;
+use super::accumulator::Streams;
 use super::chunk::{Chunk, Part};
 use super::feed::Feed;
 use super::format::Decoder;
 use super::limits::FRONT;
+use super::line_counts::Reading;
 use super::open::Plan;
 use super::options::{Options, Progress};
 use super::reader::{self, Blocks, Bytes};
@@ -265,7 +265,7 @@ impl<'w> Work<'w> {
 
     /// How the input with this front is read.
     fn plan(&mut self, file: u32, front: &[u8]) -> Arc<Plan> {
-        let plan = Arc::new(Plan::of(front, &self.options.habits()));
+        let plan = Arc::new(Plan::of(front, &self.options.settings()));
         self.chunk.plans.push((file, Arc::clone(&plan)));
         plan
     }

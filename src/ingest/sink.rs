@@ -1,17 +1,17 @@
 //! Where decoders put what they read.
 
-use super::account::{Account, Reading};
 use super::dialect::Dialect;
+use super::line_counts::{LineCounts, Reading};
 use super::position::Position;
 use super::record::{Memory, Place, Record, Taken, take};
 use super::unended::Start;
 use crate::model::{AttemptTable, Zone};
 
-/// Takes what a decoder reads, and keeps account of it: every unit of a format is told once, as a record, as noise, as
+/// Takes what a decoder reads, and keeps counts of it: every unit of a format is told once, as a record, as noise, as
 /// blank or as one that cannot be read.
 pub(crate) struct Sink<'c> {
     pub(in crate::ingest) reading: &'c Reading<'c>,
-    pub(in crate::ingest) account: &'c mut Account,
+    pub(in crate::ingest) counts: &'c mut LineCounts,
     pub(in crate::ingest) to: To<'c>,
     /// How many lines of the block ended, where that was counted on the way.
     pub(in crate::ingest) newlines: Option<u64>,
@@ -49,32 +49,32 @@ impl<'c> Sink<'c> {
         if matches!(taken, Taken::Attempt) {
             record.misread.iter().for_each(|(field, text)| self.misread(field.name(), text, at));
         }
-        self.account.taken(taken, raw, at, self.reading);
+        self.counts.taken(taken, raw, at, self.reading);
     }
 
     /// Counts a unit that holds no record of an attempt: words of a program, another kind of record.
     pub(crate) fn noise(&mut self) {
-        self.account.skip();
+        self.counts.skip();
     }
 
     /// Counts a unit with which an attempt begins that has no end.
     pub(crate) fn unended(&mut self, at: Position<'_>) {
-        self.account.begun.push(Start { line: u64::from(at.line), begun: None });
-        self.account.skip();
+        self.counts.begun.push(Start { line: u64::from(at.line), begun: None });
+        self.counts.skip();
     }
 
     /// Counts a unit in which nothing stands.
     pub(crate) fn blank(&mut self) {
-        self.account.blank();
+        self.counts.blank();
     }
 
     /// Counts a unit that should hold a record and cannot be read; `column` from 1, 0 where the whole is meant.
     pub(crate) fn reject(&mut self, reason: &str, column: u64, raw: &str, at: Position<'_>) {
-        self.account.reject(at, column, reason.to_owned(), raw, self.reading);
+        self.counts.reject(at, column, reason.to_owned(), raw, self.reading);
     }
 
     /// Counts a value that means nothing to its field; the record is told besides.
     pub(crate) fn misread(&mut self, field: &'static str, value: &str, at: Position<'_>) {
-        self.account.misread.count(field, value, at.line);
+        self.counts.misread.count(field, value, at.line);
     }
 }

@@ -1,9 +1,9 @@
 //! Reads a log that is already in memory.
 
-use super::account::Reading;
 use super::chunk::{Chunk, Part};
 use super::conventions::Conventions;
 use super::formats::native::NativeDecoder;
+use super::line_counts::Reading;
 use super::options::Options;
 use super::record::Memory;
 use crate::model::AttemptTable;

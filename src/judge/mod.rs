@@ -4,19 +4,19 @@
 //! matter. Fleet rules see only the merged summaries.
 
 mod filter;
-mod fold;
 mod options;
+mod problem_stats;
 mod rolling;
 mod settled;
 mod stretches;
 mod weigh;
 
-pub use fold::{Fold, FoldCost, FoldKey, KEPT_PER_PROBLEM, Kept, Rank};
 pub use options::{Options, Suppression};
+pub use problem_stats::{KEPT_PER_PROBLEM, KeptFinding, ProblemCost, ProblemStats, ProblemStatsKey, Rank};
 pub use rolling::Rolling;
 pub use settled::Settled;
 
-use crate::calls::{self, Call, Endurance, Grouping, Groups, Horizon, Persistence, Plain, group, group_rest};
+use crate::calls::{self, Call, Endurance, Grouping, Groups, Horizon, Persistence, SingleSuccesses, group, group_rest};
 use crate::measure::{CallTerms, Fleet, RunTally, Service};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use crate::rules::{self, Check, Field, Hit, Rule, Scope};
@@ -31,7 +31,7 @@ pub struct Judgement<'a> {
     /// Summaries.
     pub fleet: Fleet<'a>,
     /// Findings, folded.
-    pub folds: HashMap<FoldKey, Fold, RandomState>,
+    pub folds: HashMap<ProblemStatsKey, ProblemStats, RandomState>,
     /// Sends that could not have helped, each counted once.
     pub wasted: u64,
     /// Findings that a suppression covers.
@@ -53,7 +53,7 @@ pub fn judge<'a>(table: &'a AttemptTable, options: &Options) -> Judgement<'a> {
 }
 
 fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> Judgement<'a> {
-    let plain = Plain::of(table);
+    let plain = SingleSuccesses::of(table);
     let groups = group_rest(table, &plain);
     let horizon = horizon_of(&groups, options.complete);
     let mut whole = stretches::judge_all(&groups, &plain, &horizon, stretch, options);
@@ -179,15 +179,15 @@ impl<'a> Judgement<'a> {
     /// The same for a call whose attempts sent before `since` were followed already.
     fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &CallRules, options: &Options) {
         if let Some(row) = call.plain_row() {
-            return self.absorb_plain(std::iter::once(row), since, options);
+            return self.absorb_single_success(std::iter::once(row), since, options);
         }
         if !options.filter.wants_call(call) {
             self.left_out += call.len() as u64 + u64::from(call.duplicates);
             self.runs_left_out.insert(call.first().run);
             return;
         }
-        self.fleet.sums.under_way.want(|| rules::declares_pool(&options.settings));
-        self.fleet.sums.absorb(call, since, &rules.terms);
+        self.fleet.stats.under_way.want(|| rules::declares_pool(&options.settings));
+        self.fleet.stats.absorb(call, since, &rules.terms);
         // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
         if call.succeeded_at_once() {
             return;
@@ -209,16 +209,16 @@ impl<'a> Judgement<'a> {
         }
         wasted.sort_unstable();
         wasted.dedup();
-        self.fleet.sums.note_wasted(self.fleet.table, call.first().run, &wasted);
+        self.fleet.stats.note_wasted(self.fleet.table, call.first().run, &wasted);
         self.note_waste(call.first().run, wasted.len() as u64);
     }
 
     /// The same for plain calls: no call rule speaks of those.
-    fn absorb_plain(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
-        let (table, sums) = (self.fleet.table, &mut self.fleet.sums);
-        sums.under_way.want(|| rules::declares_pool(&options.settings));
+    fn absorb_single_success(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
+        let (table, stats) = (self.fleet.table, &mut self.fleet.stats);
+        stats.under_way.want(|| rules::declares_pool(&options.settings));
         if options.filter.is_empty() {
-            return sums.absorb_plain(table, rows, since);
+            return stats.absorb_single_success(table, rows, since);
         }
         let (left_out, runs) = (&mut self.left_out, &mut self.runs_left_out);
         let wanted = rows.filter(|row| {
@@ -230,7 +230,7 @@ impl<'a> Judgement<'a> {
             }
             wanted
         });
-        sums.absorb_plain(table, wanted, since);
+        stats.absorb_single_success(table, wanted, since);
     }
 
     /// What a call rule says; that it cannot tell is counted, of rules that are reported.
@@ -269,7 +269,7 @@ impl<'a> Judgement<'a> {
                 for hit in hits {
                     let run = hit.run.unwrap_or(Symbol::NONE);
                     self.note_waste(run, hit.wasted.len() as u64 + hit.wasted_more);
-                    self.fleet.sums.note_wasted(self.fleet.table, run, &hit.wasted);
+                    self.fleet.stats.note_wasted(self.fleet.table, run, &hit.wasted);
                     if is_reported {
                         self.keep(rule, hit, None, options);
                     }
@@ -310,7 +310,7 @@ impl<'a> Judgement<'a> {
             (is_of_one && !is_of_log).then(|| table.origin(row).scope())
         });
         let none = Symbol::NONE;
-        let key = FoldKey {
+        let key = ProblemStatsKey {
             rule: rule.code,
             provider: scope.map_or(none, |scope| scope.provider),
             model: scope.map_or(none, |scope| scope.model),
@@ -329,14 +329,14 @@ impl<'a> Judgement<'a> {
             let origin = table.rows[*row as usize].origin;
             self.fleet.senders.entry(origin).or_default().findings[severity as usize] += 1;
         }
-        let fold = self.folds.entry(key).or_insert_with(|| Fold::new(rule, severity, seen));
+        let fold = self.folds.entry(key).or_insert_with(|| ProblemStats::new(rule, severity, seen));
         fold.count(severity, run, seen, cost);
         let rank = rank_of(table, &hit);
         if fold.wants(&rank) {
             let call_id = call.and_then(Call::id).map(str::to_owned);
             let grouping = call.map(|call| call.grouping);
             let call = call.map(facts);
-            fold.kept.insert(rank, Kept { hit, severity, confidence, run, call_id, call, grouping, cost });
+            fold.kept.insert(rank, KeptFinding { hit, severity, confidence, run, call_id, call, grouping, cost });
             fold.trim();
         }
     }
@@ -350,7 +350,7 @@ impl<'a> Judgement<'a> {
     }
 
     /// Whether a suppression covers a finding; every one that does counts it.
-    fn is_covered(&mut self, key: &FoldKey, rule: &Rule, run: Symbol, options: &Options) -> bool {
+    fn is_covered(&mut self, key: &ProblemStatsKey, rule: &Rule, run: Symbol, options: &Options) -> bool {
         let table = self.fleet.table;
         self.covered.resize(options.suppressions.len(), 0);
         let mut any = false;

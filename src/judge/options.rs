@@ -1,6 +1,6 @@
 //! What to judge by, as plain data.
 
-use super::FoldKey;
+use super::ProblemStatsKey;
 use crate::classify::Class;
 use crate::ingest::Filter;
 use crate::model::{AttemptTable, Severity, Symbol};
@@ -56,7 +56,7 @@ pub struct Suppression {
 }
 
 impl Suppression {
-    pub(super) fn covers(&self, key: &FoldKey, rule: &Rule, run: Symbol, table: &AttemptTable) -> bool {
+    pub(super) fn covers(&self, key: &ProblemStatsKey, rule: &Rule, run: Symbol, table: &AttemptTable) -> bool {
         let fits = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|it| it.matches(text));
         let name = |symbol| table.names.text(symbol);
         rule.begins_with(&self.rule)

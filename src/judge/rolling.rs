@@ -4,7 +4,7 @@
 //! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::finish`].
 
 use super::{CallRules, Judgement, Options, Settled};
-use crate::calls::{Call, Endurance, Horizon, Persistence, Quiet, Series, Stream, group_from, order_of};
+use crate::calls::{Call, Endurance, Horizon, Persistence, Series, Stream, Watermark, group_from, order_of};
 use crate::measure::Terms;
 use crate::model::{AttemptTable, Time};
 use crate::rules;
@@ -102,7 +102,7 @@ impl<'o> Rolling<'o> {
         let since = std::mem::replace(&mut self.settled, until);
         let horizon =
             Horizon { data_end: self.data_end, complete: self.options.complete, endurance: Endurance::default() };
-        let mut quiet = Quiet { until, pressed, horizon };
+        let mut watermark = Watermark { until, pressed, horizon };
         let mut fate = vec![Fate::Live; table.rows.len()];
         fate[..self.parked].fill(Fate::Gone);
         let mut judgement = std::mem::take(&mut self.kept).attach(table);
@@ -110,17 +110,17 @@ impl<'o> Rolling<'o> {
         // What is let go earlier has been silent for long; of what is left it matters when clients stop.
         let is_last = until == Time(i64::MAX);
         if is_last {
-            let streamed = self.look_ahead(table, &quiet);
-            found = self.find_in_streams(table, &quiet, streamed, &mut fate);
-            quiet.horizon.endurance = self.seen.endurance();
+            let streamed = self.look_ahead(table, &watermark);
+            found = self.find_in_streams(table, &watermark, streamed, &mut fate);
+            watermark.horizon.endurance = self.seen.endurance();
         }
-        let streamed = self.settle_calls(table, &quiet, self.followed(since), &mut judgement, &mut fate);
+        let streamed = self.settle_calls(table, &watermark, self.followed(since), &mut judgement, &mut fate);
         if !is_last {
-            found = self.find_in_streams(table, &quiet, streamed, &mut fate);
+            found = self.find_in_streams(table, &watermark, streamed, &mut fate);
         }
-        self.settle_streams(table, &quiet, &mut judgement, found);
+        self.settle_streams(table, &watermark, &mut judgement, found);
         let until = self.complete_until(table, &fate);
-        judgement.fleet.sums.settle(table, until, &self.terms);
+        judgement.fleet.stats.settle(table, until, &self.terms);
         self.kept = judgement.detach();
         self.compact(table, &mut fate);
     }
@@ -140,10 +140,10 @@ impl<'o> Rolling<'o> {
     }
 
     /// Looks at the calls that are left without judging them. The rows of streams are left to others.
-    fn look_ahead(&mut self, table: &AttemptTable, quiet: &Quiet) -> Vec<u32> {
+    fn look_ahead(&mut self, table: &AttemptTable, watermark: &Watermark) -> Vec<u32> {
         let (groups, mut streamed) = (group_from(table, self.parked), Vec::new());
         for piece in groups.pieces() {
-            groups.quiet_calls(piece, quiet, |call, _| self.seen.absorb(call, &quiet.horizon), &mut streamed);
+            groups.settled_calls(piece, watermark, |call, _| self.seen.absorb(call, &watermark.horizon), &mut streamed);
         }
         streamed
     }
@@ -153,7 +153,7 @@ impl<'o> Rolling<'o> {
     fn settle_calls<'t>(
         &mut self,
         table: &'t AttemptTable,
-        quiet: &Quiet,
+        watermark: &Watermark,
         followed: Option<Time>,
         whole: &mut Judgement<'t>,
         fate: &mut [Fate],
@@ -167,15 +167,15 @@ impl<'o> Rolling<'o> {
                 let (mut gone, mut streamed) = (Vec::new(), Vec::new());
                 let found = |call: &Call<'t>, rows: Option<&[u32]>| {
                     if let Some(rows) = rows {
-                        seen.absorb(call, &quiet.horizon);
+                        seen.absorb(call, &watermark.horizon);
                         judgement.absorb_rest(call, followed.unwrap_or(Time(i64::MIN)), &self.rules, self.options);
                         gone.extend_from_slice(rows);
                     } else if let Some(since) = followed {
-                        judgement.fleet.sums.under_way.want(|| rules::declares_pool(&self.options.settings));
-                        judgement.fleet.sums.follow(call, since, self.rules.terms());
+                        judgement.fleet.stats.under_way.want(|| rules::declares_pool(&self.options.settings));
+                        judgement.fleet.stats.follow(call, since, self.rules.terms());
                     }
                 };
-                groups.quiet_calls(piece, quiet, found, &mut streamed);
+                groups.settled_calls(piece, watermark, found, &mut streamed);
                 (judgement, seen, gone, streamed)
             })
             .collect();
@@ -193,11 +193,11 @@ impl<'o> Rolling<'o> {
     fn find_in_streams(
         &mut self,
         table: &AttemptTable,
-        quiet: &Quiet,
+        watermark: &Watermark,
         mut rows: Vec<u32>,
         fate: &mut [Fate],
     ) -> Vec<Vec<Series>> {
-        rows.retain(|row| table.rows[*row as usize].sent < quiet.until);
+        rows.retain(|row| table.rows[*row as usize].sent < watermark.until);
         rows.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
         rows.sort_unstable_by_key(|row| (table.rows[*row as usize].key, order_of(table, *row)));
         let key = |row: &u32| table.rows[*row as usize].key;
@@ -206,9 +206,9 @@ impl<'o> Rolling<'o> {
         }
         let found = self.streams.par_iter_mut().map(|(_, stream)| {
             let (mut calls, mut seen) = (Vec::new(), Persistence::default());
-            stream.advance(table, quiet.until, &mut calls);
+            stream.advance(table, watermark.until, &mut calls);
             for series in &calls {
-                seen.absorb(&Call::settle_series(table, series.clone(), &quiet.horizon), &quiet.horizon);
+                seen.absorb(&Call::settle_series(table, series.clone(), &watermark.horizon), &watermark.horizon);
             }
             (calls, seen)
         });
@@ -222,14 +222,14 @@ impl<'o> Rolling<'o> {
     fn settle_streams<'t>(
         &self,
         table: &'t AttemptTable,
-        quiet: &Quiet,
+        watermark: &Watermark,
         whole: &mut Judgement<'t>,
         found: Vec<Vec<Series>>,
     ) {
         let judged = found.into_par_iter().map(|calls| {
             let mut judgement = Judgement::new(table);
             for series in calls {
-                judgement.absorb(&Call::settle_series(table, series, &quiet.horizon), &self.rules, self.options);
+                judgement.absorb(&Call::settle_series(table, series, &watermark.horizon), &self.rules, self.options);
             }
             judgement
         });

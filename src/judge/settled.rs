@@ -1,7 +1,7 @@
 //! A judgement and the table it was made from go apart while that changes.
 
-use super::{Fold, FoldKey, Judgement};
-use crate::measure::{Fleet, Sums};
+use super::{Judgement, ProblemStats, ProblemStatsKey};
+use crate::measure::{Fleet, FleetStats};
 use crate::model::{AttemptTable, Symbol};
 use crate::rules::Field;
 use foldhash::fast::RandomState;
@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// A judgement apart from its table, while that changes.
 #[derive(Debug, Default)]
 pub struct Settled {
-    sums: Sums,
-    folds: HashMap<FoldKey, Fold, RandomState>,
+    stats: FleetStats,
+    folds: HashMap<ProblemStatsKey, ProblemStats, RandomState>,
     wasted: u64,
     suppressed: u64,
     covered: Vec<u64>,
@@ -24,14 +24,14 @@ impl Settled {
     /// Together with its table again.
     #[must_use]
     pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
-        let Settled { sums, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
-        let fleet = Fleet { table, sums };
+        let Settled { stats, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
+        let fleet = Fleet { table, stats };
         Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
     }
 
     /// Every row number it keeps.
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        self.sums.each_row(visit);
+        self.stats.each_row(visit);
         let hits = self.folds.values_mut().flat_map(|fold| fold.kept.values_mut()).map(|kept| &mut kept.hit);
         hits.flat_map(|hit| hit.rows.iter_mut().chain(&mut hit.wasted).chain(&mut hit.excess)).for_each(visit);
     }
@@ -42,6 +42,6 @@ impl Judgement<'_> {
     #[must_use]
     pub fn detach(self) -> Settled {
         let Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
-        Settled { sums: fleet.sums, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
+        Settled { stats: fleet.stats, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
     }
 }

@@ -2,7 +2,7 @@
 //! happened within seconds can be judged and forgotten as soon as a stretch is over.
 
 use super::{CallRules, Judgement, Options};
-use crate::calls::{Groups, Horizon, Piece, Plain};
+use crate::calls::{Groups, Horizon, Piece, SingleSuccesses};
 use crate::model::{Attempt, AttemptTable, Time};
 use crate::rules;
 use rayon::prelude::*;
@@ -12,10 +12,10 @@ pub(super) const STRETCH: usize = 1 << 16;
 /// To look at a scope or run on which nothing happened costs as much as so many rows, about.
 const WORTH_A_LOOK: usize = 16;
 
-/// Takes in all calls, `stretch` rows at a time: the plain ones, and the others with their first row.
+/// Takes in all calls, `stretch` rows at a time: the singles ones, and the others with their first row.
 pub(super) fn judge_all<'a>(
     groups: &Groups<'a>,
-    plain: &Plain,
+    singles: &SingleSuccesses,
     horizon: &Horizon,
     stretch: usize,
     options: &Options,
@@ -30,7 +30,7 @@ pub(super) fn judge_all<'a>(
         workers.par_iter_mut().enumerate().for_each(|(worker, part)| {
             let begin = rows.end.min(rows.start + worker * share);
             let own = begin..rows.end.min(begin + share);
-            part.judgement.absorb_plain(plain.among(own), Time(i64::MIN), options);
+            part.judgement.absorb_single_success(singles.among(own), Time(i64::MIN), options);
             part.absorb_others(groups, rows.end as u32, horizon, &rules, options);
         });
         new += rows.len();
@@ -39,17 +39,17 @@ pub(super) fn judge_all<'a>(
         let looked_at = looked_at.max().unwrap_or(0);
         if new >= kept.max(looked_at * WORTH_A_LOOK) && until < Time(i64::MAX) {
             for part in &mut workers {
-                whole.fleet.sums.take_instants(table, &mut part.judgement.fleet.sums);
+                whole.fleet.stats.take_instants(table, &mut part.judgement.fleet.stats);
             }
-            whole.fleet.sums.settle(table, until, &terms);
-            (new, kept) = (0, whole.fleet.sums.instants());
+            whole.fleet.stats.settle(table, until, &terms);
+            (new, kept) = (0, whole.fleet.stats.instants());
         }
     }
     workers.into_iter().for_each(|part| whole.merge(part.judgement));
     whole
 }
 
-/// What one thread judges: its share of the plain calls of each stretch, and all others of some pieces.
+/// What one thread judges: its share of the singles calls of each stretch, and all others of some pieces.
 struct Worker<'g, 'a> {
     judgement: Judgement<'a>,
     /// And how far each is judged.
@@ -97,7 +97,7 @@ fn sent_after(table: &AttemptTable, stretch: usize) -> Vec<Time> {
 mod tests {
     use super::*;
     use crate::ingest::read_str;
-    use crate::judge::{FoldKey, Kept, judge_by};
+    use crate::judge::{KeptFinding, ProblemStatsKey, judge_by};
 
     /// Minutes of steady calls, and every minute some that start together, are refused and come back too early.
     fn busy_log() -> String {
@@ -127,8 +127,8 @@ mod tests {
     /// Everything that was found.
     fn found(table: &AttemptTable, stretch: usize) -> Vec<(String, Vec<String>)> {
         let judgement = judge_by(table, &Options { complete: true, ..Options::default() }, stretch);
-        let kept = |kept: &Kept| format!("{:?} {:?} {:?}", kept.hit, kept.call, kept.cost);
-        let fold = |(key, fold): (&FoldKey, &crate::judge::Fold)| {
+        let kept = |kept: &KeptFinding| format!("{:?} {:?} {:?}", kept.hit, kept.call, kept.cost);
+        let fold = |(key, fold): (&ProblemStatsKey, &crate::judge::ProblemStats)| {
             (format!("{key:?} {}", fold.total()), fold.kept.values().map(kept).collect())
         };
         let mut found: Vec<_> = judgement.folds.iter().map(fold).collect();

@@ -1,6 +1,6 @@
 //! What a finding weighs: how bad it is, how sure, what it cost, which of two comes first.
 
-use super::{FoldCost, Options, Rank};
+use super::{Options, ProblemCost, Rank};
 use crate::calls::{Call, Grouping};
 use crate::model::{AttemptTable, CallFacts, Confidence, Severity, Time};
 use crate::rules::{Hit, Rule};
@@ -42,10 +42,10 @@ pub(super) fn weigh(rule: &Rule, hit: &Hit, grouping: Option<Grouping>, options:
     }
 }
 
-pub(super) fn cost_of(table: &AttemptTable, hit: &Hit) -> FoldCost {
+pub(super) fn cost_of(table: &AttemptTable, hit: &Hit) -> ProblemCost {
     let usage = || hit.wasted.iter().map(|row| table.usage(*row as usize));
     let known = |sum: u64| (sum > 0).then_some(sum);
-    FoldCost {
+    ProblemCost {
         sends: hit.wasted.len() as u64 + hit.wasted_more + hit.shared_waste,
         excess: hit.excess.len() as u64 + hit.excess_more,
         wait_us: (hit.wait_s * 1e6).round().max(0.0) as u64,

@@ -1,8 +1,8 @@
 //! Calls that start together.
 
-use super::moments::{Moment, Moments};
 use super::row_ref::earlier_row;
 use super::tally::{is_overload, is_rate_limit};
+use super::time_buckets::{Moment, TimeBuckets};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use foldhash::fast::FixedState;
@@ -74,7 +74,7 @@ impl Moment for Burst {
 /// The starts of the calls of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Starts {
-    moments: Moments<Burst>,
+    moments: TimeBuckets<Burst>,
 }
 
 impl Starts {

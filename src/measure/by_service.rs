@@ -1,6 +1,6 @@
 //! What a fleet sent to each service, whatever the account.
 
-use super::fleet::{OfService, Sums};
+use super::fleet::{FleetStats, OfService};
 use super::flow::Flow;
 use super::scope::ScopeTally;
 use super::service::Service;
@@ -8,7 +8,7 @@ use crate::model::Series;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-impl Sums {
+impl FleetStats {
     fn of_service(&self, service: Service) -> Option<&OfService> {
         let known = self.by_service.get_or_init(|| {
             let mut known: HashMap<Service, OfService, RandomState> = HashMap::default();

@@ -1,11 +1,11 @@
 //! Who sent each attempt, and what it consumed, added to the sums of a fleet.
 
-use super::fleet::Sums;
+use super::fleet::FleetStats;
 use super::spent::Spent;
 use crate::calls::Call;
 use crate::model::{AttemptTable, Symbol};
 
-impl Sums {
+impl FleetStats {
     /// Takes in what each attempt of `call` consumed, and who sent it.
     pub(super) fn absorb_senders(&mut self, call: &Call<'_>, run: usize) {
         for (position, (attempt, row)) in call.attempts().zip(call.rows()).enumerate() {

@@ -8,7 +8,6 @@ use super::cap::{CapKey, CapTally, Holder};
 use super::classes::{self, Classes};
 use super::direct_cache::DirectCache;
 use super::failure_clusters::FailureClusters;
-use super::instants::{Span, Terms};
 use super::layers::{self, Layers};
 use super::recovery::{self, Recoveries};
 use super::row_ref::RowRef;
@@ -16,6 +15,7 @@ use super::run::RunTally;
 use super::scope::{ScopeTally, scopes_of};
 use super::sender::SenderTally;
 use super::service::Service;
+use super::short_window::{Span, Terms};
 use super::spent::Spent;
 use super::tally::{Alike, Tally};
 use super::under_way::UnderWay;
@@ -35,12 +35,12 @@ pub struct Fleet<'a> {
     /// Names, and the few rows that serve as examples.
     pub table: &'a AttemptTable,
     /// What the calls came to.
-    pub sums: Sums,
+    pub stats: FleetStats,
 }
 
-/// The summary itself. It outlives the table it was made from: row numbers are renewed by [`Sums::each_row`].
+/// The summary itself. It outlives the table it was made from: row numbers are renewed by [`FleetStats::each_row`].
 #[derive(Debug, Default)]
-pub struct Sums {
+pub struct FleetStats {
     /// Plain counts.
     pub tally: Tally,
     /// By run.
@@ -87,20 +87,20 @@ pub(super) struct OfService {
 }
 
 impl Deref for Fleet<'_> {
-    type Target = Sums;
+    type Target = FleetStats;
 
-    fn deref(&self) -> &Sums {
-        &self.sums
+    fn deref(&self) -> &FleetStats {
+        &self.stats
     }
 }
 
 impl DerefMut for Fleet<'_> {
-    fn deref_mut(&mut self) -> &mut Sums {
-        &mut self.sums
+    fn deref_mut(&mut self) -> &mut FleetStats {
+        &mut self.stats
     }
 }
 
-impl Sums {
+impl FleetStats {
     /// Every row number that is kept as an example, to be renewed when rows leave the table.
     pub fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.tally.each_row(visit);
@@ -145,13 +145,13 @@ impl Sums {
         }
     }
 
-    /// Takes in calls of one attempt each that succeeded and has no detail: the same as [`Sums::absorb`], without
+    /// Takes in calls of one attempt each that succeeded and has no detail: the same as [`FleetStats::absorb`], without
     /// anything that such a call cannot add to.
-    pub fn absorb_plain(&mut self, table: &AttemptTable, rows: impl Iterator<Item = u32>, since: Time) {
+    pub fn absorb_single_success(&mut self, table: &AttemptTable, rows: impl Iterator<Item = u32>, since: Time) {
         let mut alike = Alike::default();
         for row in rows {
             let (attempt, spot) = (&table.rows[row as usize], RowRef::of(table, row));
-            self.tally.absorb_plain(table, attempt, spot, &mut alike);
+            self.tally.absorb_single_success(table, attempt, spot, &mut alike);
             self.absorb_success(table, attempt, spot, since);
         }
         self.tally.finish(alike);
@@ -163,7 +163,7 @@ impl Sums {
         let spent = Spent::of(table, attempt, spot.row);
         self.senders[sender].absorb(0, Outcome::Ok, spent);
         let tally = &mut self.runs[run];
-        tally.absorb_plain(table, attempt, spot);
+        tally.absorb_single_success(table, attempt, spot);
         tally.spent.add(spent);
         tally.terminal_failures.succeed(attempt.sent, since);
         if answers::counts(attempt) {
@@ -174,7 +174,7 @@ impl Sums {
             return;
         }
         let tally = &mut self.scopes[scope];
-        tally.absorb_plain(attempt, spot);
+        tally.absorb_single_success(attempt, spot);
         if attempt.sent >= since {
             tally.instants.follow_plain(table, attempt, mark);
             self.under_way.add(attempt);
@@ -184,7 +184,7 @@ impl Sums {
 
     #[inline]
     fn run_of(&mut self, table: &AttemptTable, run: Symbol) -> (usize, RunMark) {
-        let Sums { runs, known_runs, .. } = self;
+        let FleetStats { runs, known_runs, .. } = self;
         known_runs.get(run, run.place(), || {
             let entry = runs.entry(run);
             let place = entry.index();
@@ -195,7 +195,7 @@ impl Sums {
 
     #[inline]
     pub(super) fn places_of(&mut self, table: &AttemptTable, origin: OriginId) -> (usize, usize) {
-        let Sums { scopes, senders, known_origins, .. } = self;
+        let FleetStats { scopes, senders, known_origins, .. } = self;
         known_origins.get(origin, origin.0 as usize, || {
             let (scope, sender) = (scopes.entry(table.origin_of(origin).scope()), senders.entry(origin));
             let places = (scope.index(), sender.index());
@@ -207,7 +207,7 @@ impl Sums {
 
     #[inline]
     fn asker_of(&mut self, table: &AttemptTable, attempt: &Attempt) -> usize {
-        let Sums { answers, known_askers, .. } = self;
+        let FleetStats { answers, known_askers, .. } = self;
         let (origin, stream) = (attempt.origin, attempt.flags.has(Flags::STREAM));
         known_askers.get((origin, stream), origin.0 as usize * 2 + usize::from(stream), || {
             let entry = answers.entry(Asker::of(table.origin(attempt), stream));
@@ -246,7 +246,7 @@ impl Sums {
     }
 
     /// Takes over what happened within seconds from other calls of the same table, of which nothing was judged.
-    pub fn take_instants(&mut self, table: &AttemptTable, other: &mut Sums) {
+    pub fn take_instants(&mut self, table: &AttemptTable, other: &mut FleetStats) {
         for (scope, tally) in other.scopes.iter_mut().filter(|(_, tally)| tally.instants.len() > 0) {
             let instants = std::mem::take(&mut tally.instants);
             self.scopes.entry(*scope).or_default().instants.merge(table, instants);
@@ -260,7 +260,7 @@ impl Sums {
         other.begun.into_iter().for_each(|begun| self.begin(begun));
     }
 
-    /// Moments that are still known one by one, since they are not judged yet or others may have to do with them.
+    /// TimeBuckets that are still known one by one, since they are not judged yet or others may have to do with them.
     #[must_use]
     pub fn instants(&self) -> usize {
         self.scopes.values().map(|tally| tally.instants.len()).sum()
@@ -313,7 +313,7 @@ impl Sums {
     }
 
     /// Takes in the summary of other calls, made from the same table.
-    pub fn merge(&mut self, table: &AttemptTable, other: Sums) {
+    pub fn merge(&mut self, table: &AttemptTable, other: FleetStats) {
         self.by_service = OnceLock::new();
         self.tally.merge(&other.tally);
         for (run, tally) in other.runs {
@@ -353,21 +353,21 @@ impl<'a> Fleet<'a> {
     /// The summary of no call.
     #[must_use]
     pub fn new(table: &'a AttemptTable) -> Fleet<'a> {
-        Fleet { table, sums: Sums::default() }
+        Fleet { table, stats: FleetStats::default() }
     }
 
     /// Takes in one call that is over.
     pub fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
-        self.sums.absorb(call, Time(i64::MIN), terms);
+        self.stats.absorb(call, Time(i64::MIN), terms);
     }
 
     /// Judges what happened within seconds: nothing follows.
     pub fn settle(&mut self, terms: &Terms) {
-        self.sums.settle(self.table, Time(i64::MAX), terms);
+        self.stats.settle(self.table, Time(i64::MAX), terms);
     }
 
     /// Takes in the summary of other calls of the same table.
     pub fn merge(&mut self, other: Fleet<'a>) {
-        self.sums.merge(self.table, other.sums);
+        self.stats.merge(self.table, other.stats);
     }
 }

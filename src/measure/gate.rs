@@ -1,9 +1,9 @@
 //! What 429s said on one scope, and who was sent there nevertheless.
 
 use super::call_terms::CallTerms;
-use super::moments::{Moment, Moments};
 use super::row_ref::{RowRef, earlier_row};
 use super::tally::is_rate_limit;
+use super::time_buckets::{Moment, TimeBuckets};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AttemptTable, Scope, Time};
@@ -27,7 +27,7 @@ pub(super) fn bounds(stretch: i64) -> (Time, Time) {
 /// The 429s of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
-    moments: Moments<GateEvent>,
+    moments: TimeBuckets<GateEvent>,
 }
 
 /// How a refused send stood to what its own call had been told.

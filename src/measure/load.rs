@@ -24,7 +24,7 @@ impl Load {
     }
 
     /// Takes in a call of one attempt, which drew on the scope.
-    pub(super) fn absorb_plain(&mut self, attempt: &Attempt) {
+    pub(super) fn absorb_single_success(&mut self, attempt: &Attempt) {
         self.calls += 1;
         self.in_system_us += attempt.ended().us_since(attempt.sent).max(0).unsigned_abs();
         self.absorb_attempt(attempt);

@@ -30,7 +30,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Successes {
     count: u64,
-    /// Sums of logarithms, in parts, and of their squares.
+    /// FleetStats of logarithms, in parts, and of their squares.
     sum: i64,
     squares: i64,
     /// Tokens of the prompts, where known, and of how many.

@@ -144,7 +144,7 @@ impl RunTally {
     }
 
     /// Takes in a call of one attempt that succeeded and has no detail.
-    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
+    pub(super) fn absorb_single_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         self.at_once += 1;
         self.last_success = self.last_success.max(Some(attempt.sent));
         self.paces.absorb_success(table, attempt, spot);

@@ -3,11 +3,11 @@
 use super::amplification::Spacing;
 use super::flow::{Flow, Flows};
 use super::headroom_exhaustion::Traffic;
-use super::instants::Instants;
 use super::load::Load;
 use super::overloaded_calls::OverloadedCalls;
 use super::refusals::{Refusal, Refusals};
 use super::row_ref::RowRef;
+use super::short_window::ShortWindow;
 use super::tally::{is_overload, is_rate_limit};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, OriginId, Scope, Time};
@@ -21,7 +21,7 @@ pub struct ScopeTally {
     /// Its 429s over time.
     pub refusals: Refusals,
     /// What happened within seconds.
-    pub instants: Instants,
+    pub instants: ShortWindow,
     /// Calls that met lack of capacity again and again.
     pub overloaded_calls: OverloadedCalls,
     /// Arrivals, and how many were under way.
@@ -65,9 +65,9 @@ impl ScopeTally {
     }
 
     /// Takes in a call of one attempt that succeeded and has no detail.
-    pub(super) fn absorb_plain(&mut self, attempt: &Attempt, spot: RowRef) {
+    pub(super) fn absorb_single_success(&mut self, attempt: &Attempt, spot: RowRef) {
         self.flow.update(attempt.sent, |flow| flow.add_plain(spot));
-        self.load.absorb_plain(attempt);
+        self.load.absorb_single_success(attempt);
         self.last_success = self.last_success.max(Some(attempt.sent));
     }
 

@@ -154,7 +154,13 @@ impl Tally {
     /// Takes in a call of one attempt that succeeded and has no detail. What its record says is counted with others
     /// that say the same, the ones before in `alike`.
     #[inline]
-    pub(super) fn absorb_plain(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef, alike: &mut Alike) {
+    pub(super) fn absorb_single_success(
+        &mut self,
+        table: &AttemptTable,
+        attempt: &Attempt,
+        spot: RowRef,
+        alike: &mut Alike,
+    ) {
         self.calls[Outcome::Ok as usize] += 1;
         self.sends += 1;
         self.implied += 1;

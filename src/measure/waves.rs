@@ -4,8 +4,8 @@ mod turn;
 
 use super::backoff;
 use super::call_terms::CallTerms;
-use super::moments::Moments;
 use super::tally::{is_overload, is_rate_limit};
+use super::time_buckets::TimeBuckets;
 use crate::calls::{Call, Grouping};
 use crate::model::{AttemptTable, Scope, Time};
 use smallvec::SmallVec;
@@ -29,7 +29,7 @@ const ANSWER_US: i64 = 30_000_000;
 /// The waits of one scope's calls, and the trains of waves found while time goes by.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
-    moments: Moments<Turn>,
+    moments: TimeBuckets<Turn>,
     trains: Trains,
 }
 

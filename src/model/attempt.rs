@@ -61,7 +61,7 @@ impl Attempt {
 
     /// Whether it succeeded, and its row says all there is to say of it where it is alone.
     #[must_use]
-    pub(crate) fn is_plain(&self) -> bool {
+    pub(crate) fn is_single_success(&self) -> bool {
         self.class.is_none() && !self.detail.is_detail()
     }
 

@@ -3,7 +3,7 @@
 use super::finding::{Finding, Problem, Sighting};
 use super::*;
 use crate::ingest::Ingested;
-use crate::judge::{Fold, FoldKey, Judgement, Kept};
+use crate::judge::{Judgement, KeptFinding, ProblemStats, ProblemStatsKey};
 use crate::measure::{Covered, Fleet, RunTally, Spent};
 use crate::model::{AttemptTable, Gauge, Severity, Symbol, rounded};
 use crate::rules::Rule;
@@ -156,7 +156,10 @@ fn seconds(us: i64) -> f64 {
 }
 
 /// Folds in the order of the report: worst first, then the costliest.
-fn sorted_folds<'j>(table: &AttemptTable, judgement: &'j Judgement<'_>) -> Vec<(&'j FoldKey, &'j Fold)> {
+fn sorted_folds<'j>(
+    table: &AttemptTable,
+    judgement: &'j Judgement<'_>,
+) -> Vec<(&'j ProblemStatsKey, &'j ProblemStats)> {
     let mut folds: Vec<_> = judgement.folds.iter().collect();
     folds.sort_by_key(|(key, fold)| {
         let name = |symbol| table.names.text(symbol);
@@ -200,7 +203,7 @@ fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
 }
 
 /// The first ids of the problem: what a provider's support asks for.
-fn request_ids(table: &AttemptTable, fold: &Fold) -> Vec<String> {
+fn request_ids(table: &AttemptTable, fold: &ProblemStats) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for row in fold.kept.values().flat_map(|kept| kept.hit.rows.iter()) {
         let row = &table.rows[*row as usize];
@@ -218,7 +221,7 @@ fn request_ids(table: &AttemptTable, fold: &Fold) -> Vec<String> {
     ids
 }
 
-fn fix(rule: &Rule, kept: &Kept) -> String {
+fn fix(rule: &Rule, kept: &KeptFinding) -> String {
     kept.hit.fix.as_deref().unwrap_or(rule.fix).to_owned()
 }
 

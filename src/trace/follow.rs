@@ -6,7 +6,7 @@ use super::*;
 use crate::calls::{Call, Horizon, group};
 use crate::classify;
 use crate::ingest::IdField;
-use crate::judge::{self, CallRules, Judgement, Kept, horizon};
+use crate::judge::{self, CallRules, Judgement, KeptFinding, horizon};
 use crate::measure::{CallTerms, Spent};
 use crate::model::{AttemptTable, Flags, Origin, Severity, Symbol, Time};
 use crate::report::build::{finding_order, findings, sighting};
@@ -200,7 +200,7 @@ impl<'a> Judged<'a> {
     fn of(&self, call: &Call<'_>) -> Vec<Finding> {
         let Some(judgement) = &self.judgement else { return Vec::new() };
         let mut mine = Judgement::new(call.table());
-        let is_mine = |kept: &Kept| kept.hit.rows.iter().any(|row| call.rows().contains(row));
+        let is_mine = |kept: &KeptFinding| kept.hit.rows.iter().any(|row| call.rows().contains(row));
         for (key, fold) in judgement.folds.iter().filter(|(_, fold)| fold.kept.values().any(is_mine)) {
             let mut fold = fold.clone();
             fold.kept.retain(|_, kept| is_mine(kept));

@@ -1,6 +1,6 @@
 use super::*;
 
-fn past(calls: u64, problems: &[(&str, Severity, u64)]) -> Past {
+fn past(calls: u64, problems: &[(&str, Severity, u64)]) -> PastReport {
     let problems: Vec<serde_json::Value> = problems
         .iter()
         .map(|(rule, severity, count)| {
@@ -11,10 +11,10 @@ fn past(calls: u64, problems: &[(&str, Severity, u64)]) -> Past {
     let report = serde_json::json!({"schema_version": 1, "generator": "retrylens 0", "window": null,
         "totals": {"calls": calls, "sends": calls}, "problems": problems,
         "coverage": [{"rules": ["RL3"], "field": "x", "present": {"count": 0, "of": 1}}]});
-    Past::parse(&report.to_string()).unwrap()
+    PastReport::parse(&report.to_string()).unwrap()
 }
 
-fn change(old: &Past, new: &Past) -> Change {
+fn change(old: &PastReport, new: &PastReport) -> Change {
     diff(("a", old), ("b", new)).problems[0].change
 }
 
@@ -75,9 +75,9 @@ fn failed_calls_that_chance_hardly_explains_are_told_first() {
         let totals = serde_json::json!({"calls": calls, "calls_failed": failed, "sends": calls});
         let json = serde_json::json!({"schema_version": 1, "generator": "retrylens 0", "window": null, "totals": totals,
             "problems": [], "coverage": []});
-        Past::parse(&json.to_string()).unwrap()
+        PastReport::parse(&json.to_string()).unwrap()
     };
-    let said = |old: &Past, new: &Past| diff(("a", old), ("b", new)).head.verdict;
+    let said = |old: &PastReport, new: &PastReport| diff(("a", old), ("b", new)).head.verdict;
     let verdict = said(&report(40, 0), &report(40, 10));
     assert!(verdict.starts_with("Failed calls: 0 of 40 before, 10 of 40 now"), "{verdict}");
     assert!(!verdict.to_lowercase().contains("no change"), "{verdict}");

@@ -1,12 +1,12 @@
 //! The front of an input, read as often as wanted: as it stands, with a record changed, or by other words.
 
-use crate::ingest::account::{Account, Reading};
 use crate::ingest::block::Block;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::format::Decoder;
 use crate::ingest::formats::native::NativeDecoder;
 use crate::ingest::head::whole_lines;
-use crate::ingest::open::{Habits, Plan};
+use crate::ingest::line_counts::{LineCounts, Reading};
+use crate::ingest::open::{InputSettings, Plan};
 use crate::ingest::position::{Given, Spot};
 use crate::ingest::record::json::Reader;
 use crate::ingest::record::{Place, Record, Taken, native_line, sent_of};
@@ -60,7 +60,7 @@ pub(super) struct Front<'f> {
     given: Vec<Given>,
     plan: &'f Plan,
     stream: &'f str,
-    pub(super) habits: Habits<'f>,
+    pub(super) settings: InputSettings<'f>,
     pub(super) seen: Vec<Seen>,
     /// Lines that were read.
     pub(super) lines: u64,
@@ -68,14 +68,14 @@ pub(super) struct Front<'f> {
 
 impl<'f> Front<'f> {
     /// Of the input that begins with `front`.
-    pub(super) fn new(front: &[u8], plan: &'f Plan, stream: &'f str, habits: Habits<'f>) -> Front<'f> {
-        let mut unwrapper = Unwrapper::new(&plan.wrapping, stream, habits.zone);
+    pub(super) fn new(front: &[u8], plan: &'f Plan, stream: &'f str, settings: InputSettings<'f>) -> Front<'f> {
+        let mut unwrapper = Unwrapper::new(&plan.wrapping, stream, settings.zone);
         unwrapper.take(whole_lines(front), 1);
         unwrapper.finish();
         let lines = unwrapper.give();
         let (bytes, spots, given) = (lines.bytes, lines.spots, lines.given);
-        let mut front = Front { bytes, spots, given, plan, stream, habits, seen: Vec::new(), lines: 0 };
-        (front.seen, front.lines) = front.read(&front.bytes, &front.spots, &mut *plan.decoder(), habits.dialect);
+        let mut front = Front { bytes, spots, given, plan, stream, settings, seen: Vec::new(), lines: 0 };
+        (front.seen, front.lines) = front.read(&front.bytes, &front.spots, &mut *plan.decoder(), settings.dialect);
         front
     }
 
@@ -85,7 +85,7 @@ impl<'f> Front<'f> {
 
     /// How many there would be by other words.
     pub(super) fn attempts_by(&self, dialect: &Dialect) -> u64 {
-        let plan = Plan::of(&self.bytes, &Habits { dialect, ..self.habits });
+        let plan = Plan::of(&self.bytes, &InputSettings { dialect, ..self.settings });
         let seen = self.read(&self.bytes, &self.spots, &mut *plan.decoder(), dialect).0;
         seen.iter().filter(|seen| seen.is_attempt()).count() as u64
     }
@@ -103,7 +103,7 @@ impl<'f> Front<'f> {
             given: self.given.clone(),
             plan: self.plan,
             stream: self.stream,
-            habits: self.habits,
+            settings: self.settings,
             seen: self.seen.clone(),
             lines: self.lines,
         }
@@ -135,10 +135,10 @@ impl<'f> Front<'f> {
                     .map(|(at, line)| if at == nth { text.as_bytes() } else { *line })
                     .collect();
                 let bytes = lines.join(&b'\n');
-                let seen_now = self.read(&bytes, &self.spots, &mut *self.plan.decoder(), self.habits.dialect).0;
+                let seen_now = self.read(&bytes, &self.spots, &mut *self.plan.decoder(), self.settings.dialect).0;
                 self.same(seen, seen_now)
             }
-            _ => self.alone(seen, &text, self.habits.dialect),
+            _ => self.alone(seen, &text, self.settings.dialect),
         }
     }
 
@@ -168,7 +168,7 @@ impl<'f> Front<'f> {
         let reading = Reading {
             file: 0,
             stream: self.stream,
-            zone: self.habits.zone,
+            zone: self.settings.zone,
             filter: None,
             dialect,
             keep_rejects: false,
@@ -176,7 +176,7 @@ impl<'f> Front<'f> {
             conventions: self.plan.conventions,
         };
         let mut all: Vec<Seen> = Vec::new();
-        let mut account = Account::default();
+        let mut counts = LineCounts::default();
         let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| {
             let nth = all.iter().filter(|known| (known.line, known.record) == (place.line, place.record)).count();
             let (taken, reason) = match sent_of(record, raw, place) {
@@ -190,10 +190,10 @@ impl<'f> Front<'f> {
             all.push(Seen { line: place.line, record: place.record, nth, raw: raw.to_owned(), members, reason });
             taken
         };
-        let mut sink = Sink { reading: &reading, account: &mut account, to: To::Look(&mut take), newlines: None };
+        let mut sink = Sink { reading: &reading, counts: &mut counts, to: To::Look(&mut take), newlines: None };
         decoder.decode(&Block::unwrapped(bytes, spots, &self.given), &mut sink);
         decoder.finish(&mut sink);
-        (all, account.ledger.lines)
+        (all, counts.ledger.lines)
     }
 }
 

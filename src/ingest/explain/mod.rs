@@ -100,10 +100,10 @@ pub struct Suggestion {
 /// Where it cannot be read.
 pub fn explain(source: &Source, options: &Options) -> Result<Explained, IngestError> {
     let front = front_of(source).map_err(|error| IngestError::Io { name: source.name(), source: error })?;
-    let habits = options.habits();
-    let plan = Plan::of(&front, &habits);
+    let settings = options.settings();
+    let plan = Plan::of(&front, &settings);
     let stream = format!("file:{}", masked(&source.name()));
-    let whole = Front::new(&front, &plan, &stream, habits);
+    let whole = Front::new(&front, &plan, &stream, settings);
     let shown = shown(&whole.seen);
     let front = whole.up_to(&shown);
     let mut suggestions = Vec::new();
@@ -201,7 +201,7 @@ fn suggest(front: &Front<'_>, seen: &Seen, leaf: &Leaf, suggestions: &mut Vec<Su
         return;
     }
     let suggestion = Suggestion { key, field, unit: unit.map(SpanUnit::name) };
-    let dialect = with(std::slice::from_ref(&suggestion), front.habits.dialect.clone());
+    let dialect = with(std::slice::from_ref(&suggestion), front.settings.dialect.clone());
     let is_read = front.by(&dialect, seen).is_some_and(|now| seen.differences(&now).any(|name| !seen.says(&name)));
     if is_read {
         suggestions.push(suggestion);

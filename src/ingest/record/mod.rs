@@ -32,7 +32,7 @@ pub(in crate::ingest) mod origins;
 mod outcome_words;
 pub(in crate::ingest) mod parts;
 mod place;
-mod said;
+mod resolved;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
 mod sdk_text;

@@ -7,7 +7,7 @@ use super::json::{Fault, Reader};
 use super::mapping::{Mapping, Own};
 use super::nested::{Container, container};
 use super::outcome_words::kind_named;
-use super::said::logged;
+use super::resolved::logged;
 use super::scalar::Scalar;
 use super::spellings::{LOOSE, NESTED, OWN, lookup};
 use super::typed::Record;

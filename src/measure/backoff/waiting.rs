@@ -1,7 +1,7 @@
 //! How many calls of a loop waited at the same time.
 
 use crate::measure::{
-    moments::{Moment, Moments},
+    time_buckets::{Moment, TimeBuckets},
     waves::LONG_US,
 };
 use crate::model::{AttemptTable, Time};
@@ -26,7 +26,7 @@ impl Moment for Turn {
 /// The waits of a loop, counted while time goes by.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
-    moments: Moments<Turn>,
+    moments: TimeBuckets<Turn>,
     /// How many waited at the end of the last stretch that is counted, and the most at the end of any.
     now: i64,
     most: i64,

@@ -1,7 +1,7 @@
 //! Waits by short stretches of time.
 
-use crate::measure::moments::Moment;
 use crate::measure::row_ref::earlier_row;
+use crate::measure::time_buckets::Moment;
 use crate::model::AttemptTable;
 
 /// What happened to waits in one stretch.

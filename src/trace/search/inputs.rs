@@ -1,7 +1,7 @@
 //! The inputs of a search. They are read more than once, so what can be read only once is kept aside first.
 
 use crate::ingest::reader::{self, Bytes};
-use crate::ingest::{FRONT, Habits, IngestError, Plan, Source, write_canonical};
+use crate::ingest::{FRONT, IngestError, InputSettings, Plan, Source, write_canonical};
 use crate::temp_files;
 use crate::untrusted::mask_keys;
 use std::fs::File;
@@ -36,8 +36,8 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Opens `source`; one that cannot be opened is searched as if it were empty.
-    pub(super) fn new(source: &Source, habits: &Habits<'_>) -> Opened {
-        open(source, habits).unwrap_or_else(|error| {
+    pub(super) fn new(source: &Source, settings: &InputSettings<'_>) -> Opened {
+        open(source, settings).unwrap_or_else(|error| {
             let opened = Opened::of(source, (PathBuf::new(), None), (Some(0), "plain"), Plan::plain());
             opened.fail(error);
             opened
@@ -86,7 +86,7 @@ impl Opened {
     }
 
     /// Writes it anew, a line for each record, where it is searched by lines that are no records as they stand.
-    fn rewritten(mut self, habits: &Habits<'_>) -> io::Result<Opened> {
+    fn rewritten(mut self, settings: &InputSettings<'_>) -> io::Result<Opened> {
         let input: Box<dyn io::Read + Send> = match self.bytes()? {
             Bytes::Plain(_) => Box::new(File::open(&self.path)?),
             Bytes::Stream(stream) => stream,
@@ -95,7 +95,7 @@ impl Opened {
         let mut out = BufWriter::new(spool.as_file_mut());
         let canonical = self.plan.canonical();
         let plan = Arc::new(std::mem::replace(&mut self.plan, canonical));
-        let (lines, failure) = write_canonical(input, &plan, &self.stream, habits, &mut out)?;
+        let (lines, failure) = write_canonical(input, &plan, &self.stream, settings, &mut out)?;
         out.flush()?;
         drop(out);
         failure.into_iter().for_each(|error| self.fail(error));
@@ -111,7 +111,7 @@ impl Opened {
     }
 }
 
-fn open(source: &Source, habits: &Habits<'_>) -> io::Result<Opened> {
+fn open(source: &Source, settings: &InputSettings<'_>) -> io::Result<Opened> {
     let place = match source {
         Source::File(path) if is_rereadable(path)? => (path.clone(), None),
         Source::File(path) => spooled(&mut File::open(path)?)?,
@@ -121,8 +121,8 @@ fn open(source: &Source, habits: &Habits<'_>) -> io::Result<Opened> {
         Bytes::Plain(length) => ((Some(length), "plain"), reader::front_of_file(&place.0, FRONT)?),
         Bytes::Stream(stream) => ((None, reader::packing(&place.0)?), reader::front_of(stream, FRONT).0),
     };
-    let opened = Opened::of(source, place, size, Plan::of(&front, habits));
-    if opened.plan.is_canonical() { Ok(opened) } else { opened.rewritten(habits) }
+    let opened = Opened::of(source, place, size, Plan::of(&front, settings));
+    if opened.plan.is_canonical() { Ok(opened) } else { opened.rewritten(settings) }
 }
 
 /// A pipe or a device gives its bytes once.

@@ -23,7 +23,7 @@ pub use candidate::{Candidate, Kind};
 pub use near::Near;
 pub use quote::Place;
 
-use crate::ingest::{Dialect, FormatName, Habits, IdField, IngestError, Mapping, Source, ids_of};
+use crate::ingest::{Dialect, FormatName, IdField, IngestError, InputSettings, Mapping, Source, ids_of};
 use crate::model::{AttemptTable, Flags, Time, Zone};
 use call_follower::CallFollower;
 use hits::{Candidates, Hits};
@@ -65,8 +65,8 @@ pub struct Query {
 }
 
 impl Query {
-    pub(super) fn habits(&self) -> Habits<'_> {
-        Habits { dialect: &self.dialect, zone: self.zone, format: self.format.map(FormatName::format) }
+    pub(super) fn settings(&self) -> InputSettings<'_> {
+        InputSettings { dialect: &self.dialect, zone: self.zone, format: self.format.map(FormatName::format) }
     }
 }
 
@@ -139,7 +139,7 @@ pub struct Found {
 /// # Errors
 /// When none of them can be read: why the first cannot.
 pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Result<Found, IngestError> {
-    let opened: Vec<Opened> = sources.par_iter().map(|source| Opened::new(source, &query.habits())).collect();
+    let opened: Vec<Opened> = sources.par_iter().map(|source| Opened::new(source, &query.settings())).collect();
     let mut index = PageIndex::new(opened.len());
     let First { mut hits, begun, followed, calls } = first_pass(&opened, query, &mut index, progress);
     if opened.iter().enumerate().all(|(nth, opened)| opened.failure().is_some() && index.bytes(nth) == 0)

@@ -5,7 +5,7 @@ use super::inputs::Opened;
 use super::pages::{At, Progress, Wanted, pass};
 use super::{Found, Query};
 use crate::ingest::windows as lines;
-use crate::ingest::{Excerpt, Filter};
+use crate::ingest::{Filter, LineReader};
 use crate::model::{AttemptTable, Time};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,8 +78,8 @@ impl Reading<'_> {
     /// Reads `lines`, numbered within their page: all of `hits`, and of the others those within the window.
     fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);
-        let (opened, habits) = (&self.opened[at.input], self.query.habits());
-        let mut excerpt = Excerpt::new(file, &opened.stream, &habits, Filter::EVERYTHING, opened.plan());
+        let (opened, settings) = (&self.opened[at.input], self.query.settings());
+        let mut line_reader = LineReader::new(file, &opened.stream, &settings, Filter::EVERYTHING, opened.plan());
         let mut hits = hits.iter().peekable();
         let mut part = Rows::default();
         for (line, number) in lines {
@@ -88,15 +88,15 @@ impl Reading<'_> {
                 continue;
             }
             part.bytes += line.len() as u64 + 1;
-            let first = excerpt.rows();
+            let first = line_reader.rows();
             let filter = if hit.is_some() { None } else { self.window };
-            let taken = excerpt.take(line, before.saturating_add(number), filter, hit.is_some());
+            let taken = line_reader.take(line, before.saturating_add(number), filter, hit.is_some());
             let needles: BTreeSet<usize> = hit.iter().flat_map(|hit| &hit.marks).map(|mark| mark.needle).collect();
             for needle in needles {
                 part.rows.entry(needle).or_default().extend((first..first + taken).map(|row| row as u32));
             }
         }
-        part.table = excerpt.finish();
+        part.table = line_reader.finish();
         part
     }
 }

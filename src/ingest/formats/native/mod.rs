@@ -96,14 +96,14 @@ impl Decoder for NativeDecoder {
         }
         block.each_line(sink, |sink, line, at| {
             let place = sink.reading.place(at);
-            let Sink { reading, account, to, .. } = sink;
+            let Sink { reading, counts, to, .. } = sink;
             let To::Rows { table, memory } = to else {
                 return read_strictly(line, own, |piece| look_at(piece, sink, line, at));
             };
             read_line(line, &place, &mut self.lane, memory, table, |outcome| match outcome {
-                Outcome::Taken(taken) => account.taken(taken, line, at, reading),
-                Outcome::Misread(field, text) => account.misread.count(field, &text, at.line),
-                Outcome::Unreadable(column, reason) => account.reject(at, column, reason, line, reading),
+                Outcome::Taken(taken) => counts.taken(taken, line, at, reading),
+                Outcome::Misread(field, text) => counts.misread.count(field, &text, at.line),
+                Outcome::Unreadable(column, reason) => counts.reject(at, column, reason, line, reading),
             });
         });
     }

@@ -1,9 +1,9 @@
 //! What is read from many inputs, put together in order.
 
-use super::account;
 use super::chunk::{Chunk, Stretch};
 use super::error::IngestError;
 use super::ingested::Ingested;
+use super::line_counts;
 use super::misread::Misread;
 use super::open::Plan;
 use super::source::Source;
@@ -21,7 +21,7 @@ const REJECTS_SHOWN: usize = 10;
 /// Puts chunks together, in order.
 pub(super) struct Merger {
     pub(super) streams: Streams,
-    pub(super) books: Books,
+    pub(super) accumulator: Accumulator,
 }
 
 /// The inputs of one analysis, as those who read their lines need to know them.
@@ -34,7 +34,7 @@ pub(super) struct Streams {
 
 /// What is put together so far.
 #[derive(Default)]
-pub(super) struct Books {
+pub(super) struct Accumulator {
     pub(super) out: Ingested,
     /// Lines seen so far, by file.
     lines: Vec<u64>,
@@ -58,7 +58,7 @@ impl Merger {
     pub(super) fn new() -> Merger {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let analysis = NEXT.fetch_add(1, Ordering::Relaxed);
-        Merger { streams: Streams { analysis, names: Vec::new() }, books: Books::default() }
+        Merger { streams: Streams { analysis, names: Vec::new() }, accumulator: Accumulator::default() }
     }
 
     pub(super) fn open(&mut self, source: &Source) {
@@ -66,10 +66,10 @@ impl Merger {
         let short =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         self.streams.names.push(format!("file:{short}"));
-        self.books.lines.push(0);
-        self.books.out.how.push(String::new());
-        self.books.out.table.files.push(name.clone());
-        self.books.out.inputs.push(Input {
+        self.accumulator.lines.push(0);
+        self.accumulator.out.how.push(String::new());
+        self.accumulator.out.table.files.push(name.clone());
+        self.accumulator.out.inputs.push(Input {
             path: name,
             format: "native",
             envelope: None,
@@ -81,15 +81,15 @@ impl Merger {
 
     /// All of it; an error where no input could be read at all.
     pub(super) fn finish(mut self) -> Result<Ingested, IngestError> {
-        self.books.sum_up()?;
-        let mut books = self.books;
-        books.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
-        books.out.rejected = books.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
-        Ok(books.out)
+        self.accumulator.sum_up()?;
+        let mut accumulator = self.accumulator;
+        accumulator.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
+        accumulator.out.rejected = accumulator.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
+        Ok(accumulator.out)
     }
 }
 
-impl Books {
+impl Accumulator {
     pub(super) fn settle(&mut self) {
         for mut chunk in std::mem::take(&mut self.pending) {
             chunk.plans.drain(..).for_each(|(file, plan)| self.read_by(file, &plan));
@@ -153,21 +153,21 @@ impl Books {
     }
 
     fn take(&mut self, stretch: Stretch) {
-        let Stretch { file, bytes, account, newlines, .. } = stretch;
+        let Stretch { file, bytes, counts, newlines, .. } = stretch;
         let index = file as usize;
         self.lines[index] += newlines;
         let input = &mut self.out.inputs[index];
         input.bytes += bytes;
-        account::add(&mut input.ledger, &account.ledger);
-        self.misread.merge(account.misread, file);
-        self.unended.begin(file, account.begun);
-        for (key, count) in account.unclear {
+        line_counts::add(&mut input.ledger, &counts.ledger);
+        self.misread.merge(counts.misread, file);
+        self.unended.begin(file, counts.begun);
+        for (key, count) in counts.unclear {
             *self.unclear.entry(key).or_default() += count;
         }
-        if account.rejects.is_empty() {
+        if counts.rejects.is_empty() {
             return;
         }
-        for unread in account.rejects {
+        for unread in counts.rejects {
             let reject =
                 Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
             if !unread.text.is_empty() {

@@ -14,16 +14,16 @@ pub(super) trait Moment: Clone {
 
 /// Stretches with events, by their number since the epoch.
 #[derive(Clone, Debug)]
-pub(super) struct Moments<T> {
+pub(super) struct TimeBuckets<T> {
     /// In order, one entry a stretch.
     list: Vec<(i64, T)>,
     /// What came too late to be put there at once.
     late: Vec<(i64, T)>,
 }
 
-impl<T> Default for Moments<T> {
+impl<T> Default for TimeBuckets<T> {
     fn default() -> Self {
-        Moments { list: Vec::new(), late: Vec::new() }
+        TimeBuckets { list: Vec::new(), late: Vec::new() }
     }
 }
 
@@ -32,7 +32,7 @@ const SLACK: usize = 1024;
 /// Events come nearly in the order of time: so many entries are moved to make room for an earlier one.
 const NEAR: usize = 64;
 
-impl<T: Moment> Moments<T> {
+impl<T: Moment> TimeBuckets<T> {
     #[inline]
     pub(super) fn add(&mut self, table: &AttemptTable, key: i64, event: T) {
         let last = self.list.last().map_or(i64::MIN, |(last, _)| *last);
@@ -59,7 +59,7 @@ impl<T: Moment> Moments<T> {
         }
     }
 
-    pub(super) fn merge(&mut self, table: &AttemptTable, other: Moments<T>) {
+    pub(super) fn merge(&mut self, table: &AttemptTable, other: TimeBuckets<T>) {
         if self.is_empty() {
             *self = other;
             return;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn told(keys: impl Iterator<Item = i64>) -> Vec<(i64, Count)> {
-        let (table, mut moments) = (AttemptTable::default(), Moments::default());
+        let (table, mut moments) = (AttemptTable::default(), TimeBuckets::default());
         keys.for_each(|key| moments.add(&table, key, Count(1)));
         moments.in_order(&table).to_vec()
     }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_is_gone_and_the_rest_stays() {
-        let (table, mut moments) = (AttemptTable::default(), Moments::default());
+        let (table, mut moments) = (AttemptTable::default(), TimeBuckets::default());
         (0..500).for_each(|key| moments.add(&table, key, Count(1)));
         moments.forget_before(400);
         (380..420).rev().for_each(|key| moments.add(&table, key, Count(1)));

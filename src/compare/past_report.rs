@@ -44,7 +44,7 @@ impl ProblemKey {
 
 /// A former report.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Past {
+pub struct PastReport {
     /// The program and version that made it.
     pub generator: String,
     /// First attempt to last answer.
@@ -150,13 +150,13 @@ struct Probe {
     problems: Option<IgnoredAny>,
 }
 
-impl Past {
+impl PastReport {
     /// Reads a report in its JSON form.
     ///
     /// # Errors
     /// Why the text is none.
-    pub fn parse(text: &str) -> Result<Past, String> {
-        let mut past: Past = read(text)?;
+    pub fn parse(text: &str) -> Result<PastReport, String> {
+        let mut past: PastReport = read(text)?;
         // Reports are masked when they are made; what was edited since need not be.
         for problem in &mut past.problems {
             let key = &mut problem.key;
@@ -171,7 +171,7 @@ impl Past {
     ///
     /// # Errors
     /// When the report has no JSON form.
-    pub fn of(report: &Report) -> Result<Past, String> {
+    pub fn of(report: &Report) -> Result<PastReport, String> {
         let value = serde_json::to_value(report).map_err(|error| error.to_string())?;
         serde_json::from_value(value).map_err(|error| error.to_string())
     }
@@ -203,7 +203,7 @@ impl Past {
 
     /// Whether what this rule speaks of is rarer than in `before`, since more calls failed.
     #[must_use]
-    pub fn failed_instead(&self, rule: &str, before: &Past) -> bool {
+    pub fn failed_instead(&self, rule: &str, before: &PastReport) -> bool {
         let (old, new) = (&before.totals, &self.totals);
         let not_ok = |totals: &PastTotals| u128::from(totals.calls_failed) + u128::from(totals.calls_open);
         let is_worse = not_ok(new) * u128::from(old.calls) > not_ok(old) * u128::from(new.calls);

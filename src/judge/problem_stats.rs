@@ -12,7 +12,7 @@ pub const KEPT_PER_PROBLEM: usize = 100;
 
 /// What the findings of one problem share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FoldKey {
+pub struct ProblemStatsKey {
     /// Rule code.
     pub rule: &'static str,
     /// Provider.
@@ -25,7 +25,7 @@ pub struct FoldKey {
 
 /// The findings of one problem.
 #[derive(Clone, Debug)]
-pub struct Fold {
+pub struct ProblemStats {
     /// Their rule.
     pub rule: &'static Rule,
     /// The worst of them.
@@ -37,14 +37,14 @@ pub struct Fold {
     /// First and last of them.
     pub seen: (Time, Time),
     /// What they cost together, time and money in integers so that sums do not depend on order.
-    pub cost: FoldCost,
+    pub cost: ProblemCost,
     /// The earliest of them.
-    pub kept: BTreeMap<Rank, Kept>,
+    pub kept: BTreeMap<Rank, KeptFinding>,
 }
 
 /// Costs in whole units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FoldCost {
+pub struct ProblemCost {
     /// Sends that could not have helped.
     pub sends: u64,
     /// Sends in excess of what one sound retry loop makes.
@@ -57,8 +57,8 @@ pub struct FoldCost {
     pub micro_usd: Option<u64>,
 }
 
-impl FoldCost {
-    fn add(&mut self, other: FoldCost) {
+impl ProblemCost {
+    fn add(&mut self, other: ProblemCost) {
         self.sends += other.sends;
         self.excess += other.excess;
         self.wait_us += other.wait_us;
@@ -84,7 +84,7 @@ pub type Rank = (Time, u32, u16, u64, u32, u32);
 
 /// One finding, as far as it is kept.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct KeptFinding {
     /// What the rule found.
     pub hit: Hit,
     /// Severity after grouping was weighed.
@@ -100,23 +100,23 @@ pub struct Kept {
     /// How that call was grouped.
     pub grouping: Option<Grouping>,
     /// What it cost.
-    pub cost: FoldCost,
+    pub cost: ProblemCost,
 }
 
-impl Fold {
-    pub(super) fn new(rule: &'static Rule, severity: Severity, seen: Time) -> Fold {
-        Fold {
+impl ProblemStats {
+    pub(super) fn new(rule: &'static Rule, severity: Severity, seen: Time) -> ProblemStats {
+        ProblemStats {
             rule,
             severity,
             counts: [0; 3],
             runs: HashSet::default(),
             seen: (seen, seen),
-            cost: FoldCost::default(),
+            cost: ProblemCost::default(),
             kept: BTreeMap::new(),
         }
     }
 
-    pub(super) fn count(&mut self, severity: Severity, run: Symbol, seen: Time, cost: FoldCost) {
+    pub(super) fn count(&mut self, severity: Severity, run: Symbol, seen: Time, cost: ProblemCost) {
         self.severity = self.severity.max(severity);
         self.counts[severity as usize] += 1;
         if run.is_some() {
@@ -136,7 +136,7 @@ impl Fold {
         }
     }
 
-    pub(super) fn merge(&mut self, other: Fold) {
+    pub(super) fn merge(&mut self, other: ProblemStats) {
         self.severity = self.severity.max(other.severity);
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
             *mine += theirs;

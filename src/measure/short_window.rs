@@ -19,7 +19,7 @@ use crate::model::{Attempt, AttemptTable, Scope, Time};
 const KEPT_US: i64 = 150_000_000;
 const SPARE_US: i64 = 20_000_000;
 
-/// By what [`Instants`] are judged.
+/// By what [`ShortWindow`] are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// Calls started together.
@@ -44,7 +44,7 @@ pub(super) struct Span {
 /// Several may be merged before anything is settled. Afterwards, only further ones may be merged into it of which
 /// nothing is settled.
 #[derive(Clone, Debug, Default)]
-pub struct Instants {
+pub struct ShortWindow {
     starts: Starts,
     gate: Gate,
     waves: Waves,
@@ -56,7 +56,7 @@ pub struct Instants {
     failures: Vec<(Time, Class)>,
 }
 
-impl Instants {
+impl ShortWindow {
     /// Takes in the attempts of `call`, of the run behind `mark`, on `scope` that were sent at `since` or later. They are in the order of
     /// time, and some may be still to come.
     pub(super) fn follow(&mut self, call: &Call<'_>, mark: RunMark, scope: Scope, since: Time, terms: &CallTerms) {
@@ -84,12 +84,12 @@ impl Instants {
         self.peaks.add(attempt);
     }
 
-    /// Moments it holds.
+    /// TimeBuckets it holds.
     pub(super) fn len(&self) -> usize {
         self.starts.len() + self.gate.len() + self.waves.len() + self.peaks.len() + self.failures.len()
     }
 
-    pub(super) fn merge(&mut self, table: &AttemptTable, other: Instants) {
+    pub(super) fn merge(&mut self, table: &AttemptTable, other: ShortWindow) {
         self.starts.merge(table, other.starts);
         self.gate.merge(table, other.gate);
         self.waves.merge(table, other.waves);

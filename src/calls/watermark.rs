@@ -9,7 +9,7 @@ const NEXT_DAYS_US: i64 = 48 * 3600 * 1_000_000;
 
 /// How far a log has been read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Quiet {
+pub(crate) struct Watermark {
     /// Nothing sent before this is still to come.
     pub(crate) until: Time,
     /// Memory is short: failed calls, too, are let go once nobody is likely to wait any longer.
@@ -18,7 +18,7 @@ pub(crate) struct Quiet {
     pub(crate) horizon: Horizon,
 }
 
-impl Quiet {
+impl Watermark {
     /// Whether nothing that is still to come can belong to the call of `rows`, in order.
     pub(super) fn reached(&self, table: &AttemptTable, rows: &[u32]) -> bool {
         let row = |index: &u32| &table.rows[*index as usize];

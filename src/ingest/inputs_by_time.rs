@@ -1,14 +1,14 @@
 //! Many inputs read side by side in the order of their times, for a judgement that goes along.
 
-use super::books::{Books, Merger, Streams};
+use super::accumulator::{Accumulator, Merger, Streams};
 use super::chunk::Chunk;
 use super::error::IngestError;
-use super::excerpt::Excerpt;
 use super::feed::Feed;
 use super::filter::Filter;
 use super::ingested::Ingested;
 use super::limits::BATCH;
 use super::limits::FRONT;
+use super::line_reader::LineReader;
 use super::open::Plan;
 use super::options::{Options, Progress};
 use super::piece::{self, Piece, SharedFeed, Small};
@@ -40,7 +40,7 @@ thread_local! {
 pub type Sink<'s> = &'s mut (dyn FnMut(&mut AttemptTable, Time) + Send);
 
 /// One input on its way.
-struct Course<'s> {
+struct InputCursor<'s> {
     file: u32,
     source: &'s Source,
     /// Its bytes, where it is a small file.
@@ -53,7 +53,7 @@ struct Course<'s> {
     /// How it is read, once it was opened.
     plan: Option<Arc<Plan>>,
     /// That was not told so far.
-    untold: bool,
+    is_unreported: bool,
 }
 
 enum State<'s> {
@@ -82,49 +82,49 @@ pub fn read_in_time(
 ) -> Result<Ingested, IngestError> {
     let mut merger = Merger::new();
     sources.iter().for_each(|source| merger.open(source));
-    let mut courses = Courses::open(sources, options, &merger.streams);
+    let mut inputs = InputsByTime::open(sources, options, &merger.streams);
     let mut watermark = Time(i64::MIN);
     loop {
-        let batch = courses.next_batch(options, &merger.streams);
-        courses.failures.drain(..).for_each(|(file, error)| merger.books.fail(file, error));
-        courses.hand_over_plans(&mut merger.books);
-        let (streams, books) = (&merger.streams, &mut merger.books);
+        let batch = inputs.next_batch(options, &merger.streams);
+        inputs.failures.drain(..).for_each(|(file, error)| merger.accumulator.fail(file, error));
+        inputs.hand_over_plans(&mut merger.accumulator);
+        let (streams, accumulator) = (&merger.streams, &mut merger.accumulator);
         let ((), chunks) = rayon::join(
-            || take_in(books, watermark, sink),
+            || take_in(accumulator, watermark, sink),
             || batch.par_iter().map(|piece| piece.parse(streams, options, progress)).collect::<Vec<_>>(),
         );
         if batch.is_empty() {
             return merger.finish();
         }
-        courses.note(&chunks);
-        watermark = courses.watermark();
-        merger.books.pending.extend(chunks);
+        inputs.note(&chunks);
+        watermark = inputs.watermark();
+        merger.accumulator.pending.extend(chunks);
     }
 }
 
 /// Takes in what was read, and lets the sink look at it.
-fn take_in(books: &mut Books, watermark: Time, sink: Sink<'_>) {
-    if !books.pending.is_empty() {
-        books.settle();
-        sink(&mut books.out.table, watermark);
+fn take_in(accumulator: &mut Accumulator, watermark: Time, sink: Sink<'_>) {
+    if !accumulator.pending.is_empty() {
+        accumulator.settle();
+        sink(&mut accumulator.out.table, watermark);
     }
 }
 
 /// All inputs, by their number.
-struct Courses<'s> {
-    list: Vec<Course<'s>>,
+struct InputsByTime<'s> {
+    list: Vec<InputCursor<'s>>,
     /// Bytes of a piece.
     window: u64,
     /// Inputs that cannot be read on, and why, until that is noted.
     failures: Vec<(u32, io::Error)>,
 }
 
-impl<'s> Courses<'s> {
-    fn open(sources: &'s [Source], options: &Options, streams: &Streams) -> Courses<'s> {
+impl<'s> InputsByTime<'s> {
+    fn open(sources: &'s [Source], options: &Options, streams: &Streams) -> InputsByTime<'s> {
         let (alone, window) = (sources.len() == 1, options.window.max(1));
         let open = |(file, source): (usize, &'s Source)| {
             let small = piece::small(source, window);
-            let mut course = Course {
+            let mut cursor = InputCursor {
                 file: file as u32,
                 source,
                 small,
@@ -132,54 +132,54 @@ impl<'s> Courses<'s> {
                 clock: Time(i64::MIN),
                 stride: 0,
                 plan: None,
-                untold: false,
+                is_unreported: false,
             };
             if !alone && let Source::File(path) = source {
                 // What cannot be looked at shows where it is opened.
-                course.clock = course.probe(path, options, streams).unwrap_or(Time(i64::MIN));
+                cursor.clock = cursor.probe(path, options, streams).unwrap_or(Time(i64::MIN));
             }
-            course
+            cursor
         };
         let list = sources.par_iter().enumerate().map(open).collect();
-        Courses { list, window, failures: Vec::new() }
+        InputsByTime { list, window, failures: Vec::new() }
     }
 
     /// Pieces to read next, in the order of their times as far as that can be told. Half as many as where every
     /// attempt is kept: here they are most of what is in memory.
     fn next_batch(&mut self, options: &Options, streams_of: &Streams) -> Vec<Piece<'s>> {
         let mut streams =
-            self.list.iter().filter(|course| matches!(course.state, State::Stream(_) | State::Fed(_))).count();
-        let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
-        let mut queue: BinaryHeap<_> = undone.map(|course| Reverse((course.clock, course.file))).collect();
+            self.list.iter().filter(|cursor| matches!(cursor.state, State::Stream(_) | State::Fed(_))).count();
+        let undone = self.list.iter().filter(|cursor| !matches!(cursor.state, State::Done));
+        let mut queue: BinaryHeap<_> = undone.map(|cursor| Reverse((cursor.clock, cursor.file))).collect();
         let alone = queue.len() == 1;
         let (mut pieces, mut bytes) = (Vec::new(), 0);
         while bytes < BATCH.0 / 2 * self.window
             && pieces.len() < BATCH.1
             && let Some(Reverse((clock, file))) = queue.pop()
         {
-            let course = &mut self.list[file as usize];
-            if let (Source::File(path), Some(length), State::Unopened) = (course.source, course.small, &course.state) {
+            let cursor = &mut self.list[file as usize];
+            if let (Source::File(path), Some(length), State::Unopened) = (cursor.source, cursor.small, &cursor.state) {
                 piece::add_small(&mut pieces, Small { path, file, length }, self.window);
-                course.state = State::Done;
+                cursor.state = State::Done;
                 bytes += length;
                 continue;
             }
-            if matches!(course.state, State::Unopened) {
+            if matches!(cursor.state, State::Unopened) {
                 if streams >= MOST_STREAMS {
                     continue;
                 }
-                if let Err(error) = course.begin(self.window, options, &streams_of.names[file as usize]) {
-                    course.state = State::Done;
+                if let Err(error) = cursor.begin(self.window, options, &streams_of.names[file as usize]) {
+                    cursor.state = State::Done;
                     self.failures.push((file, error));
                     continue;
                 }
-                streams += usize::from(matches!(course.state, State::Stream(_) | State::Fed(_)));
+                streams += usize::from(matches!(cursor.state, State::Stream(_) | State::Fed(_)));
             }
-            let piece = match course.next_piece(self.window) {
+            let piece = match cursor.next_piece(self.window) {
                 Ok(Some(piece)) => piece,
                 Ok(None) => continue,
                 Err(error) => {
-                    course.state = State::Done;
+                    cursor.state = State::Done;
                     self.failures.push((file, error));
                     continue;
                 }
@@ -188,19 +188,19 @@ impl<'s> Courses<'s> {
             pieces.push(piece);
             // How much time an input's piece covers shows only once one of them was read.
             // One that is read in order has one piece at a time.
-            let in_order = matches!(course.state, State::Fed(_));
-            if !in_order && (course.stride > 0 || alone) {
-                queue.push(Reverse((clock.plus_us(course.stride), file)));
+            let in_order = matches!(cursor.state, State::Fed(_));
+            if !in_order && (cursor.stride > 0 || alone) {
+                queue.push(Reverse((clock.plus_us(cursor.stride), file)));
             }
         }
         pieces
     }
 
     /// Hands on what is to be said of the inputs opened since.
-    fn hand_over_plans(&mut self, books: &mut Books) {
-        for course in &mut self.list {
-            if std::mem::take(&mut course.untold) {
-                course.plan.iter().for_each(|plan| books.read_by(course.file, plan));
+    fn hand_over_plans(&mut self, accumulator: &mut Accumulator) {
+        for cursor in &mut self.list {
+            if std::mem::take(&mut cursor.is_unreported) {
+                cursor.plan.iter().for_each(|plan| accumulator.read_by(cursor.file, plan));
             }
         }
     }
@@ -210,24 +210,24 @@ impl<'s> Courses<'s> {
         for (chunk, stretch) in
             read.iter().flat_map(|chunk| chunk.stretches.iter().map(move |stretch| (chunk, stretch)))
         {
-            let course = &mut self.list[stretch.file as usize];
+            let cursor = &mut self.list[stretch.file as usize];
             let sent = chunk.table.rows[stretch.rows.clone()].iter().map(|row| row.sent);
             let Some(latest) = sent.max() else { continue };
-            if course.clock.0 != i64::MIN {
-                course.stride = latest.us_since(course.clock).max(0);
+            if cursor.clock.0 != i64::MIN {
+                cursor.stride = latest.us_since(cursor.clock).max(0);
             }
-            course.clock = course.clock.max(latest);
+            cursor.clock = cursor.clock.max(latest);
         }
     }
 
     /// What is still to come was logged then or later.
     fn watermark(&self) -> Time {
-        let undone = self.list.iter().filter(|course| !matches!(course.state, State::Done));
-        undone.map(|course| course.clock).min().unwrap_or(Time(i64::MAX))
+        let undone = self.list.iter().filter(|cursor| !matches!(cursor.state, State::Done));
+        undone.map(|cursor| cursor.clock).min().unwrap_or(Time(i64::MAX))
     }
 }
 
-impl<'s> Course<'s> {
+impl<'s> InputCursor<'s> {
     /// When its first attempt was sent; the beginning of time where that does not show.
     fn probe(&self, path: &Path, options: &Options, streams: &Streams) -> io::Result<Time> {
         let file = File::open(path)?;
@@ -249,15 +249,15 @@ impl<'s> Course<'s> {
 
     fn first_sent(&self, lines: &[u8], options: &Options, streams: &Streams) -> Time {
         let stream = &streams.names[self.file as usize];
-        let plan = Plan::of(&lines[..lines.len().min(FRONT)], &options.habits());
-        let mut excerpt = Excerpt::new(self.file, stream, &options.habits(), Filter::EVERYTHING, &plan);
+        let plan = Plan::of(&lines[..lines.len().min(FRONT)], &options.settings());
+        let mut line_reader = LineReader::new(self.file, stream, &options.settings(), Filter::EVERYTHING, &plan);
         if plan.is_canonical() {
             // The first attempt is all that is asked for.
-            let _ = lines.split(|byte| *byte == b'\n').any(|line| excerpt.take(line, 1, None, false) > 0);
+            let _ = lines.split(|byte| *byte == b'\n').any(|line| line_reader.take(line, 1, None, false) > 0);
         } else {
-            excerpt.take_front(lines);
+            line_reader.take_front(lines);
         }
-        let table = excerpt.finish();
+        let table = line_reader.finish();
         table.rows.first().map_or(Time(i64::MIN), |row| row.sent)
     }
 
@@ -274,7 +274,7 @@ impl<'s> Course<'s> {
             }
             (Source::Stdin, Bytes::Plain(_)) => return self.end(),
         };
-        let plan = Arc::new(Plan::of(&front, &options.habits()));
+        let plan = Arc::new(Plan::of(&front, &options.settings()));
         let input = match (input, source) {
             (None, Source::File(path)) if !plan.is_side_by_side() => Some(Box::new(File::open(path)?) as _),
             (input, _) => input,
@@ -287,7 +287,7 @@ impl<'s> Course<'s> {
                 State::Fed(Arc::new(Mutex::new(Some(feed))))
             };
         }
-        (self.plan, self.untold) = (Some(plan), true);
+        (self.plan, self.is_unreported) = (Some(plan), true);
         Ok(())
     }
 

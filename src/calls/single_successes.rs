@@ -1,4 +1,4 @@
-//! Plain calls: one attempt, which succeeded at once. Most calls of a healthy log are of that kind, and nothing
+//! Calls of one attempt, which succeeded at once. Most calls of a healthy log are of that kind, and nothing
 //! but their counts is of interest: they are told from all others before any row is grouped.
 
 use crate::model::AttemptTable;
@@ -13,19 +13,19 @@ const ROOM: usize = 16;
 
 /// Which rows of a table are plain calls, one bit each.
 #[derive(Debug)]
-pub(crate) struct Plain {
+pub(crate) struct SingleSuccesses {
     bits: Vec<u64>,
 }
 
-impl Plain {
+impl SingleSuccesses {
     /// Finds them. A few are left out, as if another row shared their key.
-    pub(crate) fn of(table: &AttemptTable) -> Plain {
+    pub(crate) fn of(table: &AttemptTable) -> SingleSuccesses {
         let shared = Shared::of(table);
         let word = |rows: &[crate::model::Attempt]| {
-            let bits = rows.iter().zip(0..).filter(|(row, _)| row.is_plain() && !shared.has(row.key[0]));
+            let bits = rows.iter().zip(0..).filter(|(row, _)| row.is_single_success() && !shared.has(row.key[0]));
             bits.fold(0, |word, (_, bit)| word | 1 << bit)
         };
-        Plain { bits: table.rows.par_chunks(WORD).with_min_len(256).map(word).collect() }
+        SingleSuccesses { bits: table.rows.par_chunks(WORD).with_min_len(256).map(word).collect() }
     }
 
     /// Whether a row is one.

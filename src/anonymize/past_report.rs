@@ -4,13 +4,13 @@ use super::fields::{Anonymize, fields};
 use super::report::{fix, summary};
 use super::{Anonymizer, Kind};
 use crate::classify::Class;
-use crate::compare::{Past, PastProblem, ProblemKey};
+use crate::compare::{PastProblem, PastReport, ProblemKey};
 use crate::rules::find;
 
 impl Anonymizer {
     /// A former report whose problems have names of this salt's, and its file, which has one too.
     #[must_use]
-    pub fn past(&self, mut past: Past, file: &str) -> (Past, String) {
+    pub fn past(&self, mut past: PastReport, file: &str) -> (PastReport, String) {
         past.problems.anonymize(self);
         (past, self.name(Kind::File, file))
     }

@@ -1,52 +1,58 @@
 //! Single lines of one input, read apart from the rest.
 
-use super::account::{Account, Reading};
 use super::block::Block;
 use super::filter::Filter;
 use super::format::Decoder;
-use super::open::{Habits, Plan};
+use super::line_counts::{LineCounts, Reading};
+use super::open::{InputSettings, Plan};
 use super::record::Memory;
 use super::sink::{Sink, To};
 use super::unwrap::{Unwrapper, Wrapping};
 use crate::model::AttemptTable;
 
 /// Lines picked out of an input, as rows.
-pub(crate) struct Excerpt<'c> {
+pub(crate) struct LineReader<'c> {
     reading: Reading<'c>,
     table: AttemptTable,
-    account: Account,
+    counts: LineCounts,
     memory: Memory,
     decoder: Box<dyn Decoder>,
     wrapping: Wrapping,
 }
 
-impl<'c> Excerpt<'c> {
+impl<'c> LineReader<'c> {
     /// No line yet of the input numbered `file`, which is read by `plan` and whose nameless records belong to the run
     /// `stream`.
-    pub(crate) fn new(file: u32, stream: &'c str, habits: &Habits<'c>, filter: &'c Filter, plan: &Plan) -> Excerpt<'c> {
+    pub(crate) fn new(
+        file: u32,
+        stream: &'c str,
+        settings: &InputSettings<'c>,
+        filter: &'c Filter,
+        plan: &Plan,
+    ) -> LineReader<'c> {
         let reading = Reading {
             file,
             stream,
-            zone: habits.zone,
+            zone: settings.zone,
             filter: Some(filter),
-            dialect: habits.dialect,
+            dialect: settings.dialect,
             keep_rejects: false,
             keep_ids: false,
             conventions: plan.conventions,
         };
         let (mut memory, mut table) = (Memory::default(), AttemptTable::default());
         memory.start_table(0, &mut table);
-        Excerpt {
+        LineReader {
             reading,
             table,
-            account: Account::default(),
+            counts: LineCounts::default(),
             memory,
             decoder: plan.decoder(),
             wrapping: plan.wrapping.clone(),
         }
     }
 
-    /// Reads `line`, the one with this number of its input. `filter` decides instead of the excerpt's own, and
+    /// Reads `line`, the one with this number of its input. `filter` decides instead of the reader's own, and
     /// `keep_ids` keeps its ids whatever it is. Says how many attempts it held.
     pub(crate) fn take(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
         let before = self.rows();
@@ -67,7 +73,7 @@ impl<'c> Excerpt<'c> {
 
     fn decode(&mut self, block: &Block<'_>, reading: Reading<'_>) {
         let to = To::Rows { table: &mut self.table, memory: &mut self.memory };
-        let mut sink = Sink { reading: &reading, account: &mut self.account, to, newlines: None };
+        let mut sink = Sink { reading: &reading, counts: &mut self.counts, to, newlines: None };
         self.decoder.decode(block, &mut sink);
         self.decoder.finish(&mut sink);
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// A mistake in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path}:{line}:{column}: {what}")]
-pub struct Mistake {
+pub struct InvalidConfig {
     /// The file.
     pub path: PathBuf,
     /// Line, from 1.
@@ -17,13 +17,13 @@ pub struct Mistake {
     pub what: String,
 }
 
-impl Mistake {
+impl InvalidConfig {
     /// A mistake at a stretch of `text`, the file at `path`.
     #[must_use]
-    pub fn at(path: &Path, text: &str, span: Range<usize>, what: impl Into<String>) -> Mistake {
+    pub fn at(path: &Path, text: &str, span: Range<usize>, what: impl Into<String>) -> InvalidConfig {
         let before = text.get(..span.start.min(text.len())).unwrap_or_default();
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Mistake {
+        InvalidConfig {
             path: path.to_owned(),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
@@ -67,9 +67,9 @@ mod tests {
     #[test]
     fn places_are_counted_from_one_in_characters() {
         let text = "a = 1\nü = x\n";
-        let mistake = Mistake::at(Path::new("f"), text, 11..12, "wrong");
+        let mistake = InvalidConfig::at(Path::new("f"), text, 11..12, "wrong");
         assert_eq!(mistake.to_string(), "f:2:5: wrong");
-        assert_eq!(Mistake::at(Path::new("f"), text, 900..901, "wrong").line, 3);
+        assert_eq!(InvalidConfig::at(Path::new("f"), text, 900..901, "wrong").line, 3);
     }
 
     #[test]

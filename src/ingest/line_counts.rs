@@ -54,7 +54,7 @@ impl<'c> Reading<'c> {
 
 /// The counts of one stretch of lines.
 #[derive(Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct LineCounts {
     pub(crate) ledger: Ledger,
     /// Lines that could not be read, counted from the start of the stretch.
     pub(crate) rejects: Vec<Unread>,
@@ -76,8 +76,8 @@ pub(crate) struct Unread {
     pub(crate) text: String,
 }
 
-impl Account {
-    /// Keeps account of what became of a record.
+impl LineCounts {
+    /// Keeps counts of what became of a record.
     pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &Reading<'_>) {
         match taken {
             Taken::Attempt => {
