@@ -1,13 +1,13 @@
-//! `[[classify]]`: what failures of a provider of one's own mean.
+//! `[[classify]]`: the failure class of errors the built-in table does not know.
 
 use super::file::{File, Value};
 use super::invalid::InvalidConfig;
 use crate::classify::OwnRow;
 
-/// Keys of one row.
+/// Keys of one entry.
 const KEYS: [&str; 6] = ["provider", "status", "type", "code", "message", "class"];
 
-/// Reads all rows.
+/// Reads all entries.
 pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<OwnRow>, InvalidConfig> {
     file.list(value, "classify")?.iter().map(|value| one(file, value)).collect()
 }

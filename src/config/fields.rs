@@ -1,4 +1,4 @@
-//! `[fields]`, `[constants]` and `[[lines]]`: words of a logger's own, and what they stand for.
+//! `[fields]`, `[constants]` and `[[lines]]`: how the keys and lines of a custom logger map to fields.
 
 use super::file::{File, Value};
 use super::invalid::{InvalidConfig, did_you_mean};
@@ -8,17 +8,18 @@ use crate::model::Zone;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-/// What the value of a key of `[fields]` may have.
+/// Keys of a `[fields]` entry that is a table.
 const KEYS: [&str; 5] = ["field", "values", "unit", "format", "zone"];
 
-/// Own keys and the fields they stand for.
+/// Reads `[fields]`: the logger's keys and the fields they map to.
 pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, OwnKey>, InvalidConfig> {
     let mut fields = BTreeMap::new();
     collect(file, file.table(value, "fields")?, "", &mut fields)?;
     Ok(fields)
 }
 
-/// A dotted key is a table in a table to TOML where nobody quotes it. A table that names its `field` is no such key.
+/// Collects the entries of `table`, with dotted names. TOML parses an unquoted dotted key as nested tables, so a table
+/// without `field` is part of a key.
 fn collect(
     file: &File<'_>,
     table: &DeTable<'_>,
@@ -41,7 +42,7 @@ fn collect(
     Ok(())
 }
 
-/// `{ field = "duration_ms", unit = "s" }`
+/// Reads an entry with a conversion: `{ field = "duration_ms", unit = "s" }`.
 fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<OwnKey, InvalidConfig> {
     let mut own = OwnKey::default();
     for (key, value) in table {
@@ -88,13 +89,13 @@ fn zone(file: &File<'_>, value: &Value<'_>) -> Result<Zone, InvalidConfig> {
     file.string(value, "zone")?.parse().map_err(|why: String| file.mistake(value.span(), why))
 }
 
-/// Values in words, by their keys.
+/// Reads a table of scalar values as strings.
 fn texts(file: &File<'_>, value: &Value<'_>, what: &str) -> Result<BTreeMap<String, String>, InvalidConfig> {
     let table = file.table(value, what)?;
     table.iter().map(|(key, value)| Ok((key.get_ref().to_string(), file.words(value, key.get_ref())?))).collect()
 }
 
-/// `[constants]`: fields, and what they say where records do not.
+/// Reads `[constants]`: values of fields that the records themselves lack.
 pub(super) fn constants(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, String>, InvalidConfig> {
     let constants = texts(file, value, "constants")?;
     for (name, value) in file.table(value, "constants")? {
@@ -104,7 +105,7 @@ pub(super) fn constants(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<S
     Ok(constants)
 }
 
-/// `[[lines]]`: what lines of text look like, whose groups are fields or keys of `own`.
+/// Reads `[[lines]]`: regular expressions for lines of text, whose named groups are fields or keys of `own`.
 pub(super) fn lines(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<Vec<LinePattern>, InvalidConfig> {
     file.list(value, "lines")?.iter().map(|value| line(file, value, own)).collect()
 }

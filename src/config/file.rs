@@ -1,4 +1,4 @@
-//! The file as a tree whose every part knows its place.
+//! The parsed file, whose values carry their spans, and typed access to them.
 
 use super::invalid::{InvalidConfig, did_you_mean};
 use crate::classify::Class;
@@ -9,10 +9,10 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Any value, with its place.
+/// A value with its span in the file.
 pub(super) type Value<'i> = Spanned<DeValue<'i>>;
 
-/// A file that is being read: what it says, and how to complain about it.
+/// A file being read; its accessors return an [`InvalidConfig`] with the position of a value that does not fit.
 pub(super) struct File<'t> {
     pub(super) text: &'t str,
     pub(super) path: &'t Path,
@@ -23,7 +23,7 @@ impl File<'_> {
         InvalidConfig::at(self.path, self.text, span, what)
     }
 
-    /// Line of a place, from 1.
+    /// Returns the line where `span` begins, from 1.
     pub(super) fn line(&self, span: Range<usize>) -> usize {
         self.mistake(span, "").line
     }
@@ -59,7 +59,7 @@ impl File<'_> {
         }
     }
 
-    /// A value in words: a string, a number, or a truth.
+    /// Reads a string, number or boolean as text.
     pub(super) fn words(&self, value: &Value<'_>, what: &str) -> Result<String, InvalidConfig> {
         match value.get_ref() {
             DeValue::String(text) => Ok(text.to_string()),
@@ -77,7 +77,7 @@ impl File<'_> {
         }
     }
 
-    /// A threshold: none has a meaning below 0.
+    /// Reads a finite number of 0 or more; no threshold has a meaning below 0.
     pub(super) fn number(&self, value: &Value<'_>, what: &str) -> Result<f64, InvalidConfig> {
         let number = match value.get_ref() {
             DeValue::Integer(whole) => i64::from_str_radix(whole.as_str(), whole.radix()).ok().map(|n| n as f64),
@@ -89,23 +89,23 @@ impl File<'_> {
             .ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be 0 or more")))
     }
 
-    /// A whole number of things, at least one.
+    /// Reads a whole number of 1 or more.
     pub(super) fn count(&self, value: &Value<'_>, what: &str) -> Result<u32, InvalidConfig> {
         let number = self.number(value, what)?;
         let whole = number >= 1.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX);
-        // The range was checked.
+        // The cast is exact: the range was checked above.
         whole
             .then_some(number as u32)
             .ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be a whole number of 1 or more")))
     }
 
-    /// Names, with the wildcards * and ?.
+    /// Reads a glob pattern over names, with the wildcards `*` and `?`.
     pub(super) fn pattern(&self, value: &Value<'_>, what: &str) -> Result<Pattern, InvalidConfig> {
         Pattern::new(self.string(value, what)?)
             .map_err(|error| self.mistake(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
     }
 
-    /// A failure class by its name.
+    /// Finds a failure class by its name.
     pub(super) fn class(&self, value: &Value<'_>, word: &str) -> Result<Class, InvalidConfig> {
         Class::ALL.into_iter().find(|class| class.name() == word).ok_or_else(|| {
             let names = Class::ALL.map(Class::name);
@@ -114,7 +114,7 @@ impl File<'_> {
         })
     }
 
-    /// A date, with or without quotes.
+    /// Reads a date, with or without quotes.
     pub(super) fn date(&self, value: &Value<'_>, what: &str) -> Result<chrono::NaiveDate, InvalidConfig> {
         let date = match value.get_ref() {
             DeValue::Datetime(date) if date.time.is_none() => date.to_string().parse().ok(),
@@ -124,7 +124,7 @@ impl File<'_> {
         date.ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be a date such as 2026-12-31")))
     }
 
-    /// The code of a rule, or the beginning of some.
+    /// Reads the code of a rule or a prefix of codes, in upper case.
     pub(super) fn rule_prefix(&self, value: &Value<'_>, what: &str) -> Result<String, InvalidConfig> {
         let prefix = self.string(value, what)?;
         if CATALOGUE.iter().any(|rule| rule.begins_with(prefix)) {
@@ -138,7 +138,7 @@ impl File<'_> {
     }
 
     pub(super) fn no_rule(&self, span: Range<usize>, word: &str) -> InvalidConfig {
-        // Who writes the name of a rule means the rule; its code is what stands here.
+        // Users may write the name of a rule where its code is expected.
         if let Some(rule) = CATALOGUE.iter().find(|rule| rule.name.eq_ignore_ascii_case(word)) {
             return self.mistake(span, format!("no rule `{word}`; did you mean `{}`?", rule.code));
         }

@@ -1,12 +1,12 @@
-//! Where the file is.
+//! Finds the configuration file.
 
 use std::path::{Path, PathBuf};
 
-/// What the file is called.
+/// Name of the configuration file.
 pub const NAME: &str = "retrylens.toml";
 
-/// The file that holds for `folder`: the nearest one upward, as far as the repository's root (the folder with
-/// `.git`) or the file system's.
+/// Returns the nearest `retrylens.toml`, searching upward from `folder` to the repository root (the folder with `.git`)
+/// or the root of the file system.
 #[must_use]
 pub fn find(folder: &Path) -> Option<PathBuf> {
     for folder in folder.ancestors() {

@@ -1,24 +1,24 @@
-//! What is wrong with a file, where, and what was probably meant.
+//! Errors in a configuration file, with their position and suggestions for misspelled names.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A mistake in a configuration file.
+/// An error in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path}:{line}:{column}: {what}")]
 pub struct InvalidConfig {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong, and what was probably meant.
+    /// What is wrong, with a suggestion where there is one.
     pub what: String,
 }
 
 impl InvalidConfig {
-    /// A mistake at a stretch of `text`, the file at `path`.
+    /// Creates an error at the byte range `span` of `text`, the content of the file at `path`.
     #[must_use]
     pub fn at(path: &Path, text: &str, span: Range<usize>, what: impl Into<String>) -> InvalidConfig {
         let before = text.get(..span.start.min(text.len())).unwrap_or_default();
@@ -32,18 +32,18 @@ impl InvalidConfig {
     }
 }
 
-/// Words suggested at most.
+/// Maximum number of suggestions.
 const MOST: usize = 2;
-/// How like a word must be to be suggested, between 0 and 1.
+/// Minimum similarity of a suggestion, between 0 and 1.
 const LIKE: f64 = 0.7;
 
-/// The known words most like `word`, the likest first; none where nothing is.
+/// Returns the known words most similar to `word`, the most similar first; empty if none is similar enough.
 #[must_use]
 pub fn most_like<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let word = word.to_ascii_lowercase();
     let likeness = |known: &str| {
         let known = known.to_ascii_lowercase();
-        // Half of a name says as much as a name with a slip.
+        // A word that contains the other counts as a full match, so that half of a name is recognised too.
         let part = word.len() >= 3 && (known.contains(&word) || word.contains(&known));
         if part { 1.0 } else { strsim::normalized_damerau_levenshtein(&word, &known) }
     };
@@ -53,7 +53,7 @@ pub fn most_like<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Ve
     like.into_iter().take(MOST).map(|(_, known)| known).collect()
 }
 
-/// `; did you mean "x"?` for the known words most like `word`; else `rest`.
+/// Returns `; did you mean "x"?` for the known words most similar to `word`, or `; ` and `rest` if there are none.
 #[must_use]
 pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, rest: &str) -> String {
     let like: Vec<String> = most_like(word, known).into_iter().map(|known| format!("`{known}`")).collect();

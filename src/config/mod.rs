@@ -1,7 +1,6 @@
-//! `retrylens.toml`: which rules judge, by which thresholds, and what is accepted for now.
+//! `retrylens.toml`: which rules apply, their thresholds and severities, and which findings are suppressed.
 //!
-//! A file becomes plain data: [`Config`]. What it says is checked to the last word, and every mistake is told
-//! with its place.
+//! The file is read into plain data, [`Config`]. Every key and value is checked, and errors carry their position.
 
 mod classify;
 mod fields;
@@ -33,72 +32,72 @@ use chrono::NaiveDate;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Everything a file may say.
+/// Contents of a `retrylens.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// Where it was read from; `None` where there is no file.
+    /// Path of the file it was read from; `None` if there is no file.
     pub path: Option<PathBuf>,
-    /// Codes and prefixes of the rules to judge by; empty for all.
+    /// Codes and code prefixes of the rules to apply; empty for all.
     pub select: Vec<String>,
-    /// Codes and prefixes of rules to leave out.
+    /// Codes and code prefixes of rules to leave out.
     pub ignore: Vec<String>,
-    /// What is changed of single rules, by code.
+    /// Changes to single rules, by code.
     pub rules: BTreeMap<&'static str, RuleConfig>,
-    /// What is declared of retries.
+    /// Declared retry policies.
     pub policies: Policies,
-    /// What tokens cost.
+    /// Prices of tokens, by model.
     pub prices: Prices,
-    /// What the words of logs mean.
+    /// How keys, lines and errors of a custom logger or provider are read.
     pub words: Words,
     /// Findings that are known and accepted.
     pub suppress: Vec<Suppress>,
 }
 
-/// What is changed of one rule.
+/// Changes to one rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleConfig {
-    /// Judge by it, whatever `select` and `ignore` say, or do not.
+    /// Turns the rule on or off, overriding `select` and `ignore`.
     pub enabled: Option<bool>,
-    /// How bad its findings are, all of them.
+    /// Severity of all its findings.
     pub severity: Option<Severity>,
     /// Thresholds by name.
     pub thresholds: BTreeMap<&'static str, f64>,
 }
 
-/// Why a file could not be used.
+/// Why a configuration file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It could not be read.
+    /// The file could not be read.
     #[error("cannot read {path}: {reason}")]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         reason: String,
     },
-    /// It says something that has no meaning.
+    /// The content is invalid.
     #[error(transparent)]
     Invalid(#[from] InvalidConfig),
 }
 
 impl Config {
-    /// Reads a file.
+    /// Reads the file at `path`.
     ///
     /// # Errors
-    /// When it cannot be read, or the first mistake in it.
+    /// Returns an error if the file cannot be read, or the first error in its content.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
         Ok(Config::parse(&text_of(path)?, path)?)
     }
 
-    /// Reads the text of a file; `path` is for complaints.
+    /// Parses `text`; `path` is used in error messages, and presets of `include` are found relative to its folder.
     ///
     /// # Errors
-    /// The first mistake in it.
+    /// Returns the first error in the text, or in a preset it includes.
     pub fn parse(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
         read::config(text, path)
     }
 
-    /// Whether the file wants a rule.
+    /// Returns whether a rule is applied.
     #[must_use]
     pub fn wants(&self, rule: &Rule) -> bool {
         let named = |list: &[String]| list.iter().any(|prefix| rule.begins_with(prefix));
@@ -106,19 +105,19 @@ impl Config {
         enabled.unwrap_or_else(|| (self.select.is_empty() || named(&self.select)) && !named(&self.ignore))
     }
 
-    /// How bad findings of a rule are, where the file says so.
+    /// Returns the configured severity of a rule, if any.
     #[must_use]
     pub fn severity(&self, rule: &Rule) -> Option<Severity> {
         self.rules.get(rule.code)?.severity
     }
 
-    /// Severities that differ from the catalogue's, by code.
+    /// Returns the configured severities, by code.
     #[must_use]
     pub fn severities(&self) -> BTreeMap<&'static str, Severity> {
         self.rules.iter().filter_map(|(code, rule)| Some((*code, rule.severity?))).collect()
     }
 
-    /// The thresholds in force, and what is declared.
+    /// Returns the settings of the rules: thresholds and declared policies.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let all =
@@ -126,7 +125,7 @@ impl Config {
         Settings::with(all).declaring(self.policies.clone())
     }
 
-    /// What the words of the logs mean.
+    /// Returns how records are read: field mapping, line patterns, failure classes and prices.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         Dialect {
@@ -137,13 +136,13 @@ impl Config {
         }
     }
 
-    /// The suppressions that hold on `today`.
+    /// Returns the suppressions not expired on `today`.
     #[must_use]
     pub fn suppressions(&self, today: NaiveDate) -> Vec<Suppression> {
         self.suppress.iter().filter(|one| !one.is_expired(today)).map(Suppress::plain).collect()
     }
 
-    /// A sentence for every suppression that holds no longer.
+    /// Returns a sentence for every suppression that has expired by `today`.
     #[must_use]
     pub fn expired(&self, today: NaiveDate) -> Vec<String> {
         self.suppress.iter().filter(|one| one.is_expired(today)).map(Suppress::has_expired).collect()
@@ -151,10 +150,10 @@ impl Config {
 }
 
 impl Words {
-    /// Reads a preset: a file that speaks of nothing but words.
+    /// Reads a preset: a file with `fields`, `constants`, `lines` and `classify` only.
     ///
     /// # Errors
-    /// When it cannot be read, or the first mistake in it.
+    /// Returns an error if the file cannot be read, or the first error in its content.
     pub fn load(path: &Path) -> Result<Words, ConfigError> {
         Ok(read::preset(&text_of(path)?, path)?)
     }
@@ -165,7 +164,7 @@ fn text_of(path: &Path) -> Result<String, ConfigError> {
         .map_err(|error| ConfigError::Unreadable { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// The rule with this code.
+/// Finds a rule by its code, ignoring case.
 fn rule(code: &str) -> Option<&'static Rule> {
     CATALOGUE.iter().find(|rule| rule.code.eq_ignore_ascii_case(code))
 }

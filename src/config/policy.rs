@@ -1,4 +1,4 @@
-//! `[policy]`, or several `[[policy]]`: what is declared of retries, to hold the log against.
+//! `[policy]`, or several `[[policy]]`: declared retry policies to compare the log with.
 
 use super::file::{File, Value};
 use super::invalid::{InvalidConfig, did_you_mean};
@@ -21,10 +21,10 @@ const KEYS: [&str; 12] = [
     "pool",
 ];
 
-/// The usual factor, where none is declared.
+/// Growth factor of the waits if none is declared.
 const DOUBLING: f64 = 2.0;
 
-/// Reads one policy, or a list of them.
+/// Reads one policy or a list of them.
 pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Policies, InvalidConfig> {
     let list = match value.get_ref() {
         DeValue::Array(list) => list.iter().map(|value| one(file, value)).collect::<Result<_, _>>()?,
@@ -36,7 +36,7 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Policies, Inval
 fn one(file: &File<'_>, value: &Value<'_>) -> Result<Policy, InvalidConfig> {
     let mut policy = Policy::default();
     let (mut base, mut factor, mut jitter) = (None, DOUBLING, Jitter::Full);
-    // Where the waits after the first are spoken of.
+    // Span of the last key that describes waits and therefore needs `base_s`.
     let mut further = None;
     for (key, value) in file.table(value, "policy")? {
         let place = key.span();
@@ -70,7 +70,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Policy, InvalidConfig> {
     Ok(policy)
 }
 
-/// A name, or a share to either side.
+/// Reads a jitter by name, or as a share to either side of the wait (0 to 1).
 fn jitter_of(file: &File<'_>, value: &Value<'_>) -> Result<Jitter, InvalidConfig> {
     let DeValue::String(word) = value.get_ref() else {
         let share = file.number(value, "jitter")?;

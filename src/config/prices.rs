@@ -1,4 +1,4 @@
-//! `[prices."claude-*"]`: what a million tokens of a model cost.
+//! `[prices."claude-*"]`: prices of a model's tokens, in US dollars per million.
 
 use super::file::{File, Value};
 use super::invalid::InvalidConfig;
@@ -7,7 +7,7 @@ use crate::model::{Name, Price, Prices};
 /// Keys of one model.
 pub(super) const KEYS: [&str; 4] = ["input_per_mtok", "output_per_mtok", "cache_read_per_mtok", "cache_write_per_mtok"];
 
-/// Reads all models.
+/// Reads the prices of all models.
 pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, InvalidConfig> {
     let mut list = Vec::new();
     for (model, value) in file.table(value, "prices")? {
@@ -20,7 +20,7 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, Invalid
                 "output_per_mtok" => &mut price.output,
                 "cache_read_per_mtok" => &mut price.cache_read,
                 "cache_write_per_mtok" => &mut price.cache_write,
-                // A dot outside quotes makes a table in a table.
+                // TOML parses a dot outside quotes as nested tables.
                 other if !value_is_number(value) => {
                     let what = format!(
                         "`{name}.{other}` is read as two keys: put the model into quotes, as in [prices.\"{name}.{other}\"]"

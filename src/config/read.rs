@@ -1,4 +1,4 @@
-//! The typed parts of the file.
+//! Reads the top level of the file and of presets.
 
 use super::file::{File, Value};
 use super::invalid::InvalidConfig;
@@ -8,7 +8,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::DeTable;
 
-/// Keys at the top of the file.
+/// Keys of a configuration file.
 const KEYS: [&str; 11] = [
     "select",
     "ignore",
@@ -22,10 +22,10 @@ const KEYS: [&str; 11] = [
     "classify",
     "suppress",
 ];
-/// Those of a preset.
+/// Keys of a preset.
 const PRESET_KEYS: [&str; 4] = ["fields", "constants", "lines", "classify"];
 
-/// Reads a whole file.
+/// Parses a configuration file.
 pub(super) fn config(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
     let file = File { text, path };
     let tree = tree(&file)?;
@@ -48,7 +48,7 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
     Ok(config)
 }
 
-/// Reads a file that speaks of nothing but the words of logs.
+/// Parses a preset: only the keys of [`PRESET_KEYS`] are allowed.
 pub(super) fn preset(text: &str, path: &Path) -> Result<Words, InvalidConfig> {
     let file = File { text, path };
     let tree = tree(&file)?;
@@ -61,13 +61,13 @@ pub(super) fn preset(text: &str, path: &Path) -> Result<Words, InvalidConfig> {
 
 fn tree<'t>(file: &File<'t>) -> Result<Spanned<DeTable<'t>>, InvalidConfig> {
     DeTable::parse(file.text).map_err(|error| {
-        // The parser's own words, on one line.
+        // The parser's own message, on one line.
         let words: Vec<&str> = error.message().split_whitespace().collect();
         file.mistake(error.span().unwrap_or(0..0), format!("not TOML: {}", words.join(" ")))
     })
 }
 
-/// What a file says of words, before what the presets say that it includes.
+/// Reads the preset keys of a file; they take precedence over `presets`, which the file includes.
 fn words(file: &File<'_>, table: &DeTable<'_>, presets: Words) -> Result<Words, InvalidConfig> {
     let mut words = Words::default();
     if let Some(value) = table.get("fields") {
@@ -79,7 +79,7 @@ fn words(file: &File<'_>, table: &DeTable<'_>, presets: Words) -> Result<Words, 
     if let Some(value) = table.get("classify") {
         words.classify = classify::read(file, value)?;
     }
-    // Groups may be named after keys of a preset.
+    // Named groups may refer to keys of a preset.
     let lines_of_presets = presets.lines.clone();
     words.take(Words { lines: Vec::new(), ..presets });
     if let Some(value) = table.get("lines") {
@@ -89,7 +89,7 @@ fn words(file: &File<'_>, table: &DeTable<'_>, presets: Words) -> Result<Words, 
     Ok(words)
 }
 
-/// The presets of `include`, whose paths count from the folder of the file.
+/// Reads the presets of `include`; their paths are relative to the folder of the file.
 fn include(file: &File<'_>, value: &Value<'_>) -> Result<Words, InvalidConfig> {
     let folder = file.path.parent().unwrap_or(Path::new(""));
     let mut all = Words::default();

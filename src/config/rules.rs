@@ -1,4 +1,4 @@
-//! `[rules.RL301]`: what is changed of single rules.
+//! `[rules.RL301]`: changes to single rules.
 
 use super::RuleConfig;
 use super::file::{File, Value};

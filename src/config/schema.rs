@@ -1,4 +1,4 @@
-//! A JSON Schema of the file, for editors.
+//! The JSON Schema of the configuration file, for editors.
 
 use super::prices;
 use crate::classify::Class;
@@ -7,7 +7,7 @@ use crate::model::Jitter;
 use crate::rules::{CATALOGUE, Rule};
 use serde_json::{Map, Value, json};
 
-/// The schema, with every rule and threshold of the catalogue in it.
+/// Returns the schema, with every rule and threshold of the catalogue.
 #[must_use]
 pub fn schema() -> Value {
     let rules: Map<String, Value> = CATALOGUE.iter().map(|rule| (rule.code.to_owned(), of_rule(rule))).collect();
@@ -71,7 +71,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// A dotted key without quotes is a table in a table; one that names its field is no such key.
+/// Returns the schema of `fields`. An unquoted dotted key is parsed as nested tables; a table with `field` is an entry.
 fn fields() -> Value {
     let text = |what: &str| json!({ "type": "string", "description": what });
     let conversion = json!({
@@ -154,7 +154,7 @@ fn of_rule(rule: &Rule) -> Value {
     })
 }
 
-/// A glob over names.
+/// Schema of a glob pattern over names.
 fn pattern(what: &str) -> Value {
     json!({ "type": "string", "description": format!("{what}, with the wildcards * and ?") })
 }

@@ -1,4 +1,4 @@
-//! What is in force, as a file that says the same.
+//! Writes the configuration in force as a `retrylens.toml`.
 
 use super::{Config, OwnKey, Suppress, Words, prices};
 use crate::classify::OwnRow;
@@ -8,7 +8,8 @@ use crate::rules::{CATALOGUE, Rule};
 use glob::Pattern;
 use std::fmt::Write;
 
-/// The whole configuration as TOML: every rule, severity and threshold, and what differs from the defaults.
+/// Returns the whole configuration as TOML: every rule, severity and threshold, with the default beside each changed
+/// value.
 #[must_use]
 pub fn show(config: &Config) -> String {
     let mut out = match &config.path {
@@ -57,7 +58,7 @@ fn of_words(words: &Words, out: &mut String) {
     }
 }
 
-/// A `[fields]` table of keys, the fields they stand for, and the units of their values.
+/// Returns a `[fields]` table for triples of key, field and unit.
 pub(crate) fn fields_table<'k>(pairs: impl Iterator<Item = (&'k str, &'k str, Option<&'k str>)>) -> String {
     let mut out = "[fields]\n".to_owned();
     for (key, field, unit) in pairs {
@@ -92,7 +93,7 @@ fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
     let severity = config.severity(rule).unwrap_or(rule.severity);
     let mut line = |text: String, was: Option<String>| {
         let note = was.map_or_else(String::new, |was| format!(" # default: {was}"));
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(out, "{text}{note}");
     };
     line(format!("[rules.{}] # {}", rule.code, rule.name), None);
@@ -107,7 +108,7 @@ fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
     }
 }
 
-/// One policy as the keys of its table.
+/// Returns one policy as the key-value lines of its table.
 #[must_use]
 pub fn policy_keys(policy: &Policy) -> String {
     let mut out = String::new();
@@ -177,7 +178,7 @@ fn of_suppress(one: &Suppress, out: &mut String) {
     }
 }
 
-/// A basic string of TOML; JSON's escapes are a part of its own.
+/// Returns `text` as a TOML basic string; the escapes of JSON are a subset of TOML's, but JSON leaves DEL as it is.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

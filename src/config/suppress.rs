@@ -1,4 +1,4 @@
-//! `[[suppress]]`: findings that are known and accepted, why, and until when.
+//! `[[suppress]]`: accepted findings, with a reason and an optional expiry date.
 
 use super::file::{File, Value};
 use super::invalid::InvalidConfig;
@@ -10,35 +10,35 @@ use glob::Pattern;
 /// Keys of one entry.
 const KEYS: [&str; 7] = ["rule", "run", "model", "provider", "class", "reason", "expires"];
 
-/// One entry.
+/// An entry of `[[suppress]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suppress {
-    /// The line it begins on.
+    /// Line on which it begins, from 1.
     pub line: usize,
-    /// Code of a rule, or the beginning of some.
+    /// Code of a rule, or a prefix of codes.
     pub rule: String,
-    /// Runs it holds for.
+    /// Runs it applies to; all if `None`.
     pub run: Option<Pattern>,
-    /// Models it holds for.
+    /// Models it applies to; all if `None`.
     pub model: Option<Pattern>,
-    /// Providers it holds for.
+    /// Providers it applies to; all if `None`.
     pub provider: Option<Pattern>,
-    /// Failure classes it holds for.
+    /// Failure classes it applies to; all if `None`.
     pub class: Option<Pattern>,
-    /// Why.
+    /// Why the findings are accepted.
     pub reason: String,
-    /// The last day it holds, in UTC.
+    /// Last day on which it applies, in UTC.
     pub expires: Option<NaiveDate>,
 }
 
 impl Suppress {
-    /// Whether it holds no longer.
+    /// Returns whether its last day is before `today`.
     #[must_use]
     pub fn is_expired(&self, today: NaiveDate) -> bool {
         self.expires.is_some_and(|last| today > last)
     }
 
-    /// As the judge needs it.
+    /// Converts it for the judge.
     pub(super) fn plain(&self) -> Suppression {
         Suppression {
             rule: self.rule.clone(),
@@ -101,7 +101,7 @@ fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, InvalidConfig> {
     Ok(text.to_owned())
 }
 
-/// Without wildcards it must be a class there is.
+/// Reads a glob pattern of failure classes; one that matches no class is an error.
 fn class_pattern(file: &File<'_>, value: &Value<'_>) -> Result<Pattern, InvalidConfig> {
     let pattern = file.pattern(value, "class")?;
     if !Class::ALL.iter().any(|class| pattern.matches(class.name())) {

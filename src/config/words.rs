@@ -1,33 +1,33 @@
-//! What a file says of the words of logs: the part of it that others can share, as a preset.
+//! The keys that tell how logs are read; presets may contain them, so that they can be shared.
 
 use crate::classify::OwnRow;
 use crate::ingest::{Conversion, LinePattern, Mapping};
 use std::collections::BTreeMap;
 
-/// Words of logs, and what they mean.
+/// How keys, lines and errors of a custom logger or provider are read.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
-    /// Keys of a logger's own, and the fields they stand for.
+    /// Keys of the logger and the fields they map to.
     pub fields: BTreeMap<String, OwnKey>,
-    /// Fields, and what they say where records do not.
+    /// Values of fields that the records themselves lack.
     pub constants: BTreeMap<String, String>,
-    /// What lines of text look like, the first that fits first.
+    /// Regular expressions for lines of text; the first that matches applies.
     pub lines: Vec<LinePattern>,
-    /// Failures of a provider's own, the first row that fits first.
+    /// Failure classes of errors; the first entry that matches applies.
     pub classify: Vec<OwnRow>,
 }
 
-/// What a key of a logger's own stands for.
+/// The field a logger's key maps to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnKey {
-    /// The field.
+    /// Name of the field.
     pub field: String,
-    /// What is done to its values.
+    /// Conversion of its values.
     pub conversion: Conversion,
 }
 
 impl Words {
-    /// Takes in what others mean: what is known already goes first.
+    /// Adds `others`; entries already present take precedence.
     pub(crate) fn take(&mut self, others: Words) {
         let Words { fields, constants, lines, classify } = others;
         fields.into_iter().for_each(|(key, own)| {
@@ -40,7 +40,7 @@ impl Words {
         self.classify.extend(classify);
     }
 
-    /// Keys and constants, as records are read by them.
+    /// Returns the field mapping and the constants.
     #[must_use]
     pub(crate) fn mapping(&self) -> Mapping {
         let mut mapping = Mapping::default();
