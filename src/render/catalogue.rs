@@ -1,4 +1,4 @@
-//! The catalogue of rules for programs and for documents.
+//! The catalogue of rules as JSON and as a Markdown table.
 
 use super::json;
 use crate::model::Severity;
@@ -6,7 +6,7 @@ use crate::rules::{Rule, Scope};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// A rule as other programs see it.
+/// A rule in the JSON output.
 #[derive(Debug, Serialize)]
 struct RuleJson {
     code: &'static str,
@@ -54,19 +54,19 @@ impl From<&Rule> for RuleJson {
     }
 }
 
-/// Writes rules as an array of objects.
+/// Writes rules as a JSON array of objects.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn to_json(rules: &[&Rule], out: &mut dyn Write) -> io::Result<()> {
     let rules: Vec<RuleJson> = rules.iter().map(|rule| RuleJson::from(*rule)).collect();
     json::pretty(&rules, out)
 }
 
-/// Writes rules as a table for a document.
+/// Writes rules as a Markdown table.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn to_markdown(rules: &[&Rule], out: &mut dyn Write) -> io::Result<()> {
     let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
     out.write_all(b"| code | name | severity | scope | summary |\n| --- | --- | --- | --- | --- |\n")?;
@@ -77,7 +77,7 @@ pub fn to_markdown(rules: &[&Rule], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A scope as reports spell it.
+/// Name of a scope, as in reports.
 pub(super) const fn scope_name(scope: Scope) -> &'static str {
     match scope {
         Scope::Attempt => "attempt",

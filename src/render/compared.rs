@@ -1,18 +1,18 @@
-//! Labels for the reports of a trend.
+//! Labels of the reports of a trend.
 
 use crate::compare::Trend;
 use crate::model::Zone;
 use crate::report::Window;
 use std::collections::BTreeSet;
 
-/// As much of the date of each report as makes the labels distinct.
+/// Returns the date of each report in the shortest format that makes the labels distinct.
 pub(super) fn labels(trend: &Trend, zone: Zone) -> Vec<String> {
     ["%m-%d", "%Y-%m-%d", "%m-%d %H:%M", "%Y-%m-%d %H:%M"]
         .into_iter()
         .map(|format| trend.reports.iter().map(|report| zone.show(report.window.first, format)).collect::<Vec<_>>())
         .find(|labels| {
             let distinct: BTreeSet<&String> = labels.iter().collect();
-            // In the order of their names, or a year is missing.
+            // Labels that are not sorted lack the year.
             distinct.len() == labels.len() && labels.is_sorted()
         })
         .unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! A frame as CSV, safe to open in a spreadsheet.
+//! Writes tables as CSV that is safe to open in a spreadsheet.
 
 use crate::frames::{Cells, Frame};
 use crate::model::Time;
@@ -6,10 +6,10 @@ use crate::untrusted::safe;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Writes the frame with a header line.
+/// Writes the table with a header line.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn render(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(frame.columns.iter().map(|(name, _)| *name))?;
@@ -43,7 +43,7 @@ fn cell(cells: &Cells, row: usize) -> Cow<'_, str> {
     Cow::Owned(shown.unwrap_or_default())
 }
 
-/// Text of a log must not become a formula: a leading apostrophe makes a spreadsheet show it as it is.
+/// Makes text of a log safe from being read as a formula: with a leading apostrophe a spreadsheet shows it as text.
 fn inert(text: &str) -> Cow<'_, str> {
     let text = safe(text);
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { Cow::Owned(format!("'{text}")) } else { text }

@@ -1,7 +1,8 @@
-//! Problems as annotations of GitHub Actions, one a line: workflow commands on standard output.
+//! Problems as annotations of GitHub Actions, one per line: workflow commands on standard output.
 //!
-//! GitHub shows ten annotations of a kind and step, and drops the rest in silence; the last of ten here says how many
-//! more there are. Escaping is that of `@actions/core`: `%`, CR and LF everywhere, `:` and `,` in properties too.
+//! GitHub shows ten annotations per kind and step and drops further ones silently; if there are more than ten, the
+//! tenth says how many more there are. Escaping follows `@actions/core`: `%`, CR and LF everywhere, `:` and `,` in
+//! properties too.
 
 use super::words;
 use crate::model::Severity;
@@ -9,15 +10,15 @@ use crate::report::{Finding, Problem, Report};
 use crate::untrusted::safe;
 use std::io::{self, Write};
 
-/// Annotations GitHub shows of one step.
+/// Maximum number of annotations that GitHub shows of one step.
 const MOST: usize = 10;
-/// Characters of one message.
+/// Maximum length of one message, in characters.
 const MESSAGE: usize = 1000;
 
-/// Writes the verdict and the annotations, worst and most costly first; what a baseline knows comes last.
+/// Writes the verdict and the annotations in the order of the report; problems known from a baseline come last.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "retrylens: {}", safe(&report.verdict))?;
     let (known, new): (Vec<&Problem>, Vec<&Problem>) = report.problems.iter().partition(|problem| problem.known);
@@ -64,14 +65,14 @@ fn message(problem: &Problem) -> String {
     format!("{}{place}, {often}{known}.{cost} Fix: {}", problem.example, problem.fix)
 }
 
-/// The text after `::`.
+/// Escapes the text after `::`.
 fn data(text: &str) -> String {
     let text = safe(text);
     let end = text.char_indices().nth(MESSAGE).map_or(text.len(), |(end, _)| end);
     text[..end].replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property.
+/// Escapes the value of a property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

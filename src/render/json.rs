@@ -1,4 +1,4 @@
-//! The report as JSON: the contract other programs build on.
+//! The report as JSON, a documented contract for other programs.
 
 use crate::ingest::Diagnosis;
 use crate::model::Reject;
@@ -6,18 +6,18 @@ use crate::report::Report;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Writes the report, indented, with a final newline.
+/// Writes the report as indented JSON with a final newline.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     pretty(report, out)
 }
 
-/// Writes any part of a report the same way.
+/// Writes any value as indented JSON with a final newline.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let mut buffered = io::BufWriter::with_capacity(1 << 16, out);
     serde_json::to_writer_pretty(&mut buffered, value)?;
@@ -25,10 +25,10 @@ pub fn pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     buffered.flush()
 }
 
-/// Writes one rejected line, with its text, as a line of JSON.
+/// Writes a rejected line with its text as a line of JSON.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn render_reject(reject: &Reject, text: &str, out: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
@@ -40,10 +40,10 @@ pub fn render_reject(reject: &Reject, text: &str, out: &mut dyn Write) -> io::Re
     out.write_all(b"\n")
 }
 
-/// Writes what one error is as a line of JSON; its class is null where it is a success.
+/// Writes the classification of one error as a line of JSON; the class is null for a success.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn render_diagnosis(one: &Diagnosis, out: &mut dyn Write) -> io::Result<()> {
     let verdict = one.verdict;
     let line = serde_json::json!({

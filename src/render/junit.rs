@@ -1,9 +1,10 @@
 //! JUnit XML, in the dialect of Maven Surefire and nextest: a run is a suite, a call is a test case.
 //!
-//! A report holds no list of all calls, so what is listed is: every call with a finding; in each run one case for the
-//! calls without; one for failed calls beyond those listed; findings about a run in its suite, findings about the
-//! fleet in the suite `retrylens`. A failed call is a `failure` with its class, its earlier attempts are
-//! `rerunFailure`; those of a call that succeeded are `flakyFailure`. A finding that fails the program fails its case.
+//! A report does not list all calls, so these are written: every call with a finding; for each run one case for its
+//! other calls, which fails if any of them failed; one such case for all runs beyond the limit; findings about a run in
+//! its suite, findings about the fleet in the suite `retrylens`. A failed call is a `failure` with its class, and its
+//! earlier attempts are `rerunFailure`; those of a call that succeeded are `flakyFailure`. A finding that fails the
+//! program fails its case.
 
 mod case;
 
@@ -17,17 +18,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Suites written: readers of JUnit XML keep all of it in memory.
+/// Maximum number of suites: readers of JUnit XML keep all of it in memory.
 const SUITES: usize = 500;
-/// Cases with findings written. With [`case`]'s own limits the file stays below the 30 MB GitLab takes.
+/// Maximum number of cases with findings. With the limits in [`case`] the file stays below GitLab's maximum of 30 MB.
 const CASES: usize = 2000;
-/// The suite of what belongs to no run.
+/// Suite of everything that belongs to no run.
 const FLEET: &str = "retrylens";
 
-/// Writes `report`; findings at or above `fail_on` fail their case, unless a baseline knows them.
+/// Writes `report`; findings at or above `fail_on` fail their case unless a baseline knows them.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn render(report: &Report, fail_on: Option<Severity>, out: &mut dyn Write) -> io::Result<()> {
     let (mut by_run, fleet, cut) = sort(report);
     let known: HashSet<_> = report.problems.iter().filter(|problem| problem.known).map(Problem::key).collect();
@@ -56,10 +57,10 @@ pub fn render(report: &Report, fail_on: Option<Severity>, out: &mut dyn Write) -
     out.write_all(text.as_bytes())
 }
 
-/// The findings of one run by what they are about, in time order.
+/// The findings of one run by subject, in time order.
 type Subjects<'r> = BTreeMap<Subject<'r>, Vec<&'r Finding>>;
 
-/// Findings run by run, findings of the fleet by name, and how many found no room.
+/// Returns the findings by run, the findings about the fleet by name, and the number of findings beyond the limits.
 fn sort(report: &Report) -> (HashMap<&str, Subjects<'_>>, BTreeMap<String, Vec<&Finding>>, usize) {
     let mut by_run: HashMap<&str, Subjects<'_>> = HashMap::new();
     let mut fleet: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
@@ -118,7 +119,7 @@ fn suite(run: &Run, subjects: &Subjects<'_>, fails: &dyn Fn(&Finding) -> bool) -
     suite
 }
 
-/// What a reader of the cases alone would miss.
+/// Returns the output of the last suite: the verdict, what is not listed, and notices.
 fn closing(report: &Report, cut: usize) -> String {
     let mut lines = vec![safe(&report.verdict).into_owned()];
     if cut as u64 + report.findings_omitted > 0 {

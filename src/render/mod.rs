@@ -1,4 +1,4 @@
-//! One report, many forms: one file or folder each, all from the same [`crate::report::Report`].
+//! Output formats: a file or folder each, all written from the same [`crate::report::Report`].
 
 pub mod catalogue;
 pub mod charts;

@@ -1,22 +1,22 @@
-//! Money in words, the same in every form.
+//! Amounts of money in words, the same in every format.
 
 use crate::model::units::{counted, thousands as number};
 use crate::report::Totals;
 
-/// "$3.20"; what rounds to nothing is below a cent.
+/// Formats US dollars: "$3.20"; positive amounts that round to 0 are "<$0.01".
 pub(in crate::render) fn dollars(usd: f64) -> String {
-    // Saturating: `as` clamps a float to the integer's range.
+    // `as` clamps a float to the range of the integer.
     let cents = (usd * 100.0).round().max(0.0) as u64;
     if cents == 0 && usd > 0.0 { "<$0.01".to_owned() } else { format!("${}.{:02}", number(cents / 100), cents % 100) }
 }
 
-/// Dollars and tokens, as far as they are known: "$0.03, 4,000 tokens".
+/// Formats dollars and tokens as far as known: "$0.03, 4,000 tokens".
 pub(in crate::render) fn known(usd: Option<f64>, tokens: Option<u64>) -> String {
     let tokens = tokens.map(|tokens| counted(tokens, "token"));
     usd.map(dollars).into_iter().chain(tokens).collect::<Vec<_>>().join(", ")
 }
 
-/// What everything cost, as far as it is known: "$12.30, $1.20 of it for needless attempts; cost known of ...".
+/// Formats the total cost as far as known: "$12.30, $1.20 of it for needless attempts; known of ...".
 pub(in crate::render) fn spent(totals: &Totals) -> Option<String> {
     let wasted = |usd: f64| format!(", {} of it for needless attempts", dollars(usd));
     match (totals.usd, totals.tokens) {

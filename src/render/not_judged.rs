@@ -1,12 +1,12 @@
-//! What could not be judged or read, in sentences: for the forms that have no table for it.
+//! What could not be judged or read, in sentences, for formats without a table for it.
 
 use super::words;
 use crate::model::Unreadable;
 use crate::report::{Report, Undecided};
 use crate::untrusted::safe;
 
-/// A sentence for each rule that could not judge some calls, and for each field with values that mean nothing.
-/// Words of the log in it are safe on a terminal; other forms escape them further.
+/// Returns a sentence for each rule that could not judge some calls, and for each field with unreadable values. Text of
+/// the log in it is safe on a terminal; other formats escape it further.
 #[must_use]
 pub fn sentences(report: &Report) -> Vec<String> {
     report.undecided.iter().map(undecided).chain(report.unreadable.iter().map(unreadable)).collect()

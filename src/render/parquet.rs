@@ -1,4 +1,4 @@
-//! A frame as Parquet.
+//! Writes tables as Parquet.
 
 use crate::frames::{Cells, Frame};
 use crate::untrusted::mask_keys;
@@ -12,22 +12,22 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows of a row group, which readers can skip or read in parallel.
+/// Rows per row group; readers can skip row groups and read them in parallel.
 const GROUP_ROWS: usize = 1 << 20;
 
-/// Writes the frame, zstd-compressed.
+/// Writes the table, compressed with zstd.
 ///
 /// # Errors
-/// When `out` fails, or the frame is too large for the format.
+/// Returns an error if writing to `out` fails or the table is too large for the format.
 pub fn render(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
-    // In memory first: the writer asks for an output that can move between threads.
+    // Written to memory first: the writer requires an output that is `Send`.
     let mut file = Vec::new();
     write(frame, &mut file, GROUP_ROWS).map_err(io::Error::other)?;
     out.write_all(&file)
 }
 
 fn write(frame: &Frame, file: &mut Vec<u8>, group_rows: usize) -> Result<()> {
-    // zstd's own default.
+    // The default level of zstd.
     let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
     let properties = WriterProperties::builder().set_compression(compression).build();
     let mut writer = SerializedFileWriter::new(file, schema(frame)?, Arc::new(properties))?;
@@ -36,7 +36,7 @@ fn write(frame: &Frame, file: &mut Vec<u8>, group_rows: usize) -> Result<()> {
         let range = start..rows.min(start + group_rows);
         let mut group = writer.next_row_group()?;
         for (_, cells) in &frame.columns {
-            // One writer a column of the schema, in its order.
+            // One writer per column, in the order of the schema.
             if let Some(mut column) = group.next_column()? {
                 write_cells(&mut column, cells, range.clone())?;
                 column.close()?;
@@ -84,7 +84,7 @@ fn write_cells(column: &mut SerializedColumnWriter<'_>, cells: &Cells, range: Ra
     }
 }
 
-/// Values that are there, and beside them for every row whether it has one.
+/// Writes the values that are present, with a definition level for every row.
 fn write_column<T: DataType, C>(
     column: &mut SerializedColumnWriter<'_>,
     cells: &[Option<C>],
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
-    /// What a reader finds in a frame written with `group_rows` rows a group: number of groups, and every row in words.
+    /// Writes a table with `group_rows` rows per group and reads it back: the number of groups, and every row as text.
     fn read_back(columns: Vec<(&'static str, Cells)>, group_rows: usize) -> (usize, Vec<String>) {
         let mut bytes = Vec::new();
         write(&Frame { name: "f", columns }, &mut bytes, group_rows).unwrap();

@@ -1,17 +1,17 @@
-//! What the forms of the catalogue say alike of a rule.
+//! Facts of a rule, shared by the formats of the catalogue.
 
 use super::catalogue::scope_name;
 use crate::rules::{Rule, Scope};
 
-/// A threshold as people read it.
+/// A threshold, formatted for people.
 pub(super) struct Threshold {
     pub(super) name: &'static str,
-    /// Its default with its unit.
+    /// Default value with its unit.
     pub(super) default: String,
     pub(super) meaning: &'static str,
 }
 
-/// The thresholds of a rule.
+/// Returns the thresholds of a rule.
 pub(super) fn thresholds(rule: &Rule) -> impl Iterator<Item = Threshold> {
     rule.settings.iter().map(|setting| Threshold {
         name: setting.name,
@@ -20,7 +20,7 @@ pub(super) fn thresholds(rule: &Rule) -> impl Iterator<Item = Threshold> {
     })
 }
 
-/// How the subjects of a scope are gone through.
+/// Returns how a rule goes through the subjects of a scope, in words.
 pub(super) const fn judged(scope: Scope) -> &'static str {
     match scope {
         Scope::Attempt => "attempt by attempt",
@@ -30,7 +30,7 @@ pub(super) const fn judged(scope: Scope) -> &'static str {
     }
 }
 
-/// The fields a rule cannot do without, each spelled by `spell`.
+/// Returns the fields a rule requires, each formatted by `spell`.
 pub(super) fn needs(rule: &Rule, spell: impl Fn(&str) -> String) -> String {
     if rule.needs.is_empty() {
         return format!("nothing beyond the {} itself", scope_name(rule.scope));

@@ -1,10 +1,10 @@
-//! The catalogue as one document: every rule with its reasons, thresholds and an example.
+//! The catalogue as one Markdown document: every rule with its reasons, thresholds and an example.
 
 use super::rule_facts::{Threshold, judged, needs, thresholds};
 use crate::rules::{Example, Rule};
 use std::io::{self, Write};
 
-/// What the rules of one hundred have in common.
+/// Titles of the groups of rules, by the first digit of their codes.
 const FAMILIES: [(char, &str); 8] = [
     ('1', "Retried, and should not have been"),
     ('2', "Given up, and should not have been"),
@@ -16,9 +16,9 @@ const FAMILIES: [(char, &str); 8] = [
     ('8', "The log itself"),
 ];
 
-/// Lines shown of one example.
+/// Maximum number of lines shown of an example.
 const EXAMPLE_LINES: usize = 6;
-/// Characters shown of one line.
+/// Maximum number of characters shown of a line.
 const LINE: usize = 400;
 
 const HEAD: &str = "\
@@ -30,10 +30,10 @@ Thresholds are set under `[rules.CODE]` of `retrylens.toml`, beside `enabled` an
 fields it needs stays silent, and the report says so. Examples are logs in which the rule fires.
 ";
 
-/// Writes all there is to know of each of `rules` as Markdown.
+/// Writes the full description of each of `rules` as Markdown.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn to_markdown(rules: &[&Rule], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(HEAD.as_bytes())?;
     let mut family = None;
@@ -48,7 +48,7 @@ pub fn to_markdown(rules: &[&Rule], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The family a code belongs to.
+/// Returns the title of the group a rule belongs to.
 pub(super) fn family_of(rule: &Rule) -> &'static str {
     let hundred = rule.code.chars().nth(2);
     FAMILIES.iter().find(|(digit, _)| Some(*digit) == hundred).map_or("Other", |(_, family)| family)
@@ -99,7 +99,7 @@ fn example(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Words between which no Markdown begins by accident.
+/// Escapes the characters that could begin HTML or emphasis by accident.
 pub(super) fn text(words: &str) -> String {
     words.replace('<', "\\<").replace('*', "\\*")
 }

@@ -1,8 +1,8 @@
-//! SARIF 2.1.0, for code scanning and for editors.
+//! SARIF 2.1.0, for code scanning and editors.
 //!
-//! One result for each problem, as one alert is what a person can close: its findings are counted in
-//! `occurrenceCount`, the attempts of the earliest ones are its related locations. Fingerprints hold no time, id or
-//! line, so that the same problem in the next report is the same alert.
+//! Each problem is one result, because an alert is what a person closes. Its findings are counted in `occurrenceCount`;
+//! the attempts of the earliest ones are its related locations. Fingerprints contain no time, id or line, so that the
+//! same problem in the next report is the same alert.
 
 use crate::model::{Confidence, Severity};
 use crate::report::{Finding, Problem, ProblemIdentity, Report, Sighting};
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Results GitHub shows of one run; it takes 25,000.
+/// Maximum number of results: GitHub shows 5,000 of a run and accepts 25,000.
 const RESULTS: usize = 5000;
-/// Related locations of one result: GitHub shows 100, people read fewer.
+/// Maximum number of related locations of a result; GitHub shows 100, but people read fewer.
 const RELATED: usize = 20;
-/// Characters of a message or a snippet of one.
+/// Maximum length of a message, in characters.
 const MESSAGE: usize = 2000;
-/// The fingerprint GitHub goes by; without it, it takes a hash of the line, which differs in every log.
+/// The fingerprint that GitHub uses; without it, GitHub computes a hash of the line, which differs in every log.
 const GITHUB: &str = "primaryLocationLineHash";
-/// What may stand in a path of a URI as it is: RFC 3986, `pchar` and `/`, but for the colon of a scheme.
+/// Characters to encode in the path of a URI: all but the unreserved characters of RFC 3986 and `/`.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// Writes `report` as one run of one tool, which ended with `exit_code`.
+/// Writes `report` as one run of a tool that ended with `exit_code`.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn render(report: &Report, exit_code: u8, out: &mut dyn Write) -> io::Result<()> {
     let mut findings: HashMap<ProblemIdentity<'_>, Vec<&Finding>> = HashMap::new();
     for finding in &report.findings {
@@ -99,7 +99,7 @@ fn descriptor(rule: &Rule) -> Value {
     })
 }
 
-/// `spend-cap-retried` as `SpendCapRetried`: what SARIF asks of a rule's name.
+/// Converts `spend-cap-retried` to `SpendCapRetried`, the form SARIF requires for the name of a rule.
 fn pascal(name: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
@@ -116,7 +116,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The words of GitHub's code scanning.
+/// Returns the word that GitHub's code scanning uses for a severity.
 fn problem_severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -125,7 +125,7 @@ fn problem_severity(severity: Severity) -> &'static str {
     }
 }
 
-/// What a reader of the results alone would miss.
+/// Returns notifications: notices, what is not listed, and what could not be read or judged.
 fn notifications(report: &Report) -> Vec<Value> {
     let note = |level: &str, text: String| json!({ "level": level, "message": { "text": text } });
     let mut notes: Vec<Value> = report.notices.iter().map(|notice| note("note", shown(notice))).collect();
@@ -185,12 +185,12 @@ fn message(problem: &Problem) -> String {
     format!("{} (found {often})\nFix: {}", safe(&problem.example), problem.fix)
 }
 
-/// At most [`MESSAGE`] characters; line breaks of our own stay.
+/// Returns at most [`MESSAGE`] characters. Line breaks are kept, since those of the log are already escaped.
 fn shown(text: &str) -> String {
     text.chars().take(MESSAGE).collect()
 }
 
-/// Code scanning wants a place for everything: what rests on no attempt is shown at the start of the log.
+/// Returns the location of a result, which code scanning requires: without an attempt, the start of the log.
 fn location(report: &Report, at: Option<&Sighting>) -> Value {
     match at {
         Some(at) => physical(&at.file, at.line),
@@ -215,7 +215,7 @@ fn related(id: usize, at: &Sighting) -> Value {
     place
 }
 
-/// A path as a URI reference: relative paths stay relative to where the program ran.
+/// Converts a path to a URI reference; relative paths stay relative to the working directory of the program.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let path = super::words::path(&path);
@@ -223,7 +223,7 @@ fn uri(path: &str) -> String {
     if path.starts_with('/') { format!("file://{encoded}") } else { encoded }
 }
 
-/// The same for a problem in every report: rule, provider, model and class.
+/// Returns a fingerprint that is the same for a problem in every report: rule, provider, model and class.
 fn fingerprint(rule: &str, place: &[&str]) -> String {
     [&[rule][..], place].concat().iter().map(|part| safe(part).replace('/', "%2F")).collect::<Vec<_>>().join("/")
 }

@@ -1,26 +1,26 @@
-//! JSON Schemas of what the JSON forms hold.
+//! JSON Schemas of the JSON formats.
 
 use super::json;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
-/// The schema of a report.
+/// Schema of a report.
 pub const REPORT: &str = include_str!("../../docs/report.schema.json");
-/// The schema of a trace.
+/// Schema of a trace.
 pub const TRACE: &str = include_str!("../../docs/trace.schema.json");
-/// The schema of a comparison of two reports.
+/// Schema of a comparison of two reports.
 pub const DIFF: &str = include_str!("../../docs/diff.schema.json");
-/// The schema of many reports in a row.
+/// Schema of a trend, a series of reports.
 pub const TREND: &str = include_str!("../../docs/trend.schema.json");
-/// The schema of a simulation.
+/// Schema of a simulation.
 pub const SIMULATION: &str = include_str!("../../docs/simulation.schema.json");
-/// The schema of a plan.
+/// Schema of a plan.
 pub const PLAN: &str = include_str!("../../docs/plan.schema.json");
 
-/// Writes the schema of one line of NDJSON: a finding as it stands in a report.
+/// Writes the schema of one line of NDJSON: a finding as in a report.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn finding(out: &mut dyn Write) -> io::Result<()> {
     let report: Value = serde_json::from_str(REPORT)?;
     let defs = report.get("$defs").cloned().unwrap_or_default();

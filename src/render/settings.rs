@@ -1,12 +1,12 @@
-//! The settings of a plan, to be copied: the `[policy]` table, and what clients and frameworks call the same.
+//! The settings of a plan, ready to copy: the `[policy]` table, and the same settings in clients and frameworks.
 
 use crate::plan::Plan;
 use std::io::{self, Write};
 
-/// Writes a file that retrylens reads, with everything else as comments.
+/// Writes a `retrylens.toml` with everything but the policy as comments.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn text(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "# retrylens.toml\n[policy]\n{}", plan.policy)?;
     for setting in &plan.settings {
@@ -17,10 +17,10 @@ pub fn text(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the same as blocks of code.
+/// Writes the settings as Markdown code blocks.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn markdown(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "### retrylens.toml\n\n```toml\n[policy]\n{}```\n", plan.policy)?;
     for setting in &plan.settings {

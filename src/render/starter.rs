@@ -1,6 +1,6 @@
-//! A configuration to start from: what a log holds, and what may be said about it, most of it commented out.
+//! A configuration to start from, filled with what a log shows; most of it is commented out.
 //!
-//! A line that begins with `#` and no space is TOML to switch on; one that begins with `# ` is a sentence.
+//! A line that begins with `#` and no space is TOML to be uncommented; one that begins with `# ` is an explanation.
 
 use crate::config::quoted;
 use crate::model::Dimension;
@@ -13,18 +13,18 @@ use std::fmt::Write;
 
 /// What is known of the log.
 pub struct Facts<'r> {
-    /// What it came to; `None` without a log, or where no attempt could be read.
+    /// Its report; `None` without a log or if no attempt could be read.
     pub report: Option<&'r Report>,
-    /// Keys that seem to say how an attempt went, and the field each may stand for.
+    /// Keys that seem to describe the result of an attempt, and the field each may map to.
     pub unknown_keys: &'r [(String, &'static str)],
 }
 
-/// Days after the end of the log on which a suppression expires.
+/// Days from the end of the log until a suppression expires.
 const ACCEPTED_FOR: i64 = 90;
-/// Policies, prices, rules and suppressions shown at most, each.
+/// Maximum number of policies, of prices and of suppressions shown.
 const SHOWN: usize = 8;
 
-/// The file. `schema` is its schema as seen from there, for editors that follow `#:schema`.
+/// Returns the file. `schema` is the path of its schema relative to the file, for editors that support `#:schema`.
 #[must_use]
 pub fn config(facts: &Facts<'_>, schema: Option<&str>) -> String {
     let mut file = File(String::new());
@@ -60,12 +60,12 @@ impl File {
     }
 
     fn say(&mut self, text: &str) {
-        // Names of the log stand in some sentences.
+        // Some sentences contain names from the log.
         let text = terminal(text);
         let _ = writeln!(self.0, "# {text}");
     }
 
-    /// A line to switch on.
+    /// Writes a commented-out line.
     fn offer(&mut self, text: &str) {
         let _ = writeln!(self.0, "#{text}");
     }
@@ -122,7 +122,7 @@ impl File {
         for (key, value) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
             self.offer(&format!("{key} = {value}"));
         }
-        // A narrow one cannot be declared: the default, full, allows for it.
+        // A narrow jitter cannot be declared; the default, full, allows for it.
         if let Some(jitter) = it.jitter.filter(|jitter| *jitter != "narrow") {
             self.offer(&format!("jitter = {}", quoted(jitter)));
         }
@@ -186,18 +186,18 @@ impl File {
     }
 }
 
-/// The names of one dimension, the most troubled first.
+/// Returns the names of one dimension in the order of the report.
 fn names(report: &Report, by: Dimension) -> impl Iterator<Item = &str> {
     let rows = report.who.iter().filter(move |row| row.by == by);
     rows.filter_map(|row| row.name.as_deref()).filter(|name| is_clear(name)).take(SHOWN)
 }
 
-/// Whether a name holds nothing that would look like something else in an editor.
+/// Returns whether a name contains nothing that an editor could display as something else.
 fn is_clear(name: &str) -> bool {
     terminal(name) == name
 }
 
-/// A pattern that fits this name alone.
+/// Returns a pattern that matches only this name.
 fn pattern(name: &str) -> String {
     quoted(&Pattern::escape(name))
 }

@@ -1,11 +1,11 @@
-//! Words of the forms for people: costs, shares with their counts, and what stays together on a line.
+//! Words shared by the formats for people: costs, shares with their counts, and non-breaking spaces.
 
 use super::money::dollars;
 pub(in crate::render) use crate::model::units::{counted, percent, rate, span, thousands as number, times};
 use crate::model::{Cost, Zone, units::seconds};
 use crate::report::{Report, Share, Window};
 
-/// `text` with its words held together: it stands on one line, where it fits on one.
+/// Joins the words of `text` with non-breaking spaces.
 pub(in crate::render) fn glued(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
@@ -13,7 +13,7 @@ pub(in crate::render) fn glued(text: &str) -> String {
 /// Units that stay on the line of their number.
 pub(in crate::render) const UNITS: [&str; 6] = ["ms", "s", "min", "h", "d", "MB"];
 
-/// `text` with each number held to the unit behind it.
+/// Joins each number in `text` to the unit after it.
 pub(in crate::render) fn held(text: &str) -> String {
     let mut held = String::with_capacity(text.len() + 8);
     for (nth, word) in text.split(' ').enumerate() {
@@ -27,12 +27,12 @@ pub(in crate::render) fn held(text: &str) -> String {
     held
 }
 
-/// A path without the `./` that a walk from here adds: links to files of a repository do not have it.
+/// Removes the `./` that walking a directory adds: links to files of a repository do not have it.
 pub(in crate::render) fn path(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
-/// What a report is about: its title, else the name of the log, or the folder of the logs.
+/// Returns the subject of a report: its title, else the name of the log or the folder of the logs.
 pub(in crate::render) fn subject(report: &Report) -> String {
     if let Some(title) = &report.title {
         return title.clone();
@@ -51,12 +51,12 @@ pub(in crate::render) fn subject(report: &Report) -> String {
     }
 }
 
-/// A path up to its last separator.
+/// Returns a path up to and including its last separator.
 pub(in crate::render) fn folder(path: &str) -> Option<&str> {
     path.rfind(['/', '\\']).and_then(|at| path.get(..=at))
 }
 
-/// Both ends of a time in a format that begins with the date: the date once where it is the same.
+/// Formats both ends of a time range; `format` begins with the date, which is left out of the second if it is the same.
 pub(in crate::render) fn ends(window: Window, zone: Zone, format: &str) -> (String, String) {
     let (first, last) = (zone.show(window.first, format), zone.show(window.last, format));
     match (first.get(..10), last.get(..10)) {
@@ -68,20 +68,20 @@ pub(in crate::render) fn ends(window: Window, zone: Zone, format: &str) -> (Stri
     }
 }
 
-/// "2026-03-10 21:04 to 22:10 UTC (1 h 6 min)".
+/// Formats a time range: "2026-03-10 21:04 to 22:10 UTC (1 h 6 min)".
 pub(in crate::render) fn window(window: Window, zone: Zone) -> String {
     let (first, last) = ends(window, zone, "%Y-%m-%d %H:%M");
     format!("{first} to {last} {zone} ({})", seconds(window.last.s_since(window.first).max(0.0)))
 }
 
-/// "98.1% (412 of 420)"; empty for a share of nothing.
+/// Formats a share: "98.1% (412 of 420)"; empty for a share of 0.
 pub(in crate::render) fn share(share: Share) -> String {
     share.ratio().map_or_else(String::new, |ratio| {
         glued(&format!("{} ({} of {})", percent(ratio), number(share.count), number(share.of)))
     })
 }
 
-/// "212 needless attempts, 1 h 12 min of waiting, $3.20"; empty for no cost.
+/// Formats a cost: "212 needless attempts, 1 h 12 min of waiting, $3.20"; empty for no cost.
 pub(in crate::render) fn cost(cost: &Cost) -> String {
     let mut parts = Vec::new();
     if cost.sends > 0 {
@@ -96,15 +96,15 @@ pub(in crate::render) fn cost(cost: &Cost) -> String {
     if let Some(tokens) = cost.tokens.filter(|tokens| *tokens > 0) {
         parts.push(counted(tokens, "token"));
     }
-    // A price of nothing is known; one that is not known says nothing.
+    // A cost of $0 is shown, since it is known; an unknown one is left out.
     parts.extend(cost.usd.map(dollars));
     parts.join(", ")
 }
 
-/// Eighths of a character's height; the first for anything above nothing.
+/// Bars in eighths of a character's height; the first is for anything above 0.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The character for a share between 0 and 1.
+/// Returns the bar for a share between 0 and 1.
 pub(in crate::render) fn height(ratio: f64) -> char {
     let step = (ratio.clamp(0.0, 1.0) * HEIGHTS.len() as f64).ceil() as usize;
     HEIGHTS[step.clamp(1, HEIGHTS.len()) - 1]

@@ -1,4 +1,4 @@
-//! The waits of one retry loop, retry by retry, against the schedule inferred from them.
+//! Waits of one retry loop by retry, compared with the schedule inferred from them.
 
 use super::canvas::{Align, Canvas};
 use super::error::ChartError;
@@ -11,25 +11,25 @@ use plotters::prelude::DrawingBackend;
 const TOP: f64 = 112.0;
 const BASE: f64 = 384.0;
 const RIGHT: f64 = WIDTH - MARGIN;
-/// A stroke for the usual spread, and half the width of the median's.
+/// Stroke width of the range from the 5th to the 95th percentile, and half the width of the median's line.
 const SPREAD: f64 = 7.0;
 const MEDIAN: f64 = 11.0;
-/// Room over the longest wait for its count.
+/// Room above the longest wait for its count.
 const COUNT_ROOM: f64 = 16.0;
 
-/// The wait that the schedule names before a retry, in seconds.
+/// Returns the wait before a retry according to the inferred schedule, in seconds.
 fn nominal(entry: &Backoff, retry: u8) -> Option<f64> {
     let factor = if entry.schedule == "fixed" { 1.0 } else { entry.factor? };
     let wait = entry.first_s? * factor.powi(i32::from(retry.saturating_sub(1)));
     Some(wait.min(entry.cap_s.unwrap_or(f64::MAX)))
 }
 
-/// What the waits say at a glance.
+/// Returns the subtitle: the inferred schedule and the number of waits.
 fn subtitle(entry: &Backoff) -> String {
     format!("{}; {} of the loop's own", shorten(&entry.summary, 90), counted(entry.waits, "wait"))
 }
 
-/// The figures in words.
+/// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, entry: &Backoff) -> String {
     let one = |step: &BackoffStep| {
         let [low, middle, high] = [step.p05_s, step.p50_s, step.p95_s].map(seconds);

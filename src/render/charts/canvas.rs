@@ -10,19 +10,19 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, WHITE};
 use std::fmt::Display;
 
-/// Device pixels per logical pixel. Backends take whole numbers only; so SVG gets quarters of a
+/// Device pixels per logical pixel. Backends take whole numbers only, so coordinates in SVG are quarters of a logical
 /// pixel, and a bitmap of this size is averaged down to smooth its lines.
 pub(super) const SCALE: u32 = 4;
 
-/// plotters' name for a size is the line height for a bitmap font, and 1.24 em in SVG. Both factors
-/// together make an em the same length in both.
+/// The size passed to plotters is the line height for a bitmap font and 1.24 em in SVG. With these two factors an em
+/// has the same length in both.
 const BITMAP_SIZE_PER_EM: f64 = 1.164;
 const SVG_SIZE_PER_EM: f64 = 1.24;
 
-/// The two media differ in where they put a line of text.
+/// The output format, which decides how text is placed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Medium {
-    /// Text is left to the viewer.
+    /// The viewer renders the text.
     Svg,
     /// Text is drawn with the embedded font.
     Bitmap,
@@ -31,25 +31,25 @@ pub(super) enum Medium {
 /// A point in logical pixels, from the upper left.
 pub(super) type At = (f64, f64);
 
-/// Where a text has its anchor.
+/// Horizontal alignment of a text at its position.
 #[derive(Clone, Copy)]
 pub(super) enum Align {
-    /// It starts there.
+    /// Starts at the position.
     Left,
-    /// It is centred there.
+    /// Is centred on the position.
     Centre,
-    /// It ends there.
+    /// Ends at the position.
     Right,
 }
 
-/// A white sheet to draw on.
+/// A white drawing surface.
 pub(super) struct Canvas<DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     medium: Medium,
 }
 
 impl<DB: DrawingBackend> Canvas<DB> {
-    /// Covers `area` with white.
+    /// Creates a canvas that fills `area` with white.
     pub(super) fn new(area: DrawingArea<DB, Shift>, medium: Medium) -> Result<Self, ChartError> {
         area.fill(&WHITE).map_err(drawing)?;
         Ok(Canvas { area, medium })
@@ -60,18 +60,18 @@ impl<DB: DrawingBackend> Canvas<DB> {
         self.area.present().map_err(drawing)
     }
 
-    /// A filled rectangle between two corners.
+    /// Draws a filled rectangle between two corners.
     pub(super) fn rect(&self, a: At, b: At, color: RGBColor) -> Result<(), ChartError> {
         self.area.draw(&Rectangle::new([device(a), device(b)], filled(color))).map_err(drawing)
     }
 
-    /// A line through points. Its ends and bends are round, so that saw-teeth have no spikes.
+    /// Draws a line through points. Its ends and bends are round, so that sharp bends have no spikes.
     pub(super) fn line(&self, points: &[At], width: f64, color: RGBColor) -> Result<(), ChartError> {
         let path: Vec<(i32, i32)> = points.iter().map(|p| device(*p)).collect();
         if self.medium == Medium::Svg {
             return self.area.draw(&PathElement::new(path, stroke(color, width))).map_err(drawing);
         }
-        // the path rasterizer of plotters runs out to spikes at sharp bends
+        // the path rasterizer of plotters draws spikes at sharp bends
         for pair in path.windows(2) {
             if let Some(quad) = quad(pair[0], pair[1], width * f64::from(SCALE)) {
                 self.area.draw(&Polygon::new(quad, filled(color))).map_err(drawing)?;
@@ -80,18 +80,18 @@ impl<DB: DrawingBackend> Canvas<DB> {
         points.iter().try_for_each(|p| self.dot(*p, width / 2.0, color))
     }
 
-    /// A filled circle.
+    /// Draws a filled circle.
     pub(super) fn dot(&self, at: At, radius: f64, color: RGBColor) -> Result<(), ChartError> {
         let radius = (radius * f64::from(SCALE)).round() as i32;
         self.area.draw(&Circle::new(device(at), radius, filled(color))).map_err(drawing)
     }
 
-    /// A text with its base line at `at`.
+    /// Draws a text with its base line at `at`.
     pub(super) fn text(&self, text: &str, at: At, em: f64, color: RGBColor, align: Align) -> Result<(), ChartError> {
         let (size_per_em, drop) = match self.medium {
-            // "-0.5ex" of a viewer's sans-serif
+            // plotters shifts SVG text by "-0.5ex" of the viewer's sans-serif
             Medium::Svg => (SVG_SIZE_PER_EM, 0.265),
-            // below the box, whose base line plotters takes for half the size
+            // plotters places text by its box and takes half the size for the base line
             Medium::Bitmap => (BITMAP_SIZE_PER_EM, BITMAP_SIZE_PER_EM * (1.0 / 1.24 - 0.5)),
         };
         let anchor = match align {
@@ -103,38 +103,38 @@ impl<DB: DrawingBackend> Canvas<DB> {
         self.area.draw_text(text, &style, device((at.0, at.1 + drop * em))).map_err(drawing)
     }
 
-    /// Title and subtitle, cut to the width of the sheet.
+    /// Draws title and subtitle, shortened to the width of the canvas.
     pub(super) fn head(&self, title: &str, subtitle: &str, color: RGBColor) -> Result<(), ChartError> {
         let room = WIDTH - 2.0 * MARGIN;
         self.text(&fitting(title, TITLE, room)?, (MARGIN, 31.0), TITLE, INK, Align::Left)?;
         self.text(&fitting(subtitle, SUBTITLE, room)?, (MARGIN, 53.0), SUBTITLE, color, Align::Left)
     }
 
-    /// A line of the value axis and its label.
+    /// Draws a grid line of the value axis and its label.
     pub(super) fn value_tick(&self, label: &str, y: f64, x: (f64, f64)) -> Result<(), ChartError> {
         self.line(&[(x.0, y), (x.1, y)], 1.0, GRID)?;
         self.text(label, (x.0 - 8.0, y + 4.0), super::style::LABEL, MUTED, Align::Right)
     }
 
-    /// The line the data stands on.
+    /// Draws the base line of the plot.
     pub(super) fn base(&self, y: f64, x: (f64, f64)) -> Result<(), ChartError> {
         self.line(&[(x.0, y), (x.1, y)], 1.0, AXIS)
     }
 
-    /// The last line of the sheet.
+    /// Draws a note at the bottom of the canvas.
     pub(super) fn footnote(&self, text: &str) -> Result<(), ChartError> {
         self.text(text, (MARGIN, HEIGHT - 10.0), super::style::SMALL, MUTED, Align::Left)
     }
 }
 
-/// Width of `text` in logical pixels.
+/// Returns the width of `text` in logical pixels.
 pub(super) fn width(text: &str, em: f64) -> Result<f64, ChartError> {
     let measured = font(em * BITMAP_SIZE_PER_EM).box_size(text);
     let (width, _) = measured.map_err(drawing)?;
     Ok(f64::from(width) / f64::from(SCALE))
 }
 
-/// As much of `text` as `room` holds, cut in the middle.
+/// Returns `text` shortened in the middle to fit into `room` logical pixels.
 pub(super) fn fitting(text: &str, em: f64, room: f64) -> Result<String, ChartError> {
     let mut kept = text.chars().count();
     let mut out = super::style::shorten(text, kept);
@@ -166,7 +166,7 @@ fn stroke(color: RGBColor, width: f64) -> ShapeStyle {
     ShapeStyle { color: color.into(), filled: false, stroke_width: (width * f64::from(SCALE)).round() as u32 }
 }
 
-/// The four corners of a straight stroke; `None` when it has no length.
+/// Returns the four corners of a straight stroke; `None` if it has no length.
 fn quad(a: (i32, i32), b: (i32, i32), width: f64) -> Option<Vec<(i32, i32)>> {
     let (dx, dy) = (f64::from(b.0 - a.0), f64::from(b.1 - a.1));
     let length = dx.hypot(dy);

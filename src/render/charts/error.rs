@@ -1,9 +1,9 @@
-//! Why charts cannot be drawn.
+//! Errors of drawing charts.
 
 /// Why a chart could not be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum ChartError {
-    /// The embedded font was refused.
+    /// The embedded font could not be registered.
     #[error("the font of the charts cannot be read")]
     Font,
     /// The drawing library failed.

@@ -1,4 +1,4 @@
-//! What was left of each limit of a scope over time, and when the server refused.
+//! Remaining share of each limit of a scope over time, and when the server rejected attempts.
 
 use super::canvas::{Align, Canvas};
 use super::error::ChartError;
@@ -17,14 +17,14 @@ use std::cmp::Ordering;
 const TOP: f64 = 98.0;
 const BASE: f64 = 342.0;
 const RIGHT: f64 = WIDTH - 136.0;
-/// Upper edges of the rows of 429s and of overloads, and their height.
+/// Upper edges of the rows of 429s and of overloads, and the height of a row.
 const ROWS: [f64; 2] = [352.0, 368.0];
 const ROW_HEIGHT: f64 = 11.0;
-/// A mark is at least so wide.
+/// Minimum width of a mark, in logical pixels.
 const LEAST_MARK: f64 = 2.0;
-/// Where the time axis stands, below the rows.
+/// Position of the time axis, below the rows.
 const TIME_Y: f64 = 386.0;
-/// Room for the two lines of a label at the end of a line.
+/// Height of the two-line label at the end of a line.
 const LABEL_STEP: f64 = 29.0;
 
 fn color(kind: LimitKind) -> RGBColor {
@@ -36,10 +36,10 @@ fn color(kind: LimitKind) -> RGBColor {
     }
 }
 
-/// One scope, ready to draw.
+/// The data of one scope, ready to draw.
 struct Scene {
     axis: TimeAxis,
-    /// The limit that binds first comes first.
+    /// The series, with the limit that binds first at the front.
     series: Vec<Series>,
     marks: Vec<Mark>,
     totals: [u64; 2],
@@ -79,7 +79,7 @@ impl Scene {
     }
 }
 
-/// The earliest below a tenth, then the lowest; else in the order of their kinds.
+/// Orders limits by the time they fell below 10%, then by their lowest share, then by kind.
 fn binds_first(a: &Series, b: &Series) -> Ordering {
     let when = |one: &Series| one.below.map_or(i64::MAX, |at| at.0);
     when(a).cmp(&when(b)).then(a.low.ratio.total_cmp(&b.low.ratio)).then(place(a.kind).cmp(&place(b.kind)))
@@ -89,7 +89,7 @@ fn place(kind: LimitKind) -> Option<usize> {
     LimitKind::ALL.iter().position(|other| *other == kind)
 }
 
-/// The figures in words.
+/// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, limits: &[&Headroom]) -> String {
     let scene = Scene::of(limits);
     let mut parts: Vec<String> = Vec::new();
@@ -142,7 +142,8 @@ fn y(ratio: f64) -> f64 {
     BASE - (BASE - TOP) * ratio
 }
 
-/// The limit that binds is the widest and lies lowest, so that lines on top of each other all show.
+/// Draws the lines, from the binding limit, which is the widest, to the narrowest, so that lines on top of each other
+/// are all visible.
 fn lines<DB: DrawingBackend>(canvas: &Canvas<DB>, scene: &Scene) -> Result<(), ChartError> {
     let widths: [f64; 4] = [3.5, 2.25, 1.5, 1.0];
     for (i, one) in scene.series.iter().enumerate() {
@@ -163,7 +164,7 @@ fn lines<DB: DrawingBackend>(canvas: &Canvas<DB>, scene: &Scene) -> Result<(), C
     Ok(())
 }
 
-/// Bridges a time without readings: with dots, or thinly where there is no room for them.
+/// Bridges a time without readings with dots, or with a thin line if there is no room for dots.
 fn dotted<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     a: (f64, f64),
@@ -181,7 +182,7 @@ fn dotted<DB: DrawingBackend>(
     Ok(())
 }
 
-/// Names each line at its end; names that would meet are moved apart.
+/// Labels each line at its end; labels that would overlap are moved apart.
 fn labels<DB: DrawingBackend>(canvas: &Canvas<DB>, series: &[Series]) -> Result<(), ChartError> {
     let mut places: Vec<(f64, usize)> = series.iter().enumerate().map(|(i, one)| (y(one.last), i)).collect();
     places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -206,7 +207,7 @@ fn labels<DB: DrawingBackend>(canvas: &Canvas<DB>, series: &[Series]) -> Result<
     Ok(())
 }
 
-/// When the server refused: a row of marks for each way.
+/// Draws when the server rejected attempts: a row of marks for 429s and one for overloads.
 fn rug<DB: DrawingBackend>(canvas: &Canvas<DB>, scene: &Scene) -> Result<(), ChartError> {
     let rows = [("429", "rate limited", INK), ("529/503", "overloaded", VERMILION)];
     for (row, (code, name, color)) in rows.into_iter().enumerate() {
@@ -227,8 +228,8 @@ fn rug<DB: DrawingBackend>(canvas: &Canvas<DB>, scene: &Scene) -> Result<(), Cha
     Ok(())
 }
 
-/// Left and right ends of the marks of a row. What touches is one mark, so that the size of a
-/// drawing does not grow with the log.
+/// Returns the left and right ends of the marks of a row. Adjacent marks are merged, so that the size of a drawing does
+/// not grow with the log.
 fn blocks(scene: &Scene, row: usize) -> Vec<(f64, f64)> {
     let mut blocks: Vec<(f64, f64)> = Vec::new();
     for mark in scene.marks.iter().filter(|mark| mark.counts[row] > 0) {

@@ -1,4 +1,4 @@
-//! Attempts per call as stacked bars: how many calls needed how many, and how they ended.
+//! Attempts per call as stacked bars: how many calls took how many attempts, and how they ended.
 
 use super::canvas::{Align, Canvas, width};
 use super::error::ChartError;
@@ -9,24 +9,24 @@ use crate::report::Histogram;
 use plotters::prelude::DrawingBackend;
 use plotters::style::{RGBColor, WHITE};
 
-/// Attempt counts that always have a bar of their own.
+/// Highest number of attempts that always has a bar of its own.
 const SINGLE: u32 = 12;
-/// The last count with a place of its own where nothing is beyond it; else the last of a group.
+/// Highest number of attempts for which every number has a bar; beyond it, numbers above [`SINGLE`] are grouped.
 const GROUPED: u32 = 16;
-/// Places shown at least, so that a single bar does not fill the sheet.
+/// Minimum number of bars, so that a single one does not fill the chart.
 const LEAST_SLOTS: u32 = 5;
-/// Nothing that was counted is drawn lower than this.
+/// Minimum height of a bar whose count is not 0, in logical pixels.
 const LEAST_HEIGHT: f64 = 2.0;
 
 const TOP: f64 = 116.0;
 const BASE: f64 = 394.0;
 const RIGHT: f64 = WIDTH - MARGIN;
-/// Room over the tallest bar for its count.
+/// Room above the tallest bar for its count.
 const COUNT_ROOM: f64 = 16.0;
 
 const ENDS: [(&str, RGBColor); 3] = [("succeeded", BLUE), ("failed", VERMILION), ("open", GREY)];
 
-/// A place on the axis: one attempt count, or several that share a bar.
+/// A place on the axis: one number of attempts, or a range of them that shares a bar.
 struct Slot {
     label: String,
     ends: [u64; 3],
@@ -50,12 +50,12 @@ fn plus(ends: [u64; 3], bar: Bar) -> [u64; 3] {
     [ends[0].saturating_add(bar.ok), ends[1].saturating_add(bar.failed), ends[2].saturating_add(bar.open)]
 }
 
-/// One figure for each way to end, over all bars.
+/// Sums the calls of all bars by how they ended.
 fn totals(histogram: &Histogram) -> [u64; 3] {
     histogram.bars.values().fold([0; 3], |ends, bar| plus(ends, *bar))
 }
 
-/// The most attempts one call took; 0 without calls.
+/// Returns the largest number of attempts of any call; 0 without calls.
 fn most_attempts(histogram: &Histogram) -> u32 {
     let mut used = histogram.bars.iter().rev().filter(|(_, bar)| plus([0; 3], **bar) != [0; 3]);
     used.next().map_or(0, |(attempts, _)| *attempts)
@@ -64,7 +64,7 @@ fn most_attempts(histogram: &Histogram) -> u32 {
 fn slots(histogram: &Histogram) -> Vec<Slot> {
     let most = most_attempts(histogram);
     let singles = if most > GROUPED { SINGLE } else { most.max(LEAST_SLOTS) };
-    // a call without an attempt is nothing a log can show; should one come, it is not lost
+    // a call has at least one attempt; a count of 0 in the data is added to 1 rather than lost
     let single = |n: u32| Slot::over(histogram, n.to_string(), if n == 1 { 0..=1 } else { n..=n });
     let mut slots: Vec<Slot> = (1..=singles).map(single).collect();
     if most > GROUPED {
@@ -74,7 +74,7 @@ fn slots(histogram: &Histogram) -> Vec<Slot> {
     slots
 }
 
-/// What the bars say at a glance.
+/// Returns the subtitle: how many calls took more than one attempt.
 pub(super) fn subtitle(histogram: &Histogram) -> String {
     let calls = totals(histogram).iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
     if calls == 0 {
@@ -91,7 +91,7 @@ pub(super) fn subtitle(histogram: &Histogram) -> String {
     format!("{needed}; the most was {}", most_attempts(histogram))
 }
 
-/// The figures in words.
+/// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, histogram: &Histogram) -> String {
     let mut parts = Vec::new();
     for slot in slots(histogram).iter().filter(|slot| slot.calls() > 0) {
@@ -136,7 +136,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     canvas.text(&caption(histogram), (f64::midpoint(AXIS_X, RIGHT), BASE + 40.0), LABEL, MUTED, Align::Centre)
 }
 
-/// Names the axis, and says where it is not one attempt count a bar.
+/// Returns the label of the axis, which mentions grouped bars.
 fn caption(histogram: &Histogram) -> String {
     let most = most_attempts(histogram);
     if most <= GROUPED {
@@ -145,7 +145,7 @@ fn caption(histogram: &Histogram) -> String {
     format!("attempts per call (grouped from {} on; the most was {})", SINGLE + 1, count(u64::from(most)))
 }
 
-/// Whether the exact count of every slot has room over its bar.
+/// Returns whether the exact count of every slot fits above its bar.
 fn all_fit(slots: &[Slot], room: f64) -> Result<bool, ChartError> {
     for slot in slots {
         if width(&count(slot.calls()), LABEL)? > room {
@@ -155,7 +155,7 @@ fn all_fit(slots: &[Slot], room: f64) -> Result<bool, ChartError> {
     Ok(true)
 }
 
-/// What the colours mean and how many calls each stands for, from the right edge leftwards.
+/// Draws the legend with the number of calls of each colour, from right to left.
 fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>, totals: [u64; 3]) -> Result<(), ChartError> {
     let mut right = RIGHT;
     for ((name, color), calls) in ENDS.iter().zip(totals).rev() {
@@ -168,7 +168,7 @@ fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>, totals: [u64; 3]) -> Result<(
     Ok(())
 }
 
-/// From calls to pixels. Bars in parts stand on an axis from 0: on a logarithmic one no part is as long as it counts.
+/// Scale from calls to pixels. It is linear from 0: on a logarithmic axis the parts of a bar would not be proportional.
 struct Scale {
     max: u64,
 }
@@ -178,7 +178,7 @@ impl Scale {
         Scale { max: slots.iter().map(Slot::calls).max().unwrap_or(0) }
     }
 
-    /// What was counted is seen, however little it is.
+    /// Height of a bar; a count above 0 is always visible.
     fn height(&self, calls: u64) -> f64 {
         let full = BASE - TOP - COUNT_ROOM;
         if calls == 0 { 0.0 } else { (full * calls as f64 / self.max as f64).max(LEAST_HEIGHT) }
@@ -189,12 +189,12 @@ fn drawn(slot: &Slot, scale: &Scale) -> f64 {
     parts(slot, scale.height(slot.calls())).iter().sum()
 }
 
-/// Heights of the parts of a bar: in proportion, but none of them invisible.
+/// Returns the heights of the parts of a bar: in proportion, but at least [`LEAST_HEIGHT`] if not 0.
 fn parts(slot: &Slot, height: f64) -> [f64; 3] {
     let calls = slot.calls() as f64;
     let shares = slot.ends.map(|n| if n == 0 { 0.0 } else { (n as f64 / calls * height).max(LEAST_HEIGHT) });
     let excess = (shares.iter().sum::<f64>() - height).max(0.0);
-    // what the small parts were given is taken from the largest, as far as it goes
+    // the height added to small parts is taken from the largest, as far as possible
     let largest = shares.iter().fold(0.0_f64, |max, share| max.max(*share));
     shares.map(|share| if share == largest { (share - excess).max(share.min(LEAST_HEIGHT)) } else { share })
 }

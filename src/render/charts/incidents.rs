@@ -1,4 +1,4 @@
-//! When failures clustered: a lane for each class, a bar from the first failure to the last.
+//! Timeline of clustered failures: a lane for each class, with a bar from the first failure to the last.
 
 use super::canvas::{Align, Canvas, fitting, width};
 use super::error::ChartError;
@@ -13,9 +13,9 @@ const TOP: f64 = 84.0;
 const BASE: f64 = 392.0;
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = WIDTH - MARGIN;
-/// Lanes drawn; the last one holds the classes of all others.
+/// Maximum number of lanes; the last one combines all further classes.
 const LANES: usize = 8;
-/// A bar is at least so wide, and no lane higher than so much.
+/// Minimum width of a bar and maximum height of a lane, in logical pixels.
 const LEAST_BAR: f64 = 3.0;
 const HIGHEST: f64 = 44.0;
 
@@ -31,7 +31,7 @@ impl Lane<'_> {
     }
 }
 
-/// Lanes, those with most failures first.
+/// Returns the lanes, those with most failed attempts first.
 fn lanes(incidents: &[IncidentRow]) -> Vec<Lane<'_>> {
     let mut lanes: Vec<Lane<'_>> = Vec::new();
     for incident in incidents {
@@ -51,7 +51,7 @@ fn lanes(incidents: &[IncidentRow]) -> Vec<Lane<'_>> {
     lanes
 }
 
-/// What the bars say at a glance.
+/// Returns the subtitle: the number of incidents and the worst one.
 fn subtitle(incidents: &[IncidentRow]) -> String {
     let Some(worst) = incidents.iter().max_by_key(|one| one.failed) else { return "No incident".to_owned() };
     format!(
@@ -62,7 +62,7 @@ fn subtitle(incidents: &[IncidentRow]) -> String {
     )
 }
 
-/// The figures in words.
+/// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, incidents: &[IncidentRow]) -> String {
     let figures: Vec<String> = lanes(incidents)
         .iter()
@@ -71,18 +71,18 @@ pub(super) fn alt(title: &str, incidents: &[IncidentRow]) -> String {
     format!("Timeline. {title}. {}. {}.", subtitle(incidents), figures.join("; "))
 }
 
-/// Height of a lane.
+/// Height of a lane, in logical pixels.
 fn step(lanes: usize) -> f64 {
     ((BASE - TOP) / lanes.max(1) as f64).min(HIGHEST)
 }
 
-/// How much of the sheet is drawn on, in logical pixels.
+/// Height of the used part of the canvas, in logical pixels.
 pub(super) fn height(incidents: &[IncidentRow]) -> f64 {
     let lanes = lanes(incidents).len();
     TOP + step(lanes) * lanes.max(1) as f64 + (HEIGHT - BASE)
 }
 
-/// Draws the chart over the time of the whole log.
+/// Draws the chart over the time range of the whole log.
 pub(super) fn draw<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     title: &str,
@@ -120,7 +120,7 @@ fn x(axis: TimeAxis, at: crate::model::Time) -> f64 {
     LEFT + (RIGHT - LEFT) * axis.place(at)
 }
 
-/// Bars of a lane, each with its count where that has room after it.
+/// Draws the bars of a lane, each followed by its count if there is room before the next.
 fn bars<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     lane: &Lane<'_>,

@@ -1,4 +1,4 @@
-//! What a scope was sent and what was on its way, over time: two panels on one time axis.
+//! Attempts sent and attempts in flight of a scope over time: two panels on one time axis.
 
 use super::canvas::{Align, Canvas};
 use super::error::ChartError;
@@ -12,12 +12,12 @@ use plotters::prelude::DrawingBackend;
 
 const RIGHT: f64 = WIDTH - 110.0;
 const TIME_Y: f64 = 396.0;
-/// Stretches that make a course: fewer are a figure, not a line.
+/// Minimum number of points with attempts for which a chart is drawn.
 const LEAST_POINTS: usize = 5;
-/// A limit is shown up to so many times the busiest minute.
+/// A limit is drawn only if it is at most this many times the busiest minute.
 const FARTHEST_LIMIT: u64 = 4;
 
-/// Where a panel stands.
+/// Position and scale of a panel.
 #[derive(Clone, Copy)]
 struct Panel {
     top: f64,
@@ -29,7 +29,7 @@ struct Panel {
 const SENDS: (f64, f64) = (96.0, 236.0);
 const FLYING: (f64, f64) = (276.0, TIME_Y);
 
-/// Whether there is a line to draw.
+/// Returns whether there are enough points for a chart.
 pub(super) fn is_worth_it(course: &LoadCourse) -> bool {
     course.points.iter().filter(|point| point.sends > 0).count() >= LEAST_POINTS
 }
@@ -48,12 +48,12 @@ fn width_us(course: &LoadCourse) -> i64 {
     ((course.resolution_s * 1e6) as i64).max(1)
 }
 
-/// Requests a minute, as the headers said last.
+/// The limit on requests per minute, as last reported by the headers.
 fn limit(row: &LoadRow) -> Option<u64> {
     row.requests_limit.and_then(|limit| u64::try_from(limit).ok()).filter(|limit| *limit > 0)
 }
 
-/// What the lines say at a glance: the figures of the table.
+/// Returns the subtitle: the peaks, the rejected attempts and the limit, as in the table.
 fn subtitle(row: &LoadRow, course: &LoadCourse) -> String {
     let refused = course.points.iter().fold(0_u64, |sum, point| sum.saturating_add(point.refused));
     let busiest = match row.offered_per_min.zip(row.offered_at) {
@@ -65,7 +65,7 @@ fn subtitle(row: &LoadRow, course: &LoadCourse) -> String {
     format!("At most {busiest}{flying}; {} refused{limit}", counted(refused, "attempt"))
 }
 
-/// The figures in words.
+/// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, row: &LoadRow, course: &LoadCourse) -> String {
     let axis = axis(course);
     let sends = course.points.iter().fold(0_u64, |sum, point| sum.saturating_add(point.sends));
@@ -88,11 +88,11 @@ pub(super) fn draw<DB: DrawingBackend>(
     canvas.head(title, &subtitle(row, course), MUTED)?;
     let limit = limit(row);
     let busiest = most(course, |point| point.sends_per_min);
-    // A limit far above the line would press that flat.
+    // A limit far above the line would flatten the line.
     let shown = limit.filter(|limit| *limit <= busiest.saturating_mul(FARTHEST_LIMIT));
     let sends = Panel { top: SENDS.0, base: SENDS.1, most: busiest.max(shown.unwrap_or(0)).max(1) as f64 };
     let flying = Panel { top: FLYING.0, base: FLYING.1, most: most(course, |point| point.in_flight).max(1) as f64 };
-    // What the limit allows is a band behind the lines: what stands out of it was over the limit.
+    // The range allowed by the limit is a band behind the lines; what rises above it was over the limit.
     if let Some(limit) = shown {
         let top = y(sends, limit as f64);
         canvas.rect((AXIS_X, top), (RIGHT, sends.base), LIMIT_BAND)?;
@@ -114,10 +114,10 @@ pub(super) fn draw<DB: DrawingBackend>(
     time_axis(canvas, axis(course))
 }
 
-/// The axis of one panel and what it counts.
+/// Draws the value axis and the caption of one panel.
 fn panel<DB: DrawingBackend>(canvas: &Canvas<DB>, panel: Panel, caption: &str) -> Result<(), ChartError> {
     canvas.text(caption, (MARGIN, panel.top - 14.0), LABEL, MUTED, Align::Left)?;
-    // Rounded up: the line may not leave the panel, and a tick at its top may.
+    // Rounded up: the line must stay within the panel, and a tick at its top is allowed.
     for tick in linear(panel.most.ceil() as u64).into_iter().filter(|tick| *tick as f64 <= panel.most) {
         canvas.value_tick(&compact(tick), y(panel, tick as f64), (AXIS_X, RIGHT))?;
     }
@@ -128,7 +128,7 @@ fn y(panel: Panel, value: f64) -> f64 {
     panel.base - (panel.base - panel.top) * (value / panel.most).clamp(0.0, 1.0)
 }
 
-/// A line with a step for each stretch. In a gap it falls to nothing, or stays where it was.
+/// Returns a step line with a step for each point. In a gap it drops to 0 if `falls`, and else keeps its level.
 fn steps(course: &LoadCourse, panel: Panel, value: impl Fn(&LoadPoint) -> f64, falls: bool) -> Vec<(f64, f64)> {
     let axis = axis(course);
     let x = |at: Time| AXIS_X + (RIGHT - AXIS_X) * axis.place(at);

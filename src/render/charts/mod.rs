@@ -1,9 +1,7 @@
-//! Charts of a report, as SVG and as PNG: attempts per call, what was left of each limit, incidents, recovery,
-//! waits.
+//! Charts of a report, as SVG and as PNG: attempts per call, headroom, load, incidents, recovery, waits.
 //!
-//! Both forms are drawn from the same figures with the same embedded font metrics; a PNG looks the
-//! same on every host, an SVG takes the `sans-serif` of its viewer. The same report gives the same
-//! bytes.
+//! Both formats are drawn from the same figures with the metrics of the embedded font. A PNG looks the same on every
+//! host; an SVG uses the `sans-serif` of its viewer. The same report gives the same bytes.
 
 mod backoff;
 mod canvas;
@@ -31,14 +29,14 @@ use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
 
-/// Longest name of a run or scope in a title, in characters.
+/// Maximum length of the name of a run or scope in a title, in characters.
 const NAME_IN_TITLE: usize = 44;
-/// Longest name of a run or scope in a file name.
+/// Maximum length of the name of a run or scope in a file name, in characters.
 const NAME_IN_FILE: usize = 48;
 
-/// Retry loops whose waits are drawn, those with most waits.
+/// Maximum number of charts of retry loops; those with most waits are drawn.
 const LOOPS: usize = 4;
-/// Charts of recovery, those of most calls.
+/// Maximum number of charts of recovery; the first rows of the report are drawn.
 const RECOVERIES: usize = 4;
 
 /// What a chart shows.
@@ -46,30 +44,30 @@ const RECOVERIES: usize = 4;
 pub enum ChartKind {
     /// Attempts per call over all runs.
     Fleet,
-    /// What was left of the limits of one scope.
+    /// Remaining share of the limits of one scope over time.
     Headroom,
-    /// Waits of one retry loop against its schedule.
+    /// Waits of one retry loop compared with its schedule.
     Backoff,
-    /// When failures clustered.
+    /// Times of clustered failures.
     Incidents,
-    /// Sends and concurrency over time, on one scope.
+    /// Attempts sent and in flight over time, of one scope.
     Load,
     /// Calls recovered by number of retries, for one class at one service.
     Recovery,
     /// Attempts per call of one run.
     Run,
-    /// Measures, report by report.
+    /// Measures of a series of reports.
     Trend,
     /// Attempts and waiting tasks by policy.
     Policies,
 }
 
-/// One chart, not drawn yet.
+/// A chart that is drawn on demand.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
-    /// Stem of a file name: lower-case letters, digits and `-`; unique within a report.
+    /// Stem of its file name: lower-case letters, digits and `-`; unique within a report.
     pub name: String,
-    /// What stands above it.
+    /// Title above the chart.
     pub title: String,
     /// What it shows.
     pub kind: ChartKind,
@@ -88,8 +86,9 @@ enum Data<'a> {
     Policies(policies::Policies<'a>),
 }
 
-/// All charts of a report: the fleet's attempts per call, each scope's headroom and load, incidents, whether retries
-/// help, the waits of retry loops, then run by run. Nothing is drawn before [`Chart::svg`] or [`Chart::png`] is called.
+/// Returns all charts of a report: attempts per call of the fleet, headroom and load of each scope, incidents, whether
+/// retries help, waits of retry loops, then attempts per call of each run. A chart is drawn only when [`Chart::svg`] or
+/// [`Chart::png`] is called.
 #[must_use]
 pub fn charts(report: &Report) -> Vec<Chart<'_>> {
     let mut names = Names::default();
@@ -102,7 +101,7 @@ pub fn charts(report: &Report) -> Vec<Chart<'_>> {
     charts
 }
 
-/// The chart of many reports, labelled in `zone`.
+/// Returns the chart of a series of reports, with times in `zone`.
 #[must_use]
 pub fn trend(trend: &Trend, zone: Zone) -> Chart<'_> {
     let labels = compared::labels(trend, zone);
@@ -110,13 +109,13 @@ pub fn trend(trend: &Trend, zone: Zone) -> Chart<'_> {
     Chart { name: "trend".to_owned(), title, kind: ChartKind::Trend, data: Data::Trend(trend, labels) }
 }
 
-/// The chart of a simulation.
+/// Returns the chart of a simulation.
 #[must_use]
 pub fn simulation(simulation: &Simulation) -> Chart<'_> {
     by_policy("simulation", "Served, refused and waiting by policy", policies::of_simulation(simulation))
 }
 
-/// The chart of an incident under other policies.
+/// Returns the chart of an incident under other policies.
 #[must_use]
 pub fn what_if(told: &Counterfactual) -> Chart<'_> {
     by_policy("what-if", "The worst incident under other policies", policies::of_counterfactual(told))
@@ -127,7 +126,7 @@ fn by_policy<'a>(name: &str, title: &str, policies: policies::Policies<'a>) -> C
     Chart { name, title, kind: ChartKind::Policies, data: Data::Policies(policies) }
 }
 
-/// The charts that are not about one run.
+/// Returns the charts that are not about a single run.
 pub(in crate::render) fn fleet_charts(report: &Report) -> Vec<Chart<'_>> {
     overall(report, &mut Names::default())
 }
@@ -144,7 +143,7 @@ fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
     let tried = report.recovery.iter().filter(|row| recovery::steps(row).len() > 1);
     charts.extend(tried.take(RECOVERIES).map(|row| curve(row, names)));
     let mut loops: Vec<&Backoff> = report.backoff.iter().filter(|one| one.schedule != "cannot_tell").collect();
-    // The sort keeps the order of names among equals.
+    // The sort is stable: equal counts stay ordered by name.
     loops.sort_by_key(|one| std::cmp::Reverse(one.waits));
     charts.extend(loops.into_iter().filter(|one| one.steps.len() > 1).take(LOOPS).map(|one| waits(one, names)));
     charts
@@ -162,7 +161,7 @@ fn flow<'a>(row: &'a LoadRow, course: &'a LoadCourse, names: &mut Names) -> Char
     Chart { name, title, kind: ChartKind::Load, data: Data::Load(row, course) }
 }
 
-/// Nothing where nothing clustered.
+/// Returns the chart of incidents, if there are any.
 fn timeline<'a>(report: &'a Report, names: &mut Names) -> Option<Chart<'a>> {
     let window = report.window.filter(|_| !report.incidents.is_empty())?;
     let title = "Incidents: when failures clustered".to_owned();
@@ -183,7 +182,7 @@ fn waits<'a>(entry: &'a Backoff, names: &mut Names) -> Chart<'a> {
     Chart { name, title, kind: ChartKind::Backoff, data: Data::Backoff(entry) }
 }
 
-/// A name as a title has it.
+/// Returns a name as titles show it.
 fn shown(name: &str) -> String {
     if name.trim().is_empty() { "(unnamed)".to_owned() } else { style::shorten(name, NAME_IN_TITLE) }
 }
@@ -193,7 +192,7 @@ fn bars<'a>(name: String, kind: ChartKind, of: &str, histogram: &'a Histogram) -
     Chart { name, title, kind, data: Data::Histogram(histogram) }
 }
 
-/// The limits of each scope, scopes in the order they come.
+/// Groups the limits by scope, in order of first appearance.
 fn by_scope(limits: &[Headroom]) -> Vec<(&str, Vec<&Headroom>)> {
     let mut scopes: Vec<(&str, Vec<&Headroom>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -207,7 +206,7 @@ fn by_scope(limits: &[Headroom]) -> Vec<(&str, Vec<&Headroom>)> {
     scopes
 }
 
-/// Gives names out once. The names of files must differ on systems that ignore case, too.
+/// Gives out each file name once. Names contain no capitals, so they also differ on file systems that ignore case.
 #[derive(Default)]
 struct Names {
     used: HashSet<String>,
@@ -226,7 +225,7 @@ impl Names {
     }
 }
 
-/// The letters and digits of `text`, for a file name.
+/// Reduces `text` to lower-case letters, digits and `-`, for a file name.
 fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -244,7 +243,7 @@ fn slug(text: &str) -> String {
 }
 
 impl Chart<'_> {
-    /// Its figures in words, for those who cannot see it. Made when asked for: few forms of a report want it.
+    /// Returns its alternative text, with the figures in words. Computed on demand, since few output formats need it.
     #[must_use]
     pub fn alt(&self) -> String {
         match &self.data {
@@ -259,10 +258,10 @@ impl Chart<'_> {
         }
     }
 
-    /// The chart as an SVG document 800 pixels wide and up to 450 high, without scripts, styles or references.
+    /// Draws the chart as an SVG document 800 pixels wide and up to 450 high, without scripts, styles or references.
     ///
     /// # Errors
-    /// When the drawing library fails.
+    /// Returns an error if the drawing library fails.
     pub fn svg(&self) -> Result<String, ChartError> {
         style::ensure_font()?;
         let mut text = String::new();
@@ -271,10 +270,10 @@ impl Chart<'_> {
         Ok(self.with_head(&text))
     }
 
-    /// The chart as a PNG image of 1600 by 900 pixels.
+    /// Draws the chart as a PNG image of 1600 by 900 pixels.
     ///
     /// # Errors
-    /// When the drawing library or the compression fails.
+    /// Returns an error if the drawing library or the compression fails.
     pub fn png(&self) -> Result<Vec<u8>, ChartError> {
         style::ensure_font()?;
         let (width, height) = device_size();
@@ -284,7 +283,7 @@ impl Chart<'_> {
         Ok(png::encode(&pixels, width as usize)?)
     }
 
-    /// The limits of one scope, where it shows those.
+    /// The limits of one scope, if it is a chart of headroom.
     pub(crate) fn limits(&self) -> Option<&[&Headroom]> {
         match &self.data {
             Data::Headroom(limits) => Some(limits),
@@ -292,12 +291,12 @@ impl Chart<'_> {
         }
     }
 
-    /// The least that was left of any of its limits.
+    /// The lowest remaining share of any of its limits, 0 to 1; infinity if it has none.
     pub(crate) fn least_left(&self) -> f64 {
         self.limits().unwrap_or_default().iter().map(|limit| limit.min_ratio).fold(f64::INFINITY, f64::min)
     }
 
-    /// Height in logical pixels, without what is left white at the bottom.
+    /// Height in logical pixels, without unused space at the bottom.
     fn height(&self) -> f64 {
         match &self.data {
             Data::Incidents(list, _) => incidents::height(list),
@@ -325,8 +324,8 @@ impl Chart<'_> {
         canvas.finish()
     }
 
-    /// Replaces the opening tag of plotters, which knows the device's pixels only, by one with the
-    /// logical size and a description.
+    /// Replaces the opening tag of plotters, which gives the size in device pixels, by one with the logical size and a
+    /// description.
     fn with_head(&self, svg: &str) -> String {
         let body = svg.split_once('>').map_or("", |(_, body)| body);
         let (width, _) = device_size();
@@ -343,7 +342,7 @@ impl Chart<'_> {
     }
 }
 
-/// Red, green and blue of every colour that charts use beside white.
+/// Red, green and blue of every colour used in charts except white.
 #[cfg(test)]
 pub(crate) fn palette() -> impl Iterator<Item = (u8, u8, u8)> {
     style::PALETTE.into_iter().map(|color| (color.0, color.1, color.2))

@@ -1,9 +1,9 @@
-//! PNG from a buffer in memory. plotters writes to a path only, and a read-only host has none.
+//! Writes PNG to memory: plotters can only write to a path, and a read-only host has none.
 
 use super::canvas::SCALE;
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter, PixelDimensions, Unit};
 
-/// Pixels of the drawing, in each direction, averaged into one of the image.
+/// Pixels of the drawing averaged into one pixel of the image, in each direction.
 const SAMPLES: usize = 2;
 
 /// Pixels of the image per logical pixel.
@@ -19,7 +19,7 @@ pub(super) fn encode(rgb: &[u8], width: usize) -> Result<Vec<u8>, EncodingError>
     let mut encoder = Encoder::new(&mut out, columns as u32, rows as u32);
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
-    // Flat colours: no filter suits them best.
+    // Flat colours compress best without a filter.
     encoder.set_filter(Filter::NoFilter);
     encoder.set_compression(Compression::High);
     encoder.set_pixel_dims(Some(density()));
@@ -27,13 +27,13 @@ pub(super) fn encode(rgb: &[u8], width: usize) -> Result<Vec<u8>, EncodingError>
     Ok(out)
 }
 
-/// Pixels per metre, so that a viewer who heeds it shows the chart at its logical size of 96 an inch.
+/// Pixels per metre, so that a viewer that respects it shows the chart at its logical size of 96 pixels per inch.
 fn density() -> PixelDimensions {
     let per_metre = (96 * DENSITY * 10_000) / 254;
     PixelDimensions { xppu: per_metre, yppu: per_metre, unit: Unit::Meter }
 }
 
-/// One row of the image.
+/// Averages a band of the drawing into one row of the image.
 fn averaged(band: &[u8], width: usize, columns: usize) -> Vec<u8> {
     let mut row = vec![0; columns * 3];
     for (i, out) in row.iter_mut().enumerate() {

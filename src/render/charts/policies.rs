@@ -1,4 +1,4 @@
-//! What an endpoint served and refused, and how many tasks waited, over time: a panel for each policy.
+//! Attempts served and rejected and tasks waiting over time: a panel for each policy.
 
 use super::canvas::{Align, Canvas, fitting, width};
 use super::error::ChartError;
@@ -8,25 +8,25 @@ use crate::model::units::seconds;
 use crate::simulate::{Counterfactual, Counts, PolicyRow, Simulation};
 use plotters::prelude::DrawingBackend;
 
-/// Panels drawn: of more policies, the first.
+/// Maximum number of panels.
 const MOST: usize = 6;
 const TOP: f64 = 92.0;
 const BOTTOM: f64 = 436.0;
-/// Space between panels, across and down.
+/// Space between panels, horizontal and vertical.
 const GAP: (f64, f64) = (26.0, 12.0);
-/// Room for the values beside, the name above and the ticks below each panel.
+/// Room left of each panel for its values, above it for its name, and below it for its ticks.
 const SIDE: f64 = 38.0;
 const HEAD: f64 = 22.0;
 const FOOT: f64 = 20.0;
-/// What happened once is drawn no narrower.
+/// Minimum width of a bar, in logical pixels.
 const LEAST_BAR: f64 = 1.5;
 
-/// Policies to draw.
+/// The policies to draw.
 #[derive(Clone, Debug)]
 pub(super) struct Policies<'a> {
     subtitle: String,
     panels: Vec<Panel<'a>>,
-    /// Whether times are seconds, rather than ticks.
+    /// Whether times are in seconds; otherwise in ticks.
     in_seconds: bool,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct Policies<'a> {
 #[derive(Clone, Debug)]
 struct Panel<'a> {
     name: String,
-    /// Its figures in words.
+    /// Its alternative text, with its figures.
     alt: String,
-    /// Seconds or ticks of each point.
+    /// Duration of each point, in seconds or ticks.
     width: f64,
     points: &'a [Counts],
 }
@@ -50,7 +50,7 @@ struct Frame {
     base: f64,
 }
 
-/// What all panels share, so that they can be compared.
+/// The axes all panels share, so that they can be compared.
 #[derive(Clone, Copy)]
 struct Scale {
     end: f64,
@@ -74,7 +74,7 @@ impl Scale {
     }
 }
 
-/// The policies of a simulation.
+/// Returns the policies of a simulation.
 pub(super) fn of_simulation(simulation: &Simulation) -> Policies<'_> {
     let rows = &simulation.policies[..simulation.policies.len().min(MOST)];
     let sent: Vec<String> = rows.iter().map(|row| format!("{} {}", row.policy, count(row.attempts))).collect();
@@ -97,7 +97,7 @@ fn simulated<'a>(rows: &[PolicyRow], row: &'a PolicyRow) -> Panel<'a> {
     Panel { name, alt, width: row.course.ticks as f64, points: &row.course.points }
 }
 
-/// The model of an incident, and what it makes of other policies.
+/// Returns the replayed incident and its result under other policies.
 pub(super) fn of_counterfactual(told: &Counterfactual) -> Policies<'_> {
     let as_seen = ("as logged (model)".to_owned(), &told.replayed, told.resolution_s, told.course.as_slice());
     let others = told.policies.iter().map(|one| (one.policy.clone(), &one.figures, one.resolution_s, &one.course[..]));
@@ -106,14 +106,14 @@ pub(super) fn of_counterfactual(told: &Counterfactual) -> Policies<'_> {
         let alt = format!("{name}: {} attempts, {lost}", figures.attempts.round());
         Panel { name: format!("{name}: {lost}"), alt, width, points }
     };
-    // The last policies are those with more to them.
+    // The most complete policies come last, so the first ones are left out.
     let skipped = (told.policies.len() + 1).saturating_sub(MOST);
     let panels = std::iter::once(as_seen).chain(others.skip(skipped)).map(panel).collect();
     let subtitle = format!("{} calls met {}; mean figures of {} seeds", count(told.calls), told.class, told.seeds);
     Policies { subtitle, panels, in_seconds: true }
 }
 
-/// The figures in words.
+/// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, policies: &Policies<'_>) -> String {
     let panels: Vec<&str> = policies.panels.iter().map(|panel| panel.alt.as_str()).collect();
     format!("Bar charts. {title}. {}.", panels.join("; "))
@@ -138,7 +138,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     Ok(())
 }
 
-/// One below the other for two, side by side for more.
+/// Returns the frames of the panels: one below the other for up to two, in two rows for more.
 fn frames(panels: usize) -> Vec<Frame> {
     let columns = if panels <= 2 { 1 } else { panels.div_ceil(2) };
     let lines = panels.div_ceil(columns).max(1);
@@ -164,7 +164,7 @@ fn axes<DB: DrawingBackend>(
         canvas.text(&compact(value), (frame.left - 6.0, y + 3.5), SMALL, MUTED, Align::Right)?;
     }
     canvas.base(frame.base, (frame.left, frame.right))?;
-    // Times of a log may be shorter than a second.
+    // The time range of a log can be shorter than a second.
     let parts = if in_seconds { 1000.0 } else { 1.0 };
     for part in linear((scale.end * parts) as u64).into_iter().step_by(2) {
         let at = part as f64 / parts;
@@ -174,7 +174,7 @@ fn axes<DB: DrawingBackend>(
     Ok(())
 }
 
-/// What was served in each stretch of time, and what was refused on top of it.
+/// Draws the attempts served at each point, and those rejected on top of them.
 fn bars<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     frame: Frame,
@@ -195,7 +195,7 @@ fn bars<DB: DrawingBackend>(
     Ok(())
 }
 
-/// A line with a step wherever the number of waiting tasks changes.
+/// Returns a step line of the number of waiting tasks.
 fn waiting(frame: Frame, scale: Scale, panel: &Panel<'_>) -> Vec<(f64, f64)> {
     let mut path: Vec<(f64, f64)> = Vec::new();
     for (nth, point) in panel.points.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How many calls recover within so many retries, against what independent retries would give.
+//! Share of calls recovered after each number of retries, compared with independent retries.
 
 use super::canvas::{Align, Canvas};
 use super::error::ChartError;
@@ -10,22 +10,22 @@ use plotters::style::RGBColor;
 const TOP: f64 = 104.0;
 const BASE: f64 = 384.0;
 const RIGHT: f64 = WIDTH - 150.0;
-/// Retries drawn: more make a line nobody learns from.
+/// Maximum number of retries drawn; later ones add nothing to the picture.
 const MOST: usize = 12;
-/// Retries of a number that must have been made: one call alone is no curve.
+/// Minimum number of calls that made a retry for it to be drawn.
 const LEAST_TRIED: u64 = 5;
-/// Points of a dotted line lie so far apart.
+/// Distance between the dots of a dotted line, in logical pixels.
 const DOT_GAP: f64 = 6.0;
-/// Two labels at the end of the lines need so much room.
+/// Minimum distance between the two labels at the end of the lines, in logical pixels.
 const LABEL_STEP: f64 = 16.0;
 
-/// The retries that were made often enough.
+/// Returns the retries that were made often enough to be drawn.
 pub(super) fn steps(row: &RecoveryRow) -> &[RecoveryStep] {
     let known = row.steps.iter().take_while(|step| step.succeeded.of >= LEAST_TRIED).count();
     &row.steps[..known.min(MOST)]
 }
 
-/// What the lines say at a glance.
+/// Returns the subtitle: the share recovered after the last retry drawn.
 fn subtitle(row: &RecoveryRow) -> String {
     let Some(last) = steps(row).last() else { return "No retry".to_owned() };
     let calls = counted(row.retried.count, "call");
@@ -37,7 +37,7 @@ fn subtitle(row: &RecoveryRow) -> String {
     )
 }
 
-/// The figures in words.
+/// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, row: &RecoveryRow) -> String {
     let figures: Vec<String> = steps(row)
         .iter()
@@ -75,7 +75,7 @@ fn y(share: f64) -> f64 {
     BASE - (BASE - TOP) * share.clamp(0.0, 1.0)
 }
 
-/// Dots along the pieces of a path.
+/// Draws dots along the segments of a path.
 fn dotted<DB: DrawingBackend>(canvas: &Canvas<DB>, path: &[(f64, f64)], color: RGBColor) -> Result<(), ChartError> {
     for pair in path.windows(2) {
         let (a, b) = (pair[0], pair[1]);
@@ -88,7 +88,7 @@ fn dotted<DB: DrawingBackend>(canvas: &Canvas<DB>, path: &[(f64, f64)], color: R
     Ok(())
 }
 
-/// Names the lines at their ends, apart where the ends meet.
+/// Labels the lines at their ends, moved apart if the ends are close.
 fn labels<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     observed: Option<&(f64, f64)>,

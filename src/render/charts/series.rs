@@ -1,51 +1,51 @@
-//! From readings to the lines and marks of a headroom chart.
+//! Converts readings of headers to the lines and marks of a headroom chart.
 
 use super::ticks::TimeAxis;
 use crate::model::{LimitKind, Time};
 use crate::report::{Headroom, HeadroomPoint};
 use std::collections::BTreeMap;
 
-/// Below this share a limit binds.
+/// Share of the limit below which it binds.
 pub(super) const DANGER: f64 = 0.1;
 
-/// Columns a window is drawn in; what falls into one is folded, because nobody could tell it apart.
+/// Number of columns of the drawing; points in the same column are merged, because they cannot be told apart.
 const COLUMNS: f64 = 600.0;
-/// A pause longer than this many usual ones is not bridged by a full line.
+/// A pause longer than this many usual pauses is not bridged by a solid line.
 const LONG_PAUSE: i64 = 6;
 
-/// One limit, in shares of it.
+/// One limit, as shares of it over time.
 pub(super) struct Series {
-    /// Which limit.
+    /// The kind of limit.
     pub(super) kind: LimitKind,
-    /// Runs of readings without a long pause: time and share left.
+    /// Readings as (time, share left), split where a pause is long.
     pub(super) stretches: Vec<Vec<(Time, f64)>>,
-    /// The least reading.
+    /// The lowest reading.
     pub(super) low: Low,
-    /// When it first was below [`DANGER`].
+    /// Time it first fell below [`DANGER`].
     pub(super) below: Option<Time>,
-    /// When it first was 0.
+    /// Time it first was 0.
     pub(super) empty: Option<Time>,
     /// The share left at the end.
     pub(super) last: f64,
-    /// Some readings were no data.
+    /// Whether readings were left out as invalid.
     pub(super) dropped: bool,
 }
 
-/// The least reading of a limit.
+/// The lowest reading of a limit.
 #[derive(Clone, Copy)]
 pub(super) struct Low {
-    /// Share of the limit.
+    /// Remaining share of the limit, 0 to 1.
     pub(super) ratio: f64,
-    /// What was left.
+    /// Remaining requests or tokens.
     pub(super) left: i64,
-    /// The limit it was left of.
+    /// The limit at that time.
     pub(super) limit: i64,
-    /// Start of the stretch it lies in.
+    /// Start of the point that contains it.
     pub(super) at: Time,
 }
 
 impl Series {
-    /// `None` when there is no usable reading.
+    /// Converts the readings of a limit; `None` if none of them is usable.
     pub(super) fn of(limit: &Headroom, axis: TimeAxis) -> Option<Series> {
         let width = width_us(limit);
         let good: Vec<HeadroomPoint> = limit.points.iter().copied().filter(is_data).collect();
@@ -66,11 +66,12 @@ impl Series {
 
 /// Width of one point in microseconds.
 fn width_us(limit: &Headroom) -> i64 {
-    // a cast of a float saturates and takes NaN for 0
+    // a cast of a float saturates and turns NaN into 0
     ((limit.resolution_s * 1e6) as i64).max(0)
 }
 
-/// Sentinels are negative; nothing is a share of a limit of 0; more cannot be left than there is.
+/// Returns whether a reading is valid: sentinel values are negative, a limit of 0 has no shares, and no more than the
+/// limit can be left.
 fn is_data(point: &HeadroomPoint) -> bool {
     point.limit > 0 && (0..=point.limit).contains(&point.min)
 }
@@ -79,12 +80,12 @@ fn low(point: &HeadroomPoint) -> Low {
     Low { ratio: point.min as f64 / point.limit as f64, left: point.min, limit: point.limit, at: point.at }
 }
 
-/// The share that is left by `reading`; the limit may have changed since, hence at most all of it.
+/// The remaining share at `reading`, at most 1: the limit may have changed since.
 fn share(reading: i64, point: &HeadroomPoint) -> Option<f64> {
     (reading >= 0).then(|| (reading as f64 / point.limit as f64).min(1.0))
 }
 
-/// Merges the points of one column: first, least and last stay what they were.
+/// Merges the points of each column, keeping its first, lowest and last reading.
 fn fold(points: &[HeadroomPoint], axis: TimeAxis) -> Vec<HeadroomPoint> {
     let mut out: Vec<HeadroomPoint> = Vec::new();
     let column = |at: Time| (axis.place(at) * COLUMNS) as u32;
@@ -103,8 +104,8 @@ fn fold(points: &[HeadroomPoint], axis: TimeAxis) -> Vec<HeadroomPoint> {
     out
 }
 
-/// Joins points to lines: down to the least reading of each and up to its last, so that a refill
-/// between two points shows as a tooth.
+/// Joins points to lines: down to the lowest reading of each and up to its last, so that a refill between two points
+/// shows as a tooth.
 fn stretches(points: &[HeadroomPoint], width: i64) -> Vec<Vec<(Time, f64)>> {
     let pause = longest_pause(points, width);
     let mut out: Vec<Vec<(Time, f64)>> = Vec::new();
@@ -129,7 +130,7 @@ fn vertices(point: &HeadroomPoint, width: i64) -> Vec<(Time, f64)> {
     readings.into_iter().filter_map(|(at, reading)| Some((at, share(reading, point)?))).collect()
 }
 
-/// The longest time between two points that a line still bridges.
+/// The longest pause between two points that a line bridges, in microseconds.
 fn longest_pause(points: &[HeadroomPoint], width: i64) -> i64 {
     let mut pauses: Vec<i64> = points.windows(2).map(|pair| pair[1].at.us_since(pair[0].at)).collect();
     pauses.sort_unstable();
@@ -137,7 +138,7 @@ fn longest_pause(points: &[HeadroomPoint], width: i64) -> i64 {
     usual.max(width).saturating_mul(LONG_PAUSE)
 }
 
-/// The time all limits of a scope cover together.
+/// Returns the time range that all limits of a scope cover together.
 pub(super) fn window(limits: &[&Headroom]) -> TimeAxis {
     let points = || limits.iter().flat_map(|limit| limit.points.iter().map(|point| (point.at, width_us(limit))));
     let from = points().map(|(at, _)| at).min().unwrap_or(Time(0));
@@ -145,19 +146,17 @@ pub(super) fn window(limits: &[&Headroom]) -> TimeAxis {
     TimeAxis::new(from, to)
 }
 
-/// A stretch in which the server refused.
+/// A period in which the server rejected attempts.
 pub(super) struct Mark {
-    /// Its start.
     pub(super) from: Time,
-    /// Its end.
     pub(super) to: Time,
-    /// 429s and overloads in it.
+    /// Number of 429s and of overloads in it.
     pub(super) counts: [u64; 2],
 }
 
-/// Stretches with 429s or overloads in time order, and how many there were of both.
+/// Returns the periods with 429s or overloads in time order, and the total of each.
 ///
-/// Each limit of a scope repeats what was answered on the scope, so the greatest count holds, not the sum.
+/// Each limit of a scope repeats the answers of the scope, so the maximum over the limits is taken, not the sum.
 pub(super) fn marks(limits: &[&Headroom], axis: TimeAxis) -> (Vec<Mark>, [u64; 2]) {
     let mut totals = [0_u64; 2];
     let mut marks: BTreeMap<Time, Mark> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What all charts share: size, colours, the embedded font, and how words and figures are put.
+//! Shared by all charts: size, colours, the embedded font, and the formatting of text and figures.
 
 use super::error::ChartError;
 pub(super) use crate::model::units::{counted, percent, thousands as count};
@@ -12,10 +12,10 @@ pub(super) const HEIGHT: f64 = 450.0;
 
 /// Left edge of titles and footnotes.
 pub(super) const MARGIN: f64 = 20.0;
-/// Where the value axis stands.
+/// Horizontal position of the value axis.
 pub(super) const AXIS_X: f64 = 74.0;
 
-/// Sizes of text, in logical pixels per em.
+/// Font sizes, in logical pixels per em.
 pub(super) const TITLE: f64 = 18.0;
 /// See [`TITLE`].
 pub(super) const SUBTITLE: f64 = 13.0;
@@ -24,22 +24,22 @@ pub(super) const LABEL: f64 = 11.5;
 /// See [`TITLE`].
 pub(super) const SMALL: f64 = 10.0;
 
-/// Titles.
+/// Colour of titles.
 pub(super) const INK: RGBColor = RGBColor(0x1f, 0x24, 0x2b);
-/// Subtitles, labels of ticks and axes.
+/// Colour of subtitles and of labels of ticks and axes.
 pub(super) const MUTED: RGBColor = RGBColor(0x55, 0x5c, 0x66);
-/// The axis itself.
+/// Colour of axes.
 pub(super) const AXIS: RGBColor = RGBColor(0x9a, 0xa1, 0xab);
-/// Lines behind the data.
+/// Colour of grid lines.
 pub(super) const GRID: RGBColor = RGBColor(0xe6, 0xe9, 0xed);
-/// The stretch below a tenth of the limit.
+/// Background of shares below 10% of a limit.
 pub(super) const DANGER_BAND: RGBColor = RGBColor(0xfb, 0xe6, 0xdb);
 
-/// What a rate limit allows.
+/// Background of what a rate limit allows.
 pub(super) const LIMIT_BAND: RGBColor = RGBColor(0xe3, 0xee, 0xf7);
 
-// Hues of the Okabe-Ito palette, made for all forms of colour vision; some are darkened, because a
-// thin line on white needs a contrast of about 3:1.
+// Hues of the Okabe-Ito palette, which suits all forms of colour vision; some are darkened, because a thin line on
+// white needs a contrast of about 3:1.
 /// Calls that succeeded; also the limit on requests.
 pub(super) const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
 /// Calls that failed; also overloads.
@@ -53,23 +53,23 @@ pub(super) const PINK: RGBColor = RGBColor(0xc2, 0x66, 0x9a);
 /// The limit on tokens of either direction.
 pub(super) const GOLD: RGBColor = RGBColor(0xb8, 0x86, 0x0b);
 
-/// Every colour but white: a page has each of them in a light and a dark theme.
+/// Every colour but white; HTML pages map each of them for a light and a dark theme.
 #[cfg(test)]
 pub(super) const PALETTE: [RGBColor; 12] =
     [INK, MUTED, AXIS, GRID, DANGER_BAND, LIMIT_BAND, BLUE, VERMILION, GREY, GREEN, PINK, GOLD];
 
 static FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
 
-/// Hands the embedded font to plotters, once. Layout needs it even where the text itself is left
-/// to the viewer, as in SVG.
+/// Registers the embedded font with plotters, once. Layout needs its metrics even where the viewer renders the text, as
+/// in SVG.
 pub(super) fn ensure_font() -> Result<(), ChartError> {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     let registered = REGISTERED.get_or_init(|| register_font("sans-serif", FontStyle::Normal, FONT).is_ok());
     if *registered { Ok(()) } else { Err(ChartError::Font) }
 }
 
-/// Text of a log, safe to draw: controls and marks that turn the direction of writing become U+FFFD,
-/// and so do the characters no XML document may hold.
+/// Returns text of a log that is safe to draw: control characters, marks that change the writing direction and
+/// characters not allowed in XML become U+FFFD.
 pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if is_hostile(c) { '\u{fffd}' } else { c }).collect()
 }
@@ -81,8 +81,8 @@ fn is_hostile(c: char) -> bool {
             | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// At most `max` characters of `text`, made [`plain`]; what is left out is in the middle, because
-/// ids differ at their ends.
+/// Shortens `text`, made [`plain`], to at most `max` characters. The middle is left out, because ids differ at their
+/// ends.
 pub(super) fn shorten(text: &str, max: usize) -> String {
     let length = text.chars().count();
     if length <= max {
@@ -95,7 +95,7 @@ pub(super) fn shorten(text: &str, max: usize) -> String {
     plain(&format!("{head}…{end}"))
 }
 
-/// A count in few characters: `12.3k`, `2M`. Exact below 10,000.
+/// Formats a count in few characters: `12.3k`, `2M`. Exact below 10,000.
 pub(super) fn compact(n: u64) -> String {
     let (unit, letter) = match n {
         0..10_000 => return count(n),
@@ -104,7 +104,7 @@ pub(super) fn compact(n: u64) -> String {
         1_000_000_000..1_000_000_000_000 => (1_000_000_000, "G"),
         _ => (1_000_000_000_000, "T"),
     };
-    // cut, not rounded: 999,999 must not read as 1000k
+    // truncated, not rounded: 999,999 must not read as 1000k
     let (whole, hundredths) = (n / unit, n % unit / (unit / 100));
     let decimals = match whole {
         0..10 => format!(".{hundredths:02}"),

@@ -1,4 +1,4 @@
-//! What every chart must hold, whatever the report.
+//! Properties of every chart, whatever the report.
 
 use super::*;
 use crate::model::{Bar, LimitKind, Time};

@@ -1,11 +1,11 @@
-//! Where axes have their ticks, and what stands there.
+//! Positions and labels of ticks.
 
 use super::canvas::width;
 use super::error::ChartError;
 use super::style::LABEL;
 use crate::model::Time;
 
-/// The least window drawn, in microseconds: a log of one instant still needs an axis.
+/// Minimum time range of an axis, in microseconds: a log of one instant still needs one.
 const LEAST_WINDOW_US: i64 = 10_000;
 
 const SECOND: i64 = 1_000_000;
@@ -13,7 +13,7 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Distances between ticks of a time axis that people find round, in microseconds.
+/// Round distances between ticks of a time axis, in microseconds.
 const STEPS: [i64; 33] = [
     1_000,
     2_000,
@@ -50,42 +50,42 @@ const STEPS: [i64; 33] = [
     364 * DAY,
 ];
 
-/// A stretch of time on an axis; never empty.
+/// The time range of an axis; never empty.
 #[derive(Clone, Copy)]
 pub(super) struct TimeAxis {
-    /// Its left end.
+    /// Left end.
     pub(super) from: Time,
-    /// Its right end.
+    /// Right end.
     pub(super) to: Time,
 }
 
 impl TimeAxis {
-    /// From `from` to `to`, widened on both sides where that is too short to be seen.
+    /// Creates an axis from `from` to `to`, widened on both sides to the minimum range if it is shorter.
     pub(super) fn new(from: Time, to: Time) -> TimeAxis {
         let lacking = LEAST_WINDOW_US.saturating_sub(to.us_since(from)).max(0);
         TimeAxis { from: from.plus_us(-lacking / 2), to: to.plus_us(lacking - lacking / 2) }
     }
 
-    /// Where `at` lies, 0 to 1.
+    /// Position of `at` on the axis, 0 to 1.
     pub(super) fn place(self, at: Time) -> f64 {
         (at.s_since(self.from) / self.to.s_since(self.from)).clamp(0.0, 1.0)
     }
 
-    /// Ticks with labels that leave a gap to each other on `room` logical pixels.
+    /// Returns ticks with labels that do not overlap on `room` logical pixels.
     pub(super) fn ticks(self, room: f64) -> Result<Vec<(Time, String)>, ChartError> {
         let span = self.to.us_since(self.from);
         let step = self.step(span, room)?;
         let first = self.from.0.div_euclid(step).saturating_add(1).saturating_mul(step);
-        // a tick right at the left end counts
+        // a tick exactly at the left end counts
         let first = if self.from.0.rem_euclid(step) == 0 { self.from.0 } else { first };
         let fitting = (span / step + 1).min(40);
         let ticks = (0..fitting).map(|i| Time(first.saturating_add(i * step))).filter(|t| *t <= self.to);
         Ok(ticks.map(|t| (t, self.label(t, step))).collect())
     }
 
-    /// The least round step whose labels have room.
+    /// Returns the smallest round step whose labels have room, in microseconds.
     fn step(self, span: i64, room: f64) -> Result<i64, ChartError> {
-        // a time of day whose digits are wide
+        // a time of day with wide digits
         let sample = Time(self.from.0.div_euclid(DAY).saturating_mul(DAY).saturating_add(20 * HOUR));
         let mut needed = 0.0;
         for step in STEPS {
@@ -94,7 +94,7 @@ impl TimeAxis {
                 return Ok(step);
             }
         }
-        // a log with wild clocks: as many years as it takes
+        // for a log with implausible times: as many years as necessary
         let years = (needed / (364 * DAY) as f64).ceil();
         Ok((364 * DAY).saturating_mul(years as i64))
     }
@@ -115,7 +115,7 @@ impl TimeAxis {
         self.from.0.div_euclid(DAY) != self.to.0.div_euclid(DAY)
     }
 
-    /// The days it covers: `29 Nov 2026`, or the first and the last.
+    /// The days covered by the axis: `29 Nov 2026`, or the first and the last.
     pub(super) fn days(self) -> String {
         let (first, last) = (self.from.utc(), self.to.utc());
         if self.many_days() {
@@ -125,7 +125,7 @@ impl TimeAxis {
         }
     }
 
-    /// A point in time, as fine as the axis can tell.
+    /// Formats a time in UTC at the precision of the axis.
     pub(super) fn clock(self, at: Time) -> String {
         let span = self.to.us_since(self.from);
         let format = match span {
@@ -138,7 +138,7 @@ impl TimeAxis {
     }
 }
 
-/// Round values up to `max`: few, whole, evenly spaced, 0 first.
+/// Returns round values up to `max`: few, whole, evenly spaced, beginning with 0.
 pub(super) fn linear(max: u64) -> Vec<u64> {
     let mut step: u64 = 1;
     let mut factors = [2, 5, 10].into_iter().cycle();

@@ -1,4 +1,5 @@
-//! Reports over time: a panel for each of four measures, a bar a report, in another colour where one departs.
+//! Measures of a series of reports: a panel for each of four measures, a bar for each report, in another colour where a
+//! measure departs.
 
 use super::canvas::{Align, Canvas, fitting, width};
 use super::error::ChartError;
@@ -6,31 +7,31 @@ use super::style::{BLUE, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDT
 use crate::compare::{Measure, Trend};
 use plotters::prelude::DrawingBackend;
 
-/// The measures shown, one a panel.
+/// The measures shown, one per panel.
 const PANELS: [(Measure, &str); 4] = [
     (Measure::FailedCalls, "Failed calls"),
     (Measure::Retries, "Retries per call"),
     (Measure::WastedSends, "Needless attempts"),
     (Measure::RateLimited, "429s, of all attempts"),
 ];
-/// Reports shown: of more, the last ones; a bar needs a pixel or two.
+/// Maximum number of reports shown, the latest ones; a bar needs a pixel or two.
 const MOST: usize = 120;
 const TOP: f64 = 70.0;
 const PANEL: f64 = 180.0;
-/// Space between panels, across and down.
+/// Space between panels, horizontal and vertical.
 const GAP: (f64, f64) = (36.0, 10.0);
-/// Room in a panel above its tallest bar: its name and the highest value.
+/// Room in a panel above its tallest bar, for its name and the highest value.
 const HEAD: f64 = 38.0;
-/// Room below its bars: the labels of the reports.
+/// Room below the bars, for the labels of the reports.
 const FOOT: f64 = 24.0;
-/// Nothing that was counted is drawn lower than this.
+/// Minimum height of a bar whose value is not 0, in logical pixels.
 const LEAST_HEIGHT: f64 = 1.5;
 
-/// One panel's place: left, top, width.
+/// Position of a panel: left, top, width.
 #[derive(Clone, Copy)]
 struct Place(f64, f64, f64);
 
-/// How many reports there are, of which time, and whether any departs.
+/// Returns the subtitle: the number of reports, their time range, and how many measures depart.
 pub(super) fn subtitle(trend: &Trend, labels: &[String]) -> String {
     let reports = counted(trend.reports.len() as u64, "report");
     let jumps: u64 = trend.reports.iter().map(|report| report.jumps.len() as u64).sum();
@@ -48,7 +49,7 @@ fn departs(jumps: u64) -> String {
     if jumps == 1 { "1 measure departs".to_owned() } else { format!("{} depart", counted(jumps, "measure")) }
 }
 
-/// The figures in words.
+/// Returns the alternative text of the chart, with the departures.
 pub(super) fn alt(title: &str, trend: &Trend, labels: &[String]) -> String {
     let jumps = labels
         .iter()
@@ -117,7 +118,7 @@ fn panel<DB: DrawingBackend>(
     ends(canvas, (left, base + 15.0, wide), &labels[skipped.min(labels.len())..])
 }
 
-/// An arrowhead, whose glyph the font lacks.
+/// Draws an arrowhead, because the embedded font has no glyph for it.
 fn sign<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     up: bool,
@@ -129,11 +130,11 @@ fn sign<DB: DrawingBackend>(
 }
 
 fn shown(measure: Measure, rate: f64) -> String {
-    // Bars stand on no retries; a call takes one attempt in any case.
+    // The measure as drawn counts retries only, without the first attempt of each call.
     if measure == Measure::Retries { format!("{rate:.2}") } else { measure.shown(rate) }
 }
 
-/// The first and the last report below their bars.
+/// Labels the first and the last report below their bars.
 fn ends<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     (left, y, wide): (f64, f64, f64),

@@ -1,4 +1,4 @@
-//! Cells of tables, and what they are sorted by.
+//! Table cells and their sort keys.
 
 use super::{Rich, Tone};
 use crate::model::Bar;
@@ -6,16 +6,16 @@ use crate::render::words::{self, number};
 use crate::report::{Histogram, Share};
 use std::collections::BTreeMap;
 
-/// What stands in a cell.
+/// Content of a cell.
 #[derive(Clone, Debug)]
 pub(crate) enum Content<'a> {
     Rich(Rich),
     Histogram(&'a Histogram),
-    /// A bar, and the calls of the longest in the table.
+    /// A bar, and the number of calls of the longest bar in the table.
     Bar(Bar, u64),
 }
 
-/// One cell, and what it is sorted by where that is not its text.
+/// A cell; without `key` it is sorted by its text.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell<'a> {
     pub(crate) content: Content<'a>,
@@ -23,47 +23,47 @@ pub(crate) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// Sorted by its text.
+    /// Creates a cell sorted by its text.
     pub(crate) fn new(rich: impl Into<Rich>) -> Cell<'a> {
         Cell { content: Content::Rich(rich.into()), key: None }
     }
 
-    /// Sorted by `key`.
+    /// Creates a cell sorted by `key`.
     pub(crate) fn keyed(rich: impl Into<Rich>, key: impl ToString) -> Cell<'a> {
         Cell { content: Content::Rich(rich.into()), key: Some(key.to_string()) }
     }
 
-    /// A word of the program, such as a class.
+    /// A word of the program, such as a failure class.
     pub(crate) fn code(word: impl Into<String>) -> Cell<'a> {
         Cell::new(Rich::new(Tone::Code, word))
     }
 
-    /// A name of the log.
+    /// A name from the log.
     pub(crate) fn name(name: impl Into<String>) -> Cell<'a> {
         Cell::new(Rich::new(Tone::Name, name))
     }
 
-    /// A count; nothing is shown of 0.
+    /// A count; 0 is shown as an empty cell.
     pub(crate) fn count(n: u64) -> Cell<'a> {
         Cell::keyed(if n > 0 { number(n) } else { String::new() }, n)
     }
 
-    /// A span of seconds; nothing is shown of 0.
+    /// A span in seconds; 0 is shown as an empty cell.
     pub(crate) fn span(s: f64) -> Cell<'a> {
         Cell::keyed(words::span(s), s)
     }
 
-    /// A figure that may be unknown.
+    /// A figure that may be unknown; unknown is shown as an empty cell and sorted first.
     pub(crate) fn known(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell<'a> {
         Cell::keyed(value.map_or_else(String::new, show), value.unwrap_or(-1.0))
     }
 
-    /// A share with its counts, in `tone`.
+    /// A share with its counts, in the given tone.
     pub(crate) fn share(share: Share, tone: Tone) -> Cell<'a> {
         Cell::keyed(Rich::new(tone, words::share(share)), share.ratio().unwrap_or(-1.0))
     }
 
-    /// How many of those who tried recovered: none is bad, all is good.
+    /// The share of calls that recovered; bad if none did, good if all did.
     pub(crate) fn recovered(share: Share) -> Cell<'a> {
         let tone = match share.count {
             0 => Tone::Bad,
@@ -73,13 +73,14 @@ impl<'a> Cell<'a> {
         Cell::share(share, tone)
     }
 
-    /// Errors and warnings.
+    /// The numbers of errors and warnings.
     pub(crate) fn findings(findings: [u64; 3]) -> Cell<'a> {
         Cell::keyed(Rich::findings(findings), format!("{:09} {:09}", findings[0], findings[1]))
     }
 }
 
-/// "1:49 2:12 3:3": calls by the attempts they took; what finds no room is summed up, as in "4+:7".
+/// Formats a histogram in at most `room` bytes, as in "1:49 2:12 3:3": calls by attempts. What does not fit is summed
+/// up, as in "4+:7".
 pub(crate) fn short_histogram(histogram: &Histogram, room: usize) -> String {
     let bars: Vec<(u32, u64)> =
         histogram.bars.iter().map(|(k, bar)| (*k, bar.calls())).filter(|(_, calls)| *calls > 0).collect();
@@ -89,12 +90,13 @@ pub(crate) fn short_histogram(histogram: &Histogram, room: usize) -> String {
         let tail = rest.first().map(|(k, _)| format!("{k}+:{}", number(rest.iter().map(|(_, calls)| calls).sum())));
         kept.iter().map(one).chain(tail).collect::<Vec<_>>().join(" ")
     };
-    // A tail of one bar is that bar.
+    // Folding the last bar alone would not shorten the text.
     let folded = (0..bars.len().saturating_sub(1)).rev().map(texts);
     std::iter::once(texts(bars.len())).chain(folded).find(|text| text.len() <= room).unwrap_or_else(|| texts(0))
 }
 
-/// Attempts, whether more are counted with them, and how the calls ended: no more than `most` numbers of attempts.
+/// Groups the bars of a histogram to at most `most`: number of attempts, whether larger numbers are included, and calls
+/// by outcome.
 pub(crate) fn folded(histogram: &Histogram, most: u32) -> Vec<(u32, bool, Bar)> {
     let last = histogram.bars.keys().next_back().copied().unwrap_or(0);
     let mut slots: BTreeMap<u32, Bar> = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! What the forms for people show, as plain data: a page of titled sections, each built once by [`super::sections`]
-//! and written by the text, HTML and Markdown back ends.
+//! Document model of the output for people: a page of titled sections, each built once by [`super::sections`] and
+//! written by the text, HTML and Markdown back ends.
 //!
-//! Every string may come from a log: a back end masks, escapes and cuts whatever it writes.
+//! Every string may come from a log: back ends mask, escape and shorten everything they write.
 
 mod cell;
 mod clock;
@@ -17,37 +17,37 @@ use super::charts::Chart;
 use crate::model::Remedy;
 use crate::report::Window;
 
-/// One page.
+/// A page.
 pub(crate) struct Document<'a> {
-    /// What kind of page it is, such as "Retry report".
+    /// Kind of page, such as "Retry report".
     pub(crate) kind: &'static str,
-    /// What it is about: the log, or what `--title` says.
+    /// The log, or the value of `--title`.
     pub(crate) subject: Option<String>,
     /// What it covers, in one line.
     pub(crate) about: String,
-    /// The time of the data: decides how points in time are written.
+    /// Time range of the data; it decides how points in time are written.
     pub(crate) window: Option<Window>,
-    /// How bad it is.
+    /// The worst severity or outcome in it.
     pub(crate) sign: Sign,
-    /// What was found, in sentences.
+    /// The result in sentences.
     pub(crate) verdict: String,
-    /// What the calls that did not succeed failed on; may be empty.
+    /// What the unsuccessful calls failed on; may be empty.
     pub(crate) failed_on: Rich,
-    /// What was set aside, in one sentence; may be empty.
+    /// Numbers of suppressed findings and of problems hidden by severity, in one sentence; may be empty.
     pub(crate) aside: String,
-    /// What is to be known about the judgement itself.
+    /// Remarks on the reliability of the judgement.
     pub(crate) notices: Vec<String>,
-    /// The figures of the verdict, for forms that can set them apart.
+    /// The figures of the verdict, for formats that can set them apart.
     pub(crate) figures: Vec<Figure>,
     /// Sections of the first screen.
     pub(crate) lead: Vec<Section<'a>>,
-    /// Everything below it.
+    /// All further sections.
     pub(crate) sections: Vec<Section<'a>>,
-    /// The program and version that made it.
+    /// Name and version of the program.
     pub(crate) generator: &'a str,
 }
 
-/// A figure with its name and a remark.
+/// A figure with its name and a note.
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) value: String,
@@ -56,13 +56,13 @@ pub(crate) struct Figure {
 
 /// A titled part of a page.
 pub(crate) struct Section<'a> {
-    /// Names it in links.
+    /// Identifier used in links.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// Stands beside the title; may be empty.
+    /// Note beside the title; may be empty.
     pub(crate) note: String,
     pub(crate) blocks: Vec<Block<'a>>,
-    /// Holds nothing to act on: a terminal shows it only where all is asked for.
+    /// Whether it contains nothing to act on; a terminal then shows it only with `--verbose`.
     pub(crate) quiet: bool,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Section<'a> {
         Section { id, title, note: note.into(), blocks, quiet: false }
     }
 
-    /// The same, left out of short forms where `quiet`.
+    /// Sets whether short formats leave it out.
     pub(crate) fn quiet(self, quiet: bool) -> Section<'a> {
         Section { quiet, ..self }
     }
@@ -88,51 +88,51 @@ pub(crate) enum Block<'a> {
     Heading(String),
     /// A paragraph.
     Prose(Rich),
-    /// Small print that explains what stands above; forms that are short leave it out.
+    /// Small print that explains the block above; short formats leave it out.
     Note(String),
-    /// Sentences, one an item.
+    /// A list of sentences.
     List(List),
-    /// Labels and what stands for them.
+    /// Labelled values.
     Facts(Vec<Fact>),
-    /// What to do, in order.
+    /// Steps to take, in order.
     Steps(Vec<Step>),
     /// Rows under named columns.
     Table(Table<'a>),
-    /// Drawings.
+    /// Charts.
     Charts(Charts<'a>),
-    /// Opens on demand, where a form can.
+    /// A summary and blocks below it, collapsed where the format supports it.
     Fold(Rich, Vec<Block<'a>>),
-    /// Only for pages with room, and for terminals where all is asked for.
+    /// Blocks shown on HTML pages, and in terminals with `--verbose`.
     Full(Vec<Block<'a>>),
 }
 
-/// Sentences, of which a form may show the first only.
+/// A list of sentences, of which a format may show only the first.
 pub(crate) struct List {
     pub(crate) items: Vec<Rich>,
     pub(crate) limits: Limits,
-    /// What an item is, such as "line".
+    /// Name of one item, such as "line".
     pub(crate) unit: &'static str,
-    /// Items there are in all.
+    /// Total number of items, including those not in `items`.
     pub(crate) total: u64,
-    /// Where the rest can be had.
+    /// Where the remaining items are found.
     pub(crate) rest: &'static str,
 }
 
 impl List {
-    /// A list that every form shows whole.
+    /// Creates a list that every format shows completely.
     pub(crate) fn whole(items: Vec<Rich>) -> List {
         let total = items.len() as u64;
         List { items, limits: Limits::NONE, unit: "item", total, rest: "" }
     }
 }
 
-/// A label and what stands for it.
+/// A labelled value.
 pub(crate) struct Fact {
     pub(crate) label: &'static str,
     pub(crate) value: Rich,
-    /// A ratio that a form may draw as a bar.
+    /// Ratio that a format may draw as a bar, 0 to 1.
     pub(crate) ratio: Option<f64>,
-    /// Only for pages with room.
+    /// Whether only HTML pages and terminals with `--verbose` show it.
     pub(crate) full: bool,
 }
 
@@ -142,16 +142,16 @@ impl Fact {
     }
 }
 
-/// A step of what to do.
+/// A step to take.
 pub(crate) struct Step {
     pub(crate) remedy: Remedy,
     pub(crate) rule: &'static str,
-    /// Date, time and zone: someone may set an alarm by it.
+    /// Date, time and zone until which to wait, in full so that it can be acted on.
     pub(crate) until: Option<String>,
     pub(crate) text: String,
-    /// Cost and findings; nothing of a step that only waits.
+    /// Cost and number of findings; empty for a step that only waits.
     pub(crate) meta: Vec<String>,
-    /// The fields of the log that decided it.
+    /// The fields of the log that decided the remedy.
     pub(crate) decided_by: Option<String>,
 }
 

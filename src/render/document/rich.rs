@@ -1,4 +1,4 @@
-//! Text with meanings: what is a name, what is good or bad, where a link leads.
+//! Text in parts with meanings: names, good or bad results, links.
 
 use crate::model::{Outcome, Remedy, Severity, Time};
 
@@ -8,16 +8,16 @@ pub(crate) struct Rich {
     pub(crate) spans: Vec<Span>,
 }
 
-/// A part with one meaning.
+/// A part of a line with one meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Span {
     pub(crate) text: String,
     pub(crate) tone: Tone,
-    /// The same in full, for whoever points at it.
+    /// The full form, shown as a tooltip.
     pub(crate) title: Option<String>,
 }
 
-/// What a part means; each back end has its way to show it, and colour never says it alone.
+/// Meaning of a part. Each back end renders it in its own way, never by colour alone.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Tone {
     Plain,
@@ -25,34 +25,34 @@ pub(crate) enum Tone {
     Good,
     Bad,
     Caution,
-    /// A class, a field, an option: a word of the program.
+    /// A class, field, option or other word of the program.
     Code,
-    /// An id, a file or another name of the log.
+    /// An id, a file or another name from the log.
     Name,
-    /// A word with the sign of what it says.
+    /// A word preceded by a sign.
     Sign(Sign),
-    /// A number of findings.
+    /// A number of findings of a severity.
     Count(Severity),
     /// A point in time.
     Time(Time),
-    /// A word that leads somewhere.
+    /// A link.
     Link(Target),
 }
 
-/// Where a link leads.
+/// Target of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Target {
     /// A section of the page, by its id.
     Section(&'static str),
-    /// The first problem of a rule.
+    /// The first problem of a rule, by its code.
     Rule(String),
-    /// A run.
+    /// A run, by its id.
     Run(String),
     /// Another page, as a relative path.
     Page(std::path::PathBuf),
 }
 
-/// How bad or good something is, or how it ended.
+/// A severity or an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     Error,
@@ -65,7 +65,7 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    /// As class names and symbols spell it.
+    /// Name used for CSS classes and symbols.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Sign::Error => "error",
@@ -78,7 +78,7 @@ impl Sign {
         }
     }
 
-    /// Of an outcome. `retried`: well, but not at once.
+    /// Returns the sign of an outcome; a success with `retried` is [`Sign::Retried`].
     pub(crate) const fn of(outcome: Outcome, retried: bool) -> Sign {
         match (outcome, retried) {
             (Outcome::Ok, false) => Sign::Ok,
@@ -99,7 +99,7 @@ impl From<Severity> for Sign {
     }
 }
 
-/// The word of a remedy.
+/// Returns the word for a remedy.
 pub(crate) const fn remedy(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::Wait => "wait",
@@ -114,7 +114,7 @@ impl Rich {
         Rich::default().and(tone, text)
     }
 
-    /// With `text` behind it.
+    /// Appends `text` with the given tone; empty text is ignored.
     pub(crate) fn and(mut self, tone: Tone, text: impl Into<String>) -> Rich {
         let text = text.into();
         if !text.is_empty() {
@@ -123,24 +123,24 @@ impl Rich {
         self
     }
 
-    /// With plain `text` behind it.
+    /// Appends plain text.
     pub(crate) fn then(self, text: impl Into<String>) -> Rich {
         self.and(Tone::Plain, text)
     }
 
-    /// With `other` behind it.
+    /// Appends the parts of `other`.
     pub(crate) fn join(mut self, other: Rich) -> Rich {
         self.spans.extend(other.spans);
         self
     }
 
-    /// With a title for all of it.
+    /// Sets the title of all parts.
     pub(crate) fn titled(mut self, title: &str) -> Rich {
         self.spans.iter_mut().for_each(|span| span.title = Some(title.to_owned()));
         self
     }
 
-    /// Its words alone.
+    /// Returns the text without its meanings.
     pub(crate) fn to_text(&self) -> String {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
@@ -149,13 +149,13 @@ impl Rich {
         self.spans.is_empty()
     }
 
-    /// The names it lists, where it holds nothing else.
+    /// Returns the names if it consists of names only.
     pub(crate) fn names(&self) -> Option<Vec<&str>> {
         let is_list = !self.is_empty() && self.spans.iter().all(|span| span.tone == Tone::Name);
         is_list.then(|| self.spans.iter().map(|span| span.text.as_str()).collect())
     }
 
-    /// Errors and warnings, each under its mark.
+    /// Formats the numbers of errors and warnings, each with its sign; 0 is left out.
     pub(crate) fn findings([errors, warnings, _]: [u64; 3]) -> Rich {
         let counts = [(errors, Severity::Error), (warnings, Severity::Warning)];
         counts.into_iter().filter(|(n, _)| *n > 0).fold(Rich::default(), |rich, (n, severity)| {
@@ -164,7 +164,7 @@ impl Rich {
         })
     }
 
-    /// Provider, model and class, as far as they are known.
+    /// Formats provider, model and class, as far as known.
     pub(crate) fn place<'p>(parts: impl IntoIterator<Item = Option<&'p str>>) -> Rich {
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         Rich::new(Tone::Faint, parts.join(" · "))

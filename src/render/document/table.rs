@@ -1,37 +1,37 @@
-//! Tables: columns, rows that open, and how many of them a form shows.
+//! Tables: columns, rows with collapsed details, and how many rows each format shows.
 
 use super::{Block, Cell, Rich, Sign};
 use crate::model::Severity;
 use crate::render::words::{self, number};
 
-/// How the cells of a column stand, and where they are cut.
+/// Alignment of a column's cells, and where they are shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// To the left; the end is cut.
+    /// Left-aligned, shortened at the end.
     Words,
-    /// To the left; the middle is cut, since ids and paths differ at their ends.
+    /// Left-aligned, shortened in the middle, since ids and paths differ at their ends.
     Id,
-    /// To the right.
+    /// Right-aligned.
     Number,
-    /// Attempts per call, small.
+    /// A small histogram of attempts per call.
     Histogram,
-    /// A bar for terminals; elsewhere a chart stands above the table.
+    /// A bar in terminals; other formats show a chart above the table instead.
     Bar,
 }
 
-/// A column. Its words stand here once for every form.
+/// A column, with its names for every format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    /// Its name where columns are narrow.
+    /// Name where space is short.
     pub(crate) short: &'static str,
     pub(crate) kind: Kind,
-    /// The width it may be cut to in a terminal; never cut when `None`.
+    /// Minimum width in a terminal, in characters; `None` for a column that is never shortened.
     pub(crate) least: Option<usize>,
-    /// Left out where there is no room, the highest first: 0 never, up to 2 on phones, up to 4 on narrow screens,
-    /// 5 on terminals of 80 columns.
+    /// Order in which columns are left out where space is short, the highest first: 0 is never left out, up to 2 on
+    /// phones, up to 4 on narrow screens, 5 on terminals of 80 columns.
     pub(crate) rank: u8,
-    /// A cell like the one above it is left blank in a terminal.
+    /// Whether a terminal leaves a cell blank that equals the one above it.
     pub(crate) once: bool,
 }
 
@@ -60,38 +60,38 @@ impl Column {
         Column::new("", Kind::Bar)
     }
 
-    /// Called so where columns are narrow.
+    /// Sets the name used where space is short.
     pub(crate) const fn short(self, short: &'static str) -> Column {
         Column { short, ..self }
     }
 
-    /// May be cut to `least` columns of a terminal.
+    /// Sets the minimum width in a terminal, in characters.
     pub(crate) const fn cut_to(self, least: usize) -> Column {
         Column { least: Some(least), ..self }
     }
 
-    /// May be left out, before those of a lower `rank`.
+    /// Sets the rank by which it is left out.
     pub(crate) const fn rank(self, rank: u8) -> Column {
         Column { rank, ..self }
     }
 
-    /// Repeats are blank in a terminal.
+    /// Leaves repeated cells blank in a terminal.
     pub(crate) const fn once(self) -> Column {
         Column { once: true, ..self }
     }
 }
 
-/// What rows are chosen and counted by.
+/// The property by which rows are filtered and counted, such as severity or outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facet {
     pub(crate) name: &'static str,
     pub(crate) sign: Option<Sign>,
-    /// Whether the name is a noun that has a plural.
+    /// Whether the name is a noun with a plural.
     pub(crate) is_noun: bool,
 }
 
 impl Facet {
-    /// Of rows about findings.
+    /// Returns the facet of rows about findings.
     pub(crate) fn of(severity: Severity) -> Facet {
         Facet { name: severity.name(), sign: Some(severity.into()), is_noun: true }
     }
@@ -101,22 +101,22 @@ impl Facet {
     }
 }
 
-/// One row.
+/// A row.
 #[derive(Default)]
 pub(crate) struct Row<'a> {
     pub(crate) cells: Vec<Cell<'a>>,
-    /// Which rows stay where there is no room for all: the largest, in the order of the table.
+    /// Importance where not all rows fit: those of the largest weight are shown, in the order of the table.
     pub(crate) weight: u64,
-    /// Says little: a terminal shows it only where all is asked for.
+    /// Whether it is of little interest; a terminal then shows it only with `--verbose`.
     pub(crate) minor: bool,
     pub(crate) facet: Option<Facet>,
-    /// What opens below it, on a page.
+    /// Details below the row that an HTML page can open.
     pub(crate) more: Vec<Block<'a>>,
-    /// The row shown as an entry of its own, where a form has no room for its cells.
+    /// The row as an entry of several lines, for formats in which its cells do not fit.
     pub(crate) card: Option<Card>,
-    /// Unique in the page; links lead to it.
+    /// Id of the row for links, unique in the page.
     pub(crate) id: Option<String>,
-    /// The run that links name.
+    /// Run id for links.
     pub(crate) run: Option<&'a str>,
 }
 
@@ -126,21 +126,21 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A problem as an entry: a head, and labelled lines below it.
+/// A problem as an entry: a heading and labelled lines below it.
 pub(crate) struct Card {
     pub(crate) severity: Severity,
-    /// Rule and name.
+    /// Code and name of the rule.
     pub(crate) title: String,
-    /// A remark behind it.
+    /// Remark after the title.
     pub(crate) tag: String,
-    /// At the end of the head's line.
+    /// Text at the right end of the heading.
     pub(crate) right: Rich,
-    /// The line below the head.
+    /// The line below the heading.
     pub(crate) under: Rich,
     pub(crate) fields: Vec<Field>,
-    /// Shown in one line unless all is asked for.
+    /// Whether a terminal shows it in one line unless `--verbose` is given.
     pub(crate) compact: bool,
-    /// What chance may explain is faint.
+    /// Whether it is shown faintly, because chance may explain it.
     pub(crate) faint: bool,
 }
 
@@ -149,22 +149,22 @@ pub(crate) struct Field {
     pub(crate) label: &'static str,
     pub(crate) value: Rich,
     pub(crate) place: Place,
-    /// Lines a terminal gives it unless all is asked for.
+    /// Maximum number of lines in a terminal without `--verbose`.
     pub(crate) lines: usize,
 }
 
-/// Where a field stands.
+/// Where a field is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In the text of every form.
+    /// In the text of every format.
     Body,
-    /// In the text of a terminal, among the facts beside the text elsewhere.
+    /// In the text of a terminal; in other formats among the facts beside the text.
     Fact,
-    /// Among the facts, where a form has room for them; a terminal says it in the head.
+    /// Among the facts, in formats that have them; a terminal shows it in the heading.
     Aside,
-    /// In the text of a page only.
+    /// In the text of an HTML page only.
     Page,
-    /// Where a form has no evidence to open.
+    /// In Markdown only, where no evidence can be opened.
     Comment,
 }
 
@@ -178,14 +178,14 @@ impl Field {
     }
 }
 
-/// Rows each form shows.
+/// Maximum number of rows in each format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// A terminal, unless all is asked for.
+    /// In a terminal without `--verbose`.
     pub(crate) text: usize,
-    /// A comment.
+    /// In Markdown.
     pub(crate) markdown: usize,
-    /// A page.
+    /// In HTML.
     pub(crate) html: usize,
 }
 
@@ -199,19 +199,19 @@ impl Limits {
 
 /// A table.
 pub(crate) struct Table<'a> {
-    /// Unique in the page.
+    /// Id, unique in the page.
     pub(crate) id: &'static str,
-    /// What a row is, such as "run".
+    /// Name of one row, such as "run".
     pub(crate) unit: &'static str,
     pub(crate) columns: Vec<Column>,
-    /// In the order they are first shown in.
+    /// In the order in which they are shown first.
     pub(crate) rows: Vec<Row<'a>>,
     pub(crate) limits: Limits,
-    /// Whether the limits hold for each facet on its own, under a heading of its own where rows are cards.
+    /// Whether the limits apply to each facet separately; rows shown as cards then have a heading for each facet.
     pub(crate) by_facet: bool,
-    /// Rows that the report itself left out.
+    /// Number of rows that the report itself left out.
     pub(crate) omitted: u64,
-    /// Its order is its meaning: it neither sorts nor filters.
+    /// Whether the order of rows matters; the table then cannot be sorted or filtered.
     pub(crate) fixed: bool,
 }
 
@@ -225,13 +225,13 @@ impl<'a> Table<'a> {
         Table { limits: Limits::new(text, markdown, html), ..self }
     }
 
-    /// Facets that occur, in the order of their first rows.
+    /// Returns the facets that occur, in the order of their first rows.
     pub(crate) fn facets(&self) -> Vec<Facet> {
         facets(self.rows.iter())
     }
 
-    /// The rows that have room where there is some for `most`, and those that have none. Without `minor` ones,
-    /// unless those are wanted, too.
+    /// Splits the rows into those shown if there is room for `most`, by weight, and those left out. `minor` rows are in
+    /// neither unless `minor` is set.
     pub(crate) fn split(&self, most: usize, minor: bool) -> (Vec<&Row<'a>>, Vec<&Row<'a>>) {
         let is_listed = |at: &usize| minor || !self.rows[*at].minor;
         let mut order: Vec<usize> = (0..self.rows.len()).filter(is_listed).collect();
@@ -252,7 +252,8 @@ impl<'a> Table<'a> {
         (of(true), of(false))
     }
 
-    /// "45 more runs WHERE (3 failed, 42 ok)": rows left out, by what they are; nothing of none.
+    /// Formats the number of rows left out, with their facets, as in "45 more runs WHERE (3 failed, 42 ok)"; `None` if
+    /// there are none.
     pub(crate) fn left_out(&self, hidden: &[&Row<'_>], place: &str) -> Option<String> {
         let count = hidden.len() as u64 + self.omitted;
         if count == 0 {

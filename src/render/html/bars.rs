@@ -1,17 +1,17 @@
-//! Attempts per call as a small picture.
+//! Attempts per call as a small SVG.
 
 use crate::model::Bar;
 use crate::render::document::folded;
 use crate::report::Histogram;
 use maud::{Markup, html};
 
-/// Columns; the last one holds all that took more attempts.
+/// Number of columns; the last one includes all larger numbers of attempts.
 const COLUMNS: u32 = 8;
-/// Height, and the least that one call has of it.
+/// Height of the drawing and minimum height of a bar, in pixels.
 const HEIGHT: f64 = 14.0;
 const LEAST: f64 = 1.5;
 
-/// A bar for each number of attempts, on a scale from 0: its parts are in proportion.
+/// Draws a bar for each number of attempts on a linear scale from 0, so that its parts are in proportion.
 pub(super) fn histogram(histogram: &Histogram) -> Markup {
     let slots = folded(histogram, COLUMNS);
     let most = slots.iter().map(|(.., bar)| bar.calls()).max().unwrap_or(0).max(1);

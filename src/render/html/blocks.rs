@@ -1,4 +1,4 @@
-//! A page of sections for a browser.
+//! Writes a document as an HTML page.
 
 use super::page::{Page, Section};
 use super::rich::{inline, is_shown, list, sentence};
@@ -9,10 +9,10 @@ use crate::render::document::{self, Block, Charts, Document, Fact, Figure, List,
 use crate::render::words::{counted, glued};
 use maud::{Markup, PreEscaped, html};
 
-/// Characters of a value that has room beside its label.
+/// Maximum length of a value that fits beside its label, in characters.
 const PAIR: usize = 30;
 
-/// The whole page.
+/// Renders the whole page.
 pub(super) fn document(page: &Document<'_>) -> Result<String, ChartError> {
     let title = match &page.subject {
         Some(subject) => format!("{}: {}", page.kind, name(subject)),
@@ -26,7 +26,7 @@ pub(super) fn document(page: &Document<'_>) -> Result<String, ChartError> {
     Ok(Page { title: &title, about, lead: lead(page)?, sections, generator: page.generator }.render())
 }
 
-/// The first screen: the verdict and its figures, what to do, and what it all rests on.
+/// Renders the first screen: the verdict, its figures, and the leading sections.
 fn lead(page: &Document<'_>) -> Result<Markup, ChartError> {
     let (first, rest) = page.verdict.split_once(". ").unwrap_or((page.verdict.trim_end_matches('.'), ""));
     let parts = page.lead.iter().map(lead_part).collect::<Result<Vec<_>, _>>()?;
@@ -51,7 +51,7 @@ fn figure(figure: &Figure) -> Markup {
     html! { div { dt { (figure.name) } dd { (figure.value) } @if !figure.note.is_empty() { dd { (figure.note) } } } }
 }
 
-/// Blocks, one below the other.
+/// Renders blocks, one below the other.
 pub(super) fn blocks(all: &[Block<'_>]) -> Result<Markup, ChartError> {
     let all = all.iter().map(block).collect::<Result<Vec<_>, _>>()?;
     Ok(html! { @for one in &all { (one) } })
@@ -83,7 +83,7 @@ fn items(list: &List) -> Markup {
     }
 }
 
-/// Labels and values; ratios as bars beside their values.
+/// Renders labelled values; a ratio is drawn as a bar below its value.
 fn facts(facts: &[Fact]) -> Markup {
     let shown = || facts.iter().filter(|fact| is_shown(&fact.value));
     if facts.iter().any(|fact| fact.ratio.is_some()) {
@@ -122,7 +122,7 @@ fn step(step: &Step) -> Markup {
     }
 }
 
-/// Charts side by side where there is room; what is left of limits over time has a line for itself.
+/// Renders charts side by side if there is room; charts of headroom get a line of their own.
 fn charts(charts: &Charts<'_>) -> Result<Markup, ChartError> {
     let shown = charts.charts.len().min(charts.limits.html);
     let left_out = (charts.charts.len() - shown) as u64;
@@ -136,7 +136,7 @@ fn charts(charts: &Charts<'_>) -> Result<Markup, ChartError> {
     })
 }
 
-/// A chart, in the colours of the theme by `assets/page.css`, with its words for those who cannot see it.
+/// Renders a chart, coloured for the theme by `assets/page.css`, with its alternative text.
 fn chart(chart: &Chart<'_>) -> Result<Markup, ChartError> {
     let svg = chart.svg()?;
     Ok(html! { figure.chart { div.sheet { (PreEscaped(svg)) } } })

@@ -1,10 +1,10 @@
-//! Signs and words for severities, outcomes and remedies: colour is a help, shape and word say it alone.
+//! Signs and words for severities, outcomes and remedies; shape and word carry the meaning without colour.
 
 use crate::model::{Remedy, Severity};
 use crate::render::document::{self, Sign};
 use maud::{Markup, PreEscaped, html};
 
-/// The signs, drawn once; [`sign`] refers to them.
+/// The symbols that [`sign`] refers to.
 const SPRITE: &str = "\
 <svg width=\"0\" height=\"0\" aria-hidden=\"true\" focusable=\"false\" class=\"sprite\">\
 <symbol id=\"sign-error\" viewBox=\"0 0 16 16\"><path fill=\"currentColor\" d=\"M5 1h6l4 4v6l-4 4H5l-4-4V5z\"/>\
@@ -20,7 +20,7 @@ stroke-dasharray=\"2.4 2\"/></symbol>\
 <symbol id=\"sign-retried\" viewBox=\"0 0 16 16\"><path class=\"line\" d=\"M13.4 8A5.4 5.4 0 1 1 11 3.5M11.4.8v3.1H8.3\"/>\
 </symbol></svg>";
 
-/// Belongs into every page once.
+/// Returns the definitions of the symbols; every page needs them once.
 pub(super) fn sprite() -> Markup {
     PreEscaped(SPRITE.to_owned())
 }
@@ -29,7 +29,7 @@ fn sign(sign: Sign) -> Markup {
     html! { svg.sign aria-hidden="true" focusable="false" { use href={ "#sign-" (sign.name()) } {} } }
 }
 
-/// A sign and the word it belongs to; the sign in words for those who cannot see it, unless the word says it.
+/// Renders a word with its sign. The name of the sign is added for screen readers unless the word contains it.
 pub(super) fn word(of: Sign, word: &str) -> Markup {
     let name = of.name();
     if word.starts_with(['▲', '▼']) {
@@ -43,12 +43,12 @@ pub(super) fn word(of: Sign, word: &str) -> Markup {
     }
 }
 
-/// A sign by itself, in its colour, for a text that says the rest.
+/// Renders a sign by itself, for text that contains its meaning.
 pub(super) fn alone(of: Sign) -> Markup {
     html! { span class={ "mark " (of.name()) } { (sign(of)) } }
 }
 
-/// Sign and count of the findings of a severity: "✗ 3".
+/// Renders the sign and the number of findings of a severity: "✗ 3".
 pub(super) fn findings(severity: Severity, count: &str) -> Markup {
     let name = severity.name();
     html! {
@@ -58,7 +58,7 @@ pub(super) fn findings(severity: Severity, count: &str) -> Markup {
     }
 }
 
-/// The kind of a step, as a word in a frame.
+/// Renders a remedy as a framed word.
 pub(super) fn remedy(remedy: Remedy) -> Markup {
     let word = document::remedy(remedy);
     html! { span class={ "remedy " (word) } { (word) } }

@@ -1,7 +1,7 @@
-//! Pages for a browser: one file each, without network, that opens from disk.
+//! HTML pages: one file each, which opens from disk without network.
 //!
-//! [`blocks`] writes the sections of [`super::sections`] into the shell of [`page`]; [`table`] its tables, [`marks`] its
-//! signs, [`untrusted`] the way of a log's text into it.
+//! [`blocks`] writes the sections of [`super::sections`] into the frame of [`page`]; [`table`] writes tables, [`marks`]
+//! signs, and [`untrusted`] makes text of a log safe.
 
 mod bars;
 mod blocks;
@@ -28,10 +28,10 @@ use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// How a report is written for a browser.
+/// Options of HTML pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HtmlOptions {
-    /// The zone times are shown in.
+    /// Time zone of the times shown.
     pub zone: Zone,
 }
 
@@ -41,10 +41,10 @@ impl Default for HtmlOptions {
     }
 }
 
-/// Writes `report` as one page that needs nothing but a browser.
+/// Writes `report` as one self-contained page.
 ///
 /// # Errors
-/// What writing to `out` fails with, or drawing a chart.
+/// Returns an error if writing to `out` or drawing a chart fails.
 pub fn render(report: &Report, options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::report(report, options.zone), out)
 }
@@ -52,15 +52,15 @@ pub fn render(report: &Report, options: &HtmlOptions, out: &mut dyn Write) -> io
 /// Writes a comparison as a page.
 ///
 /// # Errors
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn diff(diff: &Diff, options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::diff(diff, options.zone), out)
 }
 
-/// Writes a trend as a page. `pages` are the pages of the reports, relative to this one, where there are any.
+/// Writes a trend as a page. `pages` are the paths of the pages of its reports relative to this one, if there are any.
 ///
 /// # Errors
-/// What writing to `out` fails with, or drawing the chart.
+/// Returns an error if writing to `out` or drawing the chart fails.
 pub fn trend(trend: &Trend, pages: &[Option<&Path>], options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::trend(trend, pages, options.zone), out)
 }
@@ -68,23 +68,23 @@ pub fn trend(trend: &Trend, pages: &[Option<&Path>], options: &HtmlOptions, out:
 /// Writes a simulation as a page.
 ///
 /// # Errors
-/// What writing to `out` fails with, or drawing the chart.
+/// Returns an error if writing to `out` or drawing the chart fails.
 pub fn simulation(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::simulation(simulation), out)
 }
 
-/// Writes a call against a scripted server as a page.
+/// Writes a call to a scripted server as a page.
 ///
 /// # Errors
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn scripted(scripted: &ScriptedCall, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::scripted(scripted), out)
 }
 
-/// Writes what an incident of `subject` would have been.
+/// Writes an incident of `subject` under other policies as a page.
 ///
 /// # Errors
-/// What writing to `out` fails with, or drawing the chart.
+/// Returns an error if writing to `out` or drawing the chart fails.
 pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::what_if(told, subject), out)
 }
@@ -92,7 +92,7 @@ pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io:
 /// Writes a plan as a page.
 ///
 /// # Errors
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     write(&sections::plan(plan), out)
 }

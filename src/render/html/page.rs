@@ -1,31 +1,31 @@
-//! The shell of every HTML page: head, policy, theme, navigation, and the sections between them.
+//! The frame of every HTML page: head, policy, theme, navigation and sections.
 //!
-//! A page is one file that opens from disk: style, script and symbols are part of it, and its
-//! content-security-policy allows these and nothing else: `style="..."` and `onclick="..."` do nothing under it.
+//! A page is one file that opens from disk. Style, scripts and symbols are embedded, and its Content-Security-Policy
+//! allows nothing else: attributes such as `style="..."` and `onclick="..."` have no effect.
 
 use super::{marks, policy};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("assets/page.css");
-/// Runs before the first paint, so that no page flashes up in the wrong theme.
+/// Runs before the first paint, so that no page is painted in the wrong theme first.
 const THEME: &str = include_str!("assets/theme.js");
 const SCRIPT: &str = include_str!("assets/page.js");
-/// A lens over a bar.
+/// Icon of the page: a magnifying glass over bars.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cg fill='none' \
                     stroke='%230b6e8f' stroke-width='2'%3E%3Ccircle cx='7' cy='7' r='5'/%3E%3Cpath d='m11 11 4 4M5 \
                     9V7m2 2V5m2 4V6'/%3E%3C/g%3E%3C/svg%3E";
 
-/// A page, ready to render.
+/// The content of a page, ready to render.
 pub(super) struct Page<'a> {
-    /// In the tab and on top of the page; of our own words.
+    /// Title in the tab and at the top of the page.
     pub(super) title: &'a str,
-    /// What it covers, in one line below the title.
+    /// What the page covers, in one line below the title.
     pub(super) about: Markup,
     /// The first screen.
     pub(super) lead: Markup,
-    /// Everything below it, in order; each is named in the navigation.
+    /// The sections below it, in order; each has an entry in the navigation.
     pub(super) sections: Vec<Section>,
-    /// Program and version, for the last line.
+    /// Name and version of the program, for the footer.
     pub(super) generator: &'a str,
 }
 
@@ -38,14 +38,14 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// `id` names it in links; `note` stands beside the title and may be empty.
+    /// Creates a section; `id` is used in links, and `note` is shown beside the title and may be empty.
     pub(super) fn new(id: &'static str, title: &'static str, note: impl Into<String>, body: Markup) -> Section {
         Section { id, title, note: note.into(), body }
     }
 }
 
 impl Page<'_> {
-    /// The whole document.
+    /// Renders the whole document.
     pub(super) fn render(&self) -> String {
         let page = html! {
             (DOCTYPE)
@@ -135,7 +135,7 @@ mod tests {
         let page = Page { title: "t", about: html! {}, lead: html! {}, sections: Vec::new(), generator: "g" }.render();
         for word in ["http://", "https://", "@import", "url("] {
             let found: Vec<&str> = page.matches(word).collect();
-            // The namespace of an SVG is a name, not a place.
+            // The namespace of an SVG is a URL that is never loaded.
             let names = page.matches("http://www.w3.org/2000/svg").count();
             assert_eq!(found.len(), if word == "http://" { names } else { 0 }, "{word}");
         }

@@ -1,12 +1,12 @@
-//! The content-security-policy of a page: its own style and scripts by their hashes, and nothing else.
+//! Content-Security-Policy of a page: only its own style and scripts, by their hashes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The policy that allows these scripts and styles, whose text stands in the page as it is here.
+/// Returns the policy that allows these scripts and styles, given exactly as they are in the page.
 ///
-/// Directives and hashes as in Content Security Policy Level 3. `data:` images are the page's own icon.
+/// Directives and hashes follow Content Security Policy Level 3. `data:` images are needed for the page's icon.
 pub(super) fn of(scripts: &[&str], styles: &[&str]) -> String {
     format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",

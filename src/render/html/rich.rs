@@ -1,4 +1,4 @@
-//! Text with meanings as markup: masked, cut and escaped, whatever it says.
+//! Renders text with meanings as HTML: masked, shortened and escaped.
 
 use super::marks;
 use super::untrusted::{name, prose};
@@ -6,12 +6,12 @@ use crate::render::document::{Rich, Span, Target, Tone};
 use maud::{Markup, html};
 use std::path::{Component, Path};
 
-/// Inside a line.
+/// Renders the text inside a line.
 pub(super) fn inline(rich: &Rich) -> Markup {
     html! { @for span in &rich.spans { (part(span)) } }
 }
 
-/// The same, names one below the other.
+/// Renders the text, with a list of names one below the other.
 pub(super) fn list(rich: &Rich) -> Markup {
     match rich.names() {
         Some(names) => html! { @for one in names { div { code { (name(one)) } } } },
@@ -23,7 +23,7 @@ pub(super) fn is_shown(rich: &Rich) -> bool {
     rich.spans.iter().any(|span| !span.text.is_empty())
 }
 
-/// A sentence in which an option stands between backticks: it never breaks at its hyphens.
+/// Renders a sentence in which options are between backticks; an option never breaks at its hyphens.
 pub(super) fn sentence(text: &str) -> Markup {
     let text = prose(text);
     html! {
@@ -52,7 +52,7 @@ fn part(span: &Span) -> Markup {
     }
 }
 
-/// A name that may break behind its slashes, as clients and paths have them, before it breaks anywhere.
+/// Renders a name that preferably breaks after its slashes, as in clients and paths.
 fn parted(name: &str) -> Markup {
     html! {
         @for (nth, part) in name.split_inclusive('/').enumerate() {
@@ -71,7 +71,7 @@ fn href(target: &Target) -> String {
     }
 }
 
-/// As the fragment of a link; everything but letters, digits and `-._~` of RFC 3986.
+/// Percent-encodes `text` for the fragment of a link: every byte except the unreserved characters of RFC 3986.
 pub(super) fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -84,7 +84,7 @@ pub(super) fn percent_encoded(text: &str) -> String {
     out
 }
 
-/// A path as a link: each name encoded, so that none is taken for a scheme, a query or markup.
+/// Converts a path to a link. Each component is encoded, so that none is read as a scheme, a query or markup.
 fn link(path: &Path) -> String {
     let names = path.components().map(|component| match component {
         Component::RootDir => String::new(),

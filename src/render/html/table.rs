@@ -1,7 +1,6 @@
-//! Tables that sort, filter, page and open: plain HTML that the page's script makes lively.
+//! Tables with sorting, filters, pages and details: plain HTML to which the page's script adds the functions.
 //!
-//! Every row is a `tbody` of its own, so that what it opens moves with it. Without scripts all rows are shown,
-//! opened.
+//! Every row is a `tbody`, so that its details move with it. Without scripts all rows are shown, with their details.
 
 use super::rich::{inline, is_shown, list};
 use super::untrusted::name;
@@ -11,17 +10,17 @@ use crate::render::document::{Block, Card, Cell, Column, Content, Facet, Field, 
 use crate::render::words;
 use maud::{Markup, html};
 
-/// Rows before a table is cut into pages.
+/// Maximum number of rows on one page of a table.
 const PAGE: usize = 25;
-/// Columns beyond which a phone has no room for a row.
+/// Number of columns above which a phone shows the cells of a row one below the other.
 const STACKED: usize = 5;
-/// Rows from which a table has a field to filter it by.
+/// Minimum number of rows for a filter field.
 const MANY: usize = 6;
 
-/// Writes what a row opens.
+/// Renders the details of a row.
 type Blocks<'f> = &'f dyn Fn(&[Block<'_>]) -> Result<Markup, ChartError>;
 
-/// The table with its tools; nothing of one without rows.
+/// Renders a table with its controls; a table without rows is left out.
 pub(super) fn render(table: &Table<'_>, blocks: Blocks<'_>) -> Result<Markup, ChartError> {
     let (rows, hidden) = table.split(table.limits.html, true);
     if rows.is_empty() {
@@ -54,10 +53,10 @@ pub(super) fn render(table: &Table<'_>, blocks: Blocks<'_>) -> Result<Markup, Ch
     })
 }
 
-/// A column of a table, by its position.
+/// Columns with their positions in the table.
 type Shown<'t> = [(usize, &'t Column)];
 
-/// Those with content. Bars are for terminals: here a chart stands above the table.
+/// Returns the columns with content, except bars: HTML pages have a chart above the table instead.
 fn columns<'t>(table: &'t Table<'_>, rows: &[&Row<'_>]) -> Vec<(usize, &'t Column)> {
     let is_empty = |at: usize| rows.iter().all(|row| is_empty(&row.cells[at]));
     let is_shown = |(at, column): &(usize, &Column)| column.kind != Kind::Bar && !is_empty(*at);
@@ -68,7 +67,7 @@ fn is_empty(cell: &Cell<'_>) -> bool {
     matches!(&cell.content, Content::Rich(rich) if !is_shown(rich))
 }
 
-/// A table whose order is its meaning. One of many columns is stacked on phones.
+/// Renders a table whose order matters. One with many columns is stacked on phones.
 fn fixed(table: &Table<'_>, columns: &Shown<'_>, rows: &[&Row<'_>]) -> Markup {
     html! {
         div.finding { div.scroll {
@@ -124,7 +123,8 @@ fn row(table: &str, columns: &Shown<'_>, nth: usize, row: &Row<'_>, blocks: Bloc
     })
 }
 
-/// `opens`: the id of what the first cell opens. `named`: each cell has the name of its column.
+/// Renders the cells of a row. `opens` is the id of the details that the first cell opens; with `named`, each cell
+/// carries the name of its column.
 fn cells(columns: &Shown<'_>, row: &Row<'_>, opens: Option<&String>, named: bool) -> Markup {
     let shown = columns.iter().map(|(at, column)| (&row.cells[*at], *column));
     html! {
@@ -151,7 +151,7 @@ fn head(column: &Column) -> Markup {
     html! { th scope="col" class=[class(column)] data-sort=(kind) { button type="button" { (column.name) } } }
 }
 
-/// How its cells stand, and where there is no room for it.
+/// CSS classes for the alignment of a column and for the screens on which it is left out.
 fn class(column: &Column) -> Option<String> {
     let number = if column.kind == Kind::Number { "number" } else { "" };
     let rank = match column.rank {
@@ -164,7 +164,7 @@ fn class(column: &Column) -> Option<String> {
     (!class.is_empty()).then(|| class.to_owned())
 }
 
-/// What a problem says: its text at the left, facts beside it, evidence below.
+/// Renders a problem: its text at the left, facts beside it, evidence below.
 fn card(card: &Card, more: &[Block<'_>], blocks: Blocks<'_>) -> Result<Markup, ChartError> {
     let of = |places: [Place; 2]| {
         card.fields.iter().filter(move |field| places.contains(&field.place) && is_shown(&field.value))
@@ -188,7 +188,7 @@ fn field_of(field: &Field) -> Markup {
     }
 }
 
-/// How many rows of a table are left out, and where they are.
+/// Renders how many rows are left out, and where to find them.
 fn left_out(hidden: &[&Row<'_>], omitted: u64, unit: &str) -> Markup {
     let count = hidden.len() as u64;
     html! {

@@ -1,11 +1,11 @@
-//! What the page of a report must hold, whatever the report.
+//! Properties of the page of every report.
 
 use super::*;
 use crate::model::{Confidence, Severity};
 use crate::render::text::sample::{HOSTILE, clean, hostile, night};
 use crate::report::{Finding, Sighting};
 
-/// What a page may weigh, in bytes.
+/// Maximum size of a page, in bytes.
 const HEAVY: usize = 3_000_000;
 
 fn page(report: &Report) -> String {
@@ -60,7 +60,7 @@ fn hostile_text_is_text() {
         run.run_id.insert_str(0, &bad);
     }
     let page = page(&report);
-    // Those of the page itself: two scripts, one style, no image, no handler.
+    // The page's own: two scripts, one style, no image, no handler.
     assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (2, 2));
     assert_eq!(page.matches("<style").count(), 1);
     for tag in ["<img", "<!--", "<iframe", "<object", "<form", " style=\""] {
@@ -122,7 +122,7 @@ fn ids_are_unique_and_links_lead_somewhere() {
     all.extend(ids("data-link"));
     for link in page.split("href=\"#").skip(1).filter_map(|part| part.split('"').next()) {
         let is_shown = all.iter().any(|id| id == link || rich::percent_encoded(id) == link.replace('=', "%3D"));
-        // Advice of a sample may name a rule that its problems do not have.
+        // The advice of a sample may name a rule for which it has no problem.
         assert!(is_shown || link.starts_with("RL") || link.starts_with("sign-"), "#{link} leads nowhere");
     }
 }

@@ -1,15 +1,15 @@
-//! Text of a log on its way into a page: no hidden characters, no keys, no more than a page can hold.
+//! Makes text of a log safe for a page: no hidden characters, no keys, limited length.
 //!
-//! maud escapes what HTML reads as markup; this makes visible what a reader would not see.
+//! maud escapes HTML markup; this makes characters visible that a reader would not see.
 
 use crate::untrusted::safe;
 
-/// Characters of a message: servers send whole pages as errors.
+/// Maximum length of a message, in characters; some servers send whole pages as errors.
 const PROSE: usize = 500;
-/// Characters of an id or a name.
+/// Maximum length of an id or a name, in characters.
 const NAME: usize = 120;
 
-/// A message, cut at its end.
+/// Makes a message safe, shortened at its end.
 pub(super) fn prose(text: &str) -> String {
     let text = safe(text);
     match text.char_indices().nth(PROSE) {
@@ -18,7 +18,7 @@ pub(super) fn prose(text: &str) -> String {
     }
 }
 
-/// An id, a file or a name, cut in its middle: they differ at their ends.
+/// Makes an id, a file or a name safe, shortened in the middle because they differ at their ends.
 pub(super) fn name(text: &str) -> String {
     let text = safe(text);
     let length = text.chars().count();

@@ -1,4 +1,4 @@
-//! One test case: a call, or what a finding is about where that is no call.
+//! A test case: a call, or a finding that is not about a call.
 
 use crate::model::{CallFacts, Outcome};
 use crate::render::words;
@@ -7,17 +7,17 @@ use crate::untrusted::safe;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestRerun};
 use std::time::Duration;
 
-/// Characters of one message.
+/// Maximum length of a message, in characters.
 const MESSAGE: usize = 500;
-/// Findings listed in one case.
+/// Maximum number of findings listed in one case.
 const TOLD: usize = 10;
 
-/// What findings of one run are about, in time order: calls, then the run itself.
+/// Subject of findings of one run, in time order: calls, then the run itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject<'r> {
-    /// A call: its id, or the place of the first attempt named where the log has no call ids.
+    /// A call: its id, or the file and line of the first attempt named if the log has no call ids.
     Call(Option<&'r str>, &'r str, u32),
-    /// The run, as one rule sees it.
+    /// The run, for one rule: code and name of the rule.
     Rule(&'r str, &'r str),
 }
 
@@ -30,7 +30,7 @@ impl<'r> Subject<'r> {
         }
     }
 
-    /// How the call went; `None` where it is none.
+    /// Returns the facts of the call; `None` if the subject is a run.
     pub(super) fn call(&self, findings: &[&Finding]) -> Option<CallFacts> {
         match self {
             Subject::Call(..) => findings.iter().find_map(|finding| finding.call),
@@ -51,14 +51,14 @@ impl<'r> Subject<'r> {
     }
 }
 
-/// Rule, provider, model and class, for findings of the fleet.
+/// Returns rule, provider, model and class as a name, for findings about the fleet.
 pub(super) fn problem_name(finding: &Finding) -> String {
     let place = [finding.provider.as_deref(), finding.model.as_deref(), finding.class];
     let place = place.into_iter().flatten().map(|part| format!(" {part}")).collect::<String>();
     short(&format!("{} {}{place}", finding.rule, finding.name))
 }
 
-/// A case that fails when calls did of which no more is known.
+/// Returns a case for `calls` without details, which fails if any of them failed.
 pub(super) fn of_failed_calls(name: &str, suite: &str, failed: u64, calls: u64) -> TestCase {
     let mut status = TestCaseStatus::success();
     if failed > 0 {
@@ -91,7 +91,7 @@ fn of_call(
     let worst = findings.iter().find(|finding| fails(finding));
     let mut status = match (facts.outcome, worst) {
         (Outcome::Failed, _) => {
-            // The last attempt is the failure itself, the others came before it.
+            // The last attempt is the failure itself; the earlier ones are reruns.
             let last = failures.pop();
             let attempts = words::counted(u64::from(facts.attempts), "attempt");
             let why = last.map_or_else(String::new, |last| format!(": {}", how(last)));
@@ -114,7 +114,7 @@ fn of_call(
     with_findings(case, findings)
 }
 
-/// All attempts the findings name, each once, in time order.
+/// Returns all attempts that the findings name, each once, in time order.
 fn sightings<'r>(findings: &[&'r Finding]) -> Vec<&'r Sighting> {
     let mut all: Vec<&Sighting> = findings.iter().flat_map(|finding| &finding.attempts).collect();
     all.sort_by(|a, b| (a.ts, a.attempt, &a.file, a.line).cmp(&(b.ts, b.attempt, &b.file, b.line)));
@@ -160,7 +160,7 @@ fn case(name: &str, suite: &str, status: TestCaseStatus) -> TestCase {
     case
 }
 
-/// Adds what was found, in words.
+/// Adds the findings to the output of a case.
 fn with_findings(mut case: TestCase, findings: &[&Finding]) -> TestCase {
     let tell = |finding: &&&Finding| {
         let cost = Some(words::cost(&finding.cost)).filter(|cost| !cost.is_empty());

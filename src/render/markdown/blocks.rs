@@ -1,4 +1,4 @@
-//! A page of sections for a comment.
+//! Writes a document as Markdown for a comment.
 
 use super::escape::{code, inline};
 use super::page::Page;
@@ -11,16 +11,16 @@ use crate::render::document::{
 };
 use crate::render::words::counted;
 
-/// Columns of a table: those of a higher rank have no room.
+/// Highest rank of a column that has room in a table.
 const RANK: u8 = 3;
-/// Rows shown in full below a table.
+/// Maximum number of rows shown in full below a table.
 const IN_FULL: usize = 40;
-/// Columns of a histogram.
+/// Maximum length of a histogram in a cell, in characters.
 const HISTOGRAM: usize = 24;
 
-/// The whole document.
+/// Renders the whole document.
 pub(super) fn document(page: &Document<'_>) -> String {
-    // The last section is short, says what was not judged, and must not fall off the end.
+    // The last section is short and says what was not judged, so room is reserved for it.
     let (last, others) = page.sections.split_last().map_or((None, &[][..]), |(last, others)| (Some(last), others));
     let mut end = Page::new(MOST / 2);
     last.into_iter().for_each(|one| section(one, &mut end));
@@ -64,7 +64,7 @@ fn section(section: &Section<'_>, page: &mut Page) {
     if !section.blocks.iter().any(is_shown) {
         return;
     }
-    // A heading is kept with what it is about.
+    // A heading is written together with the block it belongs to, so that the size limit cannot separate them.
     let mut heading = format!("### {}", section.title);
     for one in section.blocks.iter() {
         match one {
@@ -96,7 +96,7 @@ fn block(heading: String, block: &Block<'_>, page: &mut Page) {
     }
 }
 
-/// `rich`, with nothing of a log's own markup.
+/// Renders text with all Markdown of a log escaped.
 fn text(rich: &Rich) -> String {
     match rich.names() {
         Some(names) => names.iter().map(|name| code(name, NAME)).collect::<Vec<_>>().join(", "),
@@ -108,7 +108,7 @@ fn span(span: &Span) -> String {
     match &span.tone {
         Tone::Name => code(&span.text, NAME),
         Tone::Code => format!("`{}`", span.text.replace('`', "'")),
-        // An arrow says that a figure departs from those before it.
+        // An arrow marks a figure that departs from earlier ones.
         Tone::Sign(_) if span.text.starts_with(['▲', '▼']) => format!("**{}**", inline(&span.text, NAME)),
         Tone::Sign(sign @ (Sign::Error | Sign::Warning | Sign::Info)) => {
             format!("{} {}", mark(*sign), inline(&span.text, NAME))
@@ -169,7 +169,7 @@ fn cell(cell: &Cell<'_>) -> String {
     }
 }
 
-/// Inside `<summary>` Markdown has no meaning, so nothing of a log may stand there.
+/// Renders a card. Escapes do not work inside `<summary>`, so it must not contain text of a log.
 fn in_full(card: &Card) -> String {
     let shown = card.fields.iter().filter(|field| field.place != Place::Page && !field.value.is_empty());
     let line = |label: &str, value: &Rich| match label {

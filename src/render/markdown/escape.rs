@@ -1,17 +1,17 @@
-//! Text of a log inside GitHub-flavoured Markdown: shown as it is, with no power of its own.
+//! Escapes text of a log for GitHub-flavoured Markdown, so that it is shown as it is.
 //!
-//! Beside the marks of CommonMark and HTML that is what GitHub makes of plain text: mentions, references to issues,
-//! links, formulas. A backslash does not stop those, since they are found after Markdown is read; a zero-width space
+//! Besides the syntax of CommonMark and HTML, GitHub interprets plain text: mentions, references to issues, links,
+//! formulas. A backslash does not prevent these, since they are found after Markdown is parsed; a zero-width space
 //! inside them does.
 
 use crate::untrusted::safe;
 
-/// Keeps two characters from being read as one thing.
+/// Zero-width space that keeps two characters from being interpreted together.
 const APART: &str = "&#8203;";
 
-/// At most `most` characters of `text`, on one line, to stand inside a paragraph, a list item or a table cell.
+/// Escapes text for a paragraph, a list item or a table cell: one line of at most `most` characters.
 ///
-/// Not at the start of a block: `1.` or `-` would begin a list there.
+/// Not for the start of a block, where `1.` or `-` would begin a list.
 pub(super) fn inline(text: &str, most: usize) -> String {
     let text = cut(&safe(text), most);
     let mut shown = String::with_capacity(text.len() + 16);
@@ -22,7 +22,7 @@ pub(super) fn inline(text: &str, most: usize) -> String {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
-            // Inside a word it marks nothing, and most names hold some.
+            // Inside a word it has no meaning, and many names contain it.
             '_' if shown.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric) => {
                 shown.push('_')
             }
@@ -41,14 +41,15 @@ pub(super) fn inline(text: &str, most: usize) -> String {
     shown
 }
 
-/// At most `most` characters of an id or a path as a code span, inside a table too.
+/// Writes an id or a path, at most `most` characters of it, as a code span, which may be in a table.
 pub(super) fn code(text: &str, most: usize) -> String {
     let text = cut(&safe(text), most);
-    // A span ends at as many backticks as it began with.
+    // A span ends at the number of backticks it began with.
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let edge = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    // In a table a bar ends the cell even inside a span. Outside of one the backslash would be seen: another sign.
+    // In a table a bar ends the cell even inside a span, and outside a table an escaping backslash would be visible, so
+    // another character is used.
     format!("{fence}{edge}{}{edge}{fence}", text.replace('|', "¦"))
 }
 

@@ -1,7 +1,7 @@
 //! The report for a pull request or a job summary, in GitHub-flavoured Markdown.
 //!
-//! [`blocks`] writes the sections of [`super::sections`]. What a log says is escaped wherever it stands ([`escape`]),
-//! long lists are folded, and the whole keeps below what GitHub takes ([`MOST`]).
+//! [`blocks`] writes the sections of [`super::sections`]. All text of a log is escaped ([`escape`]), long lists are
+//! collapsed, and the whole stays below the limit of GitHub ([`MOST`]).
 
 mod blocks;
 mod escape;
@@ -18,21 +18,21 @@ use crate::report::Report;
 use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
 
-/// Characters of the document: a comment on GitHub holds 65,536, and whoever posts it may add a line of their own.
-/// A job summary holds 1 MiB, which these can never fill.
+/// Maximum length of the document, in characters. A comment on GitHub holds 65,536, of which some are left to whoever
+/// posts it; a job summary holds 1 MiB, which is always enough.
 pub const MOST: usize = 65_000;
 
-/// Characters kept free for the notes on what found no room.
+/// Characters reserved for the notes on what was left out for lack of room.
 const NOTES: usize = 1000;
-/// Characters of a name.
+/// Maximum length of a name, in characters.
 const NAME: usize = 80;
-/// Characters of a sentence: servers send whole pages as error messages.
+/// Maximum length of a sentence, in characters; some servers send whole pages as error messages.
 const SENTENCE: usize = 600;
 
-/// Writes `report`, times in `zone`.
+/// Writes `report`, with times in `zone`.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn render(report: &Report, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::report(report, zone)).as_bytes())
 }
@@ -40,7 +40,7 @@ pub fn render(report: &Report, zone: Zone, out: &mut dyn Write) -> io::Result<()
 /// Writes a comparison.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn diff(diff: &Diff, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::diff(diff, zone)).as_bytes())
 }
@@ -48,7 +48,7 @@ pub fn diff(diff: &Diff, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
 /// Writes a trend.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn trend(trend: &Trend, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::trend(trend, &[], zone)).as_bytes())
 }
@@ -56,23 +56,23 @@ pub fn trend(trend: &Trend, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
 /// Writes a simulation.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn simulation(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::simulation(simulation)).as_bytes())
 }
 
-/// Writes a call against a scripted server.
+/// Writes a call to a scripted server.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn scripted(scripted: &ScriptedCall, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::scripted(scripted)).as_bytes())
 }
 
-/// Writes what an incident of `subject` would have been.
+/// Writes an incident of `subject` under other policies.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::what_if(told, subject)).as_bytes())
 }
@@ -80,7 +80,7 @@ pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io:
 /// Writes a plan.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks::document(&sections::plan(plan)).as_bytes())
 }

@@ -1,28 +1,28 @@
-//! A document that keeps below a size, and says what found no room.
+//! A document of limited size that notes the table rows that did not fit.
 
 use crate::render::words;
 
-/// Blocks of Markdown, as far as there is room for them.
+/// Blocks of Markdown, as far as they fit.
 #[derive(Debug)]
 pub(super) struct Page {
     text: String,
-    /// Characters that are left.
+    /// Remaining room, in characters.
     room: usize,
 }
 
 impl Page {
-    /// An empty page for at most `room` characters.
+    /// Creates an empty page for at most `room` characters.
     pub(super) fn new(room: usize) -> Page {
         Page { text: String::new(), room }
     }
 
-    /// Adds a block and the blank line after it, if it fits.
+    /// Adds a block and a blank line if it fits; returns whether it did.
     pub(super) fn block(&mut self, text: &str) -> bool {
         self.push(&format!("{text}\n\n"))
     }
 
-    /// Adds a heading, a table of at least one row under columns of words or numbers, and a note on the rows that
-    /// found no room.
+    /// Adds a heading, a table with at least one row, and a note on the rows that did not fit. `columns` are the names,
+    /// and whether a column contains numbers; `rest` is a note on rows left out before.
     pub(super) fn table(&mut self, heading: &str, columns: &[(&str, bool)], rows: &[Vec<String>], rest: &str) {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let names: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -47,7 +47,7 @@ impl Page {
         }
     }
 
-    /// What stands on the page.
+    /// Returns the content of the page.
     pub(super) fn finish(self) -> String {
         self.text.trim_end().to_owned() + "\n"
     }

@@ -1,4 +1,4 @@
-//! What the document must be, whatever the report.
+//! Properties of the document of every report.
 
 use super::*;
 use crate::model::Time;

@@ -1,4 +1,4 @@
-//! The schedule each retry loop waits by.
+//! Backoff schedules of the retry loops.
 
 use super::{View, charts};
 use crate::render::charts::ChartKind;

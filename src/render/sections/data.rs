@@ -1,4 +1,4 @@
-//! What was read, and how much of it says what a rule needs to know.
+//! The inputs, and for which share of the data the fields that rules need are present.
 
 use super::View;
 use crate::model::Ledger;
@@ -26,7 +26,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Section<'a> {
     Section::new("data", "Data", report.generator.clone(), vec![Block::Facts(facts)])
 }
 
-/// How many, of which formats, and where they are.
+/// Returns the number of inputs, their formats and their common folder or first and last path.
 fn inputs(report: &Report) -> Rich {
     let mut formats: Vec<&str> = report.inputs.iter().map(|input| input.format).collect();
     formats.sort_unstable();
@@ -45,7 +45,7 @@ fn inputs(report: &Report) -> Rich {
     }
 }
 
-/// The ledger as a sum that balances.
+/// Formats the line counts as a sum that balances.
 pub(super) fn lines(ledger: &Ledger) -> Rich {
     let mut text = Rich::from(format!("{} = {}", number(ledger.lines), counted(ledger.attempts, "attempt")));
     for (n, what, tone) in [
@@ -74,13 +74,13 @@ fn time(window: Window, view: &View<'_>) -> String {
     format!("{first} to {last}, {} {zone}", seconds(window.last.s_since(window.first).max(0.0)))
 }
 
-/// Nothing of a share of nothing.
+/// A share as a fact; `None` if it is a share of 0.
 fn share(label: &'static str, share: Share) -> Option<Fact> {
     let ratio = share.ratio()?;
     Some(Fact { ratio: Some(ratio), ..Fact::new(label, words::share(share)) })
 }
 
-/// That waits look longer than they were.
+/// Returns a fact for waits that include the time of an attempt and so look longer than they were.
 fn long_waits(measured: Share) -> Option<Fact> {
     let over = measured.of - measured.count;
     let text = format!(
@@ -91,7 +91,7 @@ fn long_waits(measured: Share) -> Option<Fact> {
     (over > 0).then(|| Fact::new("Waits", text))
 }
 
-/// Values that were judged as if they were absent.
+/// Returns a fact for values that could not be read and were treated as absent.
 fn unreadable(report: &Report) -> Option<Fact> {
     let values: u64 = report.unreadable.iter().map(|one| one.count).sum();
     let fields: Vec<&str> = report.unreadable.iter().map(|one| one.field).collect();

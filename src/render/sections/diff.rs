@@ -1,4 +1,4 @@
-//! Two reports side by side: what changed first, all measures below it.
+//! Comparison of two reports: all measures, then the problems with what changed.
 
 use crate::compare::{Basis, Change, Changed, Diff, Rate, Shift, Side};
 use crate::model::units::{per_thousand, seconds};
@@ -26,7 +26,7 @@ const PROBLEMS: [Column; 7] = [
     Column::number("p").rank(3),
 ];
 
-/// The page of a comparison.
+/// Returns the page of a comparison.
 pub(crate) fn diff(diff: &Diff, zone: Zone) -> Document<'_> {
     let clock = Clock::over(diff.window(), zone);
     let sides = [("Old", &diff.old), ("New", &diff.new)].map(|(label, side)| {
@@ -63,7 +63,7 @@ pub(crate) fn diff(diff: &Diff, zone: Zone) -> Document<'_> {
     }
 }
 
-/// "2026-03-10 21:04 to 2026-03-11 05:10 (8 h 6 min), 105 calls, 171 attempts, 9 runs".
+/// Describes one report: "2026-03-10 21:04 to 2026-03-11 05:10 (8 h 6 min), 105 calls, 171 attempts, 9 runs".
 fn side(side: &Side, zone: Zone) -> String {
     let time = side.window.map_or_else(String::new, |window| {
         let (first, last) = words::ends(window, zone, "%Y-%m-%d %H:%M");
@@ -157,7 +157,7 @@ fn card(problem: &Changed, basis: &Basis) -> Card {
     }
 }
 
-/// "2 → 9 per 1,000 calls (4 in 2000 → 18 in 2000)".
+/// Formats the two rates of a problem: "2 → 9 per 1,000 calls (4 in 2000 → 18 in 2000)".
 fn rates(problem: &Changed) -> String {
     let (old, new) = (problem.old, problem.new);
     format!(
@@ -171,7 +171,7 @@ fn rates(problem: &Changed) -> String {
     )
 }
 
-/// What else is to be said of a changed problem: a severity that moved, and what chance has to do with it.
+/// Returns remarks on a changed problem: a changed severity, and whether chance may explain the change.
 fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
     let mut remarks = Vec::new();
     let was_found = problem.old.part > 0 && problem.new.part > 0;
@@ -190,14 +190,14 @@ fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
         Change::Inconclusive => remarks.push("the new log lacks the field that would show it".to_owned()),
         Change::Same => {}
         _ if is_beyond => remarks.push(format!("beyond chance: p {p}")),
-        // Their severity moved.
+        // Their severity changed, which is already in the remarks.
         Change::Worse | Change::Better => {}
         _ => remarks.push(format!("chance may explain it: p {p}")),
     }
     remarks
 }
 
-/// A probability with what matters of it: "0.061", "< 0.0001".
+/// Formats a probability with its significant digits: "0.061", "< 0.0001".
 fn chance(p: f64) -> String {
     match p {
         ..0.0001 => "< 0.0001".to_owned(),
@@ -206,7 +206,7 @@ fn chance(p: f64) -> String {
     }
 }
 
-/// How it was decided, in a sentence.
+/// Describes in a sentence how changes are decided.
 fn basis(basis: &Basis) -> String {
     format!(
         "Worse and better: a rate {} times the other or more, where chance alone makes such a difference less often than \

@@ -1,4 +1,4 @@
-//! Single findings, and the attempts they rest on, in order.
+//! Single findings, and the attempts they are based on, in order.
 
 use super::View;
 use crate::judge::KEPT_PER_PROBLEM;
@@ -9,11 +9,11 @@ use crate::render::words::{self, number};
 use crate::report::{Finding, Problem, ProblemIdentity, Report, Sighting};
 use std::collections::HashMap;
 
-/// Findings a page holds, over all problems.
+/// Maximum number of findings on a page, over all problems.
 const MOST: usize = 250;
-/// Findings shown of one problem, where there is room.
+/// Maximum number of findings shown of one problem.
 const OF_ONE: usize = 20;
-/// Numbers shown of a list.
+/// Maximum number of values shown of a list.
 const NUMBERS: usize = 16;
 
 const ATTEMPTS: [Column; 7] = [
@@ -26,7 +26,7 @@ const ATTEMPTS: [Column; 7] = [
     Column::id("Line"),
 ];
 
-/// The findings of each problem that a page has room for.
+/// The findings of each problem, limited to `each` per problem to keep the page small.
 pub(super) struct Evidences<'a> {
     by_problem: HashMap<ProblemIdentity<'a>, Vec<&'a Finding>>,
     each: usize,
@@ -46,7 +46,7 @@ impl<'a> Evidences<'a> {
         let shown = &all[..all.len().min(self.each)];
         let mut blocks = vec![Block::Heading("Evidence".to_owned())];
         for finding in shown {
-            // Of a problem of one finding there is nothing to choose from, and what it says stands above.
+            // With a single finding there is nothing to choose from, and its message is already above.
             match problem.count {
                 1 => blocks.extend(one(view, finding)),
                 _ => blocks.push(Block::Fold(finding.message.as_str().into(), one(view, finding))),
@@ -98,7 +98,7 @@ fn whereabouts(finding: &Finding) -> Rich {
     text.then(format!("{} confidence{gap}{cost}", finding.confidence.name()))
 }
 
-/// How the attempts of the call were brought together.
+/// Describes how the attempts of the call were grouped.
 fn grouped(grouping: &str) -> &str {
     match grouping {
         "explicit" => "a call the log names",
@@ -132,9 +132,9 @@ fn attempt<'a>(view: &View<'_>, attempts: &[Sighting], nth: usize) -> Row<'a> {
     ])
 }
 
-/// `waited_s` is "waited".
+/// Formats a key in words: `waited_s` is "waited".
 fn spoken(key: &str) -> String {
-    // Keys keep the word of the JSON contract.
+    // Keys use the word of the JSON contract.
     key.strip_suffix("_s").unwrap_or(key).replace("sends", "attempts").replace('_', " ")
 }
 

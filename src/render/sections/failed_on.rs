@@ -1,4 +1,4 @@
-//! The line below the verdict: what the calls that did not succeed failed on, and when.
+//! The line below the verdict: the classes on which the unsuccessful calls failed, and when.
 
 use super::View;
 use crate::model::Outcome;
@@ -6,10 +6,11 @@ use crate::render::document::{Rich, Tone};
 use crate::render::words::{counted, number};
 use crate::report::LastFailed;
 
-/// Classes named of failed calls, and of open ones.
+/// Maximum number of classes named for failed calls, and for open ones.
 const NAMED: usize = 3;
 
-/// "5 failed on overloaded (02:10:04 to 02:14:40), 2 on rate_limited (03:00:12); 1 open after timeout (03:01:00)".
+/// Returns, for example, "5 failed on overloaded (02:10:04 to 02:14:40), 2 on rate_limited (03:00:12); 1 open after
+/// timeout (03:01:00)".
 pub(super) fn line(view: &View<'_>) -> Rich {
     let rows = |outcome| view.report.last_failed.iter().filter(move |row| row.outcome == outcome);
     let failed = list(view, rows(Outcome::Failed), "failed on", "on");
@@ -18,10 +19,10 @@ pub(super) fn line(view: &View<'_>) -> Rich {
     failed.then(gap).join(open)
 }
 
-/// `first` stands between the first count and its class, `then` between the others and theirs.
+/// Formats a list of classes; `first` is written between the first count and its class, `then` in the further ones.
 fn list<'r>(view: &View<'_>, rows: impl Iterator<Item = &'r LastFailed>, first: &str, then: &str) -> Rich {
     let rows: Vec<&LastFailed> = rows.collect();
-    // One class more is named rather than counted.
+    // A single remaining class is named rather than counted.
     let most = if rows.len() == NAMED + 1 { rows.len() } else { rows.len().min(NAMED) };
     let (named, rest) = rows.split_at(most);
     let line = named.iter().enumerate().fold(Rich::default(), |line, (nth, row)| {

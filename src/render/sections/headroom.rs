@@ -1,11 +1,11 @@
-//! What was left of each limit over time, scope by scope, the tightest first.
+//! Remaining share of each limit over time, by scope, the tightest first.
 
 use super::{View, is_calm};
 use crate::render::charts::{ChartKind, fleet_charts};
 use crate::render::document::{Block, Charts, Limits, Section};
 use crate::render::words::counted;
 
-/// Below this share of a limit a calm page shows it all the same.
+/// Share of a limit below which the section is shown even if there is nothing to act on.
 const TIGHT: f64 = 0.25;
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
@@ -14,7 +14,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     if charts.is_empty() {
         return None;
     }
-    // Of equals, as the report orders them.
+    // The sort is stable: equal scopes stay in the order of the report.
     charts.sort_by(|a, b| a.least_left().total_cmp(&b.least_left()));
     let quiet = is_calm(view.report) && charts.iter().all(|chart| chart.least_left() >= TIGHT);
     let note = format!("the least left of each limit, {}, tightest first", counted(charts.len() as u64, "scope"));

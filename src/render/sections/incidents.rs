@@ -1,4 +1,4 @@
-//! Stretches of time in which failures of one class clustered.
+//! Periods in which failures of one class clustered.
 
 use super::{View, charts};
 use crate::render::charts::ChartKind;
@@ -38,7 +38,7 @@ fn row<'a>(view: &View<'a>, incident: &'a IncidentRow) -> Row<'a> {
     };
     let when = view.clock.stretch(incident.first, incident.last);
     let place = Rich::place([incident.provider.as_deref(), incident.model.as_deref()]);
-    // An estimate says that it is one.
+    // An estimate is marked as one.
     let runs = format!("{}{}", if incident.runs_exact { "" } else { "~" }, number(incident.runs));
     let failed = format!("{} of {}", number(incident.failed), number(incident.sends));
     let runs_word = if incident.runs == 1 { "run" } else { "runs" };

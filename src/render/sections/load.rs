@@ -1,4 +1,4 @@
-//! The load on each rate-limit scope: what arrived, how long it stayed, how much was under way.
+//! Load on each rate-limit scope: arrivals, time in the system, concurrency.
 
 use super::{View, charts, is_calm};
 use crate::render::charts::ChartKind;
@@ -6,7 +6,7 @@ use crate::render::document::{Block, Cell, Column, Fact, Rich, Row, Section, Tab
 use crate::render::words::{self, counted, number};
 use crate::report::{AmplifiedSpan, LoadRow};
 
-/// Calls under which the load of a scope says nothing.
+/// Minimum number of calls for the load of a scope to be meaningful.
 const LEAST_CALLS: u64 = 10;
 
 const COLUMNS: [Column; 9] = [

@@ -58,7 +58,7 @@ fn gap<'a>(gap: &Coverage) -> Row<'a> {
     Row::new(vec![Cell::code(gap.field), Cell::new(present), Cell::new(gap.rules.join(", "))])
 }
 
-/// `file:line:column`, as editors open it, and the reason.
+/// Formats a rejected line as `file:line:column`, which editors can open, and the reason.
 fn reject(reject: &Reject) -> Rich {
     let column = if reject.column > 0 { format!(":{}", reject.column) } else { String::new() };
     Rich::new(Tone::Name, format!("{}:{}{column}", reject.file, reject.line)).then(": ").then(reject.reason.as_str())

@@ -1,6 +1,6 @@
-//! The sections of a page, one file each: what a report, a comparison or a trend says, as plain data.
+//! Sections of a page, one file each: the contents of a report, a comparison or a trend as plain data.
 //!
-//! A new section of the report is its data in [`crate::report`], a file here and a line in [`SECTIONS`].
+//! To add a section to the report, add its data to [`crate::report`], a file here, and a line in [`SECTIONS`].
 
 mod backoff;
 mod data;
@@ -39,16 +39,16 @@ use crate::model::units::seconds;
 use crate::model::{Severity, Zone};
 use crate::report::{Report, Share};
 
-/// What every section is built from.
+/// Input of the sections.
 pub(crate) struct View<'a> {
     pub(crate) report: &'a Report,
     pub(crate) clock: Clock,
 }
 
-/// Builds one section; `None` where there is nothing to show.
+/// Builds a section; `None` if there is nothing to show.
 type Build = for<'a> fn(&View<'a>) -> Option<Section<'a>>;
 
-/// Below the first screen, in order.
+/// The sections below the first screen, in order.
 const SECTIONS: [Build; 11] = [
     problems::section,
     incidents::section,
@@ -63,7 +63,7 @@ const SECTIONS: [Build; 11] = [
     method::section,
 ];
 
-/// The page of a report.
+/// Returns the page of a report.
 pub(crate) fn report(report: &Report, zone: Zone) -> Document<'_> {
     let view = View { report, clock: Clock::over(report.window, zone) };
     Document {
@@ -87,12 +87,12 @@ pub(crate) fn report(report: &Report, zone: Zone) -> Document<'_> {
     }
 }
 
-/// Nothing to act on: a terminal's page stays short.
+/// Returns whether there is nothing to act on; a terminal then shows a short page.
 fn is_calm(report: &Report) -> bool {
     report.advice.is_empty() && report.problems.iter().all(|problem| problem.severity == Severity::Info)
 }
 
-/// Of the worst that is new.
+/// Returns the sign of the worst new problem, or else of the outcomes of the calls.
 fn sign(report: &Report) -> Sign {
     match report.problems.iter().filter(|problem| !problem.known).map(|problem| problem.severity).max() {
         Some(severity) if severity > Severity::Info => severity.into(),
@@ -133,7 +133,7 @@ fn retries(n: u64) -> String {
     if n == 1 { "1 retry".to_owned() } else { format!("{} retries", number(n)) }
 }
 
-/// "3 green, 2 of them only with retries".
+/// Formats the green runs: "3 green, 2 of them only with retries".
 fn green(report: &Report) -> String {
     let totals = &report.totals;
     let green = format!("{} green", number(totals.green_runs));
@@ -143,12 +143,12 @@ fn green(report: &Report) -> String {
     }
 }
 
-/// Each count that is not 0 with its word.
+/// Returns each count that is not 0 with its word.
 fn each(counts: &[(u64, &str)]) -> Vec<String> {
     counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", number(*n))).collect()
 }
 
-/// The columns of a table with one for the cost, which counts tokens where the log has no prices.
+/// Returns the columns with "Cost" replaced by "Tokens" if the log has no prices.
 fn priced(columns: &[Column], is_priced: bool) -> Vec<Column> {
     let named = |column: &Column| match column.name {
         "Cost" if !is_priced => Column { name: "Tokens", short: "Tokens", ..*column },
@@ -157,7 +157,7 @@ fn priced(columns: &[Column], is_priced: bool) -> Vec<Column> {
     columns.iter().map(named).collect()
 }
 
-/// What stands in that column; nothing where it is not known.
+/// Returns the cell of that column; empty if unknown.
 fn cost<'a>(usd: Option<f64>, tokens: Option<u64>, is_priced: bool) -> Cell<'a> {
     match tokens {
         Some(tokens) if !is_priced => Cell::count(tokens),
@@ -165,13 +165,13 @@ fn cost<'a>(usd: Option<f64>, tokens: Option<u64>, is_priced: bool) -> Cell<'a> 
     }
 }
 
-/// The charts of one kind that the report has data for.
+/// Returns the charts of one kind for which the report has data.
 fn charts<'a>(view: &View<'a>, kind: ChartKind, unit: &'static str) -> Block<'a> {
     let charts = fleet_charts(view.report).into_iter().filter(|chart| chart.kind == kind).collect();
     Block::Charts(Charts { charts, limits: Limits::NONE, unit })
 }
 
-/// That problems were left out for their severity.
+/// Returns a sentence on the number of problems hidden by their severity.
 fn hidden(problems: u64) -> String {
     if problems == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! What a policy costs.
+//! Page of a plan: what a retry policy costs.
 
 use crate::model::units::seconds;
 use crate::plan::{FanOut, Load, Plan, Source, Sourced, TokenRate};
@@ -17,7 +17,7 @@ const RECOVERY: [Column; 3] =
 const LAYERS: [Column; 2] = [Column::number("Layers"), Column::number("Attempts at most")];
 const TIMEOUTS: [Column; 2] = [Column::number("Output cap"), Column::number("Deadline")];
 
-/// The page of a plan.
+/// Returns the page of a plan.
 pub(crate) fn plan(plan: &Plan) -> Document<'_> {
     let mut sections = vec![waits(plan), recovery(plan), layers(plan), timeouts(plan)];
     sections.extend(plan.load.as_ref().map(load));

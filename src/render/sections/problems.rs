@@ -1,4 +1,4 @@
-//! Findings folded into problems, worst first; each opens its meaning, its fix and its evidence.
+//! Findings grouped into problems, worst first; each opens to its meaning, fix and evidence.
 
 use super::evidence::Evidences;
 use super::{View, each};
@@ -9,13 +9,13 @@ use crate::report::Problem;
 use crate::rules::find;
 use std::collections::HashMap;
 
-/// Problems a page shows; beyond that it would not open at once.
+/// Maximum number of problems on an HTML page; a page with more would open slowly.
 const PAGE: usize = 150;
-/// Lines of an example; servers send whole pages as error messages.
+/// Maximum number of lines of an example in a terminal; some servers send whole pages as error messages.
 const EXAMPLE: usize = 4;
-/// Attempts named of a problem, by file and line.
+/// Maximum number of attempts named of a problem, by file and line.
 const PLACES: usize = 5;
-/// The same where there are no request ids to find them by.
+/// The same for a problem without request ids.
 const PLACES_ALONE: usize = 2;
 
 const COLUMNS: [Column; 8] = [
@@ -41,7 +41,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let rows = problems.iter().enumerate().map(|(at, problem)| {
         let nth = nth.entry(problem.rule).or_default();
         *nth += 1;
-        // The first problem of a rule is `RL101`, the next `RL101-2`.
+        // The first problem of a rule has the id `RL101`, the next `RL101-2`.
         let id = if *nth == 1 { problem.rule.to_owned() } else { format!("{}-{nth}", problem.rule) };
         let more = if at < PAGE { evidences.blocks(view, problem) } else { Vec::new() };
         Row { id: Some(id), more, ..row(view, problem) }
@@ -61,7 +61,7 @@ fn found(view: &View<'_>) -> String {
 }
 
 fn row<'a>(view: &View<'a>, problem: &'a Problem) -> Row<'a> {
-    // Worst first in ascending order, and then by code.
+    // Sorts ascending by severity, worst first, then by code.
     let rank = format!("{} {}", Severity::Error as u8 - problem.severity as u8, problem.rule);
     let tag = tag(problem);
     Row {
@@ -80,7 +80,7 @@ fn row<'a>(view: &View<'a>, problem: &'a Problem) -> Row<'a> {
     }
 }
 
-/// What the baseline says of it.
+/// Returns a remark on the problem if it is in the baseline.
 fn tag(problem: &Problem) -> &'static str {
     match (problem.known, problem.grew) {
         (true, _) => " (known)",
@@ -93,7 +93,7 @@ fn place(problem: &Problem) -> Rich {
     Rich::place([problem.provider.as_deref(), problem.model.as_deref(), problem.class])
 }
 
-/// "13 times in 2 runs".
+/// Formats the number of findings: "13 times in 2 runs".
 fn often(problem: &Problem) -> String {
     let runs = each(&[(problem.runs, if problem.runs == 1 { "run" } else { "runs" })]);
     runs.iter().fold(words::times(problem.count), |often, runs| format!("{often} in {runs}"))

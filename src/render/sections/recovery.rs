@@ -1,4 +1,4 @@
-//! Do retries help? What became of them, against what independent attempts would give.
+//! Results of retries, compared with independent attempts.
 
 use super::{View, charts, is_calm};
 use crate::render::charts::ChartKind;
@@ -6,9 +6,9 @@ use crate::render::document::{Block, Cell, Column, Fact, Rich, Row, Section, Tab
 use crate::render::words::{self, number, percent};
 use crate::report::{ClassRow, RecoveryRow, RecoveryStep, Share};
 
-/// Calls that must have retried for a kind of failure to be shown in a terminal.
+/// Minimum number of retried calls for a class to be shown in a terminal without `--verbose`.
 const LEAST_RETRIED: u64 = 5;
-/// Tries that a step must have, to speak of the share that recovers.
+/// Minimum number of attempts in a step for its share to be meaningful.
 const LEAST_TRIED: u64 = 5;
 
 const COLUMNS: [Column; 8] = [
@@ -94,7 +94,7 @@ fn row<'a>(row: &RecoveryRow) -> Row<'a> {
     }
 }
 
-/// "5 of 27".
+/// Formats a step as "5 of 27".
 fn counts(step: &RecoveryStep) -> String {
     format!("{} of {}", number(step.succeeded.count), number(step.succeeded.of))
 }

@@ -1,4 +1,4 @@
-//! Attempts per call over all runs, what each further attempt brought, and loops around loops.
+//! Attempts per call over all runs, the success of each further attempt, and nested retry loops.
 
 use super::{View, charts};
 use crate::model::Bar;
@@ -7,7 +7,7 @@ use crate::render::document::{Block, Cell, Column, Content, Row, Section, Table,
 use crate::render::words::{counted, number};
 use crate::report::{LayerRow, Report, Share};
 
-/// Rows before the tail is summed up.
+/// Maximum number of rows; further numbers of attempts are summed up in the last one.
 const ROWS: usize = 10;
 
 const COLUMNS: [Column; 7] = [
@@ -61,7 +61,7 @@ fn rows<'a>(report: &Report) -> Vec<Row<'a>> {
         })
     };
     let tail = bars[kept..].first().map(|(k, _)| (format!("{}+", number(u64::from(*k))), sum(kept), Share::default()));
-    // Calls that came as far as this attempt, and those of them it ended well.
+    // The share of calls that succeeded on this attempt, of those that made it.
     let one = |(at, (k, bar)): (usize, &(u32, Bar))| {
         (number(u64::from(*k)), *bar, Share { count: bar.ok, of: sum(at).calls() })
     };
@@ -83,7 +83,7 @@ fn rows<'a>(report: &Report) -> Vec<Row<'a>> {
         .collect()
 }
 
-/// One loop around another, and what they make of a call.
+/// Returns the row of one loop nested in another, and how many attempts they make of a call.
 fn layer<'a>(layer: &LayerRow) -> Row<'a> {
     let most = if layer.even { "" } else { " at most" };
     let factors = format!("{} × {} = {}{most}", layer.rounds, layer.sends_per_round, layer.bound);

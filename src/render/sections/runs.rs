@@ -1,4 +1,4 @@
-//! Run by run, failed ones first and the costliest of them in front; green runs with retries are marked.
+//! Runs, failed ones first, the costliest of them at the front; green runs with retries are marked.
 
 use super::{View, cost, each, green, is_calm, priced};
 use crate::model::Outcome;
@@ -10,9 +10,9 @@ use crate::render::words::{self, counted, number};
 use crate::report::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Models named of one run.
+/// Maximum number of models named of a run.
 const MODELS: usize = 6;
-/// Numbers of attempts listed one by one.
+/// Highest number of attempts listed separately.
 const LISTED: u32 = 8;
 
 const COLUMNS: [Column; 10] = [
@@ -28,7 +28,7 @@ const COLUMNS: [Column; 10] = [
     Column::words("Found").rank(2),
 ];
 
-/// Rules with a finding in each run, as far as the report keeps findings.
+/// Rules with a finding in each run, as far as the report contains the findings.
 type Rules<'a> = BTreeMap<&'a str, BTreeSet<&'static str>>;
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
@@ -51,7 +51,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         blocks.push(Block::Prose(Rich::new(Tone::Faint, format!("cost: {spent}"))));
     }
     let note = format!("{}, {}", counted(report.totals.runs, "run"), green(report));
-    // Success at the first attempt of every call is nothing to tell.
+    // A run in which every call succeeded at the first attempt is of no interest.
     let is_notable = |run: &Run| run.outcome != Outcome::Ok || run.retries > 0;
     let quiet = is_calm(report) && !report.runs.iter().any(is_notable);
     Some(Section::new("runs", "Runs", note, blocks).quiet(quiet))
@@ -116,7 +116,7 @@ fn facts(view: &View<'_>, run: &Run, rules: Option<&BTreeSet<&'static str>>) -> 
     ]
 }
 
-/// "1 attempt: 49 ok, 2 failed; 2 attempts: 12 ok".
+/// Formats calls by attempts: "1 attempt: 49 ok, 2 failed; 2 attempts: 12 ok".
 fn in_words(run: &Run) -> String {
     let parts = folded(&run.bars, LISTED).into_iter().map(|(attempts, is_tail, bar)| {
         let ends = each(&[(bar.ok, "ok"), (bar.failed, "failed"), (bar.open, "open")]).join(", ");
@@ -126,7 +126,7 @@ fn in_words(run: &Run) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// Cost and tokens, and what of them was needless, as far as they are known.
+/// Formats cost and tokens with their needless part, as far as known.
 fn spent(run: &Run) -> String {
     let of_it = |part: Option<String>| part.map_or_else(String::new, |part| format!(" ({part} of it needless)"));
     let cost = run.usd.map(|usd| format!("{}{}", dollars(usd), of_it(run.wasted_usd.map(dollars))));

@@ -1,4 +1,4 @@
-//! One client against a scripted server, attempt by attempt.
+//! Page of a call to a scripted server, attempt by attempt.
 
 use crate::model::units::{capital, seconds};
 use crate::render::document::{Block, Cell, Column, Document, Rich, Row, Section, Sign, Table, Tone};
@@ -16,7 +16,7 @@ const COLUMNS: [Column; 8] = [
     Column::words("Why"),
 ];
 
-/// The page of a scripted call.
+/// Returns the page of a scripted call.
 pub(crate) fn scripted(call: &ScriptedCall) -> Document<'_> {
     let (sign, end) = match call.outcome {
         "ok" => (Sign::Ok, "succeeds"),

@@ -1,4 +1,4 @@
-//! Policies side by side at an endpoint of limited capacity.
+//! Page of a simulation: policies compared at an endpoint of limited capacity.
 
 use crate::model::units::seconds;
 use crate::render::charts;
@@ -8,7 +8,7 @@ use crate::render::document::{
 use crate::render::words::{self, counted, number};
 use crate::simulate::{PolicyRow, Quantiles, Simulation};
 
-/// Characters of a course in a table.
+/// Maximum length of a sparkline in a table, in characters.
 const SPARKS: usize = 24;
 
 const COLUMNS: [Column; 11] = [
@@ -34,7 +34,7 @@ const SPREAD: [Column; 6] = [
     Column::number("Drained").rank(1),
 ];
 
-/// The page of a simulation.
+/// Returns the page of a simulation.
 pub(crate) fn simulation(simulation: &Simulation) -> Document<'_> {
     let model = &simulation.model;
     let mut sections = vec![policies(simulation)];
@@ -61,7 +61,7 @@ pub(crate) fn simulation(simulation: &Simulation) -> Document<'_> {
     }
 }
 
-/// Each figure once, in order.
+/// Returns each figure once, in ascending order.
 fn distinct(figures: impl Iterator<Item = u64>) -> Vec<String> {
     let mut all: Vec<u64> = figures.collect();
     all.sort_unstable();
@@ -69,7 +69,7 @@ fn distinct(figures: impl Iterator<Item = u64>) -> Vec<String> {
     all.into_iter().map(number).collect()
 }
 
-/// Which policy loses the fewest tasks, then sends the least, then is done first.
+/// Names the best policy: it loses the fewest tasks, then sends the fewest attempts, then finishes first.
 fn verdict(simulation: &Simulation) -> String {
     let lost = |row: &PolicyRow| row.dropped + row.waiting;
     let drained = |row: &PolicyRow| row.drained_at.unwrap_or(row.last_attempt_at);
@@ -89,7 +89,7 @@ fn verdict(simulation: &Simulation) -> String {
     }
 }
 
-/// A policy with what tells it from another of its name.
+/// Names a policy, with capacity and attempts if several have the same name.
 fn named(simulation: &Simulation, row: &PolicyRow) -> String {
     let alike = simulation.policies.iter().filter(|other| other.policy == row.policy).count();
     let attempts = row.max_attempts.map_or_else(String::new, |most| format!(", {}", counted(most, "attempt")));
@@ -131,7 +131,7 @@ fn row(row: &PolicyRow) -> Row<'_> {
     ])
 }
 
-/// Waiting tasks over time, against all that ever waited at once.
+/// Returns the number of waiting tasks over time, relative to its maximum.
 fn sparkline(row: &PolicyRow) -> String {
     let waiting: Vec<u64> = row.course.points.iter().map(|point| point.waiting).collect();
     let most = waiting.iter().copied().max().unwrap_or(0).max(1);

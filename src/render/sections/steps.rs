@@ -1,4 +1,4 @@
-//! What to do, most costly first.
+//! Steps to take, most costly first.
 
 use super::View;
 use crate::model::Remedy;
@@ -22,7 +22,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
 
 fn step(view: &View<'_>, advice: &Advice) -> Step {
     let until = advice.until.map(|until| view.clock.zone.show(until, "%Y-%m-%d %H:%M %Z"));
-    // A wait ends nothing: the step that mends it stands below, with its findings and costs.
+    // A wait fixes nothing: the step that does is below, with its findings and cost.
     let is_wait = advice.remedy == Remedy::Wait && until.is_some();
     let cost = Some(words::cost(&advice.cost)).filter(|cost| !cost.is_empty()).map(|cost| format!("cost: {cost}"));
     let meta = cost.into_iter().chain([counted(advice.findings, "finding")]);
@@ -31,7 +31,7 @@ fn step(view: &View<'_>, advice: &Advice) -> Step {
     Step { remedy: advice.remedy, rule: advice.rule, until, text: advice.text.clone(), meta, decided_by }
 }
 
-/// The fields of the log that the verdict rests on: the class its failures have, and their status.
+/// Returns the log fields behind a step: the classes and statuses of its failures.
 fn decided_by(view: &View<'_>, advice: &Advice) -> Option<String> {
     let findings: Vec<&Finding> = view.report.findings.iter().filter(|one| one.rule == advice.rule).collect();
     let classes: BTreeSet<&str> = findings.iter().filter_map(|one| one.class).collect();

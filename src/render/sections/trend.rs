@@ -1,4 +1,5 @@
-//! Many reports, oldest first: a row each, each measure over time, and the problems that come and go.
+//! Page of a trend: a row for each report, oldest first, each measure over time, and problems that appear and
+//! disappear.
 
 use crate::compare::{Jump, Measure, Presence, ProblemTrend, Rate, Trend, TrendBasis, TrendReport};
 use crate::model::Zone;
@@ -11,7 +12,7 @@ use crate::render::document::{
 use crate::render::words::{self, counted, number};
 use std::path::Path;
 
-/// Reports of which a sparkline has a character each; of more, the last ones.
+/// Maximum length of a sparkline, one character per report; of more reports, the latest are shown.
 const SPARKS: usize = 40;
 
 const MEASURES: [Column; 5] = [
@@ -31,7 +32,8 @@ const PROBLEMS: [Column; 7] = [
     Column::words("Seen"),
 ];
 
-/// The page of a trend. `pages` are the pages of the reports, relative to this one, where there are any.
+/// Returns the page of a trend. `pages` are the paths of the pages of its reports relative to this one, if there are
+/// any.
 pub(crate) fn trend<'a>(trend: &'a Trend, pages: &[Option<&Path>], zone: Zone) -> Document<'a> {
     let labels = labels(trend, zone);
     let chart = Charts { charts: vec![charts::trend(trend, zone)], limits: Limits::NONE, unit: "chart" };
@@ -88,7 +90,7 @@ fn reports<'a>(trend: &'a Trend, pages: &[Option<&Path>], labels: &[String], zon
     Section::new("reports", "Reports", note, vec![Block::Table(Table::new("report-table", "report", &columns, rows))])
 }
 
-/// Waiting as its sum: what was lost, not how fast.
+/// Returns the cell of a measure; waiting is shown as its sum, since that is the time lost.
 fn figure<'a>(report: &TrendReport, measure: Measure) -> Cell<'a> {
     let Some(rate) = report.measures.get(&measure) else { return Cell::new("") };
     let shown = match measure {
@@ -185,7 +187,7 @@ fn problem<'a>(problem: &ProblemTrend, labels: &[String]) -> Row<'a> {
     }
 }
 
-/// A character a report: a dot where there is nothing, else a height below the highest.
+/// Returns one character per report: a dot for 0, else a bar relative to the highest.
 fn sparkline(rates: impl Iterator<Item = Rate>) -> String {
     let rates: Vec<f64> = rates.map(|rate| rate.rate).collect();
     let rates = &rates[rates.len().saturating_sub(SPARKS)..];
@@ -193,7 +195,7 @@ fn sparkline(rates: impl Iterator<Item = Rate>) -> String {
     rates.iter().map(|rate| if *rate > 0.0 { words::height(rate / most) } else { '·' }).collect()
 }
 
-/// How a problem comes and goes: "since 01-04".
+/// Describes when a problem occurs: "since 01-04".
 fn presence(problem: &ProblemTrend, labels: &[String]) -> String {
     let label = |at: usize| labels.get(at).map_or("", String::as_str);
     match problem.presence {
@@ -207,7 +209,7 @@ fn presence(problem: &ProblemTrend, labels: &[String]) -> String {
     }
 }
 
-/// How it was decided, in a sentence.
+/// Describes in a sentence how departures are decided.
 fn basis(basis: &TrendBasis) -> String {
     format!(
         "A report departs where a rate and the median of the reports before it differ by a factor of {} or more, and by \

@@ -1,4 +1,4 @@
-//! What an incident would have been under other policies.
+//! An incident replayed under other policies.
 
 use super::View;
 use crate::model::units::seconds;
@@ -23,11 +23,11 @@ const COLUMNS: [Column; 8] = [
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let told = view.report.counterfactual.as_ref()?;
-    // A model that does not hold has nothing to say to who did not ask it.
+    // A model that does not hold is shown only on request.
     Some(of(told).quiet(!told.holds))
 }
 
-/// The page of one incident.
+/// Returns the page of one incident.
 pub(crate) fn what_if<'a>(told: &'a Counterfactual, subject: &str) -> Document<'a> {
     let place = [told.provider.as_deref(), told.model.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     Document {
@@ -79,7 +79,7 @@ fn row<'a>(
     (attempts, lost): ([f64; 2], [f64; 2]),
     usd: Option<f64>,
 ) -> Row<'a> {
-    // Means of whole things.
+    // The figures are means of whole numbers.
     let whole = |x: f64| Cell::keyed(number(x.round() as u64), x);
     let tone = if lost[1].round() > 0.0 { Tone::Bad } else { Tone::Plain };
     Row::new(vec![
@@ -94,7 +94,7 @@ fn row<'a>(
     ])
 }
 
-/// "12", or "2 to 17" where readings of the capacity differ.
+/// Formats a range: "12", or "2 to 17" if readings of the capacity differ.
 fn range(ends: [f64; 2]) -> String {
     let [least, most] = ends.map(|end| number(end.round() as u64));
     if least == most { least } else { format!("{least} to {most}") }

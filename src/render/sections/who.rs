@@ -1,4 +1,4 @@
-//! Who sent what, where the log tells several apart: clients and versions, layers, accounts, hosts, addresses.
+//! Calls by sender, if the log tells several apart: clients and versions, layers, accounts, hosts, addresses.
 
 use super::{View, cost, is_calm, priced};
 use crate::render::document::{Block, Cell, Column, Facet, Rich, Row, Section, Table, Tone};
@@ -20,7 +20,7 @@ const COLUMNS: [Column; 9] = [
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let report = view.report;
     let is_priced = report.totals.usd.is_some();
-    // One name alone tells nothing apart.
+    // A dimension with a single name distinguishes nothing.
     let groups = report.who.chunk_by(|a, b| a.by == b.by).filter(|names| names.len() > 1);
     let rows: Vec<Row<'a>> = groups.flatten().map(|one| row(one, is_priced)).collect();
     if rows.is_empty() {

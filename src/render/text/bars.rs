@@ -1,13 +1,13 @@
-//! Bars from block characters.
+//! Bars made of block characters.
 
 use super::layout::Text;
 use anstyle::Style;
 
-/// One part of a bar: its size, the character and the style that tell it from the others.
+/// Part of a bar: its size, and the character and style that distinguish it.
 pub(super) type Part = (u64, char, Style);
 
-/// A bar in which `most` is `width` columns long. A part that is not 0 has one column at least, the whole never
-/// more than `width`.
+/// Returns a bar on a scale where `most` is `width` columns long. A part that is not 0 is at least one column long, and
+/// the whole is at most `width`.
 pub(super) fn bar(parts: &[Part], most: u64, width: usize) -> Text {
     let lengths = lengths(parts, most, width);
     parts

@@ -1,4 +1,4 @@
-//! A page of sections for a terminal.
+//! Writes a document for a terminal.
 
 use super::layout::Text;
 use super::page::Page;
@@ -9,15 +9,15 @@ use crate::render::document::{self, Block, Content, Document, Fact, List, Sectio
 use crate::render::words::counted;
 use std::io::{self, Write};
 
-/// Columns of a remedy, and of remedy and rule.
+/// Width of a remedy, and of a remedy with its rule, in columns.
 const REMEDY: usize = 8;
 const STEP: usize = REMEDY + 7;
-/// Columns a further line of an item is indented by.
+/// Indentation of the further lines of an item, in columns.
 const HANG: usize = 2;
-/// Lines of an item of a list that may be long.
+/// Maximum number of lines of an item in a list that may be long.
 const ITEM_LINES: usize = 3;
 
-/// Writes `page`.
+/// Writes the whole page.
 pub(super) fn document(page: &Document<'_>, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut out = Page::over(page.window, *options, out);
     if let Some(subject) = &page.subject {
@@ -56,12 +56,12 @@ fn has_cards(table: &document::Table<'_>) -> bool {
     table.rows.iter().any(|row| row.card.is_some())
 }
 
-/// Whether what follows needs a line between.
+/// Returns whether a following block of facts or table needs a blank line before it.
 fn is_alike(before: &Block<'_>) -> bool {
     matches!(before, Block::Facts(_) | Block::Table(_) | Block::Prose(_))
 }
 
-/// Whether a block has something for a terminal; a heading alone has not.
+/// Returns whether a block has content for a terminal; a heading alone does not count.
 fn is_shown(block: &Block<'_>, all: bool) -> bool {
     match block {
         Block::Heading(_) | Block::Note(_) => false,
@@ -119,13 +119,13 @@ fn step(step: &Step, page: &mut Page<'_>) -> io::Result<()> {
         .map_or_else(Text::new, |until| Text::styled(style::BOLD, format!("until {until}")).then(": "));
     page.hanging(label, STEP, &until.then(&step.text))?;
     let meta = step.meta.join("; ");
-    // What decided it is nice to have, where the line has room for it.
+    // The deciding fields are shown only if they fit on the line.
     let with_decided = step.decided_by.iter().fold(meta.clone(), |meta, decided| format!("{meta}; {decided}"));
     let is_room = !meta.is_empty() && Text::plain(&with_decided).width() + STEP <= page.inner();
     page.hanging(Text::new(), STEP, &Text::styled(style::FAINT, if is_room { with_decided } else { meta }))
 }
 
-/// A table with what it says about rows left out.
+/// Writes a table and how many rows are left out.
 fn table(table: &document::Table<'_>, page: &mut Page<'_>) -> io::Result<()> {
     let all = page.options.verbose;
     let (shown, hidden) = table.split(if all { usize::MAX } else { table.limits.text }, all);
@@ -139,7 +139,7 @@ fn table(table: &document::Table<'_>, page: &mut Page<'_>) -> io::Result<()> {
     left_out(table, &hidden, page)
 }
 
-/// What the parts of bars mean, as far as they occur.
+/// Returns the legend of the bars, limited to the parts that occur.
 fn legend(rows: &[&document::Row<'_>]) -> Option<Text> {
     let bars = rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell.content {
         Content::Bar(bar, _) => Some([bar.ok, bar.failed, bar.open]),

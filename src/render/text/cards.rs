@@ -1,4 +1,4 @@
-//! Problems as entries of a few lines each: a table has no room for what they say.
+//! Problems as entries of a few lines each: their text does not fit into a table.
 
 use super::layout::{Fit, Text};
 use super::page::Page;
@@ -9,14 +9,14 @@ use crate::render::words::counted;
 use std::collections::HashSet;
 use std::io;
 
-/// Columns the body of an entry is indented by.
+/// Indentation of the body of an entry, in columns.
 const BODY: usize = 2;
-/// Columns of the labels in it.
+/// Width of the labels in it, including the indentation, in columns.
 const LABEL: usize = BODY + 6;
-/// Entries shown in one line, before `--verbose`.
+/// Maximum number of entries shown in one line without `--verbose`.
 const COMPACT: usize = 10;
 
-/// Fixes that already stand on the page.
+/// Fixes already shown on the page, by title of the problem.
 type FixesShown<'t> = HashSet<(&'t str, String)>;
 
 pub(super) fn write(table: &Table<'_>, page: &mut Page<'_>) -> io::Result<()> {
@@ -62,7 +62,7 @@ fn group<'t>(
     left_out(table, compact.get(COMPACT..).unwrap_or_default(), ": --verbose shows all", page)
 }
 
-/// The fields that a terminal has room for.
+/// Returns the fields that a terminal shows.
 fn in_terminal(card: &Card) -> impl Iterator<Item = &Field> {
     let is_shown = |field: &&Field| matches!(field.place, Place::Body | Place::Fact) && !field.value.is_empty();
     card.fields.iter().filter(is_shown)
@@ -95,14 +95,14 @@ fn in_full<'t>(card: &'t Card, fixes: &mut FixesShown<'t>, page: &mut Page<'_>) 
     Ok(())
 }
 
-/// As many names as fit on one line; all of them where everything is shown.
+/// Joins as many names as fit on one line; all of them with `--verbose`.
 fn fitting(names: &[&str], page: &Page<'_>) -> String {
     let list = |n: usize| names[..n].join(", ");
     let fits = |n: &usize| Text::plain(list(*n)).width() + LABEL <= page.inner();
     if page.options.verbose { list(names.len()) } else { list((1..=names.len()).rev().find(fits).unwrap_or(1)) }
 }
 
-/// Mark, severity, rule and name; at the right how often.
+/// Returns the heading: mark, severity, rule and name, and at the right the number of findings.
 fn head(card: &Card, width: usize) -> Text {
     let style = style::severity(card.severity).bold();
     let (mark, name) = if card.faint { (style::FAINT, style::FAINT) } else { (style, style::BOLD) };
@@ -118,7 +118,7 @@ fn head(card: &Card, width: usize) -> Text {
     left.fitted(room, Fit::Words).then("  ").join(right)
 }
 
-/// One line; where it is, which is the first fact aside, on wide pages only.
+/// Writes an entry in one line, on wide pages with its place, which is the first [`Place::Aside`] field.
 fn in_short(card: &Card, page: &mut Page<'_>) -> io::Result<()> {
     let style = style::severity(card.severity).bold();
     let mut line = Text::styled(style, format!("{} {}", style::mark(card.severity), card.severity.name()))

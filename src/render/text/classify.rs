@@ -1,4 +1,4 @@
-//! What single errors are: one in full, several as a line each.
+//! Classification of single errors: one in full, several with a line each.
 
 use super::layout::{Fit, Text};
 use super::page::Page;
@@ -8,21 +8,20 @@ use crate::ingest::Diagnosis;
 use crate::model::units::seconds;
 use std::io::{self, Write};
 
-/// Columns of the labels.
+/// Width of the labels, in columns.
 const HANG: usize = 12;
-/// Lines of the text that decided; some servers send a whole page.
+/// Maximum number of lines of the deciding text; some servers send a whole page.
 const EVIDENCE_LINES: usize = 3;
 
-/// Writes one error in full, several as a line each.
+/// Writes a single error in full, several with a line each.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn classify(found: &[Diagnosis], options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if let [one] = found {
         return in_full(one, &mut Page::over(None, *options, out));
     }
-    // Never wrapped: one answer is one line, for whoever counts or cuts them.
+    // Never wrapped: one line per error, so that the output can be counted and cut by other programs.
     found.iter().try_for_each(|one| {
         in_a_line(one).write(out, options.color)?;
         out.write_all(b"\n")

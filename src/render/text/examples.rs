@@ -1,29 +1,29 @@
-//! Example logs of rules in short: what all records share once, then what tells them apart.
+//! Shortened example logs of rules: what all records have in common once, then the differences.
 
 use crate::ingest::timestamp;
 use crate::model::{Time, Zone};
 use serde_json::{Map, Value};
 
-/// Records shown of one example.
+/// Maximum number of records shown of an example.
 const SHOWN: usize = 6;
-/// Spellings of the time of a record.
+/// Keys under which a record gives its time.
 const TIMES: [&str; 6] = ["ts", "timestamp", "time", "start", "started_at", "@timestamp"];
 
-/// An example in short.
+/// A shortened example.
 #[derive(Debug, Default)]
 pub(super) struct Short {
     /// Fields that are the same in every record.
     pub(super) common: String,
     /// The first records.
     pub(super) lines: Vec<Line>,
-    /// Records beyond them.
+    /// Number of further records.
     pub(super) more: usize,
 }
 
 /// One record.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// When, counted from the first.
+    /// Time since the first record.
     pub(super) at: String,
     /// The fields that differ.
     pub(super) rest: String,
@@ -34,7 +34,7 @@ struct Record {
     fields: Vec<(String, String)>,
 }
 
-/// Shortens a log of JSON objects, one a line. What is none stays as it is.
+/// Shortens a log of JSON objects, one per line. Other lines are kept as they are.
 pub(super) fn shorten(log: &str) -> Short {
     let records: Vec<Record> = log.lines().map(record).collect();
     let first = records.iter().find_map(|record| record.at);
@@ -70,7 +70,7 @@ fn time(value: &Value) -> Option<Time> {
     }
 }
 
-/// Nested objects with dots, as in `error.type`.
+/// Flattens nested objects to keys with dots, as in `error.type`.
 fn flatten(prefix: &str, object: &Map<String, Value>, fields: &mut Vec<(String, String)>) {
     for (key, value) in object {
         let key = format!("{prefix}{key}");
@@ -87,7 +87,7 @@ fn spell<'f>(fields: impl Iterator<Item = &'f (String, String)>) -> String {
     fields.map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// "+0.47 s" after the first record.
+/// Formats the time since the first record: "+0.47 s".
 fn offset(at: Time, first: Time) -> String {
     let us = at.us_since(first);
     let sign = if us < 0 { "-" } else { "+" };

@@ -1,4 +1,4 @@
-//! One rule in full: what it means, what it needs, examples, what to do.
+//! A rule in full: its meaning, the fields it needs, examples, what to do.
 
 use super::examples;
 use super::layout::{Fit, Text};
@@ -8,14 +8,13 @@ use crate::render::rule_facts::{Threshold, judged, needs, thresholds};
 use crate::rules::{Example, Rule};
 use std::io::{self, Write};
 
-/// Columns of the labels.
+/// Width of the labels, in columns.
 const HANG: usize = 8;
 
-/// Writes all there is to know of each of `rules`.
+/// Writes the full description of each of `rules`.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn explain(rules: &[&Rule], options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::over(None, *options, out);
     for (nth, rule) in rules.iter().enumerate() {
@@ -77,7 +76,7 @@ fn settings(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// The first of `logs`, shortened.
+/// Writes the first of `logs`, shortened.
 fn example(title: &str, note: &str, logs: &[&str], page: &mut Page<'_>) -> io::Result<()> {
     let Some(example) = logs.first().map(|text| Example::of(text)) else { return Ok(()) };
     page.heading(title, note)?;

@@ -1,4 +1,4 @@
-//! How the first records of an input were understood: each field with the keys it came from, and what was ignored.
+//! How the first records of an input are read: each field with the keys it comes from, and the ignored keys.
 
 use super::layout::Text;
 use super::page::Page;
@@ -9,22 +9,21 @@ use crate::model::units::counted;
 use crate::untrusted::cut;
 use std::io::{self, Write};
 
-/// Columns of the names of fields.
+/// Width of the names of fields, in columns.
 const HANG: usize = 22;
-/// Characters of a value.
+/// Maximum length of a value, in characters.
 const VALUE: usize = 60;
-/// Ignored keys of a record.
+/// Maximum number of ignored keys shown of a record.
 const IGNORED: usize = 24;
-/// Lines of them.
+/// Maximum number of lines for the ignored keys.
 const IGNORED_LINES: usize = 8;
-/// Lines of one field.
+/// Maximum number of lines for one field.
 const FIELD_LINES: usize = 3;
 
-/// Writes what was made of an input.
+/// Writes how an input is read.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn explain_input(explained: &Explained, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::over(None, *options, out);
     let page = &mut page;

@@ -1,4 +1,4 @@
-//! What was left of each limit over time as sparklines, with the 429s below.
+//! Remaining share of each limit over time as sparklines, with the 429s and overloads below.
 
 use super::layout::{Fit, Text};
 use super::page::Page;
@@ -10,23 +10,23 @@ use anstyle::Style;
 use std::io;
 use words::height;
 
-/// Columns of a limit's name.
+/// Width of the name of a limit, in columns.
 const NAME: usize = 15;
 
-/// The limits of one scope over one stretch of time.
+/// The limits of one scope over its time range.
 struct Scene<'a> {
     limits: Vec<&'a Headroom>,
     first: Time,
     last: Time,
-    /// Columns of the sparklines.
+    /// Width of the sparklines, in columns.
     columns: usize,
 }
 
-/// Charts of limits; a terminal has no room for others.
+/// Writes the charts of limits; other charts do not fit into a terminal.
 pub(super) fn write(charts: &Charts<'_>, page: &mut Page<'_>) -> io::Result<()> {
     let all: Vec<&[&Headroom]> = charts.charts.iter().filter_map(|chart| chart.limits()).collect();
     let most = if page.options.verbose { all.len() } else { charts.limits.text.min(all.len()) };
-    // One width for all, so that their lines end alike.
+    // All scopes have the same width, so that their lines end alike.
     let notes = all[..most].iter().flat_map(|limits| limits.iter()).map(|limit| note(limit).width()).max();
     let columns = page.inner().saturating_sub(2 + NAME + 2 + notes.unwrap_or(0)).max(8);
     for limits in &all[..most] {
@@ -69,7 +69,7 @@ fn note(limit: &Headroom) -> Text {
     if limit.bad_readings { text.and(style::FAINT, ", some unreadable") } else { text }
 }
 
-/// Limits are round numbers: "2M", "400k".
+/// Formats a limit, which usually is a round number: "2M", "400k".
 fn amount(limit: i64) -> String {
     match limit {
         n if n >= 1_000_000 && n % 100_000 == 0 => format!("{}M", n as f64 / 1e6),
@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
         Some(Scene { limits: limits.to_vec(), first, last: ends.max()?, columns })
     }
 
-    /// The columns a point covers.
+    /// Returns the range of columns that a point covers.
     fn span(&self, point: &HeadroomPoint, limit: &Headroom) -> std::ops::RangeInclusive<usize> {
         let last = self.columns - 1;
         let whole = self.last.us_since(self.first).max(1) as f64;
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
         from..=column(end(point, limit).plus_us(-1)).max(from)
     }
 
-    /// The least share left in each column; blank where nothing was read.
+    /// Draws the lowest remaining share in each column; blank without a reading.
     fn sparkline(&self, limit: &Headroom) -> Text {
         let mut least = vec![None::<f64>; self.columns];
         for point in limit.points.iter().filter(|point| point.limit > 0 && point.min >= 0) {
@@ -119,7 +119,8 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Where refusals were, and how many. All limits of a scope see the same ones: the most of any counts.
+    /// Marks the columns with rejected attempts and counts them. All limits of a scope see the same ones, so the
+    /// maximum over the limits is the count.
     fn marks(&self, mark: char, count: fn(&HeadroomPoint) -> u64) -> Option<(String, u64)> {
         let of = |limit: &&&Headroom| limit.points.iter().map(count).sum::<u64>();
         let total = self.limits.iter().map(|limit| of(&limit)).max().filter(|n| *n > 0)?;

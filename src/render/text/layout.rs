@@ -1,4 +1,4 @@
-//! Styled text, measured in terminal columns: wrapped, cut, padded.
+//! Styled text measured in terminal columns: wrapping, cutting and padding.
 
 use crate::render::words::UNITS;
 use crate::untrusted;
@@ -6,26 +6,26 @@ use anstyle::Style;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar;
 
-/// Columns from which a page is wide.
+/// Minimum width of a wide page, in columns.
 pub(super) const WIDE: usize = 100;
 
-/// A blank at which no line ends, as [`crate::render::words::glued`] sets it; written as an ordinary one.
+/// A non-breaking space, as inserted by [`crate::render::words::glued`]; written as an ordinary space.
 const GLUE: char = '\u{a0}';
 
-/// A piece of text with styles. Everything that enters it is made safe, whatever its origin.
+/// Text with styles. Everything added to it is made safe, whatever its origin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Text {
     spans: Vec<(Style, String)>,
 }
 
-/// Where text is cut that is too long, and where it stands in a column.
+/// How text is aligned in a column, and where it is cut if too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// To the left; the end is cut.
+    /// Left-aligned; cut at the end.
     Words,
-    /// To the left; the middle is cut, since ids and paths differ at their ends.
+    /// Left-aligned; cut in the middle, since ids and paths differ at their ends.
     Id,
-    /// To the right; the end is cut.
+    /// Right-aligned; cut at the end.
     Number,
 }
 
@@ -49,7 +49,7 @@ impl Text {
         Text::new().and(style, text)
     }
 
-    /// With `text` behind it.
+    /// Appends `text` with a style.
     pub(super) fn and(mut self, style: Style, text: impl AsRef<str>) -> Text {
         let safe = untrusted::safe(text.as_ref());
         match self.spans.last_mut() {
@@ -60,18 +60,18 @@ impl Text {
         self
     }
 
-    /// With unstyled `text` behind it.
+    /// Appends `text` without a style.
     pub(super) fn then(self, text: impl AsRef<str>) -> Text {
         self.and(Style::new(), text)
     }
 
-    /// With `other` behind it.
+    /// Appends `other`.
     pub(super) fn join(mut self, other: Text) -> Text {
         self.spans.extend(other.spans);
         self
     }
 
-    /// Without blanks at its end.
+    /// Removes spaces at the end.
     pub(super) fn trimmed(mut self) -> Text {
         while let Some((_, text)) = self.spans.last_mut() {
             text.truncate(text.trim_end_matches(' ').len());
@@ -83,12 +83,12 @@ impl Text {
         self
     }
 
-    /// Columns it takes.
+    /// Returns its width in columns.
     pub(super) fn width(&self) -> usize {
         self.spans.iter().flat_map(|(_, text)| text.chars()).map(columns).sum()
     }
 
-    /// At most `width` columns of it, an ellipsis where something is missing.
+    /// Cuts it to at most `width` columns, with an ellipsis where text is missing.
     pub(super) fn cut(self, width: usize, fit: Fit) -> Text {
         if self.width() <= width {
             return self;
@@ -102,7 +102,7 @@ impl Text {
         Text::from_cells(cells[..head].iter().chain(&ellipsis).chain(&cells[cells.len() - tail..]))
     }
 
-    /// Exactly `width` columns of it, where its characters allow.
+    /// Cuts or pads it to exactly `width` columns, unless a double-width character makes it one narrower.
     pub(super) fn fitted(self, width: usize, fit: Fit) -> Text {
         let text = self.cut(width, fit);
         let space = " ".repeat(width.saturating_sub(text.width()));
@@ -112,7 +112,7 @@ impl Text {
         }
     }
 
-    /// As lines of at most `width` columns, broken between words where there are any.
+    /// Breaks it into lines of at most `width` columns, between words if possible.
     pub(super) fn wrap(&self, width: usize) -> Vec<Text> {
         let cells = self.cells();
         let mut lines = Vec::new();
@@ -129,7 +129,7 @@ impl Text {
         }
     }
 
-    /// Writes it, with its styles when `color`.
+    /// Writes it, with styles if `color`.
     pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {
         for (style, text) in &self.spans {
             let text = text.replace(GLUE, " ");
@@ -166,7 +166,7 @@ fn columns(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// How many cells fit into `width`, with the zero-width ones that belong to the last.
+/// Returns how many cells fit into `width`, including zero-width ones after the last.
 fn prefix<'a>(cells: impl Iterator<Item = &'a Cell>, width: usize) -> usize {
     let mut used = 0;
     cells
@@ -177,7 +177,7 @@ fn prefix<'a>(cells: impl Iterator<Item = &'a Cell>, width: usize) -> usize {
         .count()
 }
 
-/// Where the first line of `cells` ends: behind the last word that fits, or inside a word longer than a line.
+/// Returns the end of the first line of `cells`: after the last word that fits, or inside a word longer than a line.
 fn line_end(cells: &[Cell], width: usize) -> usize {
     let fits = prefix(cells.iter(), width);
     if fits == cells.len() {
@@ -191,7 +191,7 @@ fn breaks_before(cells: &[Cell], at: usize) -> bool {
     if here.c == ' ' {
         return !(before.c.is_ascii_digit() && unit_follows(&cells[at + 1..]));
     }
-    // Scripts of wide characters write no spaces.
+    // Scripts with wide characters use no spaces.
     here.width == 2 && before.c != ' ' || before.width == 2 && here.c.is_alphanumeric()
 }
 

@@ -1,7 +1,7 @@
 //! The report for a terminal: what is wrong and what to do first, the evidence below.
 //!
-//! [`blocks`] writes the sections of [`super::sections`]; [`layout`] measures, wraps and cuts, [`page`] writes lines.
-//! No line is longer than the page is wide, whatever the log holds.
+//! [`blocks`] writes the sections of [`super::sections`]; [`layout`] measures, wraps and cuts text, [`page`] writes
+//! lines. No line is longer than the page is wide, whatever the log contains.
 
 mod bars;
 mod blocks;
@@ -38,16 +38,16 @@ use crate::report::Report;
 use crate::simulate::{Counterfactual, ScriptedCall, Simulation};
 use std::io::{self, Write};
 
-/// How a report is written for a terminal.
+/// Options of the output for a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Columns of the terminal; 80 where there is none. Used from 40 up to 120.
+    /// Width of the terminal in columns, 80 if there is none; limited to 40 to 120.
     pub width: usize,
-    /// The zone times are shown in.
+    /// Time zone of the times shown.
     pub zone: Zone,
-    /// Whether styles are written.
+    /// Whether to write styles.
     pub color: bool,
-    /// Everything in full: every problem, run, scope and rejected line.
+    /// Whether to show everything: every problem, run, scope and rejected line.
     pub verbose: bool,
 }
 
@@ -57,11 +57,10 @@ impl Default for TextOptions {
     }
 }
 
-/// Writes `report` for people in front of a terminal.
+/// Writes `report` for a terminal.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::report(report, options.zone), options, out)
 }
@@ -69,8 +68,7 @@ pub fn render(report: &Report, options: &TextOptions, out: &mut dyn Write) -> io
 /// Writes a comparison.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn diff(diff: &Diff, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::diff(diff, options.zone), options, out)
 }
@@ -78,8 +76,7 @@ pub fn diff(diff: &Diff, options: &TextOptions, out: &mut dyn Write) -> io::Resu
 /// Writes a trend.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn trend(trend: &Trend, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::trend(trend, &[], options.zone), options, out)
 }
@@ -87,24 +84,23 @@ pub fn trend(trend: &Trend, options: &TextOptions, out: &mut dyn Write) -> io::R
 /// Writes a simulation.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn simulation(simulation: &Simulation, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::simulation(simulation), options, out)
 }
 
-/// Writes a call against a scripted server.
+/// Writes a call to a scripted server.
 ///
 /// # Errors
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn scripted(scripted: &ScriptedCall, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::scripted(scripted), options, out)
 }
 
-/// Writes what an incident of `subject` would have been.
+/// Writes an incident of `subject` under other policies.
 ///
 /// # Errors
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn what_if(told: &Counterfactual, subject: &str, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::what_if(told, subject), options, out)
 }
@@ -112,7 +108,7 @@ pub fn what_if(told: &Counterfactual, subject: &str, options: &TextOptions, out:
 /// Writes a plan.
 ///
 /// # Errors
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn plan(plan: &Plan, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     blocks::document(&sections::plan(plan), options, out)
 }

@@ -1,10 +1,10 @@
-//! Text with meanings, in the styles of a terminal.
+//! Text with meanings in terminal styles.
 
 use super::layout::Text;
 use super::style;
 use crate::render::document::{Rich, Tone};
 
-/// `rich` with the styles of a terminal.
+/// Converts `rich` to styled text.
 pub(super) fn text(rich: &Rich) -> Text {
     rich.spans.iter().fold(Text::new(), |text, span| match &span.tone {
         Tone::Count(severity) => {

@@ -1,4 +1,4 @@
-//! The catalogue of rules, one entry each.
+//! The catalogue of rules, with an entry each.
 
 use super::layout::{Fit, Text};
 use super::page::Page;
@@ -8,16 +8,15 @@ use crate::render::{catalogue::scope_name, rules_page::family_of};
 use crate::rules::Rule;
 use std::io::{self, Write};
 
-/// Columns of a code and the gap behind it.
+/// Width of a code and the gap after it, in columns.
 const CODE: usize = 7;
-/// Columns from which the summary stands beside the name.
+/// Minimum width of a page for the summary to be beside the name, in columns.
 const WIDE: usize = 100;
 
-/// Writes an entry for each of `rules`, by family.
+/// Writes an entry for each of `rules`, grouped by topic.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn rules(rules: &[&Rule], options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::over(None, *options, out);
     page.paragraph(&Text::styled(style::BOLD, head(rules)))?;

@@ -1,4 +1,4 @@
-//! Invented reports to look at and to test with.
+//! Invented reports for tests and snapshots.
 
 use crate::model::{Bar, Cost, Input, Ledger, LimitKind, Outcome, Reject, Remedy, Severity, Time, Unreadable};
 use crate::report::{
@@ -12,7 +12,7 @@ mod measures;
 /// 2026-03-10T21:04:03Z.
 const START: i64 = 1_773_176_643;
 
-/// What a hostile log may put anywhere.
+/// Text that a hostile log may contain anywhere.
 pub(in crate::render) const HOSTILE: &str = "\x1b]0;owned\x07\x1b[2J\r\u{202e}gnirts\u{2066}\u{200b}\tx\u{9b}1m\n日本語の長い文字列がここに続きます\
     e\u{301}\u{302}\u{303}\u{304}\u{305}\u{306} ☁\u{fe0f}👩\u{200d}👩\u{200d}👧 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa \
     sk-ant-api03-abcdefghijklmnop Bearer abcdef0123456789abcdef";
@@ -21,7 +21,7 @@ fn at(minutes: i64) -> Time {
     Time((START + minutes * 60) * 1_000_000)
 }
 
-/// A log in which nothing happened.
+/// A log without failures or retries.
 pub(in crate::render) fn clean() -> Report {
     Report {
         schema_version: SCHEMA_VERSION,
@@ -71,7 +71,7 @@ pub(in crate::render) fn clean() -> Report {
     }
 }
 
-/// A bad night.
+/// A log with many failures.
 pub(in crate::render) fn night() -> Report {
     Report {
         verdict:
@@ -141,7 +141,7 @@ pub(in crate::render) fn night() -> Report {
     }
 }
 
-/// The same with a hostile string wherever a log's text can go.
+/// The same with hostile text wherever text of a log can occur.
 pub(in crate::render) fn hostile() -> Report {
     let mut report = night();
     let bad = HOSTILE.to_owned();
@@ -313,7 +313,7 @@ fn runs() -> Vec<Run> {
     runs
 }
 
-/// A run from rows of attempts, calls that succeeded, calls that failed.
+/// Creates a run from rows of (attempts, successful calls, failed calls).
 fn run(id: &str, rows: &[(u32, u64, u64)]) -> Run {
     let calls = rows.iter().map(|(_, ok, failed)| ok + failed).sum();
     let attempts = rows.iter().map(|(k, ok, failed)| u64::from(*k) * (ok + failed)).sum();
@@ -347,7 +347,7 @@ fn run(id: &str, rows: &[(u32, u64, u64)]) -> Run {
     }
 }
 
-/// A saw-tooth over the night down to `floor`, with `rejected` 429s at each bottom.
+/// A limit that is used up again and again down to the share `floor`, with `rejected` 429s at each low.
 fn drain(scope: &str, limit_kind: LimitKind, limit: i64, floor: f64, rejected: u64) -> Headroom {
     let point = |n: i64| {
         let phase = (n % 90) as f64 / 89.0;

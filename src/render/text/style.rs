@@ -1,4 +1,4 @@
-//! Colours: a help for the eye; no word depends on them.
+//! Colours, which only help the eye: no meaning depends on them.
 
 use crate::model::{Outcome, Remedy, Severity};
 use crate::render::document::{Sign, Tone};
@@ -12,7 +12,7 @@ pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub(super) const GREEN: Style = AnsiColor::Green.on_default();
 pub(super) const CYAN: Style = AnsiColor::Cyan.on_default();
 
-/// Of a severity.
+/// Returns the style of a severity.
 pub(super) const fn severity(severity: Severity) -> Style {
     match severity {
         Severity::Error => RED,
@@ -21,7 +21,7 @@ pub(super) const fn severity(severity: Severity) -> Style {
     }
 }
 
-/// A sign that tells a severity where there is no colour.
+/// Returns the character that shows a severity without colour.
 pub(super) const fn mark(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "✗",
@@ -30,7 +30,7 @@ pub(super) const fn mark(severity: Severity) -> &'static str {
     }
 }
 
-/// Of an outcome.
+/// Returns the style of an outcome.
 pub(super) const fn outcome(outcome: Outcome) -> Style {
     match outcome {
         Outcome::Ok => GREEN,
@@ -39,7 +39,7 @@ pub(super) const fn outcome(outcome: Outcome) -> Style {
     }
 }
 
-/// Of a remedy.
+/// Returns the style of a remedy.
 pub(super) const fn remedy(remedy: Remedy) -> Style {
     match remedy {
         Remedy::Wait => YELLOW,
@@ -49,7 +49,7 @@ pub(super) const fn remedy(remedy: Remedy) -> Style {
     }
 }
 
-/// Of a part of a text.
+/// Returns the style of a part of a text.
 pub(super) fn tone(tone: &Tone) -> Style {
     match tone {
         Tone::Plain | Tone::Code | Tone::Name | Tone::Time(_) | Tone::Link(_) => PLAIN,

@@ -1,4 +1,4 @@
-//! Tables that fit: columns as wide as their content, the long ones cut, the least important ones left out.
+//! Tables that fit the page: columns as wide as their content, long cells cut, the least important columns left out.
 
 use super::layout::{Fit, Text};
 use super::rich::text;
@@ -7,23 +7,23 @@ use crate::model::Bar;
 use crate::render::document::{self, Column, Content, Kind, Rich, short_histogram};
 use crate::report::Histogram;
 
-/// Columns between two columns.
+/// Space between two columns of the table.
 const GAP: usize = 2;
-/// Columns of a bar, where there is room.
+/// Preferred width of a bar, in columns of the terminal.
 const BAR: usize = 40;
-/// Columns of a page on which columns of this rank and higher have room.
+/// Minimum rank of columns that only a wide page has room for.
 const WIDE_RANK: u8 = 5;
-/// Columns of a table on a wide page.
+/// Width of a table on a wide page, in columns of the terminal.
 const WIDE: usize = super::layout::WIDE - 2;
 
-/// Rows under named columns.
+/// Rows below named columns.
 #[derive(Debug)]
 pub(super) struct Table<'a> {
     columns: Vec<Column>,
     rows: Vec<Vec<Slot<'a>>>,
 }
 
-/// What stands in a cell: text, or what is drawn as wide as its column turns out to be.
+/// Content of a cell: text, or a drawing that adapts to the width of its column.
 #[derive(Clone, Debug)]
 enum Slot<'a> {
     Text(Text),
@@ -67,7 +67,7 @@ impl<'a> Table<'a> {
         Table { columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// `rows` under `columns`.
+    /// Creates a table with `rows` below `columns`.
     pub(super) fn of(columns: &[Column], rows: &[&document::Row<'a>]) -> Table<'a> {
         let mut table = Table::new(columns);
         for (nth, row) in rows.iter().enumerate() {
@@ -87,12 +87,12 @@ impl<'a> Table<'a> {
         table
     }
 
-    /// A row, one cell for each column.
+    /// Adds a row, one cell per column.
     pub(super) fn row(&mut self, cells: Vec<Text>) {
         self.rows.push(cells.into_iter().map(Slot::Text).collect());
     }
 
-    /// The head and the rows as lines of at most `width` columns. A column without content is left out.
+    /// Returns the heading and the rows as lines of at most `width` columns. A column without content is left out.
     pub(super) fn lines(&self, width: usize) -> Vec<Text> {
         let mut shown: Vec<(usize, usize)> =
             (0..self.columns.len()).filter_map(|at| Some((at, self.natural(at)?))).collect();
@@ -106,7 +106,7 @@ impl<'a> Table<'a> {
         lines
     }
 
-    /// The widest cell of a column; `None` when all are empty.
+    /// Returns the width of the widest cell of a column; `None` if all are empty.
     fn natural(&self, at: usize) -> Option<usize> {
         let widest = self.rows.iter().filter_map(|row| row.get(at)).map(Slot::width).max()?;
         (widest > 0).then(|| widest.max(Text::plain(self.head(at)).width()))
@@ -116,7 +116,7 @@ impl<'a> Table<'a> {
         self.columns[at].short.to_lowercase()
     }
 
-    /// Cuts the widest of the columns that may be cut until all fit; `false` when they cannot.
+    /// Narrows the widest columns that may be cut until all fit; returns `false` if that is not possible.
     fn shrink(&self, shown: &mut [(usize, usize)], width: usize) -> bool {
         let total = |shown: &[(usize, usize)]| {
             shown.iter().map(|(_, width)| width).sum::<usize>() + GAP * shown.len().saturating_sub(1)
@@ -131,7 +131,8 @@ impl<'a> Table<'a> {
         true
     }
 
-    /// Takes out the most dispensable column, and gives the others their widths back.
+    /// Removes the columns of the highest rank and resets the widths of the others; returns `false` if none may be
+    /// removed.
     fn leave_out(&self, shown: &mut Vec<(usize, usize)>) -> bool {
         let most = shown.iter().map(|(at, _)| self.columns[*at].rank).max().unwrap_or(0);
         if most == 0 {

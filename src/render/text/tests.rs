@@ -1,4 +1,4 @@
-//! What the page must hold, whatever the report.
+//! Properties of the page of every report.
 
 use super::sample::{clean, hostile, night};
 use super::*;

@@ -1,4 +1,4 @@
-//! The attempts of a call as a table, with what lies between them.
+//! The attempts of a call as a table, with the waits between them.
 
 use crate::model::Zone;
 use crate::render::{
@@ -9,9 +9,9 @@ use crate::render::{
 use crate::trace::{Kind, Trace, TracedAttempt, TracedCall};
 use maud::{Markup, html};
 
-/// Attempts in the table.
+/// Maximum number of attempts in the table.
 const MOST: usize = 200;
-/// The first marks the id asked for.
+/// Column heads; the first column marks attempts with the requested id.
 const COLUMNS: [&str; 9] = ["", "sent", "#", "status", "class", "answer", "right was", "request id", "line"];
 
 pub(super) fn table(trace: &Trace, call: &TracedCall, zone: Zone) -> Markup {
@@ -36,7 +36,7 @@ pub(super) fn table(trace: &Trace, call: &TracedCall, zone: Zone) -> Markup {
     }
 }
 
-/// Whether an attempt carries the id asked for, where not all do.
+/// Returns whether an attempt carries the requested id while others of its call do not.
 fn is_marked(trace: &Trace, call: &TracedCall, nth: usize) -> bool {
     let of_one = matches!(trace.matched, Kind::Request | Kind::Platform | Kind::Mention);
     of_one && call.attempts[nth].named && call.attempts.iter().any(|attempt| !attempt.named)

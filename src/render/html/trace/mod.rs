@@ -1,5 +1,5 @@
-//! What ids led to, as a page for a browser: the timeline as a picture and as a table, the findings, what else
-//! went on, and what to tell the provider.
+//! The trace of ids as an HTML page: a timeline as a picture and as a table, findings, the surroundings, and details
+//! for a support request.
 
 mod attempts;
 mod picture;
@@ -18,13 +18,13 @@ use crate::trace::{Trace, TracedCall, Traces};
 use maud::{Markup, html};
 use std::io::{self, Write};
 
-/// Calls shown with all their attempts.
+/// Maximum number of calls shown with their attempts.
 const CALLS: usize = 20;
 
-/// Writes `traces` as one page that needs nothing but a browser.
+/// Writes `traces` as one self-contained page.
 ///
 /// # Errors
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io::Result<()> {
     let shown = || traces.traces.iter().filter(|trace| trace.same_as.is_none());
     let calls = html! { @for trace in shown() { (calls(trace, options)) } };
@@ -51,7 +51,7 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
     out.write_all(page.render().as_bytes())
 }
 
-/// The same section of each trace, one below the other.
+/// Combines the same section of several traces, one below the other.
 fn together(all: &[document::Section<'_>]) -> Result<Option<Section>, ChartError> {
     let bodies = all.iter().map(|one| blocks(&one.blocks)).collect::<Result<Vec<_>, _>>()?;
     let body = html! { @for body in &bodies { (body) } };
@@ -62,7 +62,7 @@ fn together(all: &[document::Section<'_>]) -> Result<Option<Section>, ChartError
     Ok(all.first().map(|first| Section::new(first.id, first.title, note, body)))
 }
 
-/// Further ids, and the time of the first and the last attempt.
+/// Returns the further ids, and the time of the first and the last attempt.
 fn about(traces: &Traces, options: &HtmlOptions) -> String {
     let sent = || {
         traces.traces.iter().flat_map(|trace| &trace.calls).flat_map(|call| &call.attempts).map(|one| one.sighting.ts)

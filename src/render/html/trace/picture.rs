@@ -1,19 +1,18 @@
-//! The attempts of a call over time, as a picture: plain SVG elements, so that each has its words for those who
-//! cannot see it.
+//! The attempts of a call over time, as plain SVG elements, so that each has a text for screen readers.
 
 use crate::model::{Time, Zone, units::seconds};
 use crate::trace::{TracedAttempt, TracedCall};
 use maud::{Markup, html};
 
-/// Attempts drawn; of a longer call the table has the rest.
+/// Maximum number of attempts drawn; the table lists more.
 const DRAWN: usize = 60;
-/// Height of a row, and of the bar in it.
+/// Height of a row, and of the bar in it, in pixels.
 const ROW: f64 = 22.0;
 const BAR: f64 = 10.0;
-/// Where the bars begin and end, of a width of 1000.
+/// Left and right end of the bars, of a width of 1000.
 const BARS: (f64, f64) = (170.0, 985.0);
 
-/// One call.
+/// Draws one call.
 pub(super) fn draw(call: &TracedCall, zone: Zone) -> Markup {
     let shown = &call.attempts[..call.attempts.len().min(DRAWN)];
     let ends = |attempt: &TracedAttempt| attempt.answered.unwrap_or(attempt.sighting.ts);

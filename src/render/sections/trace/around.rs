@@ -1,4 +1,4 @@
-//! What else went on: failures on the same limit and elsewhere, and what was left of the limits.
+//! Surroundings of a traced call: failures on the same scope and elsewhere, and the remaining share of the limits.
 
 use crate::model::units::capital;
 use crate::render::document::{Block, Cell, Clock, Column, Facet, Rich, Row, Section, Table, Tone};
@@ -6,7 +6,7 @@ use crate::render::words::{counted, number, percent};
 use crate::report::Share;
 use crate::trace::{Failures, HeadroomAround, LimitReading, Surroundings, Trace};
 
-/// Below this share of a limit next to nothing is left.
+/// Share of a limit below which it counts as nearly used up.
 const EMPTY: f64 = 0.05;
 
 const FAILURES: [Column; 6] = [
@@ -25,7 +25,7 @@ const HEADROOM: [Column; 5] = [
     Column::number("Limit"),
 ];
 
-/// The section about other calls.
+/// Returns the section about other calls.
 pub(crate) fn around<'a>(trace: &Trace, clock: &Clock) -> Section<'a> {
     let Some(around) = &trace.surroundings else {
         let why = "not read, since the calls span much of the log: --context 1m reads it, a call id narrows it";
@@ -68,7 +68,7 @@ fn left_of<'a>(one: &HeadroomAround) -> Row<'a> {
     Row::new(vec![Cell::new(one.limit_kind.label()), before, least, after, Cell::new(limit)])
 }
 
-/// "1398 (35%)".
+/// Formats a reading as "1398 (35%)".
 fn left(reading: Option<LimitReading>) -> Rich {
     let Some(reading) = reading else { return Rich::new(Tone::Faint, "–") };
     let ratio = reading.remaining as f64 / reading.limit.max(1) as f64;
@@ -77,7 +77,7 @@ fn left(reading: Option<LimitReading>) -> Rich {
     Rich::new(tone, format!("{} ({})", number(remaining), percent(ratio)))
 }
 
-/// Whether it was this call alone.
+/// Describes whether other attempts failed at the same time.
 fn alone(around: &Surroundings) -> String {
     let others = around.here.of + around.elsewhere.of;
     let alike = around.alike.count;
@@ -108,7 +108,7 @@ fn alone(around: &Surroundings) -> String {
     capital(&format!("{here}{elsewhere}."))
 }
 
-/// "3 of 120 other attempts (2.5%)".
+/// Formats a share as "3 of 120 other attempts (2.5%)".
 fn share(share: Share, thing: &str) -> String {
     let of = counted(share.of, thing);
     let ratio = share.ratio().map_or_else(String::new, |ratio| format!(" ({})", percent(ratio)));

@@ -1,4 +1,4 @@
-//! What ids led to: what forms say alike of a traced call, what else went on, and what to tell the provider.
+//! Parts of a traced call shared by the formats: the calls found, their surroundings, and details for support.
 
 mod around;
 mod named;
@@ -16,7 +16,7 @@ use crate::render::words::{counted, number};
 use crate::trace::Reading;
 use std::collections::BTreeSet;
 
-/// "9 inputs (8 plain, 1 gzip), 120 kB; read: 171 attempts, 98 kB".
+/// Describes what was searched: "9 inputs (8 plain, 1 gzip), 120 kB; read: 171 attempts, 98 kB".
 pub(crate) fn of_reading(reading: &Reading) -> String {
     let inputs = counted(reading.inputs.len() as u64, "input");
     let packings: BTreeSet<&str> = reading.inputs.iter().map(|input| input.packing).collect();
@@ -31,7 +31,7 @@ pub(crate) fn of_reading(reading: &Reading) -> String {
     format!("{inputs}{kinds}, {all}; read: {attempts}, {parsed}")
 }
 
-/// "120 kB".
+/// Formats a size: "120 kB".
 pub(crate) fn bytes(n: u64) -> String {
     match n {
         0..10_000 => counted(n, "byte"),

@@ -1,4 +1,4 @@
-//! The first line: what the id names, and how that ended.
+//! The first line of a trace: what the id names and how it ended.
 
 use crate::model::{Outcome, Severity, units::seconds};
 use crate::render::{money, words};
@@ -6,10 +6,10 @@ use crate::trace::{Kind, Trace, TracedCall};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Findings named in the first sentence.
+/// Maximum number of findings named in the first sentence.
 const NAMED: usize = 3;
 
-/// What the id names and the verdict on it: "Request r is attempt 2 of 3 of call c; the call failed after 3 attempts
+/// Returns what the id names and its result: "Request r is attempt 2 of 3 of call c; the call failed after 3 attempts
 /// and 1.3 s of waiting. Found: error RL101 spend-cap-retried."
 pub(crate) fn sentence(trace: &Trace) -> String {
     let beyond = ": a further attempt may lie beyond the end of the log";
@@ -26,7 +26,7 @@ pub(crate) fn sentence(trace: &Trace) -> String {
     }
 }
 
-/// The worst findings by name.
+/// Names the worst findings.
 fn found(trace: &Trace) -> String {
     let mut rules: Vec<(Reverse<Severity>, &str, &str)> = trace
         .calls
@@ -49,7 +49,7 @@ fn found(trace: &Trace) -> String {
     if named.is_empty() { String::new() } else { format!(" Found: {}{more}.", named.join(", ")) }
 }
 
-/// How a call ended: "failed after 3 attempts and 1.3 s of waiting".
+/// Describes how a call ended: "failed after 3 attempts and 1.3 s of waiting".
 pub(crate) fn ending(call: &TracedCall) -> String {
     let attempts = call.attempts.len() as u64;
     let waiting = if call.waited_s > 0.0 { format!("{} of waiting", seconds(call.waited_s)) } else { String::new() };
@@ -76,7 +76,7 @@ fn and(first: &str, second: &str) -> String {
     if second.is_empty() { first.to_owned() } else { format!("{first} and {second}") }
 }
 
-/// What the id names where it leads to one call.
+/// Describes what the id names in a single call.
 fn one(trace: &Trace, call: &TracedCall) -> String {
     let (id, name, of) = (&trace.id, name(call), call.attempts.len());
     let named: Vec<usize> = (0..of).filter(|&nth| call.attempts[nth].named).collect();
@@ -106,7 +106,7 @@ fn one(trace: &Trace, call: &TracedCall) -> String {
     }
 }
 
-/// What the id names where it leads to several calls.
+/// Describes what the id names in several calls.
 fn many(trace: &Trace) -> String {
     let id = &trace.id;
     let calls = words::counted(trace.calls.len() as u64 + trace.calls_omitted, "call");
@@ -131,7 +131,7 @@ fn many(trace: &Trace) -> String {
     }
 }
 
-/// ": 12 succeeded, 3 failed; 24 attempts and 12 s of waiting, $0.40".
+/// Summarises several calls: "; 12 succeeded, 3 failed; 24 attempts and 12 s of waiting, $0.40".
 fn sum(trace: &Trace, calls: &[TracedCall]) -> String {
     let ended = |outcome| calls.iter().filter(|call| call.outcome == outcome).count() as u64;
     let counts = [(Outcome::Ok, "succeeded"), (Outcome::Failed, "failed"), (Outcome::Open, "open")];
@@ -150,20 +150,20 @@ fn sum(trace: &Trace, calls: &[TracedCall]) -> String {
     format!("; {first}{}; {}{waiting}{cost}", counts.join(", "), words::counted(attempts, "attempt"))
 }
 
-/// What calls cost, as far as the log tells: "$0.40, 12,000 tokens".
+/// Formats the cost of calls as far as known: "$0.40, 12,000 tokens".
 pub(crate) fn cost(calls: &[TracedCall]) -> String {
     let usd = calls.iter().filter_map(|call| call.usd).reduce(|a, b| a + b);
     let tokens = calls.iter().filter_map(|call| call.tokens).reduce(|a, b| a + b);
     money::known(usd, tokens)
 }
 
-/// The different request ids of the attempts that the id names.
+/// Returns the distinct request ids of the attempts that the id names.
 fn requests(trace: &Trace) -> BTreeSet<&str> {
     let named = trace.calls.iter().flat_map(|call| &call.attempts).filter(|attempt| attempt.named);
     named.filter_map(|attempt| attempt.sighting.request_id.as_deref()).collect()
 }
 
-/// "call c-1", or what stands for the name where there is none.
+/// Names a call: "call c-1", or "a call without an id".
 fn name(call: &TracedCall) -> String {
     match &call.call_id {
         Some(id) => format!("call {id}"),

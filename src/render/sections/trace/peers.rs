@@ -1,18 +1,18 @@
-//! A call beside its peers, in one sentence or two.
+//! Comparison of a call with its peers, in one or two sentences.
 
 use crate::model::{Outcome, units::seconds};
 use crate::render::document::Clock;
 use crate::render::words::{counted, number};
 use crate::trace::{PeerMeasure, Peers, TracedCall};
 
-/// A call beside its peers: where it stands among them, and where it lost its time.
+/// Describes how long a call took compared with its peers, and where it lost its time.
 pub(crate) fn beside_peers(call: &TracedCall, peers: &Peers, clock: &Clock) -> String {
     let sentence = sentence(call, peers, &clock.stretch(peers.from, peers.until).to_text());
     why(peers).into_iter().fold(sentence, |sentence, why| format!("{sentence}; {why}"))
 }
 
-/// "longer than 38 of 38 other calls of gpt-5 that succeeded too, sent ...: in all 41 s (median 2.1 s, p95 6 s); ...".
-/// `stretch` says the time they were sent in.
+/// Returns, for example, "longer than 38 of 38 other calls of gpt-5 that succeeded too, sent ...: in all 41 s (median
+/// 2.1 s, p95 6 s); ...". `stretch` is the time range in which the peers were sent.
 fn sentence(call: &TracedCall, peers: &Peers, stretch: &str) -> String {
     let ended = match call.outcome {
         Outcome::Failed => "that failed too",
@@ -35,13 +35,13 @@ fn sentence(call: &TracedCall, peers: &Peers, stretch: &str) -> String {
     text
 }
 
-/// "41 s (median 2.1 s, p95 6 s)".
+/// Formats a measure as "41 s (median 2.1 s, p95 6 s)".
 fn one(measure: &PeerMeasure) -> String {
     let p95 = measure.p95_s.map_or_else(String::new, |s| format!(", p95 {}", seconds(s)));
     format!("{} (median {}{p95})", seconds(measure.this_s), seconds(measure.median_s))
 }
 
-/// Where a call that took longer than nearly all others lost its time; nothing of one that did not.
+/// Explains where a call slower than 95% of its peers lost its time; `None` for any other call.
 fn why(peers: &Peers) -> Option<String> {
     let elapsed = peers.elapsed.filter(|all| all.p95_s.is_some_and(|p95| all.this_s > p95))?;
     let excess = elapsed.this_s - elapsed.median_s;

@@ -1,9 +1,9 @@
-//! What to paste into a ticket at the provider.
+//! Details to paste into a support request to the provider.
 
 use crate::render::document::{Block, Fact, Section};
 use crate::trace::{SupportCase, Trace};
 
-/// Nothing where there is nothing to ask about.
+/// Returns the section; `None` if there is nothing to ask the provider about.
 pub(crate) fn support<'a>(trace: &Trace) -> Option<Section<'a>> {
     if trace.support.is_empty() {
         return None;
@@ -12,7 +12,7 @@ pub(crate) fn support<'a>(trace: &Trace) -> Option<Section<'a>> {
     Some(Section::new("support", "For support", "copy what follows; times are UTC", cases))
 }
 
-/// What all cases share stands with the first.
+/// Returns the facts of one case; what all cases share is listed with the first only.
 fn facts(case: &SupportCase, nth: usize) -> Vec<Fact> {
     let status = case.status.map_or_else(|| "none, no answer came".to_owned(), |status| status.to_string());
     let status = case.error.as_ref().map_or_else(|| status.clone(), |error| format!("{status} {error}"));

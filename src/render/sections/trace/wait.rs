@@ -1,13 +1,13 @@
-//! What lies between two attempts, and behind the last.
+//! Describes the wait before each attempt and the end after the last one.
 
 use crate::model::{Outcome, units::seconds};
 use crate::render::document::Tone;
 use crate::trace::{TracedAttempt, TracedCall, WaitSource};
 
-/// A wait shorter than this is none, in seconds.
+/// Longest wait that counts as none, in seconds.
 const AT_ONCE: f64 = 0.05;
 
-/// How long the client waited before the attempt at `nth`, and at whose request. Nothing before the first.
+/// Describes how long the client waited before attempt `nth` and why; `None` for the first attempt.
 pub(crate) fn before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
     let before = &call.attempts[nth.checked_sub(1)?];
     let attempt = &call.attempts[nth];
@@ -17,7 +17,7 @@ pub(crate) fn before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
             "the wait is not known: the times contradict the order of the attempts".to_owned(),
         ));
     };
-    // Without the answer's time, the wait begins with the attempt before it.
+    // Without a duration the wait is measured from the start of the previous attempt, so it is an upper bound.
     let took = match before.duration_ms {
         Some(_) => seconds(waited),
         None => format!("at most {}", seconds(waited)),
@@ -50,7 +50,7 @@ fn by_source(before: &TracedAttempt, by: Option<WaitSource>, waited: f64, took: 
     }
 }
 
-/// Where the server's wait was read.
+/// Returns where the wait requested by the server was found.
 fn place(attempt: &TracedAttempt) -> &'static str {
     match attempt.hint_source {
         Some("body") => "in the body",
@@ -62,7 +62,7 @@ fn place(attempt: &TracedAttempt) -> &'static str {
     }
 }
 
-/// What is to be said where no attempt follows.
+/// Describes why no further attempt follows, if the call did not succeed.
 pub(crate) fn after(call: &TracedCall) -> Option<(Tone, String)> {
     let last = call.attempts.last()?;
     last.sighting.class?;
@@ -82,7 +82,7 @@ pub(crate) fn after(call: &TracedCall) -> Option<(Tone, String)> {
     }
 }
 
-/// What was right to do after a failure, in words.
+/// Returns the recommended action after a failure, in words.
 pub(crate) fn right(action: &str) -> &str {
     match action {
         "wait_then_retry" => "wait, retry",

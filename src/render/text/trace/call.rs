@@ -1,4 +1,4 @@
-//! One call: what it was, its timeline, what the rules say of it.
+//! A traced call: its ids, its timeline, its findings.
 
 use super::super::bars;
 use super::super::layout::{Fit, Text};
@@ -13,17 +13,17 @@ use crate::trace::{Trace, TracedCall};
 use std::collections::HashSet;
 use std::io;
 
-/// Columns of the labels in the head of a call.
+/// Width of the labels in the heading of a call, in columns.
 const HANG: usize = 9;
-/// Columns of the labels in a finding.
+/// Width of the labels in a finding, in columns.
 const LABEL: usize = 8;
-/// Attempts of which one bar still shows the proportions, at most.
+/// Maximum number of attempts whose proportions are visible in a single bar.
 const STRIP: usize = 14;
-/// Fixes that already stand on the page.
+/// Fixes already shown on the page, by rule.
 #[derive(Debug, Default)]
 pub(super) struct FixesShown(HashSet<(&'static str, String)>);
 
-/// The call at position `nth` of a trace.
+/// Writes call `nth` of a trace.
 pub(super) fn write(trace: &Trace, nth: usize, fixes: &mut FixesShown, page: &mut Page<'_>) -> io::Result<()> {
     let call = &trace.calls[nth];
     let count = trace.calls.len();
@@ -69,7 +69,7 @@ fn item(label: &str, text: &Text, page: &mut Page<'_>) -> io::Result<()> {
     page.hanging(Text::styled(style::FAINT, label), HANG, text)
 }
 
-/// How the attempts were brought together, in words.
+/// Describes how the attempts were grouped.
 fn grouped(call: &TracedCall) -> String {
     let how = match call.grouping {
         "explicit" => "by the call id that the log gives",
@@ -85,7 +85,7 @@ fn grouped(call: &TracedCall) -> String {
     }
 }
 
-/// When it began, with the zone of all times below, and how long it took.
+/// Formats the start of the call, with the zone of all times below, and its duration.
 fn time(call: &TracedCall, page: &Page<'_>) -> String {
     let first = call.attempts.iter().map(|attempt| attempt.sighting.ts).min();
     let last = call.attempts.iter().map(ended).max();
@@ -94,7 +94,7 @@ fn time(call: &TracedCall, page: &Page<'_>) -> String {
     if first == last { start } else { format!("{start}, {} in all", seconds(last.s_since(first))) }
 }
 
-/// Attempts and waits as one bar, in proportion.
+/// Draws attempts and waits as one bar, in proportion.
 fn strip(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
     let us = |s: f64| (s.max(0.0) * 1e6) as u64;
     let mut parts = Vec::new();
@@ -123,7 +123,7 @@ fn finding(finding: &Finding, fixes: &mut FixesShown, page: &mut Page<'_>) -> io
     labelled("fix", fix, page)
 }
 
-/// The confidence, where it is less than full.
+/// Returns the confidence if it is not high.
 fn doubt(confidence: Confidence) -> &'static str {
     match confidence {
         Confidence::High => "",

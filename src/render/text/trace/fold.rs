@@ -1,29 +1,29 @@
-//! Which attempts of a long call are shown.
+//! Selection of the attempts shown of a long call.
 
 use super::super::words;
 use crate::trace::TracedCall;
 use std::ops::Range;
 
-/// Calls of up to this many attempts are shown whole.
+/// Calls of up to this many attempts are shown completely.
 const WHOLE: usize = 14;
-/// Attempts at either end that are always shown.
+/// Number of attempts at either end that are always shown.
 const ENDS: usize = 3;
-/// Attempts shown of a call that is not, at most.
+/// Maximum number of attempts shown of a longer call.
 const MOST: usize = 16;
-/// A stretch shorter than this is not worth folding.
+/// Minimum length of a range of attempts to be left out.
 const WORTH: usize = 3;
 
-/// An attempt, or a stretch of attempts left out.
+/// An attempt, or a range of attempts that is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The attempt at this position.
     Attempt(usize),
-    /// Attempts left out.
+    /// A range of attempts left out.
     Fold(Range<usize>),
 }
 
-/// The steps of a timeline: everything, or of a long call its ends, the marked attempts and what is beside them,
-/// and where the failure changes.
+/// Returns the steps of a timeline: all attempts, or of a long call its ends, the marked attempts with their
+/// neighbours, and those where the failure changes.
 pub(super) fn steps(call: &TracedCall, marked: &[usize], verbose: bool) -> Vec<Step> {
     let attempts = call.attempts.len();
     if verbose || attempts <= WHOLE {
@@ -47,7 +47,7 @@ pub(super) fn steps(call: &TracedCall, marked: &[usize], verbose: bool) -> Vec<S
     steps
 }
 
-/// The most telling attempts first, as long as there is room.
+/// Selects the attempts to show, the most important first, up to [`MOST`].
 fn shown(call: &TracedCall, marked: &[usize]) -> Vec<bool> {
     let attempts = call.attempts.len();
     let ends = (0..ENDS).chain(attempts - ENDS..attempts);
@@ -65,7 +65,7 @@ fn shown(call: &TracedCall, marked: &[usize]) -> Vec<bool> {
     shown
 }
 
-/// "6 more attempts, 4 to 9: 529 overloaded; waits of 410 ms to 7.9 s".
+/// Describes attempts left out: "6 more attempts, 4 to 9: 529 overloaded; waits of 410 ms to 7.9 s".
 pub(super) fn words(call: &TracedCall, range: &Range<usize>) -> String {
     let attempts = &call.attempts[range.clone()];
     let mut kinds: Vec<String> = Vec::new();

@@ -1,5 +1,5 @@
-//! The page in Markdown, to paste into an incident's channel or a ticket: headings of our own words, and what the
-//! log says in fences, where nothing has a meaning. Chat programs know no tables; a fence they all know.
+//! Traces in Markdown, to paste into an incident channel or a ticket: fixed headings, and all text of the log in
+//! fences, where it cannot be interpreted. Chat programs do not support tables, but all support fences.
 
 use super::one;
 use crate::render::sections::trace::{ending, of_reading};
@@ -7,14 +7,13 @@ use crate::render::{text::TextOptions, words};
 use crate::trace::{Trace, Traces};
 use std::io::{self, Write};
 
-/// Columns that fit a channel without wrapping.
+/// Width that fits a channel without wrapping, in columns.
 const WIDTH: usize = 80;
 
 /// Writes `traces` as Markdown.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn markdown(traces: &Traces, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let options = TextOptions { width: WIDTH, color: false, ..*options };
     for trace in &traces.traces {
@@ -27,7 +26,7 @@ pub fn markdown(traces: &Traces, options: &TextOptions, out: &mut dyn Write) -> 
     writeln!(out, "Searched: {}.", of_reading(&traces.searched))
 }
 
-/// In our own words alone: an id may hold anything.
+/// Returns a heading without text of the log, since an id may contain anything.
 fn heading(trace: &Trace) -> String {
     match trace.calls.as_slice() {
         [call] => format!("the call {}", ending(call)),
@@ -35,7 +34,7 @@ fn heading(trace: &Trace) -> String {
     }
 }
 
-/// Longer than any row of backticks in `text`, so that nothing in it ends the fence.
+/// Returns a fence longer than any sequence of backticks in `text`, so that nothing in it ends the fence.
 fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))

@@ -1,5 +1,5 @@
-//! What ids led to, for people: what each names, its calls attempt by attempt, what the rules say, what else went on,
-//! and what to tell the provider.
+//! Traces for a terminal: what each id names, its calls attempt by attempt, their findings, the surroundings, and
+//! details for a support request.
 
 mod call;
 mod fold;
@@ -24,11 +24,10 @@ use crate::report::Window;
 use crate::trace::{Reading, Trace, TracedAttempt, Traces};
 use std::io::{self, Write};
 
-/// Writes `traces` for someone who has an id in hand.
+/// Writes `traces` for a terminal.
 ///
 /// # Errors
-///
-/// What writing to `out` fails with.
+/// Returns an error if writing to `out` fails.
 pub fn traces(traces: &Traces, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     for (nth, trace) in traces.traces.iter().enumerate() {
         if nth > 0 {
@@ -64,14 +63,14 @@ fn body(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     raw::write(trace, page)
 }
 
-/// From the first attempt to the end of the last.
+/// Returns the time from the first attempt to the end of the last.
 fn window(trace: &Trace) -> Option<Window> {
     let attempts = || trace.calls.iter().flat_map(|call| &call.attempts);
     let first = attempts().map(|attempt| attempt.sighting.ts).min()?;
     Some(Window { first, last: attempts().map(ended).max()? })
 }
 
-/// When the answer or the failure was there; the time of the attempt where the log does not say.
+/// Returns the time of the answer or failure; the time of the attempt if the log does not give it.
 fn ended(attempt: &TracedAttempt) -> Time {
     attempt.answered.unwrap_or(attempt.sighting.ts)
 }

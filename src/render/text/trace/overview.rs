@@ -1,4 +1,4 @@
-//! Many calls at a glance, and which of them deserve more.
+//! Table of many calls, and the selection of those shown with a timeline.
 
 use super::super::layout::Text;
 use super::super::page::Page;
@@ -12,9 +12,9 @@ use crate::trace::{Trace, TracedCall};
 use std::collections::BTreeSet;
 use std::io;
 
-/// Up to here, every call gets its timeline.
+/// Up to this number, every call gets a timeline.
 const FEW: usize = 3;
-/// Timelines on one page before `--verbose`.
+/// Maximum number of timelines without `--verbose`.
 const MOST: usize = 8;
 
 const COLUMNS: [Column; 10] = [
@@ -30,14 +30,14 @@ const COLUMNS: [Column; 10] = [
     Column::words("found").cut_to(6),
 ];
 
-/// One line for each call.
+/// Writes one line for each call.
 pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     let zone = page.options.zone;
     let day = trace.calls.first().map(|call| call.attempts[0].sighting.ts);
     let note = day.map_or_else(String::new, |day| zone.show(day, "from %Y-%m-%d %H:%M:%S %Z"));
     page.heading("CALLS", &note)?;
     let runs: BTreeSet<Option<&str>> = trace.calls.iter().map(|call| call.run_id.as_deref()).collect();
-    // On a narrow page the id of the call is worth more than that of its run.
+    // On a narrow page the id of the call matters more than that of its run.
     let with_run = runs.len() > 1 && page.width >= WIDE;
     let mut table = Table::new(&COLUMNS);
     for (nth, call) in trace.calls.iter().enumerate() {
@@ -52,7 +52,7 @@ pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 fn row(nth: usize, call: &TracedCall, with_run: bool, page: &Page<'_>) -> Vec<Text> {
-    // The last one: what the call ended in, or got past.
+    // The last failure: what the call ended with, or overcame.
     let last = call.attempts.iter().rev().find_map(|attempt| attempt.sighting.class);
     let run = call.run_id.as_deref().filter(|_| with_run).unwrap_or_default();
     vec![
@@ -69,7 +69,7 @@ fn row(nth: usize, call: &TracedCall, with_run: bool, page: &Page<'_>) -> Vec<Te
     ]
 }
 
-/// As a word of a table.
+/// Returns the word for an outcome in a table.
 pub(super) const fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Ok => "ok",
@@ -78,7 +78,7 @@ pub(super) const fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Codes of the findings under the marks of their severity: "✗RL401 ·RL203".
+/// Lists the rules of the findings with the marks of their severity: "✗RL401 ·RL203".
 fn found(call: &TracedCall) -> Text {
     call.findings.iter().fold(Text::new(), |text, finding| {
         let gap = if text.width() > 0 { " " } else { "" };
@@ -87,8 +87,8 @@ fn found(call: &TracedCall) -> Text {
     })
 }
 
-/// Positions of the calls whose timeline is shown, in order of time: all of a few, else the worst of those in
-/// which something went wrong.
+/// Returns the positions of the calls shown with a timeline, in order of time: all if there are few, else the worst of
+/// those with failures or findings.
 pub(super) fn worth_a_timeline(trace: &Trace, verbose: bool) -> Vec<usize> {
     let all = 0..trace.calls.len();
     if verbose || all.len() <= FEW {

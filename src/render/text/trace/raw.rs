@@ -1,4 +1,4 @@
-//! The records as they stand in the log.
+//! The records of the attempts as they are in the log.
 
 use super::super::layout::Text;
 use super::super::page::Page;

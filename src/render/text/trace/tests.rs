@@ -1,4 +1,4 @@
-//! What the page of a trace must hold, whatever the log.
+//! Properties of the page of every trace.
 
 use super::super::sample::HOSTILE;
 use super::*;
@@ -8,7 +8,7 @@ use crate::trace::{Query, search};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
-/// A record of the run, sent that long after ten, with `more` beyond its ids.
+/// A record of the run, sent `at_ms` after 10:00, with the further members `more`.
 fn record(call: &str, attempt: u32, at_ms: u32, more: &Value) -> Value {
     let mut record = json!({
         "ts": format!("2026-05-20T10:{:02}:{:02}.{:03}Z", at_ms / 60_000, at_ms / 1000 % 60, at_ms % 1000),
@@ -52,7 +52,7 @@ fn at_width(traced: &Traces, width: usize) -> String {
     page(traced, &TextOptions { width, ..TextOptions::default() })
 }
 
-/// On one line, however it was wrapped.
+/// Joins the lines of a page, so that wrapping does not matter.
 fn flat(page: &str) -> String {
     page.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! The attempts of a call, one below the other, with what lies between them.
+//! The attempts of a call, one below the other, with the waits between them.
 
 use super::super::layout::{Fit, Text};
 use super::super::page::Page;
@@ -13,32 +13,32 @@ use crate::trace::{Kind, Trace, TracedAttempt, TracedCall};
 use anstyle::Style;
 use std::io;
 
-/// Columns from which each attempt has a bar of its own.
+/// Minimum width of a page for a bar beside each attempt, in columns.
 pub(super) const WIDE: usize = 100;
 
-/// Lines of an error's message before `--verbose`.
+/// Maximum number of lines of an error message without `--verbose`.
 const MESSAGE_LINES: usize = 3;
-/// Columns that the table takes without bars, at most.
+/// Maximum width of the table without bars, in columns.
 const TABLE: usize = 78;
-/// Columns of the bars, at least and at most.
+/// Minimum and maximum width of the bars, in columns.
 const BARS: (usize, usize) = (12, 40);
 
-/// One call on the page, and what its lines have in common.
+/// A call, and the layout that all its lines share.
 struct Line<'a> {
     call: &'a TracedCall,
-    /// Attempts that carry the id, where not all do.
+    /// Attempts that carry the requested id, unless all do.
     marked: Vec<usize>,
-    /// What is said beside them.
+    /// Remark beside the marked attempts.
     remark: &'static str,
-    /// Columns that details are indented by.
+    /// Indentation of details, in columns.
     hang: usize,
-    /// Columns of the bars; 0 for none.
+    /// Width of the bars, in columns; 0 for none.
     bars: usize,
-    /// Columns in front of the bars.
+    /// Width before the bars, in columns.
     offset: usize,
 }
 
-/// The timeline of `call`.
+/// Writes the timeline of `call`.
 pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
     let marked = marked(trace, call);
     let steps = fold::steps(call, &marked, page.options.verbose);
@@ -69,7 +69,7 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
     }
 }
 
-/// The attempts that carry the id. Where all do, or the id is that of the call, there is nothing to mark.
+/// Returns the attempts that carry the requested id; empty if all do or the id is that of the call.
 fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
     let named: Vec<usize> = (0..call.attempts.len()).filter(|&nth| call.attempts[nth].named).collect();
     let telling =
@@ -120,7 +120,7 @@ impl Line<'_> {
         ]
     }
 
-    /// The stretch from `from` to `to` within the call, in proportion.
+    /// Draws the time from `from` to `to`, in proportion to the call.
     fn bar(&self, from: Time, to: Time, c: char, color: Style) -> Text {
         let attempts = &self.call.attempts;
         let (Some(start), Some(end)) = (attempts.iter().map(|s| s.sighting.ts).min(), attempts.iter().map(ended).max())
@@ -137,7 +137,7 @@ impl Line<'_> {
         Text::plain(" ".repeat(first)).and(color, c.to_string().repeat(last - first))
     }
 
-    /// What lies in front of the attempt at `nth`.
+    /// Writes the wait before attempt `nth`.
     fn wait(&self, nth: usize, page: &mut Page<'_>) -> io::Result<()> {
         let Some((tone, text)) = before(self.call, nth) else { return Ok(()) };
         let text = Text::styled(style::FAINT, "│ ").and(style::tone(&tone), text);
@@ -150,7 +150,7 @@ impl Line<'_> {
         page.line(Text::plain(" ".repeat(self.hang)).join(text.fitted(room, Fit::Words)).join(bar))
     }
 
-    /// The failure's words, the request id and where the record stands. `said_before`: the message shown above.
+    /// Writes the error message, the request id and the place of the record. `said_before` is the message shown last.
     fn details(&self, nth: usize, said_before: &mut Option<String>, page: &mut Page<'_>) -> io::Result<()> {
         let attempt = &self.call.attempts[nth];
         let mut same = false;
@@ -168,7 +168,7 @@ impl Line<'_> {
         self.places(self.found_at(nth, same), page)
     }
 
-    /// Request id, file and line, and what is to be said beside them.
+    /// Returns request id, file and line, and remarks.
     fn found_at(&self, nth: usize, same_message: bool) -> Vec<Text> {
         let sighting = &self.call.attempts[nth].sighting;
         let mut id = match &sighting.request_id {
@@ -178,7 +178,7 @@ impl Line<'_> {
         if self.marked.contains(&nth) {
             id = id.then(" ").and(style::BOLD, self.remark);
         }
-        // The folder stands in the head where it is the same for all.
+        // The folder is in the heading if it is the same for all.
         let file = one_file(self.call).and_then(|path| path.rsplit(['/', '\\']).next()).unwrap_or(&sighting.file);
         let mut parts = vec![id, Text::styled(style::FAINT, format!("{file}:{}", sighting.line))];
         if same_message {
@@ -187,7 +187,7 @@ impl Line<'_> {
         parts
     }
 
-    /// Side by side where they fit, else below one another; paths are cut in their middle.
+    /// Writes parts side by side if they fit, else below one another; paths are cut in the middle.
     fn places(&self, parts: Vec<Text>, page: &mut Page<'_>) -> io::Result<()> {
         let room = page.inner() - self.hang;
         let mut line = Text::new();
@@ -206,12 +206,12 @@ impl Line<'_> {
     }
 }
 
-/// The word for how an attempt ended, and its colour.
+/// Returns the style and the word for the result of an attempt.
 fn class(attempt: &TracedAttempt) -> (Style, &'static str) {
     attempt.sighting.class.map_or((style::GREEN, "ok"), |class| (style::RED, class))
 }
 
-/// How times are written: as finely as the log has them, with the date where there are several.
+/// Returns the format of times: as precise as the log, with the date if there are several days.
 fn clock(call: &TracedCall, zone: Zone) -> &'static str {
     let times = || call.attempts.iter().map(|attempt| attempt.sighting.ts);
     let mut days = times().map(|time| zone.show(time, "%m-%d"));
@@ -225,7 +225,7 @@ fn clock(call: &TracedCall, zone: Zone) -> &'static str {
     }
 }
 
-/// The file that holds all of it.
+/// Returns the file that contains all attempts, if there is one.
 pub(super) fn one_file(call: &TracedCall) -> Option<&str> {
     let mut files = call.attempts.iter().map(|attempt| attempt.sighting.file.as_str());
     let first = files.next()?;

@@ -1,13 +1,13 @@
-//! An id that leads nowhere, in one sentence: what was searched, and what it may have been meant to be.
+//! An id that was not found or is ambiguous: what was searched, and which ids may have been meant.
 
 use crate::render::sections::trace::{bytes, of_reading};
 use crate::trace::{Kind, Reading, Unresolved};
 use crate::untrusted::safe;
 
-/// Candidates named in a sentence.
+/// Maximum number of candidates named.
 const NAMED: usize = 10;
 
-/// Why `one` led nowhere, and what to do.
+/// Describes why an id did not lead to a call, and what to do.
 #[must_use]
 pub fn unresolved(one: &Unresolved, reading: &Reading) -> String {
     let id = safe(&one.id);
@@ -33,7 +33,7 @@ pub fn unresolved(one: &Unresolved, reading: &Reading) -> String {
     format!("`{id}` is nowhere in {searched}; near to it:\n{}", near.join("\n"))
 }
 
-/// Where ids that look like it were looked for, unless that is everywhere.
+/// Describes where similar ids were searched, unless that is the whole log.
 fn compared(reading: &Reading) -> String {
     if reading.bytes_compared < reading.bytes && reading.bytes_compared > 0 {
         format!(" in the latest {}", bytes(reading.bytes_compared))
