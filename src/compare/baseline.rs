@@ -1,4 +1,4 @@
-//! A former report, as far as it tells what is known already.
+//! Comparison of a report with a baseline, a former report whose problems are known.
 
 use super::diff::{by_key, failed_calls, grew};
 use super::past_report::{PastReport, ProblemKey};
@@ -7,25 +7,25 @@ use crate::model::Severity;
 use crate::model::units::{capital, counted, per_thousand, thousands};
 use crate::report::{Compared, Problem, Report};
 
-/// Problems named in one notice, at most.
+/// Maximum number of problems named in a notice.
 const NAMED: usize = 5;
 
-/// A former report.
+/// A former report to compare with.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     past: PastReport,
 }
 
 impl Baseline {
-    /// Reads a report in its JSON form.
+    /// Parses a report in JSON.
     ///
     /// # Errors
-    /// Why the text is none.
+    /// Returns a message if the text is not a report.
     pub fn parse(text: &str) -> Result<Baseline, String> {
         PastReport::parse(text).map(|past| Baseline { past })
     }
 
-    /// What is new against the baseline, in sentences: calls that fail more often come before known problems.
+    /// Describes what is new compared with the baseline; a changed rate of failed calls comes first.
     fn news(&self, report: &Report) -> String {
         let before = Measure::FailedCalls.of(&self.past.totals);
         let now = Rate::new(report.totals.calls_failed, report.totals.calls);
@@ -34,8 +34,8 @@ impl Baseline {
         all.map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
     }
 
-    /// Marks the problems of `report` that are known, notes those that grew and those that are gone, and says in the
-    /// verdict first what is new. A problem grew where `diff` of the two reports would call it worse.
+    /// Marks the problems of `report` that are known, adds notices about those that grew or are gone, and puts a
+    /// summary at the front of the verdict. A problem grew if `diff` of the two reports would call it worse.
     pub fn mark(&self, report: &mut Report) {
         let mut former = by_key(&self.past);
         let mut grown = Vec::new();
@@ -63,7 +63,8 @@ impl Baseline {
     }
 }
 
-/// "nothing new: all 9 problems are known from the baseline", or how many are new; infos apart from what is graver.
+/// Summarises the problems: "nothing new: all 9 problems are known from the baseline", or how many are new, with infos
+/// counted separately.
 fn of_problems(problems: &[Problem]) -> String {
     const KNOWN: &str = "known from the baseline";
     let count = |holds: &dyn Fn(&Problem) -> bool| problems.iter().filter(|problem| holds(problem)).count() as u64;

@@ -1,20 +1,21 @@
-//! What chance alone would do: whether two counts differ, and whether one report departs from others.
+//! Statistical tests: whether two counts differ beyond chance, and how values scatter.
 
 use super::Rate;
 use crate::measure::chance::tail;
 use std::cmp::Ordering;
 
-/// Scales the median absolute deviation to the standard deviation of normal scatter: 1 / Φ⁻¹(3/4).
+/// Scales the median absolute deviation to the standard deviation of a normal distribution: 1 / Φ⁻¹(3/4).
 const MAD_TO_SIGMA: f64 = 1.4826;
-/// Sums of counts beyond it are scaled down: what differs then differs still, and the time it takes stays short.
+/// Larger sums of counts are scaled down to this, which bounds the running time; a difference remains visible at this
+/// size.
 const MOST: u64 = 1_000_000_000;
-/// The least share of one side in both; a report that was tampered with may have any.
+/// Smallest share of one side in both; a manipulated report may contain any numbers.
 const LEAST_SHARE: f64 = 1e-12;
 
-/// How probable a difference as large as that of `a` and `b` is, if both have the same rate; two-sided.
+/// Returns the two-sided probability of a difference as large as that of `a` and `b` if both have the same rate.
 ///
-/// The exact conditional test of two Poisson rates (Przyborowski and Wilenski 1940): given the sum of both counts,
-/// one of them is binomial. It needs no large counts, and twice the traffic at the same rate is no difference.
+/// The exact conditional test of two Poisson rates (Przyborowski and Wilenski 1940): given the sum of both counts, one
+/// of them is binomial. It is valid for small counts, and twice the traffic at the same rate is no difference.
 pub(super) fn p_value(a: Rate, b: Rate) -> f64 {
     let all = a.part.saturating_add(b.part);
     if all == 0 || a.of == 0 || b.of == 0 {
@@ -26,13 +27,13 @@ pub(super) fn p_value(a: Rate, b: Rate) -> f64 {
     rounded((2.0 * tail).min(1.0))
 }
 
-/// To six decimals: what is printed need not depend on the last bit of a logarithm.
+/// Rounds to six decimals, so that the output does not depend on the last bit of a logarithm.
 fn rounded(p: f64) -> f64 {
     (p * 1e6).round() / 1e6
 }
 
-/// The middle of `values` and how far they scatter around it, as a standard deviation: the median, and the median
-/// absolute deviation, neither of which one outlier can move far. `None` of nothing.
+/// Returns the median of `values` and their scatter as a standard deviation, estimated from the median absolute
+/// deviation; a single outlier affects neither much. `None` without values.
 pub(super) fn middle(values: &[f64]) -> Option<(f64, f64)> {
     let middle = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
@@ -64,7 +65,7 @@ mod tests {
         }
     }
 
-    /// By hand: 2 · P(X ≥ 9), X of 10 tosses of a coin, is 22/1024; and so on.
+    /// Computed by hand: 2 · P(X ≥ 9), for X heads of 10 tosses of a coin, is 22/1024, and so on.
     #[test]
     fn probabilities_are_those_of_the_binomial() {
         for (a, b, expected) in [

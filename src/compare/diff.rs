@@ -1,4 +1,4 @@
-//! Two reports side by side: what is new, worse, better or fixed, by rates and beyond chance.
+//! Comparison of two reports: new, worse, better and fixed problems, by rates and beyond chance.
 
 use super::chance::p_value;
 use super::head::{Head, remove_below};
@@ -14,39 +14,40 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Version of the JSON form of a [`Diff`].
+/// Version of the JSON format of a [`Diff`].
 const DIFF_VERSION: u32 = 1;
-/// A change of a rate counts when chance makes one as large less often than this. One in a thousand, since a report
-/// has some dozens of rates, and findings come in bursts rather than one by one.
+/// Probability of a change by chance below which the change counts. One in a thousand, since a report has dozens of
+/// rates, and findings occur in bursts.
 const P_VALUE: f64 = 0.001;
-/// And when the rate is this many times the other: with much traffic, trifles are beyond chance too.
+/// Minimum factor between two rates for a change to count: with much traffic, trifling differences are beyond chance
+/// too.
 const RATIO: f64 = 1.5;
 
-/// What became of a problem or a measure.
+/// How a problem or a measure changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Found in the new report only.
     New,
-    /// In both, and more often or more severe in the new one.
+    /// Found in both, more often or with a higher severity in the new one.
     Worse,
     /// Found in the old report only.
     Fixed,
-    /// In both, and less often or milder in the new one.
+    /// Found in both, less often or with a lower severity in the new one.
     Better,
-    /// Found in the old report only; the new log lacks the field that would show it, or the calls: they failed.
+    /// Found in the old report only, but the new log could not have shown it: it lacks the field, or the calls failed.
     #[serde(rename = "untold")]
     Inconclusive,
-    /// In both, at rates that chance explains.
+    /// Found in both, at rates whose difference may be chance.
     Same,
 }
 
 impl Change {
-    /// All of them, in the order they are shown.
+    /// All changes, in the order in which they are shown.
     pub const ALL: [Change; 6] =
         [Change::New, Change::Worse, Change::Fixed, Change::Better, Change::Inconclusive, Change::Same];
 
-    /// As written in reports.
+    /// Name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,10 +61,10 @@ impl Change {
     }
 }
 
-/// Two reports, compared.
+/// A comparison of two reports.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
-    /// What every comparison begins with.
+    /// Fields that every comparison begins with.
     #[serde(flatten)]
     pub head: Head,
     /// The report compared with.
@@ -72,88 +73,89 @@ pub struct Diff {
     pub new: Side,
     /// When a rate counts as changed.
     pub basis: Basis,
-    /// What is to be known about the comparison itself.
+    /// Remarks on the reliability of the comparison.
     pub notices: Vec<String>,
-    /// Measures of the whole, side by side.
+    /// Measures of both reports.
     pub measures: Vec<Shift>,
-    /// Problems: by change, new ones first and the worst of each first; infos behind the others, unchanged ones last.
+    /// Problems by change, new ones first, and within a change by severity; infos after all others, unchanged problems
+    /// last.
     pub problems: Vec<Changed>,
-    /// Problems left out, for their severity.
+    /// Number of problems left out because of their severity.
     pub problems_hidden: u64,
 }
 
 /// One of the two reports.
 #[derive(Clone, Debug, Serialize)]
 pub struct Side {
-    /// The file or folder, as it was named.
+    /// Path of the report as given, or of its folder.
     pub name: String,
-    /// First attempt to last answer.
+    /// From the first attempt to the last answer.
     pub window: Option<Window>,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Attempts.
+    /// Number of attempts.
     pub sends: u64,
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
 }
 
-/// When a rate counts as changed: both must hold.
+/// When a rate counts as changed; both conditions must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Basis {
-    /// Chance makes a difference as large less often than this.
+    /// The probability of such a difference by chance is below this.
     pub p_below: f64,
-    /// The larger rate is at least so many times the smaller.
+    /// The larger rate is at least this many times the smaller.
     pub ratio_from: f64,
 }
 
-/// One measure on both sides.
+/// A measure in both reports.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shift {
-    /// Which.
+    /// The measure.
     pub measure: Measure,
     /// Worse, better or unchanged.
     pub change: Change,
-    /// Then.
+    /// Rate in the old report.
     pub old: Rate,
-    /// Now.
+    /// Rate in the new report.
     pub new: Rate,
-    /// How probable a difference as large is by chance alone; `None` of what is no count.
+    /// Probability of such a difference by chance; `None` if the measure is not a count.
     pub p_value: Option<f64>,
 }
 
-/// One problem on both sides.
+/// A problem in both reports.
 #[derive(Clone, Debug, Serialize)]
 pub struct Changed {
-    /// What became of it.
+    /// How it changed.
     pub change: Change,
-    /// What it is known by.
+    /// Identity of the problem.
     #[serde(flatten)]
     pub key: ProblemKey,
-    /// Rule name.
+    /// Name of the rule.
     pub name: String,
-    /// The worst of its findings: in the new report where it is in both.
+    /// Highest severity of its findings; that of the new report if it is in both.
     pub severity: Severity,
-    /// The worst of its findings in the old report.
+    /// Highest severity of its findings in the old report.
     pub old_severity: Option<Severity>,
-    /// Findings by call, then.
+    /// Findings per call in the old report.
     pub old: Rate,
-    /// Findings by call, now.
+    /// Findings per call in the new report.
     pub new: Rate,
-    /// How probable a difference as large is by chance alone.
+    /// Probability of such a difference by chance.
     pub p_value: f64,
-    /// The old log lacks the field that would have shown it.
+    /// Whether the old log lacks the field that would have shown it.
     #[serde(rename = "old_untold")]
     pub old_inconclusive: bool,
-    /// It speaks of calls that succeed, and more of those failed in the new log.
+    /// Whether it is about calls that succeed, of which more failed in the new log.
     pub failed_instead: bool,
-    /// One finding's message.
+    /// Message of one finding.
     pub example: String,
     /// What to change.
     pub fix: String,
 }
 
 impl Changed {
-    /// Whether chance alone may have put the problem on one side only.
+    /// Returns whether the problem may be in only one of the reports by chance.
     #[must_use]
     pub fn may_be_chance(&self, basis: &Basis) -> bool {
         matches!(self.change, Change::New | Change::Fixed) && self.p_value >= basis.p_below
@@ -161,23 +163,23 @@ impl Changed {
 }
 
 impl Diff {
-    /// Problems of which this became.
+    /// Returns the problems with the given change.
     pub fn changed(&self, change: Change) -> impl Iterator<Item = &Changed> {
         self.problems.iter().filter(move |problem| problem.change == change)
     }
 
-    /// The severity of the worst problem that is new or worse.
+    /// Returns the highest severity of the problems that are new or worse.
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
         self.changed(Change::New).chain(self.changed(Change::Worse)).map(|problem| problem.severity).max()
     }
 
-    /// Leaves out the problems below `least`; the verdict stays.
+    /// Leaves out the problems below `least`; the verdict is unchanged.
     pub fn show_from(&mut self, least: Severity) {
         self.problems_hidden += remove_below(&mut self.problems, least, |problem| problem.severity);
     }
 
-    /// From the first attempt of either side to the last answer of either.
+    /// Returns the time from the first attempt in either report to the last answer in either.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
         let windows = || [self.old.window, self.new.window].into_iter().flatten();
@@ -186,7 +188,7 @@ impl Diff {
     }
 }
 
-/// Compares two reports, each with the name it goes by.
+/// Compares two reports, each given with its name.
 #[must_use]
 pub fn diff(old: (&str, &PastReport), new: (&str, &PastReport)) -> Diff {
     let measures: Vec<Shift> =
@@ -209,7 +211,7 @@ fn side((name, past): (&str, &PastReport)) -> Side {
     Side { name: name.to_owned(), window: past.window, calls: totals.calls, sends: totals.sends, runs: totals.runs }
 }
 
-/// Whether a rate changed, and how probable that is by chance.
+/// Returns how a rate changed, and the probability of such a difference by chance.
 fn judge(old: Rate, new: Rate) -> (Change, f64) {
     let p = p_value(old, new);
     let change = match () {
@@ -221,12 +223,12 @@ fn judge(old: Rate, new: Rate) -> (Change, f64) {
     (change, p)
 }
 
-/// Whether a problem on both sides got worse, given the rate and severity of each.
+/// Returns whether a problem found in both reports got worse, given its rate and severity in each.
 pub(super) fn grew((old, was): (Rate, Severity), (new, is): (Rate, Severity)) -> bool {
     on_both_sides(was, is, judge(old, new).0) == Change::Worse
 }
 
-/// What became of a problem on both sides, by its severities and by its rates.
+/// Returns how a problem found in both reports changed, given its severities and the change of its rate.
 fn on_both_sides(was: Severity, is: Severity, by_rate: Change) -> Change {
     match by_rate {
         Change::Same | Change::Better if is > was => Change::Worse,
@@ -243,12 +245,12 @@ fn shift(measure: Measure, old: Rate, new: Rate) -> Shift {
     Shift { measure, change, old, new, p_value: Some(p) }
 }
 
-/// That calls fail more or less often than before, beyond what chance explains well; `None` where they do not.
+/// Describes a change in the rate of failed calls; `None` if it is well explained by chance.
 pub(super) fn failed_calls(old: Rate, new: Rate) -> Option<String> {
     verdict::of_failed_calls(&shift(Measure::FailedCalls, old, new))
 }
 
-/// Problems by what they are known by. A report names each once; should one come twice, its counts add up.
+/// Returns the problems by their identity. A report contains each once; the counts of duplicates are added.
 pub(super) fn by_key(past: &PastReport) -> BTreeMap<&ProblemKey, PastProblem> {
     let mut problems: BTreeMap<&ProblemKey, PastProblem> = BTreeMap::new();
     for problem in &past.problems {
@@ -266,7 +268,7 @@ fn problems(old: &PastReport, new: &PastReport) -> Vec<Changed> {
     keys.dedup();
     let mut problems: Vec<Changed> =
         keys.into_iter().filter_map(|key| changed((old, before.get(key)), (new, now.get(key)))).collect();
-    // Infos never come before what is graver and changed too; within a severity, what chance explains comes last.
+    // Infos come after changed problems of a higher severity; within a severity, changes that may be chance come last.
     problems.sort_by_key(|problem| {
         let (is_same, is_info) = (problem.change == Change::Same, problem.severity == Severity::Info);
         let is_chance = problem.p_value >= P_VALUE;
@@ -276,7 +278,7 @@ fn problems(old: &PastReport, new: &PastReport) -> Vec<Changed> {
     problems
 }
 
-/// What became of one problem; `None` where it is on neither side.
+/// Compares one problem; `None` if it is in neither report.
 fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&PastProblem>)) -> Option<Changed> {
     let shown = new.1.or(old.1)?;
     let rate = |(past, problem): (&PastReport, Option<&PastProblem>)| {
@@ -311,7 +313,7 @@ fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&
     })
 }
 
-/// That a report does not hold all that was found.
+/// Returns a notice if a report leaves out problems.
 pub(super) fn hidden(name: &str, past: &PastReport) -> Option<String> {
     (past.problems_hidden > 0).then(|| {
         let (count, noun) = (past.problems_hidden, plural(past.problems_hidden, "problem"));

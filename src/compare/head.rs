@@ -1,20 +1,20 @@
-//! What comparisons of reports have in common.
+//! Parts shared by the comparisons of reports.
 
 use crate::model::Severity;
 use serde::Serialize;
 
-/// The first fields of the JSON form.
+/// The first fields of the JSON output.
 #[derive(Clone, Debug, Serialize)]
 pub struct Head {
     /// `diff` or `trend`.
     pub kind: &'static str,
-    /// Version of this form.
+    /// Version of the format.
     pub schema_version: u32,
-    /// The program and version that made it.
+    /// Name and version of the program.
     pub generator: String,
-    /// What the comparison is about, as `--title` says it.
+    /// Title, as given by `--title`.
     pub title: Option<String>,
-    /// What matters most, in sentences.
+    /// The result in sentences.
     pub verdict: String,
 }
 
@@ -25,7 +25,7 @@ impl Head {
     }
 }
 
-/// Removes the problems below `least`, and returns how many those were.
+/// Removes the problems below `least` and returns their number.
 pub(super) fn remove_below<T>(problems: &mut Vec<T>, least: Severity, severity: impl Fn(&T) -> Severity) -> u64 {
     let all = problems.len();
     problems.retain(|problem| severity(problem) >= least);

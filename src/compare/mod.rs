@@ -1,4 +1,4 @@
-//! Reports side by side: two of them (`diff`), many (`trend`), and one that says what is known already (`--baseline`).
+//! Comparison of reports: two of them (`diff`), many (`trend`), and one with known problems (`--baseline`).
 
 mod baseline;
 mod chance;

@@ -1,4 +1,4 @@
-//! A report read back from its JSON: as much of it as comparing reports takes.
+//! A report read from JSON, limited to the fields needed to compare reports.
 
 use crate::model::Severity;
 use crate::report::{Problem, Report, SCHEMA_VERSION, Window};
@@ -6,19 +6,19 @@ use crate::untrusted::masked;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-/// Rules that speak of calls or runs that succeeded: where more calls fail, they fall silent, and nothing is mended.
+/// Rules about calls or runs that succeeded: if more calls fail, they have fewer findings although nothing improved.
 const OF_SUCCESSES: [&str; 2] = ["RL504", "RL804"];
 
-/// What makes two problems of different reports the same: nothing that changes from one log to the next.
+/// Identity of a problem across reports, without anything that differs from log to log.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProblemKey {
-    /// Rule code.
+    /// Code of the rule.
     pub rule: String,
     /// Provider as logged.
     pub provider: Option<String>,
     /// Model as logged.
     pub model: Option<String>,
-    /// The failure class.
+    /// Failure class.
     pub class: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl ProblemKey {
         }
     }
 
-    /// Where it is: provider, model and class, as far as known.
+    /// Returns provider, model and class, as far as known.
     pub fn place(&self) -> impl Iterator<Item = &str> {
         [&self.provider, &self.model, &self.class].into_iter().flatten().map(String::as_str)
     }
@@ -45,15 +45,15 @@ impl ProblemKey {
 /// A former report.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PastReport {
-    /// The program and version that made it.
+    /// Name and version of the program that wrote it.
     pub generator: String,
-    /// First attempt to last answer.
+    /// From the first attempt to the last answer.
     pub window: Option<Window>,
-    /// The fleet in figures.
+    /// Totals over all runs.
     pub totals: PastTotals,
-    /// Findings folded by rule, provider, model and class.
+    /// Findings grouped by rule, provider, model and class.
     pub problems: Vec<PastProblem>,
-    /// Problems that were left out when it was written (`--min-severity`).
+    /// Number of problems left out when it was written (`--min-severity`).
     #[serde(default)]
     pub problems_hidden: u64,
     #[serde(default)]
@@ -62,15 +62,15 @@ pub struct PastReport {
     undecided: Vec<PastUndecided>,
 }
 
-/// The figures of a former report that reports are compared by.
+/// The figures of a former report used for comparison.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PastTotals {
-    /// Logical requests.
+    /// Calls, that is logical requests.
     pub calls: u64,
-    /// Calls that ended in failure.
+    /// Calls that failed.
     pub calls_failed: u64,
-    /// Calls that had failed when the log ended, and may have gone on.
+    /// Calls whose last attempt had failed when the log ended, and which may have continued.
     pub calls_open: u64,
     /// Runs.
     pub runs: u64,
@@ -78,9 +78,9 @@ pub struct PastTotals {
     pub sends: u64,
     /// Attempts beyond the first of each call.
     pub retries: u64,
-    /// Attempts that could not have helped.
+    /// Attempts that could not have succeeded.
     pub wasted_sends: u64,
-    /// Seconds between attempts of one call.
+    /// Total wait between attempts of one call, in seconds.
     pub wait_s: f64,
     /// Findings of severity error.
     pub errors: u64,
@@ -91,14 +91,14 @@ pub struct PastTotals {
     hinted_429: Whole,
 }
 
-/// The whole of a share.
+/// The whole of a share, without its part.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 struct Whole {
     of: u64,
 }
 
 impl PastTotals {
-    /// Attempts answered with a 429.
+    /// Returns the number of attempts answered with a 429.
     #[must_use]
     pub fn rate_limited(&self) -> u64 {
         self.hinted_429.of
@@ -108,41 +108,41 @@ impl PastTotals {
 /// A problem of a former report.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PastProblem {
-    /// What it is known by.
+    /// Identity of the problem.
     #[serde(flatten)]
     pub key: ProblemKey,
-    /// Rule name.
+    /// Name of the rule.
     pub name: String,
-    /// The worst of its findings.
+    /// Highest severity of its findings.
     pub severity: Severity,
-    /// Findings.
+    /// Number of findings.
     pub count: u64,
-    /// One finding's message.
+    /// Message of one finding.
     pub example: String,
     /// What to change.
     pub fix: String,
 }
 
-/// Rules that had no evidence.
+/// Rules that lacked a field in the whole log.
 #[derive(Clone, Debug, Deserialize)]
 struct PastCoverage {
     rules: Vec<String>,
 }
 
-/// A rule that lacked a field of some calls.
+/// A rule that lacked a field in some calls.
 #[derive(Clone, Debug, Deserialize)]
 struct PastUndecided {
     rule: String,
 }
 
-/// What a file must say of itself before the rest is read.
+/// The fields that are checked before the rest is read.
 #[derive(Deserialize)]
 struct Label {
     schema_version: u32,
     kind: Option<String>,
 }
 
-/// What tells a report from a line of a log.
+/// The fields that distinguish a report from a line of a log.
 #[derive(Deserialize)]
 struct Probe {
     schema_version: Option<IgnoredAny>,
@@ -151,13 +151,13 @@ struct Probe {
 }
 
 impl PastReport {
-    /// Reads a report in its JSON form.
+    /// Parses a report in JSON.
     ///
     /// # Errors
-    /// Why the text is none.
+    /// Returns a message if the text is not a report.
     pub fn parse(text: &str) -> Result<PastReport, String> {
         let mut past: PastReport = read(text)?;
-        // Reports are masked when they are made; what was edited since need not be.
+        // Reports are masked when they are written, but may have been edited since.
         for problem in &mut past.problems {
             let key = &mut problem.key;
             let places = [&mut key.provider, &mut key.model, &mut key.class].into_iter().flatten();
@@ -167,16 +167,16 @@ impl PastReport {
         Ok(past)
     }
 
-    /// A report just made, as it would be read back.
+    /// Converts a new report to the form in which it would be read back.
     ///
     /// # Errors
-    /// When the report has no JSON form.
+    /// Returns an error if the report cannot be converted to JSON.
     pub fn of(report: &Report) -> Result<PastReport, String> {
         let value = serde_json::to_value(report).map_err(|error| error.to_string())?;
         serde_json::from_value(value).map_err(|error| error.to_string())
     }
 
-    /// Whether the first JSON value of `file` is a report, of whatever version, rather than a record of a log.
+    /// Returns whether the first JSON value of `file` is a report of any version, rather than a record of a log.
     pub fn begins(file: impl std::io::Read) -> bool {
         let mut values = serde_json::Deserializer::from_reader(std::io::BufReader::new(file)).into_iter::<Probe>();
         let Some(Ok(probe)) = values.next() else { return false };
@@ -184,7 +184,7 @@ impl PastReport {
         probe.schema_version.is_some() && (is_ours || probe.problems.is_some())
     }
 
-    /// Whether a file that begins with `head` was written by this program: a report, or a comparison of reports.
+    /// Returns whether a file that begins with `head` was written by this program: a report or a comparison.
     #[must_use]
     pub fn begins_with(head: &[u8]) -> bool {
         let head = String::from_utf8_lossy(head);
@@ -194,14 +194,14 @@ impl PastReport {
         value.is_some_and(|rest| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
     }
 
-    /// Whether the log lacked what this rule needs to judge, of all calls or of some.
+    /// Returns whether the log lacked what this rule needs, in all calls or in some.
     #[must_use]
     pub fn cannot_judge(&self, rule: &str) -> bool {
         let lacks_all = self.coverage.iter().any(|gap| gap.rules.iter().any(|code| code == rule));
         lacks_all || self.undecided.iter().any(|gap| gap.rule == rule)
     }
 
-    /// Whether what this rule speaks of is rarer than in `before`, since more calls failed.
+    /// Returns whether findings of this rule may be fewer than in `before` because more calls failed.
     #[must_use]
     pub fn failed_instead(&self, rule: &str, before: &PastReport) -> bool {
         let (old, new) = (&before.totals, &self.totals);
@@ -211,10 +211,10 @@ impl PastReport {
     }
 }
 
-/// Reads a part of a report in its JSON form.
+/// Parses parts of a report in JSON.
 ///
 /// # Errors
-/// Why the text is no report that this program knows.
+/// Returns a message if the text is not a report of a known version.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let none = |error: serde_json::Error| format!("no JSON report of retrylens: {error}");
     let label: Label = serde_json::from_str(text).map_err(none)?;
@@ -231,7 +231,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
              {SCHEMA_VERSION}; update it, or make the report again with this one"
         ));
     }
-    // What is read here has not changed since version 1.
+    // The fields read here have not changed since version 1.
     if version == 0 {
         return Err("a report of schema version 0, which no retrylens wrote".to_owned());
     }

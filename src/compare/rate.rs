@@ -1,22 +1,22 @@
-//! The measures that reports are compared by, each a rate: more traffic is neither better nor worse.
+//! The measures by which reports are compared, as rates, so that the amount of traffic does not matter.
 
 use super::PastTotals;
 use crate::model::units::{per_thousand, percent, plural, seconds, thousands};
 use serde::Serialize;
 
-/// A count and what it is counted in.
+/// A count and its base.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
     /// What was counted: calls, attempts, findings, or milliseconds.
     pub part: u64,
-    /// In how many calls or attempts.
+    /// Number of calls or attempts that `part` relates to.
     pub of: u64,
-    /// The one by the other, with six decimals; 0 of nothing.
+    /// `part` per `of`, rounded to six decimals; 0 if `of` is 0.
     pub rate: f64,
 }
 
 impl Rate {
-    /// `part` in `of`.
+    /// Creates the rate of `part` per `of`.
     #[must_use]
     pub fn new(part: u64, of: u64) -> Rate {
         let rate = if of == 0 { 0.0 } else { (part as f64 / of as f64 * 1e6).round() / 1e6 };
@@ -24,30 +24,30 @@ impl Rate {
     }
 }
 
-/// One measure of a report. Of all of them less is better.
+/// A measure of a report; for all of them, less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Calls that failed, of all calls.
+    /// Failed calls per call.
     FailedCalls,
-    /// Calls that had failed when the log ended and may have gone on, of all calls.
+    /// Calls whose last attempt had failed when the log ended and which may have continued, per call.
     OpenCalls,
-    /// Attempts beyond the first of each call, by call: amplification less 1.
+    /// Attempts beyond the first of each call, per call: amplification less 1.
     Retries,
-    /// Attempts that could not have helped, of all attempts.
+    /// Attempts that could not have succeeded, per attempt.
     WastedSends,
-    /// Milliseconds between attempts, by call.
+    /// Milliseconds between attempts, per call.
     WaitMs,
-    /// Attempts answered with a 429, of all attempts.
+    /// Attempts answered with a 429, per attempt.
     RateLimited,
-    /// Findings of severity error, by call.
+    /// Findings of severity error, per call.
     Errors,
-    /// Findings of severity warning, by call.
+    /// Findings of severity warning, per call.
     Warnings,
 }
 
 impl Measure {
-    /// All of them, in the order they are shown.
+    /// All measures, in the order in which they are shown.
     pub const ALL: [Measure; 8] = [
         Measure::FailedCalls,
         Measure::OpenCalls,
@@ -59,7 +59,7 @@ impl Measure {
         Measure::Warnings,
     ];
 
-    /// Its rate in a report with these totals.
+    /// Returns its rate in a report with these totals.
     #[must_use]
     pub fn of(self, totals: &PastTotals) -> Rate {
         let (part, of) = match self {
@@ -67,7 +67,7 @@ impl Measure {
             Measure::OpenCalls => (totals.calls_open, totals.calls),
             Measure::Retries => (totals.retries, totals.calls),
             Measure::WastedSends => (totals.wasted_sends, totals.sends),
-            // A cast of a float saturates, and takes what is no number for 0.
+            // A cast of a float saturates and turns NaN into 0.
             Measure::WaitMs => ((totals.wait_s * 1000.0).round() as u64, totals.calls),
             Measure::RateLimited => (totals.rate_limited(), totals.sends),
             Measure::Errors => (totals.errors, totals.calls),
@@ -76,13 +76,13 @@ impl Measure {
         Rate::new(part, of)
     }
 
-    /// Whether it counts events, so that a test of chance applies.
+    /// Returns whether it counts events, to which a statistical test applies.
     #[must_use]
     pub fn counts(self) -> bool {
         self != Measure::WaitMs
     }
 
-    /// What it is called.
+    /// Returns its name.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -97,7 +97,7 @@ impl Measure {
         }
     }
 
-    /// A rate of it in short: "1.2%", "1.05", "340 ms a call", "3.1 per 1,000 calls".
+    /// Formats a rate with its unit: "1.2%", "1.05", "340 ms a call", "3.1 per 1,000 calls".
     #[must_use]
     pub fn shown(self, rate: f64) -> String {
         let bare = self.bare(rate);
@@ -107,7 +107,7 @@ impl Measure {
         }
     }
 
-    /// The same without its unit.
+    /// Formats a rate without its unit.
     #[must_use]
     pub fn bare(self, rate: f64) -> String {
         match self {
@@ -118,7 +118,7 @@ impl Measure {
         }
     }
 
-    /// What it is a rate by, where its figure does not say so.
+    /// Returns what the rate relates to, if the figure does not show it; else an empty string.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -128,7 +128,7 @@ impl Measure {
         }
     }
 
-    /// The count alone: "12", "43 retries", "4 min 4 s".
+    /// Formats the count alone: "12", "43 retries", "4 min 4 s".
     #[must_use]
     pub fn part(self, rate: Rate) -> String {
         match self {
@@ -138,7 +138,7 @@ impl Measure {
         }
     }
 
-    /// What the rate was counted from: "12 of 1,000 calls".
+    /// Formats the count with its base: "12 of 1,000 calls".
     #[must_use]
     pub fn counted(self, rate: Rate) -> String {
         let (part, of) = (thousands(rate.part), thousands(rate.of));

@@ -1,5 +1,5 @@
-//! Many reports in the order of their time: how the measures ran, which reports depart from those before, which
-//! problems come and go.
+//! Comparison of many reports in order of time: the course of the measures, reports that depart from earlier ones, and
+//! problems that appear and disappear.
 
 use super::chance::middle;
 use super::diff::{by_key, hidden};
@@ -14,140 +14,141 @@ use crate::report::Window;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Version of the JSON form of a [`Trend`].
+/// Version of the JSON format of a [`Trend`].
 const TREND_VERSION: u32 = 2;
-/// Reports before one, at least, until it can be said to depart: of fewer, the scatter is a guess.
+/// Minimum number of earlier reports for a report to depart from them: with fewer, their scatter is unknown.
 const LEAST_BEFORE: usize = 5;
-/// Standard deviations from the median, by the median absolute deviation. Above the usual 3.5 of Iglewicz and
-/// Hoaglin (1993), since a report has eight measures and so few reports before it estimate their scatter badly.
+/// Minimum distance from the median, in standard deviations estimated from the median absolute deviation. Above the
+/// usual 3.5 of Iglewicz and Hoaglin (1993), since a report has eight measures and few earlier reports give a poor
+/// estimate of the scatter.
 const DEVIATIONS: f64 = 5.0;
-/// A jump at least doubles or halves the median.
+/// Minimum factor between a rate and the median: a jump at least doubles or halves it.
 const RATIO: f64 = 2.0;
-/// The least scatter of waiting, in ms a call: below five times this, waiting is nothing.
+/// Minimum scatter of waiting, in milliseconds per call: waits below five times this are negligible.
 const LEAST_WAIT_MS: f64 = 20.0;
 
-/// Reports in the order of their time, compared.
+/// A comparison of reports in order of time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trend {
-    /// What every comparison begins with.
+    /// Fields that every comparison begins with.
     #[serde(flatten)]
     pub head: Head,
-    /// When a report counts as departing from those before it.
+    /// When a report counts as departing from earlier ones.
     pub basis: TrendBasis,
-    /// What is to be known about the comparison itself.
+    /// Remarks on the reliability of the comparison.
     pub notices: Vec<String>,
     /// The reports, oldest first.
     pub reports: Vec<TrendReport>,
     /// Problems, those of the last report first.
     pub problems: Vec<ProblemTrend>,
-    /// Problems left out, for their severity.
+    /// Number of problems left out because of their severity.
     pub problems_hidden: u64,
 }
 
-/// When a report counts as departing: all must hold.
+/// When a report counts as departing; all conditions must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TrendBasis {
-    /// So many reports before it.
+    /// Minimum number of earlier reports.
     pub reports_from: usize,
-    /// So many standard deviations from their median, by the median absolute deviation, and never less than
-    /// counting alone would scatter.
+    /// Minimum distance from their median, in standard deviations estimated from the median absolute deviation, which
+    /// is at least the scatter expected from counting.
     pub deviations_from: f64,
-    /// The larger of rate and median is at least so many times the smaller.
+    /// The larger of rate and median is at least this many times the smaller.
     pub ratio_from: f64,
 }
 
-/// A report read back, and the file it was in.
+/// A report with the file it was read from.
 #[derive(Clone, Debug)]
 pub struct NamedReport {
-    /// The file, as it was named.
+    /// Path of the file as given.
     pub file: String,
     /// The report.
     pub past: PastReport,
 }
 
-/// One report of a trend.
+/// A report of a trend.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrendReport {
-    /// Its file.
+    /// Path of its file.
     pub file: String,
-    /// First send to last answer.
+    /// From the first attempt to the last answer.
     pub window: Window,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Sends.
+    /// Number of attempts.
     pub sends: u64,
-    /// Findings: errors, warnings, infos.
+    /// Number of findings: errors, warnings, infos.
     pub findings: [u64; 3],
-    /// Each measure.
+    /// Rate of each measure.
     pub measures: BTreeMap<Measure, Rate>,
-    /// Measures that depart from the reports before.
+    /// Measures that depart from earlier reports.
     pub jumps: Vec<Jump>,
 }
 
-/// A measure of a report that departs from the reports before.
+/// A measure of a report that departs from earlier reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Jump {
-    /// Which.
+    /// The measure.
     pub measure: Measure,
-    /// Up or down.
+    /// Whether it is above the median.
     pub up: bool,
     /// Its rate in this report.
     pub rate: f64,
-    /// Its median in the reports before.
+    /// Its median in the earlier reports.
     pub median: f64,
-    /// How many reports that were.
+    /// Number of earlier reports.
     pub reports: usize,
 }
 
-/// How a problem comes and goes.
+/// In which reports a problem occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
-    /// In the last report, and never before.
+    /// In the last report only.
     New,
-    /// In the last report, not in the one before, but earlier.
+    /// In the last report and an earlier one, but not in the one before.
     Back,
     /// In every report since its first, which is not the first of all.
     Since,
-    /// In the last report, with gaps before.
+    /// In the last two reports, with gaps before.
     OnAndOff,
     /// In every report.
     Always,
-    /// Not in the last report, whose log lacks the field that would show it.
+    /// Not in the last report, which could not have shown it: its log lacks the field, or more of its calls failed.
     #[serde(rename = "untold")]
     Inconclusive,
     /// Not in the last report.
     Gone,
 }
 
-/// One problem over all reports.
+/// A problem over all reports.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProblemTrend {
-    /// How it comes and goes.
+    /// In which reports it occurs.
     pub presence: Presence,
-    /// What it is known by.
+    /// Identity of the problem.
     #[serde(flatten)]
     pub key: ProblemKey,
-    /// Rule name.
+    /// Name of the rule.
     pub name: String,
-    /// The worst of its findings in any report.
+    /// Highest severity of its findings in any report.
     pub severity: Severity,
-    /// The first report it is in, from 0.
+    /// Index of the first report it is in.
     pub first: usize,
-    /// The last report it is in, from 0.
+    /// Index of the last report it is in.
     pub last: usize,
-    /// Findings by call, report by report.
+    /// Findings per call in each report.
     pub rates: Vec<Rate>,
 }
 
 impl ProblemTrend {
-    /// Findings in all reports.
+    /// Returns the number of findings in all reports.
     #[must_use]
     pub fn findings(&self) -> u64 {
         self.rates.iter().fold(0, |sum, rate| sum.saturating_add(rate.part))
     }
 
-    /// Reports it is in.
+    /// Returns the number of reports it is in.
     #[must_use]
     pub fn reports(&self) -> usize {
         self.rates.iter().filter(|rate| rate.part > 0).count()
@@ -155,33 +156,33 @@ impl ProblemTrend {
 }
 
 impl Trend {
-    /// Leaves out the problems below `least`; the verdict stays.
+    /// Leaves out the problems below `least`; the verdict is unchanged.
     pub fn show_from(&mut self, least: Severity) {
         self.problems_hidden += remove_below(&mut self.problems, least, |problem| problem.severity);
     }
 
-    /// From the first send of all to the last answer.
+    /// Returns the time from the first attempt of all reports to the last answer.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
         let first = self.reports.iter().map(|report| report.window.first).min()?;
         Some(Window { first, last: self.reports.iter().map(|report| report.window.last).max()? })
     }
 
-    /// A measure, report by report.
+    /// Returns the rates of a measure, one per report.
     pub fn rates(&self, measure: Measure) -> impl Iterator<Item = Rate> + Clone {
         self.reports.iter().map(move |report| report.measures.get(&measure).copied().unwrap_or(Rate::new(0, 0)))
     }
 }
 
 impl TrendReport {
-    /// Whether, and which way, a measure departs.
+    /// Returns how a measure departs, if it does.
     #[must_use]
     pub fn jump(&self, measure: Measure) -> Option<&Jump> {
         self.jumps.iter().find(|jump| jump.measure == measure)
     }
 }
 
-/// Compares reports. Those that cover no time at all have no place in the order and are left out with a notice.
+/// Compares reports. Those without a time range cannot be ordered and are left out with a notice.
 #[must_use]
 pub fn trend(named: Vec<NamedReport>) -> Trend {
     let (mut placed, without_time): (Vec<(Window, NamedReport)>, Vec<String>) = place(named);
@@ -237,13 +238,13 @@ fn jumps(before: &[TrendReport], report: &TrendReport) -> Vec<Jump> {
         .collect()
 }
 
-/// Whether `now` departs from the rates of the reports before.
+/// Returns a jump if `now` departs from the rates of earlier reports.
 fn jump(measure: Measure, before: &[f64], now: Rate) -> Option<Jump> {
     if before.len() < LEAST_BEFORE {
         return None;
     }
     let (median, scatter) = middle(before)?;
-    // What counting alone scatters: the root of the expected count, which is 1 at least.
+    // The scatter expected from counting: the square root of the expected count, which is taken to be at least 1.
     let expected = (median * now.of as f64).max(1.0);
     let least = if measure.counts() { expected.sqrt() / now.of as f64 } else { LEAST_WAIT_MS };
     let is_far = (now.rate - median).abs() > DEVIATIONS * scatter.max(least);
@@ -332,7 +333,7 @@ fn notices(reports: &[TrendReport], placed: &[(Window, NamedReport)], without_ti
 }
 
 impl Jump {
-    /// "failed calls 12% against a median of 2%".
+    /// Describes the jump: "failed calls 12% against a median of 2%".
     #[must_use]
     pub fn words(&self) -> String {
         let measure = self.measure;
@@ -354,7 +355,7 @@ mod tests {
     fn a_jump_is_far_from_the_median_and_large() {
         assert_eq!(found(&[20, 22, 19, 21, 20], 90), Some(true));
         assert_eq!(found(&[90, 95, 88, 91, 90], 9), Some(false));
-        // Too few reports, scatter of its own, what counting scatters, and no doubling.
+        // Too few reports, a large scatter, the scatter of counting, and less than a factor of 2.
         assert_eq!(found(&[20, 22, 19, 21], 90), None);
         assert_eq!(found(&[5, 90, 20, 60, 30], 95), None);
         assert_eq!(found(&[0, 0, 0, 0, 0], 4), None);

@@ -1,4 +1,4 @@
-//! The first lines of a comparison: what became of the problems, and which measures moved.
+//! The verdict of a comparison: how the problems and the measures changed.
 
 use super::{Change, Changed, Measure, P_VALUE, Shift};
 use crate::model::{
@@ -6,12 +6,12 @@ use crate::model::{
     units::{capital, counted, thousands},
 };
 
-/// Problems named of those that are new or worse, at most.
+/// Maximum number of new or worse problems named.
 const NAMED: usize = 3;
-/// The usual bound of a single test.
+/// The usual significance level of a single test.
 const SELDOM: f64 = 0.05;
 
-/// Problems first, unless calls fail more or less often for a reason that is hardly chance.
+/// Returns the verdict. Problems come first, except after a change in failed calls that is unlikely to be chance.
 pub(super) fn sentences(problems: &[Changed], measures: &[Shift]) -> String {
     let suspect = measures.iter().find(|shift| is_suspect(shift)).and_then(of_failed_calls);
     let problems = of_problems(problems, suspect.is_some());
@@ -20,7 +20,7 @@ pub(super) fn sentences(problems: &[Changed], measures: &[Shift]) -> String {
     all.map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
 }
 
-/// "problems: 1 new (error RL106 auth-retried), 2 fixed, 7 unchanged; infos: 3 new".
+/// Summarises the problems: "problems: 1 new (error RL106 auth-retried), 2 fixed, 7 unchanged; infos: 3 new".
 fn of_problems(problems: &[Changed], calls_differ: bool) -> String {
     let (infos, grave): (Vec<&Changed>, Vec<&Changed>) =
         problems.iter().partition(|problem| problem.severity == Severity::Info);
@@ -42,7 +42,7 @@ fn of_problems(problems: &[Changed], calls_differ: bool) -> String {
     }
 }
 
-/// How many problems changed in which way; with `names`, those that are new or worse by name.
+/// Counts the problems by change; with `names`, new and worse ones are named.
 fn changes(problems: &[&Changed], names: bool) -> Vec<String> {
     let of = |change: Change| {
         let all: Vec<&Changed> = problems.iter().copied().filter(|problem| problem.change == change).collect();
@@ -53,7 +53,7 @@ fn changes(problems: &[&Changed], names: bool) -> Vec<String> {
     Change::ALL.into_iter().filter(|change| *change != Change::Same).filter_map(of).collect()
 }
 
-/// "error RL106 auth-retried, warning RL203 default-budget-exhausted and 2 more".
+/// Names problems: "error RL106 auth-retried, warning RL203 default-budget-exhausted and 2 more".
 fn named(problems: &[&Changed]) -> String {
     let one = |problem: &&Changed| format!("{} {} {}", problem.severity.name(), problem.key.rule, problem.name);
     let shown = problems.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
@@ -63,12 +63,12 @@ fn named(problems: &[&Changed]) -> String {
     }
 }
 
-/// Whether calls failed more often or less than chance explains well, though not beyond the bound of a change.
+/// Returns whether the rate of failed calls differs at the level [`SELDOM`], though not enough to count as changed.
 fn is_suspect(shift: &Shift) -> bool {
     shift.measure == Measure::FailedCalls && shift.change == Change::Same && shift.p_value.is_some_and(|p| p < SELDOM)
 }
 
-/// What is to be said of the failed calls; `None` where chance explains their number well.
+/// Describes the change in failed calls; `None` if it is well explained by chance.
 pub(super) fn of_failed_calls(shift: &Shift) -> Option<String> {
     if shift.change != Change::Same {
         return Some(moved(shift));
@@ -85,7 +85,7 @@ pub(super) fn of_failed_calls(shift: &Shift) -> Option<String> {
     })
 }
 
-/// "failed calls up from 1.2% to 4%".
+/// Describes the change of a measure: "failed calls up from 1.2% to 4%".
 fn moved(shift: &Shift) -> String {
     let (measure, way) = (shift.measure, if shift.change == Change::Worse { "up" } else { "down" });
     let (old, new) = (measure.bare(shift.old.rate), measure.shown(shift.new.rate));
