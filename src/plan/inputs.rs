@@ -1,10 +1,10 @@
-//! What a plan starts from, and where each figure comes from.
+//! The inputs of a plan, and the source of each figure.
 
 use crate::model::{Schedule, rounded};
 use crate::report::Report;
 use serde::Serialize;
 
-/// Where a figure comes from.
+/// Source of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -14,89 +14,90 @@ pub enum Source {
     Declared,
     /// A log.
     Measured,
-    /// What is usual.
+    /// A default.
     Default,
 }
 
-/// A figure and where it comes from.
+/// A figure with its source.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sourced<T> {
     /// The figure.
     pub value: T,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
 }
 
 impl<T> Sourced<T> {
-    /// The first of them that is known.
+    /// Returns the first of the values that is known.
     pub fn first(given: Option<T>, declared: Option<T>, measured: Option<T>) -> Option<Sourced<T>> {
         let of = |value: Option<T>, source| value.map(|value| Sourced { value, source });
         of(given, Source::Given).or(of(declared, Source::Declared)).or(of(measured, Source::Measured))
     }
 
-    /// This, or what is usual.
+    /// Returns `known`, or `value` as a default.
     pub fn or_default(known: Option<Sourced<T>>, value: T) -> Sourced<T> {
         known.unwrap_or(Sourced { value, source: Source::Default })
     }
 }
 
-/// Everything a plan starts from.
+/// The inputs of a plan.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    /// The waits.
+    /// Schedule of the waits.
     pub schedule: Schedule,
-    /// Attempts of a call, the first included.
+    /// Maximum number of attempts of a call, including the first.
     pub max_attempts: Sourced<u32>,
-    /// The longest a call may go on sending, in seconds.
+    /// Time budget of a call for further attempts, in seconds.
     pub budget_s: Option<f64>,
-    /// The probability that one attempt succeeds.
+    /// Probability that an attempt succeeds.
     pub success: Sourced<f64>,
     /// Attempts of each layer, the innermost first.
     pub layers: Vec<u32>,
-    /// Output caps to derive deadlines from.
+    /// Output caps to derive deadlines from, in tokens.
     pub max_tokens: Vec<u64>,
-    /// Seconds to the first token.
+    /// Time to the first token, in seconds.
     pub first_token_s: f64,
-    /// Tokens a second from then on.
+    /// Output tokens per second after the first.
     pub tokens_per_s: f64,
-    /// Seconds on top; an eighth of the time it takes to write, 5 to 10 s, where not given.
+    /// Margin added to a deadline, in seconds; by default an eighth of the time to write the output, at least 5 and at
+    /// most 10.
     pub margin_s: Option<f64>,
-    /// Calls that begin a second.
+    /// Calls started per second.
     pub rate_per_s: Option<Sourced<f64>>,
     /// Seconds from the first attempt of a call to its last answer.
     pub in_system_s: Option<Sourced<f64>>,
     /// Connections of the pool.
     pub pool: Option<u32>,
-    /// Attempts of a call on average.
+    /// Mean number of attempts per call.
     pub attempts: Option<Sourced<f64>>,
-    /// Tokens of an attempt.
+    /// Tokens per attempt.
     pub tokens: Option<Sourced<f64>>,
-    /// Tokens a minute that the limit allows.
+    /// Limit on tokens per minute.
     pub token_limit: Option<f64>,
-    /// Requests a minute that the limit allows.
+    /// Limit on requests per minute.
     pub request_limit: Option<Sourced<f64>>,
-    /// Calls of a fan-out.
+    /// Number of calls of a fan-out.
     pub fan_out: Option<u32>,
 }
 
-/// What a log tells of these.
+/// The inputs that a log provides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// The probability that one retry succeeds.
+    /// Probability that a retry succeeds.
     pub success: Option<f64>,
-    /// Calls that begin a second, on the scope with most calls.
+    /// Calls started per second, on the scope with most calls.
     pub rate_per_s: Option<f64>,
     /// Seconds from the first attempt of a call to its last answer, on that scope.
     pub in_system_s: Option<f64>,
-    /// Attempts of a call on average.
+    /// Mean number of attempts per call.
     pub attempts: Option<f64>,
-    /// Tokens of an attempt.
+    /// Tokens per attempt.
     pub tokens: Option<f64>,
-    /// Requests a minute that the limit of that scope allows.
+    /// Limit on requests per minute of that scope.
     pub request_limit: Option<f64>,
 }
 
-/// What `report` tells.
+/// Returns the inputs that `report` provides.
 #[must_use]
 pub fn measured(report: &Report) -> Measured {
     let retries: u64 = report.recovery.iter().map(|row| row.one_retry.of).sum();

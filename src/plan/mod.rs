@@ -1,4 +1,4 @@
-//! What a policy costs, and the settings that follow from it: a calculator over [`crate::policy`].
+//! What a policy costs, and the settings that follow from it: a calculator based on [`crate::policy`].
 
 mod inputs;
 mod settings;

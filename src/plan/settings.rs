@@ -1,32 +1,33 @@
-//! The settings that follow from a policy: the `[policy]` table, and what clients and frameworks call the same.
+//! The settings for a policy: the `[policy]` table, and the corresponding options of clients and frameworks.
 
 use super::inputs::Inputs;
 use crate::model::{Jitter, Policy, Schedule};
 use crate::policy::SDK;
 use serde::Serialize;
 
-/// Retries looked at to cover a span of waiting.
+/// Maximum number of retries considered to cover a span of waiting.
 const MOST_RETRIES: u32 = 100;
 
-/// The settings of one client or framework.
+/// The settings of a client or framework.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
-    /// Whose they are.
+    /// Name of the client or framework.
     pub name: &'static str,
-    /// The language they are written in, as Markdown names it.
+    /// Language of the text, as named in Markdown code blocks.
     pub language: &'static str,
     /// The settings.
     pub text: String,
-    /// What they cannot say.
+    /// What the settings cannot express.
     pub note: String,
 }
 
-/// The policy of a plan, with a pool of such a size where none is given. A budget that nobody gave has room for every wait and every attempt.
+/// Returns the policy of a plan; `pool` is used if no pool is given. A budget that is not given is derived: it has room
+/// for every wait and every attempt.
 pub(super) fn policy(inputs: &Inputs, timeout_s: Option<f64>, pool: Option<u32>) -> Policy {
     let attempts = inputs.max_attempts.value;
     let waits_s = inputs.schedule.total_s(attempts.saturating_sub(1));
     let room_s = waits_s + f64::from(attempts) * timeout_s.unwrap_or(0.0);
-    // To the next ten seconds.
+    // Rounded up to a multiple of 10 s.
     let budget_s = inputs.budget_s.unwrap_or((room_s / 10.0).ceil() * 10.0);
     Policy {
         max_attempts: Some(attempts),
@@ -39,7 +40,7 @@ pub(super) fn policy(inputs: &Inputs, timeout_s: Option<f64>, pool: Option<u32>)
     }
 }
 
-/// The same for clients and frameworks: one of them is to own the retries.
+/// Returns the settings of clients and frameworks for a policy. Only one layer should retry.
 #[must_use]
 pub fn settings(policy: &Policy) -> Vec<Setting> {
     let attempts = policy.max_attempts.unwrap_or(1);
@@ -54,7 +55,7 @@ pub fn settings(policy: &Policy) -> Vec<Setting> {
     ]
 }
 
-/// The fewest retries of a ladder that wait as long.
+/// Returns the smallest number of retries whose waits by `ladder` add up to `waits_s` or more.
 fn retries_for(ladder: &Schedule, waits_s: f64) -> u32 {
     if waits_s <= 0.0 {
         return 0;
@@ -84,7 +85,7 @@ fn node(policy: &Policy, waits_s: f64) -> Setting {
     Setting { name: "Anthropic and OpenAI SDK, TypeScript", language: "ts", text, note: SDK_NOTE.to_owned() }
 }
 
-/// A wait is the least part of the nominal one, and a random share of the rest.
+/// Builds each wait from a fixed part, the least that jitter leaves, and a random part.
 fn tenacity(policy: &Policy, schedule: &Schedule, attempts: u32) -> Setting {
     let (low, high) = match schedule.jitter {
         Jitter::None => (1.0, 1.0),
@@ -151,7 +152,7 @@ fn milliseconds(s: f64) -> u64 {
     (s * 1000.0).round() as u64
 }
 
-/// Without decimals it does not have.
+/// Rounds to six decimals, to remove noise of floating-point arithmetic.
 fn short(x: f64) -> f64 {
     (x * 1e6).round() / 1e6
 }
@@ -174,7 +175,7 @@ mod tests {
             timeout_s: Some(95.0),
             ..Policy::default()
         };
-        // 15 s of waiting are five retries of the SDKs' ladder, and four of the AI SDK's.
+        // Waits of 15 s take five retries of the SDKs, and four of the AI SDK.
         assert!(text(&policy, "Anthropic and OpenAI SDK, Python").contains("Anthropic(max_retries=5, timeout=95.0)"));
         assert!(text(&policy, "Anthropic and OpenAI SDK, Type").contains("maxRetries: 5, timeout: 95000"));
         assert!(text(&policy, "Vercel").contains("maxRetries: 4, abortSignal: AbortSignal.timeout(120000)"));

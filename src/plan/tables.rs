@@ -9,143 +9,143 @@ use crate::policy::{
 };
 use serde::Serialize;
 
-/// Version of the JSON form of a [`Plan`].
+/// Version of the JSON format of a [`Plan`].
 const SCHEMA_VERSION: u32 = 1;
-/// Retries that tables reach at least: ten attempts.
+/// Minimum number of retries in tables: ten attempts.
 const RETRIES: u32 = 9;
-/// Retries that tables reach at most.
+/// Maximum number of retries in tables.
 const MOST_RETRIES: u32 = 50;
-/// Waits that are summed up: of more, the verdict names those of the table.
+/// Maximum number of retries whose waits are summed up; with more, the verdict names the waits of the table.
 const MOST_SUMMED: u32 = 1_000_000;
-/// Seconds between two events of a stream after which it is dead.
+/// Maximum time between two events of a stream before it counts as dead, in seconds.
 const IDLE_TIMEOUT_S: f64 = 20.0;
 
 /// A policy in figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
-    /// Version of this form.
+    /// Version of the format.
     pub schema_version: u32,
-    /// The program and version that made it.
+    /// Name and version of the program.
     pub generator: String,
-    /// Attempts of a call.
+    /// Maximum number of attempts of a call.
     pub max_attempts: Sourced<u32>,
-    /// The waits, by number of retries.
+    /// Waits by number of retries.
     pub schedule: Vec<WaitRow>,
-    /// The probability that one attempt succeeds.
+    /// Probability that an attempt succeeds.
     pub success: Sourced<f64>,
-    /// What retries come to by it.
+    /// Success by number of retries, given that probability.
     pub recovery: Vec<RecoveryRow>,
-    /// Loops around loops.
+    /// Attempts of nested retry loops.
     pub layers: Layers,
     /// Deadlines by output cap.
     pub timeouts: Vec<TimeoutRow>,
-    /// Seconds between two events of a stream after which it is dead.
+    /// Maximum time between two events of a stream before it counts as dead, in seconds.
     pub idle_timeout_s: f64,
-    /// Requests under way at once; `None` where rate or time are not known.
+    /// Concurrent requests; `None` if the rate or the time in the system is unknown.
     pub load: Option<Load>,
-    /// The token rate; `None` where rate or tokens are not known.
+    /// Token rate; `None` if the rate of calls or the tokens per attempt are unknown.
     pub tokens: Option<TokenRate>,
-    /// How to start a fan-out; `None` without one, or without a rate to admit it at.
+    /// How to start a fan-out; `None` without one, or if no limit on its rate is known.
     pub fan_out: Option<FanOut>,
-    /// The keys of the `[policy]` table that says all this.
+    /// The policy as keys of a `[policy]` table.
     pub policy: String,
-    /// The same for clients and frameworks.
+    /// The settings of clients and frameworks for it.
     pub settings: Vec<Setting>,
 }
 
-/// The waits of so many retries.
+/// The waits of a number of retries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WaitRow {
-    /// Retries.
+    /// Number of retries.
     pub retries: u32,
-    /// The wait before the last of them, before jitter, in seconds.
+    /// Wait before the last of them, before jitter, in seconds.
     pub wait_s: f64,
-    /// All waits together, before jitter, in seconds.
+    /// Sum of all waits, before jitter, in seconds.
     pub total_s: f64,
-    /// The least that jitter leaves of them, in seconds.
+    /// Smallest sum of the waits after jitter, in seconds.
     pub least_s: f64,
 }
 
-/// What so many retries come to.
+/// The success of a number of retries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RecoveryRow {
-    /// Tries, each a new throw.
+    /// Number of independent tries.
     pub tries: u32,
-    /// The probability that one of them succeeds: 1 - (1-q)^k.
+    /// Probability that one of them succeeds: 1 - (1-q)^k.
     pub success: f64,
-    /// Attempts a call is expected to make with so many retries: the sum of (1-q)^i for i up to k.
+    /// Expected attempts of a call with this number of retries: the sum of (1-q)^i for i up to k.
     pub expected_attempts: f64,
 }
 
-/// Loops around loops.
+/// Attempts of nested retry loops.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Layers {
-    /// Attempts of each.
+    /// Attempts of each loop.
     pub attempts: Vec<u32>,
-    /// Most attempts of a call: their product.
+    /// Maximum number of attempts of a call: their product.
     pub product: u64,
-    /// Most attempts where so many layers all retry as the policy does: (r+1)^d for d from 1.
+    /// Maximum number of attempts with d layers that all retry as the policy does: (r+1)^d, for d from 1.
     pub equal: Vec<u64>,
 }
 
-/// The deadline of one attempt.
+/// The deadline of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimeoutRow {
-    /// Output cap.
+    /// Output cap, in tokens.
     pub max_tokens: u64,
-    /// Seconds.
+    /// Deadline, in seconds.
     pub timeout_s: f64,
 }
 
-/// Requests under way at once.
+/// Concurrent requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Load {
-    /// Calls that begin a second.
+    /// Calls started per second.
     pub arrivals_per_s: Sourced<f64>,
     /// Seconds from the first attempt of a call to its last answer.
     pub in_system_s: Sourced<f64>,
-    /// Their product: Little's law.
+    /// Product of the two, by Little's law.
     pub concurrency: f64,
-    /// The size of a pool or semaphore that lets so many through.
+    /// Size of a pool or semaphore that admits them.
     pub pool_needed: u64,
-    /// The size declared.
+    /// Declared size of the pool.
     pub pool: Option<u32>,
-    /// Calls a second that a pool of that size can admit.
+    /// Calls per second that a pool of that size admits.
     pub admits_per_s: Option<f64>,
 }
 
-/// Tokens a minute.
+/// Token rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TokenRate {
-    /// What is sent.
+    /// Tokens sent per minute.
     pub tokens_per_min: f64,
-    /// What the limit allows.
+    /// Limit on tokens per minute.
     pub limit: Option<f64>,
-    /// The one as a share of the other.
+    /// Tokens sent as a share of the limit.
     pub share: Option<f64>,
-    /// Calls a second that the limit allows.
+    /// Calls per second that the limit admits.
     pub admits_per_s: Option<f64>,
 }
 
 /// How to start many calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FanOut {
-    /// Calls.
+    /// Number of calls.
     pub calls: u32,
-    /// Calls that may start a second.
+    /// Calls that may be started per second.
     pub admits_per_s: f64,
-    /// Seconds between two starts.
+    /// Interval between two starts, in seconds.
     pub stagger_s: f64,
-    /// Seconds until the last has started.
+    /// Time until the last call has started, in seconds.
     pub lasts_s: f64,
 }
 
-/// Works everything out.
+/// Computes the plan.
 #[must_use]
 pub fn plan(inputs: &Inputs) -> Plan {
     let all = inputs.max_attempts.value.saturating_sub(1);
     let retries = all.clamp(RETRIES, MOST_RETRIES);
-    // The verdict speaks of all of them.
+    // The verdict needs the row of all retries.
     let beyond = Some(all).filter(|all| (MOST_RETRIES + 1..=MOST_SUMMED).contains(all));
     let timeouts: Vec<TimeoutRow> = inputs.max_tokens.iter().map(|tokens| timeout(inputs, *tokens)).collect();
     let timeout_s = timeouts
@@ -232,7 +232,7 @@ fn tokens(inputs: &Inputs) -> Option<TokenRate> {
     })
 }
 
-/// By whichever limit admits the fewest: the pool, the tokens, the requests.
+/// Uses the limit that admits the fewest calls: the pool, the tokens, or the requests.
 fn fan_out(inputs: &Inputs, load: Option<&Load>, tokens: Option<&TokenRate>) -> Option<FanOut> {
     let calls = inputs.fan_out?;
     let requests = inputs.request_limit.map(|limit| limit.value / 60.0);
