@@ -1,16 +1,16 @@
-//! The arithmetic of retries: closed formulas, each once.
+//! The arithmetic of retries: closed formulas.
 
-/// Retries beyond which nothing changes that a float could tell.
+/// Maximum number of terms summed; further ones are too small for a float.
 const MOST_TERMS: u32 = 100_000;
 
-/// The probability that one of so many tries succeeds, each a new throw with the same probability: 1 - (1-q)^k.
+/// Returns the probability that one of `tries` independent tries succeeds, each with probability `q`: 1 - (1-q)^k.
 #[must_use]
 pub fn success_within(tries: u32, q: f64) -> f64 {
     1.0 - (1.0 - q).powi(i32::try_from(tries).unwrap_or(i32::MAX))
 }
 
-/// The attempts a call is expected to make with so many retries at most, each a new throw with the same probability:
-/// the sum of (1-q)^i for i from 0 to the number of retries.
+/// Returns the expected attempts of a call with at most `retries` retries, each attempt independent and successful with
+/// probability `q`: the sum of (1-q)^i for i from 0 to the number of retries.
 #[must_use]
 pub fn expected_attempts(retries: u32, q: f64) -> f64 {
     let terms = (0..retries.min(MOST_TERMS)).scan(1.0, |reached: &mut f64, _| {
@@ -20,37 +20,38 @@ pub fn expected_attempts(retries: u32, q: f64) -> f64 {
     1.0 + terms.sum::<f64>()
 }
 
-/// Requests under way at once by Little's law: arrivals a second times seconds in the system.
+/// Returns the concurrent requests by Little's law: arrivals per second times seconds in the system.
 #[must_use]
 pub fn concurrency(arrivals_per_s: f64, in_system_s: f64) -> f64 {
     arrivals_per_s * in_system_s
 }
 
-/// Most attempts of one call through layers that each make so many: (1+3) x (1+2) = 12.
+/// Returns the maximum number of attempts of a call through layers with these attempts each: (1+3) x (1+2) = 12.
 #[must_use]
 pub fn attempts_over_layers(attempts: &[u32]) -> u64 {
     attempts.iter().fold(1, |product, layer| product.saturating_mul(u64::from(*layer)))
 }
 
-/// The same for layers that all retry so often: (r+1)^d.
+/// Returns the maximum number of attempts of a call through equal layers: (r+1)^d.
 #[must_use]
 pub fn attempts_of_layers(retries: u32, layers: u32) -> u64 {
     (u64::from(retries) + 1).saturating_pow(layers)
 }
 
-/// How long one attempt may take that writes so many tokens: the first token, the others, and a margin, in seconds.
+/// Returns the deadline of an attempt that writes `max_tokens` tokens, in seconds: the first token, the others, and a
+/// margin.
 #[must_use]
 pub fn deadline_s(max_tokens: u64, first_token_s: f64, tokens_per_s: f64, margin_s: f64) -> f64 {
     first_token_s + max_tokens as f64 / tokens_per_s + margin_s
 }
 
-/// Tokens a minute of so many requests a second, each of so many attempts and tokens.
+/// Returns tokens per minute, given requests per second, attempts per request and tokens per attempt.
 #[must_use]
 pub fn tokens_per_min(requests_per_s: f64, attempts: f64, tokens: f64) -> f64 {
     requests_per_s * attempts * tokens * 60.0
 }
 
-/// Seconds between two starts of a fan-out, so that no more than so many start a second.
+/// Returns the interval between two starts of a fan-out that starts `admitted_per_s` calls per second, in seconds.
 #[must_use]
 pub fn stagger_s(admitted_per_s: f64) -> f64 {
     1.0 / admitted_per_s

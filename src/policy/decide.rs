@@ -1,52 +1,52 @@
-//! What a client of a strategy does after a failure: the one decision that simulated and scripted clients share.
+//! What a client does after a failure; simulated and scripted clients share this decision.
 
 use super::{Random, Strategy};
 use crate::classify::Bucket;
 
-/// A failure, as far as a client decides by it.
+/// The properties of a failure by which a client decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failed {
-    /// How it heals.
+    /// How the failure can be overcome.
     pub bucket: Bucket,
-    /// The wait the server asked for, in seconds.
+    /// Wait requested by the server, in seconds.
     pub hint_s: Option<f64>,
 }
 
-/// How far a call has come.
+/// Progress of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Attempts made, the failed one included.
+    /// Attempts made, including the failed one.
     pub attempts: u32,
-    /// Of those, failures for lack of capacity.
+    /// Failures of these for lack of capacity.
     pub capacity_failures: u32,
-    /// Seconds since the first of them was sent.
+    /// Seconds since the first attempt was sent.
     pub elapsed_s: f64,
-    /// The wait before this attempt, in seconds.
+    /// Wait before the failed attempt, in seconds.
     pub waited_s: f64,
 }
 
-/// What comes next.
+/// What the client does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
-    /// Another attempt, after so many seconds.
+    /// Makes another attempt after a wait.
     Retry {
-        /// How long.
+        /// The wait, in seconds.
         wait_s: f64,
-        /// Why so long, and where.
+        /// Reason for the length of the wait.
         reason: Reason,
     },
-    /// No further attempt.
+    /// Makes no further attempt.
     Stop(Stop),
 }
 
-/// Why a call waits as long as it does.
+/// Why a client waits as long as it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Its own schedule says so.
+    /// Its own schedule.
     Schedule,
     /// The server asked for it.
     ServerAsked,
-    /// It goes on at the second endpoint.
+    /// Its own schedule, at the second endpoint.
     Fallback,
 }
 
@@ -57,21 +57,21 @@ pub enum Stop {
     Terminal,
     /// It has made all its attempts.
     Attempts,
-    /// The next attempt would come after the end of its budget.
+    /// The next attempt would be after the end of its budget.
     Budget,
-    /// The fleet has made all the retries it may.
+    /// The fleet has used up its share of retries.
     RetryShare,
 }
 
 impl Strategy {
-    /// Whether a call with so many failures for lack of capacity has gone over to the second endpoint.
+    /// Returns whether a call with this many failures for lack of capacity uses the second endpoint.
     #[must_use]
     pub fn has_fallen_back(&self, capacity_failures: u32) -> bool {
         self.fallback_after.is_some_and(|after| capacity_failures >= after)
     }
 
-    /// What to do after `failed`. Where clients share a hint, each adds a wait of its own to it, so that they do not
-    /// all come back at once.
+    /// Decides what to do after `failed`. If several clients received the same hint (`shared`), each adds its own wait
+    /// to it, so that they do not all return at once.
     pub fn decide(&self, failed: Failed, progress: &Progress, shared: bool, random: &mut Random) -> Decision {
         if failed.bucket == Bucket::Terminal {
             return Decision::Stop(Stop::Terminal);

@@ -1,7 +1,7 @@
-//! How a client retries, as a whole: what it does after each failure, and the arithmetic of retries.
+//! How a client retries: its behaviour after a failure, and the arithmetic of retries.
 //!
-//! The words are those of [`crate::model::Policy`]; what the configuration declares, the simulation obeys. The report
-//! takes its arithmetic from here as well.
+//! A policy declared in the configuration ([`crate::model::Policy`]) is what the simulation applies; the report uses
+//! the same arithmetic.
 
 mod arithmetic;
 mod decide;

@@ -1,4 +1,4 @@
-//! Random numbers as Python draws them, so that a simulation can be repeated there.
+//! Random numbers as in Python, so that a simulation can be repeated there.
 
 use rand_mt::Mt;
 
@@ -6,27 +6,27 @@ use rand_mt::Mt;
 pub struct Random(Mt);
 
 impl Random {
-    /// `random.Random(seed)`.
+    /// Equivalent of `random.Random(seed)`.
     #[must_use]
     pub fn new(seed: u64) -> Random {
-        // The key is the seed in words of 32 bits, the low one first, without zeros above it.
+        // The key is the seed in 32-bit words, the low one first, without leading zeros.
         let words = [seed as u32, (seed >> 32) as u32];
         let key = if words[1] == 0 { &words[..1] } else { &words[..] };
         Random(Mt::new_with_key(key.iter().copied()))
     }
 
-    /// `random()`: 0 or more, and less than 1.
+    /// Equivalent of `random()`: at least 0 and less than 1.
     pub fn unit(&mut self) -> f64 {
         let (high, low) = (self.0.next_u32() >> 5, self.0.next_u32() >> 6);
         (f64::from(high) * 67_108_864.0 + f64::from(low)) / 9_007_199_254_740_992.0
     }
 
-    /// `uniform(low, high)`.
+    /// Equivalent of `uniform(low, high)`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// `expovariate(1 / mean)`.
+    /// Equivalent of `expovariate(1 / mean)`.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -libm::log(1.0 - self.unit()) * mean
     }
@@ -36,7 +36,7 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// What CPython 3 prints for `r = random.Random(seed); [r.random() for _ in range(3)]`.
+    /// The output of CPython 3 for `r = random.Random(seed); [r.random() for _ in range(3)]`.
     #[test]
     fn numbers_are_those_of_cpython() {
         for (seed, numbers) in [

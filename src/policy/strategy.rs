@@ -1,53 +1,53 @@
-//! A client's whole behaviour under failure, as plain data.
+//! The behaviour of a client under failure, as plain data.
 
 use super::Random;
 use crate::model::{Jitter, Policy, Schedule};
 use std::sync::Arc;
 
-/// The waits of the official SDKs: 75 to 100% of half a second, doubling to 8 s
-/// (_constants.py: INITIAL_RETRY_DELAY, MAX_RETRY_DELAY; _base_client.py: `1 - 0.25 * random()`).
+/// Waits of the official SDKs: 75 to 100% of half a second, doubling to 8 s (_constants.py: INITIAL_RETRY_DELAY,
+/// MAX_RETRY_DELAY; _base_client.py: `1 - 0.25 * random()`).
 pub const SDK: Schedule = Schedule { base_s: 0.5, factor: 2.0, cap_s: 8.0, jitter: Jitter::Below(0.25) };
-/// Attempts of the official SDKs (_constants.py: DEFAULT_MAX_RETRIES, and the first one).
+/// Attempts of the official SDKs (_constants.py: DEFAULT_MAX_RETRIES, and the first attempt).
 pub const SDK_ATTEMPTS: u32 = 3;
 
-/// How a client, or a fleet of equal clients, retries.
+/// How a client, or a fleet of identical clients, retries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategy {
-    /// Attempts of one call, the first included; `None` for as many as the budget allows.
+    /// Maximum number of attempts of a call, including the first; `None` for as many as the budget allows.
     pub max_attempts: Option<u32>,
-    /// The waits between them.
+    /// Schedule of the waits.
     pub schedule: Schedule,
-    /// A server's `retry-after` is the least wait.
+    /// Whether a `retry-after` of the server is the minimum wait.
     pub obeys_hints: bool,
-    /// Nobody sends while a `retry-after` that anybody was given has not passed.
+    /// Whether no client sends before the `retry-after` given to any of them has passed.
     pub gate: bool,
-    /// After so many failures for lack of capacity, a call goes on at a second endpoint.
+    /// Number of failures for lack of capacity after which a call continues at a second endpoint.
     pub fallback_after: Option<u32>,
-    /// The longest a call may go on sending, in seconds.
+    /// Time budget of a call for further attempts, in seconds.
     pub budget_s: Option<f64>,
-    /// Stops everybody for a while after failures in a row.
+    /// Circuit breaker, which stops all clients for a while after consecutive failures.
     pub breaker: Option<Breaker>,
-    /// Retries for each first attempt, over all calls; a retry beyond that is not made.
+    /// Maximum number of retries per first attempt, over all calls; retries beyond it are not made.
     pub retry_share: Option<f64>,
-    /// So often an outer loop begins anew with all of the above.
+    /// Number of rounds of an outer loop, each of which starts the inner loop anew.
     pub outer: u32,
-    /// Waits and ends as a log shows them, in place of schedule and attempts.
+    /// Observed waits and ends, which replace schedule and attempts.
     pub seen: Option<Arc<Seen>>,
 }
 
-/// What clients of a log did after each failure.
+/// What the clients of a log did after each failure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// After the first failure of a call, the second, and so on; the last stands for all later ones.
+    /// Behaviour after the first failure of a call, the second, and so on; the last entry applies to all later ones.
     pub steps: Vec<SeenStep>,
 }
 
-/// What they did after the nth failure of a call.
+/// What clients did after the nth failure of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeenStep {
-    /// How long those waited that went on, in seconds.
+    /// Waits of the clients that continued, in seconds.
     pub waits_s: Vec<f64>,
-    /// How many did not go on.
+    /// Number of clients that stopped.
     pub stopped: u64,
 }
 
@@ -56,7 +56,7 @@ impl Seen {
         self.steps.get(failure.saturating_sub(1) as usize).or(self.steps.last())
     }
 
-    /// Whether one of those clients stops after the nth failure.
+    /// Draws whether a client stops after the nth failure.
     pub(super) fn stops(&self, failure: u32, random: &mut Random) -> bool {
         let Some(step) = self.step(failure) else { return true };
         let all = step.waits_s.len() as f64 + step.stopped as f64;
@@ -69,17 +69,17 @@ impl Seen {
     }
 }
 
-/// A circuit breaker all calls share.
+/// A circuit breaker shared by all calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Breaker {
-    /// It opens after so many failures in a row.
+    /// Number of consecutive failures after which it opens.
     pub failures: u32,
-    /// It lets one attempt through after so many seconds.
+    /// Seconds after which it lets one attempt through.
     pub open_s: f64,
 }
 
 impl Strategy {
-    /// One that waits by `schedule`, makes so many attempts, and does nothing else.
+    /// Creates a strategy with a schedule and a maximum number of attempts, and nothing else.
     #[must_use]
     pub fn plain(schedule: Schedule, max_attempts: u32) -> Strategy {
         Strategy {
@@ -96,8 +96,8 @@ impl Strategy {
         }
     }
 
-    /// The one that a declared policy describes. What it does not declare is as in `default`, except that a budget
-    /// without a number of attempts means as many as it allows.
+    /// Creates the strategy of a declared policy. What the policy leaves out is taken from `default`, except that a
+    /// budget without a number of attempts means as many as the budget allows.
     #[must_use]
     pub fn declared(policy: &Policy, default: &Strategy) -> Strategy {
         let attempts = if policy.budget_s.is_some() { None } else { default.max_attempts };
@@ -111,13 +111,13 @@ impl Strategy {
         }
     }
 
-    /// The attempts that all loops together make at most.
+    /// Returns the maximum number of attempts of all loops together.
     #[must_use]
     pub fn all_attempts(&self) -> Option<u64> {
         Some(u64::from(self.max_attempts?).saturating_mul(u64::from(self.outer.max(1))))
     }
 
-    /// The wait after the nth failure of a call, the one before it having been `before_s`, in seconds.
+    /// Draws the wait after the nth failure of a call, in seconds; `before_s` is the wait before that attempt.
     pub fn wait_s(&self, failure: u32, before_s: f64, random: &mut Random) -> f64 {
         match &self.seen {
             Some(seen) => seen.wait_s(failure, random),
@@ -125,8 +125,8 @@ impl Strategy {
         }
     }
 
-    /// Which step of the schedule comes after the nth failure: an outer loop waits by the same schedule, for each of
-    /// its own rounds, and lets the inner one begin anew.
+    /// Returns the step of the schedule after the nth failure. An outer loop waits by the same schedule, counted in its
+    /// own rounds, and restarts the inner one.
     fn step(&self, failure: u32) -> u32 {
         match self.max_attempts {
             Some(inner) if self.outer > 1 && inner > 0 => match failure % inner {
@@ -138,7 +138,7 @@ impl Strategy {
     }
 }
 
-/// A wait by `schedule` after the nth failure. Each takes one random number, except where there is no jitter.
+/// Draws a wait by `schedule` after the nth failure, in seconds. It takes one random number, or none without jitter.
 fn draw(schedule: &Schedule, failure: u32, before_s: f64, random: &mut Random) -> f64 {
     let nominal = schedule.nominal_s(failure);
     match schedule.jitter {
