@@ -1,4 +1,4 @@
-//! Attempts, calls, runs and findings as columns, for those who ask their own questions of them.
+//! Attempts, calls, runs and findings as tables, for further analysis.
 
 #[cfg(feature = "polars")]
 mod polars;
@@ -9,31 +9,31 @@ use crate::measure::Spent;
 use crate::model::{Attempt, AttemptTable, Flags, Outcome};
 use crate::report::Report;
 
-/// A table with a name.
+/// A named table.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// File stem and table name.
+    /// Stem of the file name, and name of the table.
     pub name: &'static str,
-    /// Columns of equal length.
+    /// Columns of equal length, with their names.
     pub columns: Vec<(&'static str, Cells)>,
 }
 
 /// The cells of one column.
 #[derive(Clone, Debug)]
 pub enum Cells {
-    /// Words.
+    /// Text.
     Text(Vec<Option<String>>),
-    /// Whole numbers.
+    /// Integers.
     Int(Vec<Option<i64>>),
-    /// Numbers.
+    /// Floating-point numbers.
     Float(Vec<Option<f64>>),
-    /// Truth values.
+    /// Booleans.
     Bool(Vec<Option<bool>>),
-    /// Points in time, µs since the Unix epoch, UTC.
+    /// Points in time, in microseconds since the Unix epoch, UTC.
     Time(Vec<Option<i64>>),
 }
 
-/// The attempts and the calls of a log, which must have been read with its ids kept.
+/// Returns the attempts and the calls of a log, which must have been read with its ids.
 #[must_use]
 pub fn of_log(table: &AttemptTable, options: &judge::Options) -> [Frame; 2] {
     let (horizon, groups) = (horizon(table, options.complete), group(table));
@@ -49,7 +49,7 @@ pub fn of_log(table: &AttemptTable, options: &judge::Options) -> [Frame; 2] {
     settled.sort_by(|(a, _), (b, _)| {
         (a.first, &a.run_id, &a.call_id, a.last).cmp(&(b.first, &b.run_id, &b.call_id, b.last))
     });
-    // Each attempt's call, by its number.
+    // The number of each attempt's call.
     let mut calls_of = vec![None; table.rows.len()];
     for (number, (_, rows)) in settled.iter().enumerate() {
         rows.iter().for_each(|row| calls_of[*row as usize] = Some(number as i64 + 1));
@@ -58,7 +58,7 @@ pub fn of_log(table: &AttemptTable, options: &judge::Options) -> [Frame; 2] {
     [attempts(table, &calls_of, options.filter.is_empty()), calls(rows)]
 }
 
-/// The runs and the findings of a report.
+/// Returns the runs and the findings of a report.
 #[must_use]
 pub fn of_report(report: &Report) -> [Frame; 2] {
     [runs(report), findings(report)]
@@ -84,8 +84,8 @@ fn truth<T>(rows: &[T], cell: impl Fn(&T) -> bool) -> Cells {
     Cells::Bool(rows.iter().map(|row| Some(cell(row))).collect())
 }
 
-/// Every record that is an attempt, in the order it was read; a second delivery is a row of its own. Of calls that
-/// were chosen, each attempt once.
+/// Returns the table of attempts in the order they were read. If `all`, it contains every record of an attempt,
+/// including duplicates; otherwise the attempts of selected calls, each once.
 fn attempts(table: &AttemptTable, calls_of: &[Option<i64>], all: bool) -> Frame {
     let rows = table.rows.iter().enumerate().filter(|(row, _)| all || calls_of[*row].is_some());
     let rows: Vec<(usize, &Attempt)> = rows.collect();
@@ -134,7 +134,7 @@ fn attempts(table: &AttemptTable, calls_of: &[Option<i64>], all: bool) -> Frame 
     }
 }
 
-/// Whose word a cost is.
+/// Returns where the cost of an attempt comes from: the log or the configured prices.
 fn cost_source(attempt: &Attempt) -> Option<&'static str> {
     match (attempt.flags.has(Flags::COST), attempt.flags.has(Flags::PRICED)) {
         (true, true) => Some("prices"),
@@ -143,7 +143,7 @@ fn cost_source(attempt: &Attempt) -> Option<&'static str> {
     }
 }
 
-/// One row of the frame of calls.
+/// One row of the table of calls.
 struct CallRow {
     first: i64,
     last: i64,
@@ -168,7 +168,7 @@ struct CallRow {
     spent: Spent,
 }
 
-/// In the order of their numbers, which the attempts name.
+/// Returns the table of calls, in the order of the call numbers in the table of attempts.
 fn calls(rows: Vec<CallRow>) -> Frame {
     let numbers = Cells::Int((1..=rows.len() as i64).map(Some).collect());
     Frame {

@@ -1,4 +1,4 @@
-//! A frame as a data frame of polars.
+//! Tables as data frames of polars.
 
 use super::{Cells, Frame};
 use crate::untrusted::mask_keys;
@@ -8,11 +8,11 @@ use polars::prelude::{
 };
 
 impl Frame {
-    /// The same table in polars: same columns, nulls where a cell is empty, times as `Datetime` in µs and UTC. Keys
-    /// are masked, as in CSV and Parquet.
+    /// Converts the table to polars: the same columns, nulls for empty cells, times as `Datetime` in microseconds and
+    /// UTC. Keys are masked, as in CSV and Parquet.
     ///
     /// # Errors
-    /// When columns differ in length or share a name.
+    /// Returns an error if columns differ in length or share a name.
     pub fn to_polars(&self) -> PolarsResult<DataFrame> {
         DataFrame::new_infer_height(self.columns.iter().map(|(name, cells)| column(name, cells)).collect())
     }
