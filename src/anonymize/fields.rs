@@ -1,10 +1,10 @@
-//! What becomes of each field of a structure.
+//! How each field of a structure is anonymized.
 
 use super::{Anonymizer, Kind};
 
-/// What can be made fit to be shown to others, in place.
+/// Structures that can be anonymized in place.
 pub(super) trait Anonymize {
-    /// Replaces every name in it, and takes out every other text of the log.
+    /// Replaces every name in it and removes all other text of the log.
     fn anonymize(&mut self, by: &Anonymizer);
 }
 
@@ -20,9 +20,9 @@ impl<T: Anonymize> Anonymize for Option<T> {
     }
 }
 
-/// A text, several of them, or one that may be missing.
+/// A string, a list of strings, or an optional string.
 pub(super) trait Texts {
-    /// Puts what `change` makes of each text in its place.
+    /// Replaces each text by the result of `change`.
     fn change(&mut self, change: &dyn Fn(&str) -> String);
 }
 
@@ -45,16 +45,16 @@ impl Texts for Option<String> {
 }
 
 impl Anonymizer {
-    /// Gives each of `texts` the name of what it stands for.
+    /// Replaces each of `texts` by its pseudonym.
     pub(super) fn rename(&self, kind: Kind, texts: &mut impl Texts) {
         texts.change(&|text| self.name(kind, text));
     }
 }
 
-/// Implements [`Anonymize`]. Every field of a structure is listed, so that a new one does not compile before somebody has
-/// decided what becomes of it: `names` get the name of a [`Kind`], `texts` what a method of [`Anonymizer`] makes of them,
-/// `parts` are structures with an implementation of their own, `kept` stay, and what becomes of those in `with` is said in
-/// `then`, which comes last and sees all but those kept. `$by` is what `then` calls the anonymizer.
+/// Implements [`Anonymize`]. Every field of a structure must be listed, so that a new field does not compile until its
+/// treatment is decided: `names` are replaced by pseudonyms of a [`Kind`], `texts` by the result of a method of
+/// [`Anonymizer`], `parts` are anonymized by their own implementation, `kept` stay unchanged, and `with` are treated in
+/// `then`, which runs last and can use all fields except those kept. `$by` is the name of the anonymizer in `then`.
 macro_rules! fields {
     ($by:ident; $($type:ident {
         $(names: [$($name:ident $kind:ident),*])?

@@ -1,10 +1,10 @@
-//! Tables of attempts and calls without names; those of runs and findings are made from a report without names.
+//! Anonymized tables of attempts and calls; those of runs and findings are made from an anonymized report.
 
 use super::{Anonymizer, Kind};
 use crate::frames::{Cells, Frame};
 
 impl Anonymizer {
-    /// `frame`, fit to be shown to others.
+    /// Returns `frame` anonymized.
     #[must_use]
     pub fn frame(&self, frame: Frame) -> Frame {
         let columns = frame.columns.into_iter().map(|(name, cells)| (name, self.cells(name, cells)));
@@ -21,7 +21,7 @@ impl Anonymizer {
     }
 }
 
-/// As what the texts of a column are named; `None` where all of them are words of ours.
+/// Returns the kind of name in a text column; `None` if it only contains words of the program.
 fn treatment(column: &str) -> Option<Kind> {
     match column {
         "class" | "cost_source" | "bucket" | "outcome" | "grouping" | "first_class" | "last_class" => None,
@@ -35,7 +35,7 @@ fn treatment(column: &str) -> Option<Kind> {
         "client_version" => Some(Kind::Version),
         "error_type" | "error_code" => Some(Kind::Error),
         "file" => Some(Kind::File),
-        // A column nobody has thought of here.
+        // Columns without an entry here are replaced by default.
         _ => Some(Kind::Word),
     }
 }

@@ -1,13 +1,13 @@
-//! A report that can be shown to others: the same names for the same things, none of them the real one.
+//! Anonymization of reports: the same thing always has the same pseudonym, and no real name remains.
 //!
-//! What is replaced: ids of runs, calls, requests, accounts and workspaces, paths of files, and every name of a
-//! provider, model, layer or error that is not public knowledge ([`vocabulary`]). What is left out: every message and
-//! other words of the log; a finding has the words of its rule. What stays: times, counts, costs, statuses, failure
-//! classes. One transformation before anything is written, so that no form can forget it; every field of every
-//! structure is listed ([`fields`]), so that a new one does not compile before somebody has decided what becomes of it.
+//! Replaced are ids of runs, calls, requests, accounts and workspaces, paths of files, and every name of a provider,
+//! model, layer or error that is not public knowledge ([`vocabulary`]). Removed are all messages and other text of the
+//! log; a finding has the text of its rule instead. Kept are times, counts, costs, statuses and failure classes.
+//! Anonymization is a single step before anything is written, so that no output format can omit it; every field of
+//! every structure is listed ([`fields`]), so that a new one does not compile until its treatment is decided.
 //!
-//! A name is the HMAC-SHA-256 of what it stands for, cut to 64 bits, under a salt. Ids can be guessed (dates,
-//! counters, addresses), so a plain hash could be undone by hashing guesses; without the salt that cannot be done.
+//! A pseudonym is an HMAC-SHA-256 of the name with a salt, truncated to 64 bits. Ids can be guessed (dates, counters,
+//! addresses), so a plain hash could be reversed by hashing guesses; without the salt this is impossible.
 
 mod fields;
 mod frame;
@@ -22,25 +22,26 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
 
-/// Bytes of a pseudonym: among a hundred million ids, two of the same kind share one with a chance of 1 in 3,700.
+/// Length of a pseudonym in bytes: among a hundred million ids of one kind, two collide with a probability of 1 in
+/// 3,700.
 const BYTES: usize = 8;
 
-/// Gives names, always the same one for the same thing under the same salt.
+/// Replaces names by pseudonyms, which are the same for the same name and salt.
 #[derive(Clone)]
 pub struct Anonymizer {
     mac: Hmac<Sha256>,
-    /// What each name of the report at hand is a name of: labels and sentences hold the same names.
+    /// Kinds of the names in the current report, so that labels and sentences use the same pseudonyms.
     known: BTreeMap<String, Kind>,
 }
 
-/// The salt must not end up in a log of ours.
+/// Leaves out the salt, so that it cannot be printed by accident.
 impl std::fmt::Debug for Anonymizer {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Anonymizer")
     }
 }
 
-/// What a name stands for; the same text of two kinds has two names.
+/// Kind of a name; the same text of two kinds has two pseudonyms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Run,
@@ -57,7 +58,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// What the names of a dimension are named as.
+    /// Returns the kind of the names of a dimension.
     const fn of(dimension: Dimension) -> Kind {
         match dimension {
             Dimension::Run => Kind::Run,
@@ -65,7 +66,7 @@ impl Kind {
             Dimension::Model => Kind::Model,
             Dimension::Layer => Kind::Layer,
             Dimension::Client => Kind::Client,
-            // As in the labels of rate-limit scopes.
+            // The same kind as in the labels of rate-limit scopes.
             Dimension::Org | Dimension::Key | Dimension::Workspace | Dimension::Host | Dimension::Endpoint => {
                 Kind::Word
             }
@@ -88,7 +89,7 @@ impl Kind {
         }
     }
 
-    /// Whether everybody knows the name anyway.
+    /// Returns whether the name is public knowledge.
     fn is_public(self, text: &str) -> bool {
         match self {
             Kind::Provider => vocabulary::is_provider(text),
@@ -103,19 +104,19 @@ impl Kind {
 }
 
 impl Anonymizer {
-    /// Names under `salt`, whatever its length.
+    /// Creates an anonymizer with a salt of any length.
     ///
     /// # Errors
-    /// Never in practice: HMAC takes keys of every length.
+    /// Never returns an error in practice: HMAC accepts keys of any length.
     pub fn new(salt: &[u8]) -> Result<Anonymizer, String> {
         Hmac::<Sha256>::new_from_slice(salt)
             .map(|mac| Anonymizer { mac, known: BTreeMap::new() })
             .map_err(|error| error.to_string())
     }
 
-    /// The name of `text`: `run-0123456789abcdef`; public names stay.
+    /// Returns the pseudonym of `text`, such as `run-0123456789abcdef`; public names are returned unchanged.
     fn name(&self, kind: Kind, text: &str) -> String {
-        // As reports show it: what is masked in one form must not have two names.
+        // Reports contain masked text, so the masked and the original form must have the same pseudonym.
         let text = mask_keys(text);
         if text.is_empty() || kind.is_public(&text) {
             return text.into_owned();
@@ -133,7 +134,7 @@ impl Anonymizer {
         text.map(|text| self.name(kind, &text))
     }
 
-    /// The same anonymizer, which knows what each of `names` is a name of. The first kind given holds.
+    /// Returns an anonymizer that knows the kinds of `names`; the first kind of a name applies.
     fn knowing<'n>(&self, names: impl Iterator<Item = (Kind, &'n str)>) -> Anonymizer {
         let mut known = self.known.clone();
         names.filter(|(_, name)| !name.is_empty()).for_each(|(kind, name)| {
@@ -142,13 +143,13 @@ impl Anonymizer {
         Anonymizer { mac: self.mac.clone(), known }
     }
 
-    /// The name of `text` as it is called elsewhere in the report, else as a word.
+    /// Returns the pseudonym of `text`, of its kind elsewhere in the report or else as [`Kind::Word`].
     fn word(&self, text: &str) -> String {
         self.name(self.known.get(text).copied().unwrap_or(Kind::Word), text)
     }
 
-    /// A label of several names, such as that of a rate-limit scope: a name that stands elsewhere has the same
-    /// pseudonym here, public words stay, and any other word has a name of its own.
+    /// Anonymizes a label of several names, such as that of a rate-limit scope: a name known from the report gets the
+    /// same pseudonym as there, public words are kept, and any other word gets its own.
     fn label(&self, label: &str) -> String {
         let words: Vec<&str> = label.split(' ').collect();
         let (mut shown, mut at) = (Vec::new(), 0);
@@ -164,7 +165,7 @@ impl Anonymizer {
         shown.join(" ")
     }
 
-    /// A retry loop as reports call it: words of ours, around the name of a layer or of a client.
+    /// Anonymizes the name of a retry loop: fixed words with the name of a layer or client.
     fn retry_loop(&self, label: &str) -> String {
         if vocabulary::LOOPS.contains(&label) {
             return label.to_owned();
@@ -179,7 +180,7 @@ impl Anonymizer {
         }
     }
 
-    /// A client, and where its version follows, that apart: as the two stand in tables.
+    /// Anonymizes a client, separately from the version after it, as in tables.
     fn client(&self, client: &str) -> String {
         match client.rsplit_once(' ') {
             Some((name, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => {
@@ -206,7 +207,7 @@ mod tests {
         assert!(name.starts_with("run-") && name.len() == 4 + 2 * BYTES);
     }
 
-    /// RFC 4231, test case 2, with the kind and its separator as part of the key's data.
+    /// RFC 4231, test case 2; the test bypasses the kind and separator that pseudonyms include.
     #[test]
     fn it_is_hmac_sha_256() {
         let mut mac = Anonymizer::new(b"Jefe").unwrap().mac;

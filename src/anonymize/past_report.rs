@@ -1,4 +1,4 @@
-//! Reports to be compared, without names: what compares them then never knew any.
+//! Anonymized reports for comparisons, which then contain no real names.
 
 use super::fields::{Anonymize, fields};
 use super::report::{fix, summary};
@@ -8,7 +8,7 @@ use crate::compare::{PastProblem, PastReport, ProblemKey};
 use crate::rules::find;
 
 impl Anonymizer {
-    /// A former report whose problems have names of this salt's, and its file, which has one too.
+    /// Returns an anonymized former report, and the pseudonym of its file.
     #[must_use]
     pub fn past(&self, mut past: PastReport, file: &str) -> (PastReport, String) {
         past.problems.anonymize(self);
@@ -16,7 +16,7 @@ impl Anonymizer {
     }
 }
 
-// A report may have been edited: only what is ours is taken for ours.
+// A report may have been edited, so only known rules and classes are kept.
 fields! { anonymizer;
     PastProblem {
         parts: [key]

@@ -1,4 +1,4 @@
-//! A report without names.
+//! Anonymized reports.
 
 use super::fields::{Anonymize, fields};
 use super::{Anonymizer, Kind};
@@ -11,7 +11,7 @@ use crate::rules::find;
 use crate::simulate::Counterfactual;
 
 impl Anonymizer {
-    /// `report`, fit to be shown to others.
+    /// Returns `report` anonymized.
     #[must_use]
     pub fn report(&self, mut report: Report) -> Report {
         let knowing = self.knowing(names(&report));
@@ -57,7 +57,7 @@ fields! { anonymizer;
             calls, attempts, retries, amplification, histogram, bars, success_by_attempt, outcome, calls_failed, first, last,
             wait_s, wasted_sends, tokens, usd, wasted_tokens, wasted_usd, worst_call_attempts, findings, green_with_retries
         ]
-        // Their order would say something of the names.
+        // The order of the names could reveal something about them.
         with: [] then: { models.sort_unstable() }
     }
     WhoRow {
@@ -80,7 +80,7 @@ fields! { anonymizer;
         names: [provider Provider, model Model, request_ids Request]
         kept: [class, first, last, failed, sends, calls, runs, runs_exact, peak_per_min, ended]
     }
-    // Its sentences hold figures and classes, no names.
+    // The sentences of its summary contain figures and classes, but no names.
     Counterfactual {
         names: [provider Provider, model Model]
         kept: [
@@ -119,7 +119,7 @@ fields! { anonymizer;
     Reject {
         names: [file File]
         kept: [line, column]
-        // What was wrong with a line may quote it.
+        // The reason may quote the line.
         with: [reason] then: { *reason = "could not be read".to_owned() }
     }
 }
@@ -133,7 +133,7 @@ impl Anonymize for (&'static str, Evidence) {
     }
 }
 
-/// Every name of the report that is of a kind of its own.
+/// Returns the names of the report whose kind is known.
 fn names(report: &Report) -> impl Iterator<Item = (Kind, &str)> {
     let who = report.who.iter().filter_map(|row| Some((Kind::of(row.by), row.name.as_deref()?)));
     let runs = report.runs.iter().flat_map(|run| &run.models).map(|model| (Kind::Model, model.as_str()));
@@ -144,7 +144,7 @@ fn names(report: &Report) -> impl Iterator<Item = (Kind, &str)> {
     who.chain(runs).chain(problems.filter_map(|(kind, name)| Some((kind, name?))))
 }
 
-/// What a rule means, in its own words: a finding's may quote the log.
+/// Returns the summary of a rule; the message of a finding may quote the log.
 pub(super) fn summary(rule: &str) -> String {
     find(rule).map(|rule| rule.summary.to_owned()).unwrap_or_default()
 }
@@ -153,7 +153,7 @@ pub(super) fn fix(rule: &str) -> String {
     find(rule).map(|rule| rule.fix.to_owned()).unwrap_or_default()
 }
 
-/// Notices name runs, models and rules of one's own making.
+/// Replaces the notices, which may name runs, models and rules of the user.
 fn withheld(notices: usize) -> Vec<String> {
     match notices {
         0 => Vec::new(),

@@ -1,4 +1,4 @@
-//! Traces without names.
+//! Anonymized traces.
 
 use super::fields::{Anonymize, fields};
 use super::{Anonymizer, Kind};
@@ -19,7 +19,7 @@ impl From<Named> for Kind {
 }
 
 impl Anonymizer {
-    /// `traces`, fit to be shown to others.
+    /// Returns `traces` anonymized.
     #[must_use]
     pub fn traces(&self, mut traces: Traces) -> Traces {
         let knowing = self.knowing(names(&traces));
@@ -27,7 +27,7 @@ impl Anonymizer {
         traces
     }
 
-    /// The type and the code of an error, as they were joined.
+    /// Anonymizes the type and the code of an error, joined by " / ".
     fn errors(&self, joined: &str) -> String {
         joined.split(" / ").map(|word| self.name(Kind::Error, word)).collect::<Vec<_>>().join(" / ")
     }
@@ -98,7 +98,8 @@ fields! { anonymizer;
     }
 }
 
-/// The name of the whole id where its beginning was asked for, from calls whose names are replaced already.
+/// Returns the pseudonym of the whole id if only its beginning was requested, taken from calls that are already
+/// anonymized.
 fn whole(matched: Named, calls: &[TracedCall]) -> Option<String> {
     let named = || calls.iter().flat_map(|call| &call.attempts).find(|attempt| attempt.named);
     match matched {
@@ -110,7 +111,7 @@ fn whole(matched: Named, calls: &[TracedCall]) -> Option<String> {
     }
 }
 
-/// Every name of the traces that is of a kind of its own.
+/// Returns the names of the traces whose kind is known.
 fn names(traces: &Traces) -> impl Iterator<Item = (Kind, &str)> {
     let calls = traces.traces.iter().flat_map(|trace| &trace.calls);
     calls

@@ -1,7 +1,7 @@
-//! Names that are public knowledge, and say nothing about whose log it is.
+//! Names that are public knowledge and do not identify the owner of a log.
 
-/// Companies and the services models are reached through, in the spellings logs use; those of OpenTelemetry's
-/// `gen_ai.provider.name` among them.
+/// Companies and services that provide models, in the spellings of logs, including the values of OpenTelemetry's
+/// `gen_ai.provider.name`.
 const PROVIDERS: &[&str] = &[
     "anthropic",
     "aws",
@@ -47,7 +47,7 @@ const PROVIDERS: &[&str] = &[
     "xai",
 ];
 
-/// Families of models: a model's name holds one of these.
+/// Families of models; a public model name contains one of them.
 const FAMILIES: &[&str] = &[
     "claude",
     "codestral",
@@ -75,7 +75,7 @@ const FAMILIES: &[&str] = &[
     "titan",
 ];
 
-/// What else stands in the names of models: sizes, purposes, stages, regions of a cloud.
+/// Other parts of model names: sizes, purposes, stages, cloud regions.
 const WORDS: &[&str] = &[
     "apac",
     "audio",
@@ -135,10 +135,10 @@ const WORDS: &[&str] = &[
     "whisper",
 ];
 
-/// Layers by their usual names.
+/// Usual names of layers.
 const LAYERS: &[&str] = &["agent", "application", "client", "gateway", "harness", "proxy", "sdk", "tool"];
 
-/// Client libraries as they name themselves, before their version.
+/// Client libraries as they identify themselves, without the version.
 const CLIENTS: &[&str] = &[
     "anthropic/js",
     "anthropic/python",
@@ -149,10 +149,10 @@ const CLIENTS: &[&str] = &[
     "openai/python",
 ];
 
-/// Our own words in labels.
+/// Fixed words in labels.
 const LABELS: &[&str] = &["all", "requests"];
 
-/// Names of retry loops that are words of ours alone, as `measure` words them.
+/// Names of retry loops without a variable part, as produced by `measure`.
 pub(super) const LOOPS: &[&str] = &[
     "a loop",
     "a second loop",
@@ -162,7 +162,7 @@ pub(super) const LOOPS: &[&str] = &[
     "the one that numbers attempts",
 ];
 
-/// What stands before the name of a layer.
+/// Prefixes of names of retry loops that end with the name of a layer.
 pub(super) const LOOPS_OF: &[&str] = &["that of ", "the loop of ", "the retries of "];
 
 pub(super) fn is_provider(text: &str) -> bool {
@@ -173,7 +173,7 @@ pub(super) fn is_layer(text: &str) -> bool {
     LAYERS.contains(&text.to_ascii_lowercase().as_str())
 }
 
-/// Whether it is a library everybody can have, with its version or without.
+/// Returns whether it is a public client library, with or without a version.
 pub(super) fn is_client(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let (name, version) = text.split_once(' ').unwrap_or((&text, ""));
@@ -184,7 +184,7 @@ pub(super) fn is_label(text: &str) -> bool {
     LABELS.contains(&text)
 }
 
-/// Whether every part of the name is public: a model of one's own often has the name of its owner in it.
+/// Returns whether every part of the name is public: the name of a custom model often contains that of its owner.
 pub(super) fn is_model(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let parts = || text.split(['-', '.', '/', ':', '@', '_']).filter(|part| !part.is_empty());
@@ -195,7 +195,7 @@ pub(super) fn is_model(text: &str) -> bool {
         && parts().all(|part| is_family(part) || WORDS.contains(&part) || PROVIDERS.contains(&part) || is_version(part))
 }
 
-/// `4`, `4o`, `v2`, `70b`, `8x7b`, `128k`, `20250929`: short, or a day.
+/// Returns whether the part is a short version (`4`, `4o`, `v2`, `70b`, `8x7b`, `128k`) or a day (`20250929`).
 fn is_version(part: &str) -> bool {
     let is_day = part.len() == 8 && part.starts_with("20") && part.bytes().all(|byte| byte.is_ascii_digit());
     let figures = part.strip_prefix('v').unwrap_or(part).trim_end_matches(['b', 'k', 'm', 'o', 't']);
