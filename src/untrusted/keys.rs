@@ -1,4 +1,4 @@
-//! Keys in texts of a log: found by how they begin or by the header they stand in, and masked.
+//! Detection and masking of keys in text of a log, by their prefix or by the header or field that contains them.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine;
@@ -6,20 +6,20 @@ use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
-/// What stands for the secret part of a key.
+/// Replacement for the secret part of a key.
 const MASK: &str = "…[masked]";
 
-/// A family of secrets: what one looks like, and which match is one.
+/// A family of secrets, and how to recognise one.
 ///
-/// The group `lead` of the pattern stays, the rest is masked.
+/// The group `lead` of the pattern is kept, the rest of the match is masked.
 struct Family {
-    /// Every match holds one of these, in small or capital letters. Plain words are found in one go, before any
-    /// pattern is so much as compiled.
+    /// Words of which every match contains at least one, ignoring case. They are all searched for in one pass, before
+    /// any pattern is compiled.
     words: &'static [&'static str],
-    /// Where there are any, every match holds one of these, too.
+    /// If not empty, every match also contains one of these bytes.
     signs: &'static [u8],
     pattern: &'static str,
-    /// Whether the rest of a match is a secret: where the lead alone also stands in prose or in plain names.
+    /// Returns whether the rest of a match is a secret; needed if the lead also occurs in prose or ordinary names.
     is_secret: fn(&str) -> bool,
 }
 
@@ -35,16 +35,16 @@ const fn doubtful(words: &'static [&'static str], pattern: &'static str) -> Fami
     family(words, pattern, looks_random)
 }
 
-/// Every family of secrets. Case is folded in ASCII alone: `(?i-u:`.
+/// All families of secrets. Case is ignored for ASCII only, hence `(?i-u:`.
 const FAMILIES: [Family; 16] = [
     sure(&["-----begin "], r"(?s)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"),
-    // Beginnings long enough to be told anywhere, inside a word or an id too.
+    // Prefixes long enough to be recognised anywhere, even inside a word or an id.
     sure(
         &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
         r"(?<lead>sk-)(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,}",
     ),
-    // Keys known by how they begin, so that their kind stays. Not inside a word: `task-`, `risk-`; what ends before
-    // them may be an escape of JSON or of a URL, whose last character is a letter or a digit.
+    // Keys with a known prefix, which is kept. Not inside a word such as `task-` or `risk-`; but they may follow an
+    // escape of JSON or of a URL, whose last character is a letter or a digit.
     family(
         &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "plx-", "plx_", "lpat-", "lpat_", "hf_"],
         r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?:(?:sk|pk|rk|xai|gsk|pplx|glpat)[-_])|hf_)[A-Za-z0-9][A-Za-z0-9_-]{7,}",
@@ -62,7 +62,7 @@ const FAMILIES: [Family; 16] = [
         ],
         r"(?<lead>gh[pousr]_|github_pat_|xox[abeoprs]-|eyJ)[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*",
     ),
-    // A header or field of a key: whatever its value is.
+    // A header or field with a key, whatever its value is.
     sure(
         &["api-key", "subscription-key"],
         r#"(?<lead>(?i-u:x-api|x-goog-api|api|subscription)(?i-u:-key)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{4,}(?:…\[masked\])?"#,
@@ -71,13 +71,13 @@ const FAMILIES: [Family; 16] = [
         &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']?\s*[:=,]\s*\\?["']?(?i-u:bearer|basic|token)\s+)[^\s"'\\,;…]+(?:…\[masked\])?"#,
     ),
-    // A header without a scheme: as a key of JSON its value is a secret, in prose only what looks like one.
+    // A header without a scheme: as a key of JSON its value is a secret, in prose only if it looks like one.
     sure(
         &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']\s*[:=,]\s*\\?["'])[^\s"'\\,;…]{4,}(?<tail>\\?["'])"#,
     ),
     doubtful(&["authorization"], r"(?<lead>(?i-u:authorization)\s*[:=]\s*)[^\s,;…]{8,}"),
-    // A cookie is a session: everything up to the end of the header.
+    // A cookie identifies a session: everything up to the end of the header is masked.
     sure(&["cookie"], r#"(?<lead>(?i-u:cookie2?)\\?["']?\s*[:=,]\s*\[?\\?["']?)[A-Za-z0-9_.$-]+=[^"'\r\n\\\]…]+"#),
     family(&["basic"], r"(?<lead>\b(?i-u:basic)(?:\s+|%20|\+))[A-Za-z0-9+/]{8,}={0,2}", is_basic),
     doubtful(&["bearer"], r"(?<lead>\b(?i-u:bearer)(?:\s+|%20|\+))[A-Za-z0-9._~+/=-]{8,}"),
@@ -115,21 +115,21 @@ const FAMILIES: [Family; 16] = [
     sure(&["@"], r"(?<lead>[a-z][a-z0-9+.-]*://)[^\s/:@…]*:[^\s/@…]+(?<tail>@)"),
 ];
 
-/// The words of all families in one search, and the family of each.
+/// A search for the words of all families, and the family of each word.
 static WORDS: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
     let words = FAMILIES.iter().enumerate().flat_map(|(nth, family)| family.words.iter().map(move |word| (nth, *word)));
     let (families, words): (Vec<usize>, Vec<&str>) = words.unzip();
-    // Quick to build: a report holds little text.
+    // Fast to build, since a report contains little text.
     let kind = Some(AhoCorasickKind::ContiguousNFA);
     let words = AhoCorasick::builder().ascii_case_insensitive(true).prefilter(false).kind(kind).build(words).ok()?;
     Some((words, families))
 });
 
-/// The patterns, each compiled when a text first holds a word of its family.
+/// The patterns, each compiled when a text first contains a word of its family.
 static PATTERNS: [OnceLock<Option<Regex>>; FAMILIES.len()] = [const { OnceLock::new() }; FAMILIES.len()];
 
-/// `text` with the secret part of everything that looks like a key replaced by `…[masked]`; its kind stays
-/// readable, as in `sk-…[masked]`.
+/// Replaces the secret part of everything that looks like a key by `…[masked]`; the kind of key stays readable, as in
+/// `sk-…[masked]`.
 #[must_use]
 pub fn mask_keys(text: &str) -> Cow<'_, str> {
     let may_hold = families_of(text);
@@ -147,7 +147,7 @@ pub fn mask_keys(text: &str) -> Cow<'_, str> {
     shown
 }
 
-/// The families of which a word stands in `text`: bits by their place.
+/// Returns the families that have a word in `text`, as bits by their index.
 fn families_of(text: &str) -> u16 {
     let Some((words, families)) = WORDS.as_ref() else { return u16::MAX };
     words.find_overlapping_iter(text).fold(0, |known, found| known | 1 << families[found.pattern().as_usize()])
@@ -163,8 +163,8 @@ fn masked(found: &Captures<'_>, is_secret: fn(&str) -> bool) -> String {
     format!("{before}{MASK}{}", found.name("tail").map_or("", |tail| tail.as_str()))
 }
 
-/// The letters and digits of a key are not set apart as the words of a name are: a run of twelve, or of eight with
-/// digits and letters, or all kinds of characters over some length.
+/// Returns whether `secret` looks like an issued key rather than a name in words: a run of twelve letters or digits, or
+/// of eight with both, or 20 characters with capitals, small letters and digits.
 fn looks_issued(secret: &str) -> bool {
     let has = |text: &str, kind: fn(&u8) -> bool| text.bytes().any(|byte| kind(&byte));
     let mixed = |text: &str| has(text, u8::is_ascii_digit) && has(text, u8::is_ascii_alphabetic);
@@ -176,13 +176,13 @@ fn looks_issued(secret: &str) -> bool {
     is_varied || secret.split(['-', '_']).any(is_run)
 }
 
-/// Name and password in base64, as RFC 7617 has it.
+/// Returns whether it is a name and password in base64, as in RFC 7617.
 fn is_basic(secret: &str) -> bool {
     let engine = &base64::engine::general_purpose::STANDARD_NO_PAD;
     engine.decode(secret.trim_end_matches('=')).is_ok_and(|text| text.contains(&b':'))
 }
 
-/// Digits, or length: no word of prose.
+/// Returns whether it is unlike a word of prose: it contains a digit or is long.
 fn looks_random(secret: &str) -> bool {
     secret.len() >= 24 || secret.bytes().any(|byte| byte.is_ascii_digit())
 }

@@ -1,7 +1,7 @@
-//! Untrusted text made safe to show: no control of the terminal, no hidden characters, no keys.
+//! Makes untrusted text safe to show: no terminal control sequences, no hidden characters, no keys.
 //!
-//! A log holds what servers and users sent. [`terminal`] takes the power of commanding a terminal from it,
-//! [`mask_keys`] what looks like a secret; [`safe`] does both. Each borrows what needs no change.
+//! A log contains what servers and users sent. [`terminal`] replaces characters that control or mislead a terminal,
+//! [`mask_keys`] masks what looks like a secret, and [`safe`] does both. Each borrows text that needs no change.
 
 mod keys;
 
@@ -9,12 +9,12 @@ pub use keys::mask_keys;
 
 use std::borrow::Cow;
 
-/// What stands for a line break inside a text of one line.
+/// Replacement for a line break.
 const LINE_BREAK: &str = " ⏎ ";
-/// Marks on top of one letter beyond which it spills over the lines around it.
+/// Maximum number of combining marks on one letter; with more, it covers the lines around it.
 const MARKS_A_LETTER: usize = 4;
 
-/// Both [`mask_keys`] and [`terminal`].
+/// Applies [`mask_keys`] and [`terminal`].
 #[must_use]
 pub fn safe(text: &str) -> Cow<'_, str> {
     match mask_keys(text) {
@@ -23,8 +23,8 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// `text` as one line that cannot command a terminal nor look like something else: control characters become
-/// their pictures (ESC is `␛`), bidirectional and invisible ones `�`, a tab a space, line breaks ` ⏎ `.
+/// Returns `text` as one line that can neither control a terminal nor look like something else: control characters
+/// become their symbols (ESC is `␛`), bidirectional and invisible ones `�`, a tab becomes a space, line breaks ` ⏎ `.
 #[must_use]
 pub fn terminal(text: &str) -> Cow<'_, str> {
     if is_plain(text) || !text.chars().any(is_suspect) {
@@ -43,7 +43,7 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
                     shown.push_str(LINE_BREAK);
                 }
             }
-            // After a line break an indent says nothing.
+            // Indentation after a line break is dropped.
             ' ' | '\t' if shown.ends_with(LINE_BREAK) => {}
             '\t' => shown.push(' '),
             '\0'..'\x20' => shown.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('�')),
@@ -56,7 +56,7 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Printable ASCII, the usual case. Without an early end the compiler looks at many bytes at once.
+/// Returns whether it is printable ASCII, the usual case. Without an early exit the loop is vectorized.
 fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, |plain, byte| plain & (0x20..0x7f).contains(&byte))
 }
@@ -69,8 +69,8 @@ fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\x0b' | '\x0c' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Characters that show nothing themselves: C1 controls, the controls of writing direction, zero-width spaces
-/// and joiners, fillers, tags.
+/// Returns whether a character has no visible form: C1 controls, bidirectional controls, zero-width spaces and joiners,
+/// fillers, tags.
 fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -80,12 +80,12 @@ fn is_hidden(c: char) -> bool {
         || is_noncharacter(c)
 }
 
-/// The 66 code points that Unicode keeps from being characters; XML has no place for some of them.
+/// Returns whether it is one of the 66 noncharacters of Unicode, some of which are not allowed in XML.
 fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Variants of the character before, which a terminal may show at another width.
+/// Returns whether it is a variation selector, which can change the width of a character in a terminal.
 fn is_variation(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
@@ -96,12 +96,12 @@ fn is_mark(c: char) -> bool {
         | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// `text` with every key masked, owned.
+/// Returns `text` with every key masked, as a `String`.
 pub(crate) fn masked(text: &str) -> String {
     mask_keys(text).into_owned()
 }
 
-/// At most `most` characters of a text from a log, on one line.
+/// Returns at most `most` characters of text from a log, on one line.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
