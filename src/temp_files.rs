@@ -1,4 +1,4 @@
-//! Files that must not outlive the program: half-written outputs, and what stands in for a pipe.
+//! Files that must be removed before the program ends: partial outputs and temporary copies of pipes.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use tempfile::NamedTempFile;
 
 static LIST: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The list, which nothing changes while it is held.
+/// Locks the list of these files.
 pub(crate) fn hold() -> MutexGuard<'static, Vec<PathBuf>> {
     LIST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a file by `make` that is on the list from its first moment on.
+/// Creates a file with `make` and adds it to the list while it is locked.
 pub(crate) fn listed(make: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<NamedTempFile> {
     let mut list = hold();
     let file = make()?;
@@ -20,15 +20,15 @@ pub(crate) fn listed(make: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Re
     Ok(file)
 }
 
-/// Removes all of them from the disk.
+/// Removes the files in the list from the disk.
 pub(crate) fn remove(list: &[PathBuf]) {
     for path in list {
-        // Nothing is left to do where even this fails.
+        // If this fails, nothing more can be done.
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// Takes a file off the list that is one no more.
+/// Removes a file from the list, for example after it was renamed.
 pub(crate) fn forget(list: &mut Vec<PathBuf>, path: &Path) {
     list.retain(|other| other != path);
 }
