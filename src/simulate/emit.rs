@@ -1,4 +1,4 @@
-//! Simulated attempts as native records.
+//! Writes simulated attempts as native records.
 
 use super::engine::{Sent, Setup, run};
 use super::words::Named;
@@ -7,11 +7,11 @@ use crate::policy::Strategy;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// When simulations begin: 2026-01-05 at 00:00 UTC.
+/// Start of simulations: 2026-01-05 at 00:00 UTC.
 const BEGIN: Time = Time(1_767_571_200_000_000);
 const PROVIDER: &str = "simulated";
 
-/// One record of a log.
+/// A record of the log.
 #[derive(Serialize)]
 struct Record<'a> {
     ts: Time,
@@ -38,7 +38,7 @@ struct Record<'a> {
 /// Simulates `policy` and writes every attempt, in the order in which they are sent.
 ///
 /// # Errors
-/// When `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn emit(setup: &Setup, policy: &Named, seed: u64, out: &mut dyn Write) -> io::Result<()> {
     let run_id = format!("simulated-{}", policy.name);
     let mut failed = None;
@@ -62,7 +62,7 @@ fn record<'a>(setup: &Setup, strategy: &Strategy, run_id: &'a str, number: u64, 
         (false, Some(_)) => (429, Some("rate_limit_error")),
         (false, None) => (529, Some("overloaded_error")),
     };
-    // A loop around a client's own retries begins their count anew.
+    // An outer loop restarts the client's own retry counter.
     let inner = strategy.max_attempts.filter(|_| strategy.outer > 1);
     Record {
         ts: BEGIN.plus_us(us(sent.at).round() as i64),

@@ -3,36 +3,36 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How much an endpoint can do. Times are steps of the simulated clock.
+/// Capacity of an endpoint. Times are steps of the simulated clock.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {
-    /// So many attempts in each stretch of so many steps, whatever came before.
+    /// A number of attempts in each stretch of the clock, independent of earlier ones.
     PerStretch {
-        /// Steps of a stretch.
+        /// Length of a stretch, in steps.
         width: u64,
-        /// Attempts served in each stretch of the clock, from the first on.
+        /// Attempts served in each of the first stretches.
         known: Vec<u64>,
-        /// Attempts served in each stretch after those.
+        /// Attempts served in each later stretch.
         rest: u64,
     },
-    /// So many at once, each for as long as it takes to serve.
+    /// A number of concurrent attempts, each for as long as it takes to serve.
     AtOnce(u64),
 }
 
 impl Capacity {
-    /// So many a step.
+    /// A number of attempts per step.
     #[must_use]
     pub fn per_step(served: u64) -> Capacity {
         Capacity::PerStretch { width: 1, known: Vec::new(), rest: served }
     }
 }
 
-/// An endpoint at work.
+/// The state of an endpoint.
 pub(super) struct Endpoint<'c> {
     capacity: &'c Capacity,
-    /// The stretch that is going on, and what was served in it.
+    /// Index of the current stretch, and attempts served in it.
     stretch: (u64, u64),
-    /// When each of those under way ends.
+    /// Ends of the attempts being served, in steps.
     ends: BinaryHeap<Reverse<u64>>,
 }
 
@@ -41,7 +41,7 @@ impl<'c> Endpoint<'c> {
         Endpoint { capacity, stretch: (0, 0), ends: BinaryHeap::new() }
     }
 
-    /// Whether an attempt sent at `now` is served; times never go back.
+    /// Returns whether an attempt sent at `now` is served. `now` must not decrease between calls.
     pub(super) fn has_room(&mut self, now: u64) -> bool {
         match self.capacity {
             Capacity::PerStretch { width, known, rest } => {
@@ -61,7 +61,7 @@ impl<'c> Endpoint<'c> {
         }
     }
 
-    /// Takes in an attempt that will be served by `end`.
+    /// Records an attempt that is served until `end`.
     pub(super) fn take(&mut self, end: u64) {
         match self.capacity {
             Capacity::PerStretch { .. } => self.stretch.1 += 1,

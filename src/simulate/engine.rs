@@ -1,6 +1,6 @@
-//! The simulation: tasks that arrive, an endpoint that serves some of them, and what the others do by their policy.
+//! The simulation: tasks that arrive, an endpoint that serves some of them, and the policy by which the others retry.
 //!
-//! Events are taken in the order of their time, those of one moment in the order of their tasks. Time passes in whole
+//! Events are processed in the order of their time, those of one step in the order of their tasks. Time is counted in
 //! steps: ticks of a burst, or microseconds of a log.
 
 use super::endpoint::{Capacity, Endpoint};
@@ -11,104 +11,104 @@ use crate::policy::{Decision, Failed, Progress, Random, Strategy};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What is simulated, whatever the policy.
+/// The inputs of a simulation apart from the policy.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// When each task first sends, in steps.
+    /// When each task sends its first attempt, in steps.
     pub arrivals: Arrivals,
-    /// What the endpoint can do.
+    /// Capacity of the endpoint.
     pub capacity: Capacity,
-    /// What the second one can, to which policies with a fallback turn.
+    /// Capacity of the second endpoint, used by policies with a fallback.
     pub second: Capacity,
-    /// How long it takes to serve an attempt.
+    /// Time to serve an attempt.
     pub service: Service,
-    /// How long it takes to refuse one, in steps.
+    /// Time to reject an attempt, in steps.
     pub refusal: u64,
-    /// The wait a refusal asks for, in seconds; it is then a 429, and a 529 without.
+    /// Wait requested by a rejection, in seconds. With it, a rejection is a 429, and without it a 529.
     pub hint_s: Option<f64>,
-    /// Nothing is sent from this step on.
+    /// Step from which on nothing is sent.
     pub horizon: u64,
-    /// Steps of a second.
+    /// Steps per second.
     pub steps_per_s: f64,
-    /// No wait is shorter, in steps.
+    /// Minimum wait, in steps.
     pub least_wait: u64,
 }
 
 /// When tasks arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
-    /// So many at once, at the first step.
+    /// A number of tasks at once, at the first step.
     Burst(u32),
-    /// So many, on average so many steps apart, independent of each other.
+    /// A number of tasks, and their mean interval in steps, as a Poisson process.
     Poisson(u32, f64),
-    /// At these steps, in order.
+    /// At these steps, in ascending order.
     At(Vec<u64>),
 }
 
-/// How long it takes to serve an attempt, in steps.
+/// Time to serve an attempt, in steps.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
-    /// Always as long.
+    /// Always the same.
     Fixed(u64),
-    /// Drawn from an exponential distribution of this mean.
+    /// Drawn from an exponential distribution with this mean.
     Exponential(f64),
-    /// One of these, each as likely.
+    /// Drawn uniformly from these times.
     Drawn(Vec<u64>),
 }
 
-/// One attempt that was sent.
+/// An attempt that was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// Whose.
+    /// Index of its task.
     pub task: u32,
-    /// Its number, from 1.
+    /// Its number within the task, from 1.
     pub attempt: u32,
-    /// When, in steps.
+    /// When it was sent, in steps.
     pub at: u64,
-    /// How long until the answer, in steps.
+    /// Time until the answer, in steps.
     pub took: u64,
     /// Whether it was served.
     pub ok: bool,
-    /// Whether it went to the second endpoint.
+    /// Whether it was sent to the second endpoint.
     pub second: bool,
 }
 
-/// What became of all tasks.
+/// The result of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
     /// Tasks that were served.
     pub served: u64,
     /// Tasks that gave up.
     pub dropped: u64,
-    /// Attempts.
+    /// Number of attempts.
     pub attempts: u64,
-    /// Attempts that were refused.
+    /// Attempts that were rejected.
     pub refused: u64,
-    /// Attempts that went to the second endpoint.
+    /// Attempts sent to the second endpoint.
     pub at_second: u64,
-    /// Most attempts of one step.
+    /// Maximum number of attempts in one step.
     pub peak: u64,
-    /// The step of the last success, where every task was served.
+    /// Step of the last success, if every task was served.
     pub drained_at: Option<u64>,
-    /// The step of the last attempt.
+    /// Step of the last attempt.
     pub last_at: u64,
-    /// Steps of each of the stretches below.
+    /// Length of each stretch of `course`, in steps.
     pub width: u64,
     /// Attempts and waiting tasks over time.
     pub course: Vec<Counts>,
 }
 
 impl Outcome {
-    /// Tasks that are neither served nor given up when the simulation ends.
+    /// Returns the number of tasks that were neither served nor gave up when the simulation ended.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.tasks - self.served - self.dropped
     }
 }
 
-/// What is known of one task.
+/// The state of a task.
 #[derive(Clone, Copy, Default)]
 struct Task {
     began: Option<u64>,
@@ -119,7 +119,7 @@ struct Task {
 
 type Due = BTreeMap<u64, SmallVec<[u32; 4]>>;
 
-/// Simulates `setup` under `strategy`; `seen` hears of every attempt.
+/// Simulates `setup` under `strategy`; `seen` is called with every attempt.
 pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent)) -> Outcome {
     let mut random = Random::new(seed);
     let (due, tasks) = arrivals(&setup.arrivals, &mut random);
@@ -141,7 +141,7 @@ pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent
     run.finish()
 }
 
-/// As fine as the endpoint counts, or as waits can be.
+/// Returns the initial length of a stretch in steps: that of the capacity, or 10 ms, at least one step.
 fn first_width(setup: &Setup) -> u64 {
     match setup.capacity {
         Capacity::PerStretch { width, .. } => width,
@@ -183,7 +183,7 @@ struct Run<'s, F> {
     endpoints: [Endpoint<'s>; 2],
     shared: Shared,
     series: Series,
-    /// Tasks that have begun and are not over.
+    /// Tasks that have started and not ended.
     open: u64,
     outcome: Outcome,
     last_served: u64,
@@ -232,7 +232,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
         if ok { self.serve(now) } else { self.refuse(id, now) }
     }
 
-    /// Puts an attempt off that a gate or a breaker holds. It comes back with a wait of its own, as after a failure.
+    /// Postpones an attempt held back by the gate or the breaker. The task adds a wait of its own, as after a failure.
     fn hold(&mut self, id: u32, until: u64) {
         let task = self.tasks[id as usize];
         let wait_s = self.strategy.wait_s(task.attempts.max(1), f64::from(task.waited_s), &mut self.random);
@@ -258,7 +258,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
         self.series.at(now).served += 1;
     }
 
-    /// What a task does whose attempt of `now` is refused.
+    /// Handles the rejection of a task's attempt at `now`.
     fn refuse(&mut self, id: u32, now: u64) {
         self.outcome.refused += 1;
         self.series.at(now).refused += 1;

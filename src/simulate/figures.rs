@@ -1,28 +1,28 @@
-//! What an incident comes to, in a log or in the model, and when the two agree.
+//! The figures of an incident, in the log or in the model, and when the two agree.
 
 use super::engine::Outcome;
 use crate::model::rounded;
 use crate::model::units::{counted, seconds, thousands};
 use serde::Serialize;
 
-/// The model holds where its figures differ from the log's by no more than this share,
+/// Maximum relative difference between counts of the model and of the log for the model to hold,
 pub(super) const TOLERANCE: f64 = 0.1;
-/// or by no more than so many,
+/// or maximum absolute difference, whichever is larger.
 pub(super) const TOLERANCE_COUNT: f64 = 2.0;
-/// and its time by no more than this share.
+/// Maximum relative difference between their durations, or 1 s if that is larger.
 pub(super) const TOLERANCE_TIME: f64 = 0.25;
-/// What an incident comes to.
+/// The figures of an incident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
     /// Attempts sent.
     pub attempts: f64,
-    /// Attempts refused.
+    /// Attempts rejected.
     pub refused: f64,
     /// Calls served.
     pub served: f64,
     /// Calls lost.
     pub lost: f64,
-    /// Seconds from the first attempt to the last.
+    /// Time from the first attempt to the last, in seconds.
     pub over_after_s: f64,
 }
 
@@ -47,7 +47,7 @@ impl Figures {
             && in_time
     }
 
-    /// How far these are from others: the sum of the shares by which counts differ.
+    /// Returns the distance from other figures: the sum of their relative differences.
     pub(super) fn distance(&self, other: &Figures) -> f64 {
         let share = |mine: f64, theirs: f64| (mine - theirs).abs() / theirs.max(TOLERANCE_COUNT);
         share(self.attempts, other.attempts)
@@ -64,7 +64,7 @@ impl Figures {
         Figures { attempts, refused, served, lost, over_after_s: rounded(over_after_s) }
     }
 
-    /// "77 attempts, 57 refused, 12 calls lost, over after 1.6 s".
+    /// Formats the figures: "77 attempts, 57 refused, 12 calls lost, over after 1.6 s".
     pub(super) fn in_words(&self) -> String {
         format!(
             "{}, {} refused, {} lost, over after {}",
@@ -77,6 +77,6 @@ impl Figures {
 }
 
 pub(super) fn whole(x: f64) -> u64 {
-    // Saturating, and 0 for what is no number.
+    // The cast saturates and turns NaN into 0.
     x.round() as u64
 }

@@ -1,4 +1,4 @@
-//! What a policy does to an endpoint of limited capacity.
+//! Simulation of a policy at an endpoint of limited capacity.
 //!
 //! ```text
 //! arrivals, endpoint, policy -> engine -> attempts -> figures, native records

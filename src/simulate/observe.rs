@@ -1,4 +1,4 @@
-//! What one incident of a log was: who arrived when, what the endpoint served, and what its clients did.
+//! Observations from an incident in a log: arrivals, the capacity of the endpoint, and the behaviour of the clients.
 
 use super::endpoint::Capacity;
 use super::figures::Figures;
@@ -9,52 +9,53 @@ use crate::model::{Attempt, AttemptTable, Flags, Time, Usage};
 use crate::policy::{Seen, SeenStep};
 use rayon::prelude::*;
 
-/// Which incident.
+/// Identifies an incident.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Incident {
-    /// Whose model.
+    /// The provider and model.
     pub service: Service,
-    /// What failed.
+    /// Class of the failures.
     pub class: Class,
     /// When the first failing attempt was sent.
     pub first: Time,
-    /// When the last one was.
+    /// When the last failing attempt was sent.
     pub last: Time,
 }
 
-/// What the log shows of it. Times are µs since the first attempt of its calls.
+/// What the log shows of an incident. Times are in microseconds since the first attempt of its calls.
 #[derive(Clone, Debug)]
 pub(super) struct Observed {
     pub(super) from: Time,
     pub(super) arrivals: Vec<u64>,
     pub(super) figures: Figures,
-    /// What the endpoint may have been able to do, each with its name.
+    /// Possible capacities of the endpoint, each with its name.
     pub(super) capacities: Vec<(&'static str, Capacity)>,
     pub(super) service_us: Vec<u64>,
     pub(super) refusal_us: u64,
     pub(super) hint_s: Option<f64>,
     pub(super) seen: Seen,
     pub(super) max_attempts: u32,
-    /// The longest of the usual first waits that no hint asked for, in seconds.
+    /// The 95th percentile of the first waits without a hint of the server, in seconds.
     pub(super) first_wait_s: Option<f64>,
-    /// Mean cost of an attempt that was served and of one that was refused, in US dollars.
+    /// Mean cost of an attempt that was served and of one that was rejected, in US dollars.
     pub(super) usd: Option<(f64, f64)>,
 }
 
-/// Calls that began so long before an incident, or go on so long after it, belong to it, µs.
+/// Maximum time before and after an incident for calls to be included, in microseconds.
 const MARGIN_US: i64 = 120_000_000;
-/// What was served so shortly before the first failure was part of the same burst, µs.
+/// Attempts sent within this time before the first failure belong to the same burst, in microseconds.
 const LEAD_US: i64 = 1_000_000;
-/// Attempts of a stretch, on average: few follow an endpoint closely, many say more of what it can do.
+/// Mean number of attempts per stretch, for two readings of the capacity: few follow changes closely, many measure it
+/// precisely.
 const PER_STRETCH: [u64; 2] = [8, 2];
 const STRETCHES: (u64, u64) = (4, 2_000);
 const LEAST_WIDTH_US: u64 = 10_000;
-/// Durations kept to draw from.
+/// Maximum number of durations to draw from.
 const DURATIONS: usize = 1_000;
-/// Steps of waits told apart.
+/// Maximum number of failures of a call for which waits are kept separately.
 const STEPS: usize = 16;
 
-/// One attempt at the service.
+/// An attempt at the endpoint.
 #[derive(Clone, Copy)]
 struct Seat {
     at: u64,
@@ -62,13 +63,13 @@ struct Seat {
     ok: bool,
 }
 
-/// One call of the incident: its attempts at the service, and their rows.
+/// A call of the incident: its attempts at the endpoint, and their rows in the table.
 struct Visit {
     attempts: Vec<Attempt>,
     rows: Vec<u32>,
 }
 
-/// When each call of a log first sent, in µs since the Unix epoch, in order.
+/// Returns when each call of a log sent its first attempt, in microseconds since the Unix epoch, in ascending order.
 #[must_use]
 pub fn arrivals_of(table: &AttemptTable, complete: bool) -> Vec<i64> {
     let groups = group(table);
@@ -81,7 +82,7 @@ pub fn arrivals_of(table: &AttemptTable, complete: bool) -> Vec<i64> {
     times
 }
 
-/// Looks at one incident; `None` where no call of it can be followed.
+/// Observes an incident; `None` if none of its calls can be followed.
 pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool) -> Option<Observed> {
     let visits = visits(table, incident, complete);
     let from = visits.first()?.attempts.first()?.sent;
@@ -113,8 +114,8 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
     })
 }
 
-/// Every call with an attempt at the service in the time of the incident, in the order of their first attempts. Calls
-/// that failed in a way that repeats itself say nothing of the endpoint.
+/// Returns every call with an attempt at the service during the incident, in the order of their first attempts. Calls
+/// with a terminal failure are left out, since they say nothing about capacity.
 fn visits(table: &AttemptTable, incident: &Incident, complete: bool) -> Vec<Visit> {
     let (first, last) = (incident.first.plus_us(-MARGIN_US), incident.last.plus_us(MARGIN_US));
     let groups = group_between(table, first, last);
@@ -150,7 +151,7 @@ fn seat(attempt: &Attempt, at: u64) -> Seat {
     Seat { at, took_us, ok: !attempt.failed() }
 }
 
-/// The ways to read an endpoint's capacity from what it answered.
+/// Returns the possible capacities of the endpoint, given its answers.
 fn capacities(seats: &[Seat], last: u64) -> Vec<(&'static str, Capacity)> {
     let each = PER_STRETCH.map(|attempts| {
         let stretches = (seats.len() as u64 / attempts).clamp(STRETCHES.0, STRETCHES.1);
@@ -159,7 +160,7 @@ fn capacities(seats: &[Seat], last: u64) -> Vec<(&'static str, Capacity)> {
     each.into_iter().chain(at_once(seats).map(|most| ("so many at once", Capacity::AtOnce(most)))).collect()
 }
 
-/// How many attempts were being served whenever one was refused: the middle of it.
+/// Returns the median number of attempts being served at the times of rejections.
 fn at_once(seats: &[Seat]) -> Option<u64> {
     let served = || seats.iter().filter(|seat| seat.ok);
     let mut begun: Vec<u64> = served().map(|seat| seat.at).collect();
@@ -172,9 +173,9 @@ fn at_once(seats: &[Seat]) -> Option<u64> {
     (!counts.is_empty()).then(|| median(counts)).filter(|most| *most > 0)
 }
 
-/// What the endpoint could serve, stretch by stretch. Where it refused somebody, it served all it could. Where it
-/// refused nobody, it could have served as many as it ever did. Where nobody asked, between two stretches in which it
-/// refused somebody, it could have served what it served in those on average.
+/// Estimates what the endpoint could serve in each stretch. If it rejected an attempt, it served all it could. If it
+/// rejected none, it could have served as many as in any stretch. If it received none, between two stretches with
+/// rejections, it could have served the mean of all such stretches.
 fn capacity(seats: &[Seat], width: u64) -> Capacity {
     let count = seats.iter().map(|seat| seat.at / width).max().unwrap_or(0) as usize + 1;
     let mut stretches = vec![(0_u64, 0_u64); count];
@@ -199,7 +200,7 @@ fn capacity(seats: &[Seat], width: u64) -> Capacity {
     Capacity::PerStretch { width, known: (0..count).map(of).collect(), rest: most }
 }
 
-/// What clients did after each failure.
+/// Returns what the clients did after each failure.
 fn seen(visits: &[Visit]) -> Seen {
     let mut steps: Vec<SeenStep> = Vec::new();
     for visit in visits {
@@ -221,14 +222,14 @@ fn hint_of(table: &AttemptTable, attempt: &Attempt) -> Option<f64> {
     table.detail(attempt)?.hint_us.map(|us| us as f64 / 1e6)
 }
 
-/// The middle of the hints, where half of the refusals carry one.
+/// Returns the median hint in seconds, if at least half of the rejections have one.
 fn hint_s(table: &AttemptTable, visits: &[Visit], refused: u64) -> Option<f64> {
     let hints = visits.iter().flat_map(|visit| &visit.attempts).filter_map(|one| hint_of(table, one));
     let hints: Vec<u64> = hints.map(|s| (s * 1e6) as u64).collect();
     (!hints.is_empty() && hints.len() as u64 * 2 >= refused).then(|| median(hints) as f64 / 1e6)
 }
 
-/// The nominal first wait is the longest that jitter allows: the 95th percentile is near it.
+/// The nominal first wait is the longest that jitter allows; the 95th percentile is close to it.
 fn first_wait_s(table: &AttemptTable, visits: &[Visit]) -> Option<f64> {
     let own = visits.iter().filter_map(|visit| match visit.attempts.as_slice() {
         [first, second, ..] if first.failed() && hint_of(table, first).is_none() => {
@@ -241,7 +242,7 @@ fn first_wait_s(table: &AttemptTable, visits: &[Visit]) -> Option<f64> {
     own.get(own.len().saturating_sub(1) * 95 / 100).map(|us| *us as f64 / 1e6)
 }
 
-/// Mean costs, where the log tells what the served attempts cost.
+/// Returns the mean costs, if the log gives the cost of served attempts.
 fn usd(table: &AttemptTable, visits: &[Visit]) -> Option<(f64, f64)> {
     let mean = |ok: bool| {
         let attempts = visits.iter().flat_map(|visit| visit.attempts.iter().zip(&visit.rows));
@@ -261,7 +262,7 @@ fn median(mut figures: Vec<u64>) -> u64 {
     figures.get(figures.len() / 2).copied().unwrap_or(0)
 }
 
-/// So many of them that their distribution is the same, and no more.
+/// Reduces the values to at most [`DURATIONS`] with the same distribution.
 fn spread_out(mut figures: Vec<u64>) -> Vec<u64> {
     figures.sort_unstable();
     let each = figures.len().div_ceil(DURATIONS).max(1);
@@ -269,7 +270,7 @@ fn spread_out(mut figures: Vec<u64>) -> Vec<u64> {
 }
 
 impl Incident {
-    /// Whether its failures are those of capacity or rate, which waiting heals.
+    /// Returns whether its failures can be overcome by waiting, as those of capacity or rate can.
     pub(super) fn heals(&self) -> bool {
         self.class.default_bucket() != Bucket::Terminal
     }

@@ -1,4 +1,4 @@
-//! An incident of a log under other policies.
+//! Replay of an incident of a log under other policies.
 
 use super::endpoint::Capacity;
 use super::engine::{Arrivals, Outcome, Service as Serving, Setup, run};
@@ -14,21 +14,21 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Seeds of a replay; fewer where calls are many.
+/// Maximum number of seeds of a replay; fewer if there are many calls.
 const SEEDS: u64 = 25;
-/// Attempts that all seeds of a replay may make together, about; and where it is done in passing.
+/// Approximate limit on the attempts of all seeds of a replay, on request and as part of an analysis.
 const EFFORT: u64 = 2_000_000;
 const LITTLE_EFFORT: u64 = 4_000;
-/// Incidents of more attempts are not replayed in passing.
+/// Maximum number of attempts of an incident that is replayed as part of an analysis.
 const MOST_IN_PASSING: f64 = 10_000.0;
-/// Nothing is sent so long after the last attempt of the log, µs.
+/// Time after the last attempt of the log at which the simulation ends, in microseconds.
 const AFTERWARDS_US: u64 = 3_600_000_000;
-/// The longest wait, where nothing else is declared, in seconds.
+/// Maximum wait if none is declared, in seconds.
 const CAP_S: f64 = 60.0;
-/// A first wait below this is none, and says nothing of a schedule, in seconds.
+/// Minimum first wait from which a schedule is inferred, in seconds.
 const NO_WAIT_S: f64 = 0.05;
 
-/// An incident, what the model makes of it, and what it would have been under other policies.
+/// An incident, its replay in the model, and its replay under other policies.
 #[derive(Clone, Debug, Serialize)]
 pub struct Counterfactual {
     /// Failure class.
@@ -39,80 +39,81 @@ pub struct Counterfactual {
     pub model: Option<String>,
     /// When the first attempt of its calls was sent.
     pub from: Time,
-    /// Calls with an attempt in its time.
+    /// Number of calls with an attempt during the incident.
     pub calls: u64,
-    /// How the endpoint's capacity is read: `a rate that changes`, `so many at once`.
+    /// How the capacity of the endpoint is modelled: `a rate that changes` or `so many at once`.
     pub capacity: &'static str,
-    /// What it serves at once, where it is read so.
+    /// Number of concurrent attempts it serves, if it is modelled that way.
     pub at_once: Option<u64>,
-    /// Readings of the capacity under which the model holds.
+    /// Number of readings of the capacity under which the model holds.
     pub readings: u64,
-    /// Seconds of each point of `course`.
+    /// Length of each point of `course`, in seconds.
     pub resolution_s: f64,
-    /// The wait that refusals asked for, in seconds; `None` where most did not.
+    /// Wait requested by rejections, in seconds; `None` if most did not request one.
     pub retry_after_s: Option<f64>,
-    /// What happened.
+    /// Figures in the log.
     pub observed: Figures,
-    /// What the model makes of the waits that the log shows: means over the seeds.
+    /// Mean figures of the model over all seeds, with the waits in the log.
     pub replayed: Figures,
-    /// The share that counts may differ by, the least difference allowed, and the share that times may differ by.
+    /// Maximum relative difference of counts, maximum absolute difference of counts, and maximum relative difference of
+    /// times.
     pub tolerance: [f64; 3],
-    /// Whether they differ by no more; where not, nothing is claimed.
+    /// Whether the model is within the tolerance; if not, there are no results for other policies.
     pub holds: bool,
-    /// Seeds simulated.
+    /// Number of seeds simulated.
     pub seeds: u64,
-    /// The first of those over time, in points of `resolution_s`.
+    /// The first of these simulations over time, in points of `resolution_s`.
     pub course: Vec<Counts>,
-    /// What it would have been: empty where the model does not hold.
+    /// Results of other policies; empty if the model does not hold.
     pub policies: Vec<ReplayedPolicy>,
-    /// All that in two or three sentences.
+    /// The result in two or three sentences.
     pub summary: Vec<String>,
 }
 
 /// An incident under one policy.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReplayedPolicy {
-    /// Its name.
+    /// Name of the policy.
     pub policy: String,
-    /// Attempts of a call; `None` for as many as its budget allows.
+    /// Maximum number of attempts of a call; `None` for as many as its budget allows.
     pub max_attempts: Option<u64>,
-    /// Means over the seeds.
+    /// Mean figures over the seeds.
     pub figures: Figures,
-    /// Least and most attempts, by every reading of the capacity that holds.
+    /// Minimum and maximum of attempts over the readings of the capacity under which the model holds.
     pub attempts_range: [f64; 2],
-    /// Least and most calls lost, likewise.
+    /// Minimum and maximum of calls lost over these readings.
     pub lost_range: [f64; 2],
-    /// What its attempts cost, in US dollars, where the log tells.
+    /// Cost of its attempts in US dollars, if the log gives costs.
     pub usd: Option<f64>,
-    /// Seconds of each point below.
+    /// Length of each point of `course`, in seconds.
     pub resolution_s: f64,
     /// Attempts and waiting calls over time, of the first seed.
     pub course: Vec<Counts>,
 }
 
-/// What a replay is asked for.
+/// Parameters of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// Policies; empty for those that are told by default.
+    /// Names of policies; empty for the default ones.
     pub policies: Vec<String>,
-    /// Attempts of a call, where they are not those of the log.
+    /// Maximum number of attempts of a call, if not that of the log.
     pub attempts: Option<u32>,
-    /// The first wait in seconds, where it is not that of the log.
+    /// First wait in seconds, if not that of the log.
     pub base_s: Option<f64>,
-    /// The longest wait in seconds.
+    /// Maximum wait, in seconds.
     pub cap_s: Option<f64>,
-    /// What the configuration declares.
+    /// Policy declared in the configuration.
     pub declared: Option<crate::model::Policy>,
-    /// Nothing follows the log: calls whose last attempt failed are lost.
+    /// Whether nothing follows the log, so that calls whose last attempt failed are lost.
     pub complete: bool,
-    /// Nobody asked: with fewer seeds, and not of incidents so large that it would take seconds.
+    /// Whether it is part of an analysis: with fewer seeds, and only for incidents small enough not to take seconds.
     pub in_passing: bool,
 }
 
-/// Replays `incident`; `None` where the log names no call of it that can be followed.
+/// Replays `incident`; `None` if none of its calls can be followed, or waiting cannot help.
 ///
 /// # Errors
-/// A sentence about a policy whose name means nothing.
+/// Returns a message about an invalid name of a policy.
 pub fn replay(
     table: &AttemptTable,
     incident: &Incident,
@@ -176,7 +177,8 @@ fn terms(observed: &Observed, question: &Question) -> Terms {
     Terms { base, declared }
 }
 
-/// The policies asked for; by default the usual ones, twice the attempts, and a gate where hints would shut it.
+/// Returns the requested policies; by default the usual ones, one with twice the attempts, and a gate if there are
+/// hints.
 fn names(observed: &Observed, question: &Question) -> Vec<String> {
     if !question.policies.is_empty() {
         return question.policies.clone();
@@ -190,7 +192,7 @@ fn names(observed: &Observed, question: &Question) -> Vec<String> {
     names
 }
 
-/// One way to read the endpoint's capacity, and what the waits of the log come to by it.
+/// A reading of the endpoint's capacity, and the result of the log's own waits under it.
 #[derive(Clone)]
 struct Reading {
     name: &'static str,
@@ -199,7 +201,7 @@ struct Reading {
     first: Outcome,
 }
 
-/// Every way to read it, the one that comes nearest to what happened first.
+/// Returns all readings, the one closest to the log first.
 fn readings(observed: &Observed, seeds: u64) -> Vec<Reading> {
     let strategy = as_seen(observed);
     let tried = observed.capacities.iter().map(|(name, capacity)| {
@@ -228,14 +230,14 @@ fn setup(observed: &Observed, capacity: &Capacity) -> Setup {
     }
 }
 
-/// Clients that wait and stop as those of the log did.
+/// Returns clients that wait and stop as those of the log did.
 fn as_seen(observed: &Observed) -> Strategy {
     let none = Schedule { base_s: 0.0, factor: 1.0, cap_s: 0.0, jitter: Jitter::None };
     let seen = Some(Arc::new(observed.seen.clone()));
     Strategy { seen, max_attempts: None, ..Strategy::plain(none, 1) }
 }
 
-/// A policy by every reading that holds: its figures are those of the nearest.
+/// Simulates a policy under every reading that holds; its figures are those of the closest one.
 fn under(readings: &[Reading], observed: &Observed, policy: Named, seeds: u64) -> ReplayedPolicy {
     let mut all = readings.iter().map(|reading| means(&reading.setup, &policy.strategy, seeds));
     let (figures, first) = all.next().unwrap_or_default();
@@ -256,7 +258,7 @@ fn under(readings: &[Reading], observed: &Observed, policy: Named, seeds: u64) -
     }
 }
 
-/// Mean figures, and the outcome of the first seed.
+/// Returns the mean figures, and the outcome of the first seed.
 fn means(setup: &Setup, strategy: &Strategy, seeds: u64) -> (Figures, Outcome) {
     let first = run(setup, strategy, 0, |_| ());
     let further: Vec<Figures> =
@@ -286,7 +288,7 @@ fn summary(told: &Counterfactual) -> Vec<String> {
         return lines;
     }
     let best = told.policies.iter().min_by(|a, b| {
-        // What holds by every reading.
+        // Compares the worst results over all readings.
         let key = |one: &ReplayedPolicy| (whole(one.lost_range[1]), whole(one.attempts_range[1]));
         key(a).cmp(&key(b)).then(a.figures.over_after_s.total_cmp(&b.figures.over_after_s))
     });

@@ -1,4 +1,4 @@
-//! One client of a policy against a server that answers by a script.
+//! A client with a policy and a server that answers by a script.
 
 use crate::classify::{AskedWait, Bucket, Class, Failure, Kind, classify};
 use crate::config::did_you_mean;
@@ -9,31 +9,31 @@ use serde::Serialize;
 /// An answer of the scripted server.
 #[derive(Clone, Debug, PartialEq)]
 struct Answer {
-    /// As the script has it.
+    /// The word in the script.
     word: String,
-    /// What the answer is; `None` for a success.
+    /// Failure class; `None` for a success.
     class: Option<Class>,
     bucket: Bucket,
     hint_s: Option<f64>,
 }
 
-/// A script: answers in their order, the last of them for ever where it says so.
+/// A script: a sequence of answers, the last of which may repeat for ever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
     answers: Vec<Answer>,
     endless: bool,
 }
 
-/// Words that are no status.
+/// Words for answers that are not statuses.
 const WORDS: [&str; 9] = ["ok", "mid", "timeout", "reset", "spend-cap", "quota", "window", "too-long", "refused"];
-/// Attempts beyond which a script is cut off.
+/// Maximum number of attempts before the call is cut off.
 const MOST: usize = 1_000;
 
 impl Script {
-    /// Reads `529,mid,429(2),ok`; `529*` is a 529 for ever.
+    /// Parses a script such as `529,mid,429(2),ok`; `529*` is a 529 for ever.
     ///
     /// # Errors
-    /// A sentence about the first word that means nothing.
+    /// Returns a message about the first invalid word.
     pub fn parse(text: &str) -> Result<Script, String> {
         let mut script = Script { answers: Vec::new(), endless: false };
         for word in text.split(',').map(str::trim) {
@@ -75,7 +75,7 @@ fn seconds(word: &str, hint: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{word}`: give a wait in seconds, as in 429(2)"))
 }
 
-/// What a client sees of an answer.
+/// Returns the failure as seen by the client.
 fn failure(name: &str) -> Option<Failure<'static>> {
     let of = |status, error_type| Failure { status: Some(status), error_type: Some(error_type), ..Failure::default() };
     Some(match name {
@@ -100,47 +100,47 @@ fn no_word(name: &str) -> String {
     format!("no answer `{name}`{}", did_you_mean(name, WORDS, &rest))
 }
 
-/// One attempt of the client, and what it did next.
+/// An attempt of the client, and what it did next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScriptedAttempt {
     /// Its number, from 1.
     pub attempt: u32,
     /// When it was sent, in seconds after the first.
     pub at_s: f64,
-    /// Where it went: `primary` or `fallback`.
+    /// Where it was sent: `primary` or `fallback`.
     pub endpoint: &'static str,
-    /// What the script answered.
+    /// The answer in the script.
     pub answer: String,
-    /// What kind of failure that is; `None` for a success.
+    /// Failure class; `None` for a success.
     pub class: Option<&'static str>,
-    /// What the client did: `done`, `retry`, `fallback`, `stop`.
+    /// What the client did next: `done`, `retry`, `fallback` or `stop`.
     pub action: &'static str,
-    /// How long it waited, in seconds.
+    /// Wait before the next attempt, in seconds.
     pub wait_s: Option<f64>,
-    /// Why.
+    /// Why it did so.
     pub reason: String,
 }
 
-/// A call against a script.
+/// A call to a scripted server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScriptedCall {
-    /// Version of this form.
+    /// Version of the format.
     pub schema_version: u32,
-    /// The program and version that made it.
+    /// Name and version of the program.
     pub generator: String,
-    /// The policy.
+    /// Name of the policy.
     pub policy: String,
     /// The script.
     pub script: String,
-    /// `ok`, `failed`, or `open` where the script ends before the call does.
+    /// `ok`, `failed`, or `open` if the script ends before the call does.
     pub outcome: &'static str,
-    /// Attempts made.
+    /// Its attempts.
     pub attempts: Vec<ScriptedAttempt>,
-    /// Seconds from the first attempt to the last.
+    /// Time from the first attempt to the last, in seconds.
     pub elapsed_s: f64,
 }
 
-/// Plays `script` to one client of `strategy`, which is called `policy`.
+/// Plays `script` to one client with `strategy`; `policy` is its name.
 #[must_use]
 pub fn play(script: &Script, strategy: &Strategy, policy: &str, seed: u64) -> ScriptedCall {
     let mut random = Random::new(seed);
@@ -190,7 +190,7 @@ pub fn play(script: &Script, strategy: &Strategy, policy: &str, seed: u64) -> Sc
 }
 
 impl ScriptedAttempt {
-    /// Notes what the client decided, and why.
+    /// Records what the client decided, and why.
     fn tell(&mut self, decision: Option<Decision>, strategy: &Strategy, progress: &Progress) {
         let budget = strategy.budget_s.unwrap_or_default();
         self.reason = match decision {

@@ -1,19 +1,19 @@
-//! What happened when: counts in stretches of the simulated clock.
+//! Counts over time, in stretches of the simulated clock.
 
 use serde::Serialize;
 
-/// What an endpoint saw in one stretch, and what stood behind it at its end.
+/// The attempts at an endpoint in one stretch, and the tasks waiting at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Attempts served.
     pub served: u64,
-    /// Attempts refused.
+    /// Attempts rejected.
     pub refused: u64,
-    /// Calls that have begun and are not over, at the end of the stretch.
+    /// Tasks or calls that have started and not ended, at the end of the stretch.
     pub waiting: u64,
 }
 
-/// Counts over time, in at most [`Series::MOST`] stretches that double in length as time goes on.
+/// Counts over time in at most [`Series::MOST`] stretches, whose length doubles whenever they do not suffice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Series {
     width: u64,
@@ -21,19 +21,19 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// Stretches kept: more than a chart can show.
+    /// Maximum number of stretches, more than a chart can show.
     const MOST: usize = 512;
 
     pub(super) fn new(width: u64) -> Series {
         Series { width: width.max(1), counts: Vec::new() }
     }
 
-    /// The stretch that `now` lies in; times never go back.
+    /// Returns the stretch that contains `now`, which must not decrease between calls.
     pub(super) fn at(&mut self, now: u64) -> &mut Counts {
         while now / self.width >= Self::MOST as u64 {
             self.halve();
         }
-        // Below the bound just ensured.
+        // Below [`Series::MOST`], as ensured above.
         let place = (now / self.width) as usize;
         let waiting = self.counts.last().map_or(0, |last| last.waiting);
         while self.counts.len() <= place {
@@ -52,7 +52,7 @@ impl Series {
         self.counts = self.counts.chunks(2).map(sum).collect();
     }
 
-    /// Steps of a stretch, and the stretches in order.
+    /// Returns the length of a stretch in steps, and the stretches in order.
     pub(super) fn finish(self) -> (u64, Vec<Counts>) {
         (self.width, self.counts)
     }

@@ -1,4 +1,4 @@
-//! Policies side by side, over capacities, numbers of attempts and seeds.
+//! Comparison of policies over capacities, numbers of attempts and seeds.
 
 use super::engine::{Outcome, Setup, run};
 use super::series::Counts;
@@ -7,24 +7,24 @@ use crate::model::rounded;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Version of the JSON form of a [`Simulation`].
+/// Version of the JSON format of a [`Simulation`].
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What was simulated, and what came of it.
+/// A simulation: its inputs and results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Simulation {
     /// See [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// The program and version that made it.
+    /// Name and version of the program.
     pub generator: String,
-    /// What was simulated.
+    /// The inputs.
     pub model: Model,
     /// A row for each policy, number of attempts and capacity.
     pub policies: Vec<PolicyRow>,
 }
 
 impl Simulation {
-    /// Made by this program.
+    /// Creates the result of a simulation by this version of the program.
     #[must_use]
     pub fn new(model: Model, policies: Vec<PolicyRow>) -> Simulation {
         let generator = format!("retrylens {}", env!("CARGO_PKG_VERSION"));
@@ -32,37 +32,37 @@ impl Simulation {
     }
 }
 
-/// What was simulated, in figures.
+/// The inputs of a simulation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Model {
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
-    /// How they arrive, in words.
+    /// How tasks arrive, in words.
     pub arrivals: String,
-    /// How long it takes to serve one, in words.
+    /// Time to serve an attempt, in words.
     pub service: String,
-    /// Seconds of a tick.
+    /// Length of a tick, in seconds.
     pub tick_s: f64,
-    /// Ticks after which nothing is sent.
+    /// Tick from which on nothing is sent.
     pub horizon: u64,
-    /// The first wait, in seconds.
+    /// First wait, in seconds.
     pub base_s: f64,
-    /// What each wait is multiplied by.
+    /// Factor by which each wait is multiplied.
     pub factor: f64,
-    /// The longest wait, in seconds.
+    /// Maximum wait, in seconds.
     pub cap_s: Option<f64>,
-    /// The wait a refusal asks for, in seconds: it is then a 429, and a 529 without.
+    /// Wait requested by a rejection, in seconds. With it, a rejection is a 429, and without it a 529.
     pub retry_after_s: Option<f64>,
-    /// The seed of the rows, and the first of all.
+    /// Seed of the rows, and the first of the seeds.
     pub seed: u64,
-    /// Seeds simulated.
+    /// Number of seeds simulated.
     pub seeds: u64,
 }
 
-/// What became of the tasks under one policy.
+/// The result of one policy.
 #[derive(Clone, Debug, Serialize)]
 pub struct PolicyRow {
-    /// Its name.
+    /// Name of the policy.
     pub policy: String,
     /// Tasks that were served.
     pub served: u64,
@@ -70,31 +70,31 @@ pub struct PolicyRow {
     pub dropped: u64,
     /// Attempts of all tasks.
     pub attempts: u64,
-    /// The tick of the last success, where every task was served.
+    /// Tick of the last success, if every task was served.
     pub drained_at: Option<u64>,
-    /// Attempts a task may make; `None` for as many as its budget allows.
+    /// Maximum number of attempts of a task; `None` for as many as its budget allows.
     pub max_attempts: Option<u64>,
-    /// What the endpoint serves: a tick, or at once where serving takes longer.
+    /// Capacity of the endpoint: attempts per tick, or concurrent attempts if serving takes longer.
     pub capacity: u64,
-    /// Tasks that are neither served nor given up at the end.
+    /// Tasks that were neither served nor gave up at the end.
     pub waiting: u64,
-    /// Attempts that were refused.
+    /// Attempts that were rejected.
     pub refused: u64,
-    /// Attempts that went to the second endpoint.
+    /// Attempts sent to the second endpoint.
     pub at_second: u64,
-    /// Attempts for each task.
+    /// Attempts per task.
     pub amplification: f64,
-    /// Most attempts of one tick.
+    /// Maximum number of attempts in one tick.
     pub peak: u64,
-    /// The tick of the last attempt.
+    /// Tick of the last attempt.
     pub last_attempt_at: u64,
-    /// Over all seeds, where there is more than one.
+    /// Distribution over all seeds, if there is more than one.
     pub spread: Option<Spread>,
     /// Attempts and waiting tasks over time.
     pub course: Course,
 }
 
-/// The figures of all seeds.
+/// Distribution of the results over all seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// Tasks that were served.
@@ -103,58 +103,58 @@ pub struct Spread {
     pub dropped: Quantiles,
     /// Attempts of all tasks.
     pub attempts: Quantiles,
-    /// The tick of the last success, of the seeds in which every task was served.
+    /// Tick of the last success, over the seeds in which every task was served.
     pub drained_at: Option<Quantiles>,
-    /// Seeds in which every task was served.
+    /// Number of seeds in which every task was served.
     pub drained: u64,
 }
 
-/// The middle of some figures, and how far they lie apart.
+/// Median and middle 90% of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Quantiles {
-    /// The fifth percentile.
+    /// 5th percentile.
     pub p05: u64,
-    /// The median.
+    /// Median.
     pub p50: u64,
-    /// The 95th percentile.
+    /// 95th percentile.
     pub p95: u64,
 }
 
 /// Counts over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Course {
-    /// Ticks of each point.
+    /// Length of each point, in ticks.
     pub ticks: u64,
     /// The points, from the first tick on.
     pub points: Vec<Counts>,
 }
 
-/// What is varied.
+/// The parameters that are varied.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// Attempts a task may make; policies that say themselves ignore them.
+    /// Maximum numbers of attempts of a task; policies with a number of their own ignore them.
     pub attempts: Vec<u32>,
-    /// What the endpoint serves.
+    /// Capacities of the endpoint.
     pub capacities: Vec<u64>,
     /// The first seed.
     pub seed: u64,
-    /// Seeds, from the first on.
+    /// Number of seeds, from the first on.
     pub seeds: u64,
 }
 
-/// One row to be: a policy and a capacity.
+/// A policy at a capacity, for one row of the result.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The policy.
     pub policy: Named,
-    /// What the endpoint serves.
+    /// Capacity of the endpoint.
     pub capacity: u64,
 }
 
-/// Every policy with every number of attempts at every capacity, in this order; what is the same twice stands once.
+/// Returns every combination of capacity, number of attempts and policy, in this order and without duplicates.
 ///
 /// # Errors
-/// A sentence about a policy whose name means nothing.
+/// Returns a message about an invalid name of a policy.
 pub fn cases(names: &[String], terms: &Terms, variation: &Variation) -> Result<Vec<Case>, String> {
     let mut all: Vec<Case> = Vec::new();
     for capacity in &variation.capacities {
@@ -171,7 +171,7 @@ pub fn cases(names: &[String], terms: &Terms, variation: &Variation) -> Result<V
     Ok(all)
 }
 
-/// Simulates every case. `setup` makes the endpoint of a capacity.
+/// Simulates every case. `setup` returns the inputs for a capacity.
 pub fn study(cases: &[Case], variation: &Variation, setup: impl Fn(u64) -> Setup + Sync) -> Vec<PolicyRow> {
     let row = |case: &Case| {
         let setup = setup(case.capacity);
@@ -188,7 +188,7 @@ pub fn study(cases: &[Case], variation: &Variation, setup: impl Fn(u64) -> Setup
 }
 
 impl Outcome {
-    /// Of a thousand seeds the figures are enough.
+    /// Drops the course, which is needed of the first seed only.
     fn without_course(self) -> Outcome {
         Outcome { course: Vec::new(), ..self }
     }
@@ -232,7 +232,7 @@ impl Spread {
 }
 
 impl Quantiles {
-    /// Of at least one figure.
+    /// Computes the quantiles of at least one figure.
     fn of(mut figures: Vec<u64>) -> Quantiles {
         figures.sort_unstable();
         let at = |share: f64| figures.get((share * (figures.len() - 1) as f64).round() as usize).copied().unwrap_or(0);

@@ -4,19 +4,19 @@ use crate::config::did_you_mean;
 use crate::model::{Jitter, Schedule};
 use crate::policy::{Breaker, SDK, Strategy};
 
-/// A policy and the name it was asked for by.
+/// A policy with the name by which it was requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
-    /// The name.
+    /// Name of the policy.
     pub name: String,
-    /// What it does.
+    /// Its behaviour.
     pub strategy: Strategy,
 }
 
-/// What a word means for waits.
+/// Words for the waits of a policy.
 const SHAPES: [&str; 9] =
     ["none", "immediate", "fixed", "exponential", "full-jitter", "equal-jitter", "decorrelated", "sdk", "declared"];
-/// What a word adds to them.
+/// Words for additions to it.
 const ADDITIONS: [&str; 8] =
     ["retry-after", "gate", "fallback", "budget", "breaker", "retry-budget", "layers", "attempts"];
 
@@ -24,24 +24,24 @@ const ATTEMPTS: u32 = 8;
 const FALLBACK_AFTER: u32 = 3;
 const BUDGET_S: f64 = 900.0;
 const BREAKER: Breaker = Breaker { failures: 5, open_s: 30.0 };
-/// Retries for each first attempt in the retry budgets of Finagle and Linkerd.
+/// Retries per first attempt in the retry budgets of Finagle and Linkerd.
 const RETRY_SHARE: f64 = 0.2;
 const LAYERS: (u32, u32) = (3, 3);
 
-/// What names are read against.
+/// The values that names of policies refer to.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Number of attempts, first wait, factor, cap, and what holds for every policy.
+    /// Default number of attempts, first wait, factor and cap, and everything that applies to all policies.
     pub base: Strategy,
-    /// The policy of the configuration, where it declares one.
+    /// The policy of the configuration, if it declares one.
     pub declared: Option<Strategy>,
 }
 
 impl Terms {
-    /// The policies of a list, each named once.
+    /// Parses a list of names; duplicates are ignored.
     ///
     /// # Errors
-    /// A sentence about the first word that means nothing.
+    /// Returns a message about the first invalid word.
     pub fn read(&self, names: &[String]) -> Result<Vec<Named>, String> {
         let mut all: Vec<Named> = Vec::new();
         for name in names.iter().map(|name| name.trim()) {
@@ -56,7 +56,7 @@ impl Terms {
         let words: Vec<&str> = name.split('+').collect();
         let (shapes, additions): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| SHAPES.contains(word));
         let mut strategy = match shapes.as_slice() {
-            // What is added to waits that nobody named is added to the best of them.
+            // Additions without a word for the waits apply to the best of them.
             [] => self.shape("full-jitter")?,
             [one] => self.shape(one)?,
             [one, other, ..] => return Err(format!("policy `{name}`: `{one}` and `{other}` are two ways to wait")),
@@ -87,7 +87,7 @@ impl Terms {
     }
 }
 
-/// Adds what `word` says, with the figure behind its `=`.
+/// Adds what `word` stands for, with the value after its `=`.
 fn add(strategy: &mut Strategy, word: &str) -> Result<(), String> {
     let (name, figure) = word.split_once('=').map_or((word, None), |(name, figure)| (name, Some(figure)));
     match name {
@@ -119,7 +119,7 @@ fn add(strategy: &mut Strategy, word: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// All words, in a sentence.
+/// Returns a sentence with all words.
 fn known() -> String {
     format!("there are {}, and to be joined to them by `+` {}", SHAPES.join(", "), ADDITIONS.join(", "))
 }

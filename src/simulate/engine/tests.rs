@@ -96,7 +96,7 @@ fn a_budget_ends_calls_whose_next_attempt_would_be_late() {
 fn a_breaker_sends_one_attempt_at_a_time_while_nothing_is_served() {
     let strategy = Strategy { breaker: Some(Breaker { failures: 5, open_s: 20.0 }), ..by(1.0, Jitter::None, 50) };
     let outcome = run(&setup(100, 0), &strategy, 0, |_| ());
-    // Five open it; then one each time it is half open.
+    // Five failures open it; then there is one attempt each time it is half open.
     assert!(outcome.attempts <= 5 + 200 / 20, "{}", outcome.attempts);
 }
 
