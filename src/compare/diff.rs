@@ -87,7 +87,7 @@ pub struct Diff {
 /// One of the two reports.
 #[derive(Clone, Debug, Serialize)]
 pub struct Side {
-    /// Path of the report as given, or of its folder.
+    /// Path of the report or folder, as given.
     pub name: String,
     /// From the first attempt to the last answer.
     pub window: Option<Window>,

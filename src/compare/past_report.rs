@@ -123,7 +123,7 @@ pub struct PastProblem {
     pub fix: String,
 }
 
-/// Rules that lacked a field in the whole log.
+/// Rules that could not judge for lack of a field.
 #[derive(Clone, Debug, Deserialize)]
 struct PastCoverage {
     rules: Vec<String>,

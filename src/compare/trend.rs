@@ -50,8 +50,8 @@ pub struct Trend {
 pub struct TrendBasis {
     /// Minimum number of earlier reports.
     pub reports_from: usize,
-    /// Minimum distance from their median, in standard deviations estimated from the median absolute deviation, which
-    /// is at least the scatter expected from counting.
+    /// Minimum distance from their median, in standard deviations. These are estimated from the median absolute
+    /// deviation, and are at least the scatter expected from counting.
     pub deviations_from: f64,
     /// The larger of rate and median is at least this many times the smaller.
     pub ratio_from: f64,

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// Version of the JSON format of a [`Plan`].
 const SCHEMA_VERSION: u32 = 1;
-/// Minimum number of retries in tables: ten attempts.
+/// Minimum number of retries in tables, which makes ten attempts.
 const RETRIES: u32 = 9;
 /// Maximum number of retries in tables.
 const MOST_RETRIES: u32 = 50;

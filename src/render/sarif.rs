@@ -185,7 +185,7 @@ fn message(problem: &Problem) -> String {
     format!("{} (found {often})\nFix: {}", safe(&problem.example), problem.fix)
 }
 
-/// Returns at most [`MESSAGE`] characters. Line breaks are kept, since those of the log are already escaped.
+/// Returns at most [`MESSAGE`] characters, with line breaks kept.
 fn shown(text: &str) -> String {
     text.chars().take(MESSAGE).collect()
 }

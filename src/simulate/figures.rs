@@ -5,11 +5,11 @@ use crate::model::rounded;
 use crate::model::units::{counted, seconds, thousands};
 use serde::Serialize;
 
-/// Maximum relative difference between counts of the model and of the log for the model to hold,
+/// Maximum relative difference between a count of the model and that of the log for the model to hold.
 pub(super) const TOLERANCE: f64 = 0.1;
-/// or maximum absolute difference, whichever is larger.
+/// Maximum absolute difference between these counts, where it exceeds [`TOLERANCE`].
 pub(super) const TOLERANCE_COUNT: f64 = 2.0;
-/// Maximum relative difference between their durations, or 1 s if that is larger.
+/// Maximum relative difference between the durations, or 1 s if that is larger.
 pub(super) const TOLERANCE_TIME: f64 = 0.25;
 /// The figures of an incident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

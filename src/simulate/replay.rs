@@ -110,7 +110,8 @@ pub struct Question {
     pub in_passing: bool,
 }
 
-/// Replays `incident`; `None` if none of its calls can be followed, or waiting cannot help.
+/// Replays `incident`; `None` if none of its calls can be followed, if waiting cannot help, or if it is too large to be
+/// replayed in passing.
 ///
 /// # Errors
 /// Returns a message about an invalid name of a policy.

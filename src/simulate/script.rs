@@ -17,7 +17,7 @@ struct Answer {
     hint_s: Option<f64>,
 }
 
-/// A script: a sequence of answers, the last of which may repeat for ever.
+/// A script: a sequence of answers, the last of which may repeat forever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
     answers: Vec<Answer>,
@@ -30,7 +30,7 @@ const WORDS: [&str; 9] = ["ok", "mid", "timeout", "reset", "spend-cap", "quota",
 const MOST: usize = 1_000;
 
 impl Script {
-    /// Parses a script such as `529,mid,429(2),ok`; `529*` is a 529 for ever.
+    /// Parses a script such as `529,mid,429(2),ok`; `529*` is a 529 forever.
     ///
     /// # Errors
     /// Returns a message about the first invalid word.

@@ -15,13 +15,13 @@ pub(super) const MARGIN: f64 = 20.0;
 /// Horizontal position of the value axis.
 pub(super) const AXIS_X: f64 = 74.0;
 
-/// Font sizes, in logical pixels per em.
+/// Font size of titles, in logical pixels per em.
 pub(super) const TITLE: f64 = 18.0;
-/// See [`TITLE`].
+/// Font size of subtitles, in logical pixels per em.
 pub(super) const SUBTITLE: f64 = 13.0;
-/// See [`TITLE`].
+/// Font size of labels and legends, in logical pixels per em.
 pub(super) const LABEL: f64 = 11.5;
-/// See [`TITLE`].
+/// Font size of figures inside a plot and footnotes, in logical pixels per em.
 pub(super) const SMALL: f64 = 10.0;
 
 /// Colour of titles.

@@ -157,7 +157,7 @@ fn priced(columns: &[Column], is_priced: bool) -> Vec<Column> {
     columns.iter().map(named).collect()
 }
 
-/// Returns the cell of that column; empty if unknown.
+/// Returns the cell of the cost column; empty if unknown.
 fn cost<'a>(usd: Option<f64>, tokens: Option<u64>, is_priced: bool) -> Cell<'a> {
     match tokens {
         Some(tokens) if !is_priced => Cell::count(tokens),

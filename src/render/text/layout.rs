@@ -102,7 +102,7 @@ impl Text {
         Text::from_cells(cells[..head].iter().chain(&ellipsis).chain(&cells[cells.len() - tail..]))
     }
 
-    /// Cuts or pads it to exactly `width` columns, unless a double-width character makes it one narrower.
+    /// Cuts or pads it to exactly `width` columns.
     pub(super) fn fitted(self, width: usize, fit: Fit) -> Text {
         let text = self.cut(width, fit);
         let space = " ".repeat(width.saturating_sub(text.width()));

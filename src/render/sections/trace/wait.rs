@@ -4,7 +4,7 @@ use crate::model::{Outcome, units::seconds};
 use crate::render::document::Tone;
 use crate::trace::{TracedAttempt, TracedCall, WaitSource};
 
-/// Longest wait that counts as none, in seconds.
+/// Waits shorter than this count as none, in seconds.
 const AT_ONCE: f64 = 0.05;
 
 /// Describes how long the client waited before attempt `nth` and why; `None` for the first attempt.
