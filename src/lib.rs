@@ -14,6 +14,7 @@
 //! | [`policy`] | how a client retries as a whole, and the arithmetic of retries |
 //! | `temp_files` | files that must not outlive the program |
 //! | [`ingest`] | bytes to attempts: inputs, formats, records |
+//! | [`partial`] | what was read of some logs, kept to be put together with others |
 //! | [`calls`] | attempts to calls |
 //! | [`measure`] | summaries of calls that merge: runs, fleet, load, backoff |
 //! | [`rules`] | the catalogue, one file a rule |
@@ -41,6 +42,7 @@ pub mod ingest;
 pub mod judge;
 pub mod measure;
 pub mod model;
+pub mod partial;
 pub mod plan;
 pub mod policy;
 pub mod render;

@@ -40,7 +40,7 @@ pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::FormatName;
 use crate::model::Zone;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,6 +67,16 @@ const IDS_AND_INPUTS: &str = "\
 Ids (of requests, calls, runs, traces; whole or their beginning; several, or joined by commas), then inputs: files, \
 directories, patterns, or - for standard input; plain, gzip or zstd";
 
+/// The arguments of `analyze` without those that say how logs are read.
+fn as_for_partials(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "inputs" => arg.value_name("PARTIAL").help("Partials: files or patterns"),
+        "partial" => arg.help("Write all partials as one; without another output nothing is judged"),
+        "explain_input" | "memory" | "follow" | "rejects" | "input_format" => arg.hide(true),
+        _ => arg,
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Judge logs: print a summary and write the reports asked for
@@ -75,6 +85,9 @@ pub(super) enum Command {
         mut_arg("inputs", |arg| arg.required(false).required_unless_present("explain_input")),
     )]
     Analyze(AnalyzeArgs),
+    /// Judge the logs behind partials (`analyze --partial`) as if they had been read here, at once
+    #[command(after_help = EXIT_CODES, mut_args(as_for_partials))]
+    Merge(AnalyzeArgs),
     /// Show everything about a request, call, run or trace, from its id or the beginning of it
     #[command(after_help = EXIT_CODES, mut_arg("inputs", |arg| arg.value_name("ID|INPUT").help(IDS_AND_INPUTS)))]
     Trace(TraceArgs),
@@ -220,14 +233,18 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, value_name = "FILE", help_heading = "Judging")]
     pub(super) baseline: Option<PathBuf>,
 
-    /// Form of the report on standard output
-    #[arg(long, value_enum, default_value_t = Form::Text, value_name = "FORMAT", help_heading = "Output")]
-    pub(super) format: Form,
+    /// Form of the report on standard output [default: text]
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    pub(super) format: Option<Form>,
 
     /// Also write a form of the report to a file, - for standard output, as in json=report.json (repeatable);
     /// csv=DIR and parquet=DIR write tables of attempts, calls, runs and findings
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(super) output: Vec<String>,
+
+    /// Write what was read of the logs to this file, for `retrylens merge`; without another output nothing is judged
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["follow", "explain_input"], help_heading = "Output")]
+    pub(super) partial: Option<PathBuf>,
 
     /// What the report is about, on top of it: a job, a night; otherwise the names of the logs
     #[arg(long, value_name = "TEXT", help_heading = "Output")]

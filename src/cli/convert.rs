@@ -4,7 +4,7 @@ use super::args::{Color, ConvertArgs};
 use super::error::{CliError, IO_FAILED};
 use super::inputs::{self, Reading};
 use super::{config, message, output};
-use crate::ingest::{self, Ingested, Source};
+use crate::ingest::{self, IngestError, Ingested, Source};
 use crate::model::Ledger;
 use std::io::{self, Write};
 use std::path::Path;
@@ -48,7 +48,7 @@ fn fill(reading: Reading, out: &mut dyn Write, converted: &mut Option<Result<Ing
     let read = reading.read(|sources, options, progress| {
         let (ingested, done) = ingest::convert(sources, options, progress, out)?;
         written = done;
-        Ok(ingested)
+        Ok::<_, IngestError>(ingested)
     });
     written?;
     let is_nothing = read.is_err();

@@ -2,6 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::ingest::IngestError;
+use crate::partial::PartialError;
 use std::io;
 use std::path::PathBuf;
 
@@ -23,6 +24,14 @@ pub enum CliError {
     /// No input could be read.
     #[error(transparent)]
     Ingest(#[from] IngestError),
+    /// A partial cannot be used.
+    #[error("{name} cannot be merged: {error}")]
+    Partial {
+        /// The partial.
+        name: String,
+        /// Why.
+        error: PartialError,
+    },
     /// Standard output went away or failed.
     #[error("cannot write the report: {0}")]
     Stdout(io::Error),
@@ -62,7 +71,8 @@ impl CliError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Usage(_) | CliError::Config(_) => 2,
+            CliError::Partial { error: PartialError::Truncated { .. } | PartialError::Damaged, .. } => IO_FAILED,
+            CliError::Usage(_) | CliError::Config(_) | CliError::Partial { .. } => 2,
             CliError::NoAttempts(_) | CliError::Ingest(IngestError::NoLogs { .. } | IngestError::Pattern { .. }) => 3,
             CliError::Ingest(IngestError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => 3,
             #[cfg(feature = "serve")]

@@ -21,7 +21,7 @@ struct Answer<'e> {
 }
 
 pub(super) fn run(path: &Path, args: &AnalyzeArgs) -> Result<u8, CliError> {
-    if !matches!(args.format, Form::Text | Form::Json) || !args.output.is_empty() {
+    if !matches!(args.format, None | Some(Form::Text | Form::Json)) || !args.output.is_empty() {
         return Err(CliError::Usage(
             "--explain-input is told on standard output, as text or with --format json".to_owned(),
         ));
@@ -32,7 +32,7 @@ pub(super) fn run(path: &Path, args: &AnalyzeArgs) -> Result<u8, CliError> {
     let explained = ingest::explain(&source, &options)?;
     let mut out = output::stdout(args.color);
     let written = match args.format {
-        Form::Json => json::pretty(&Answer { explained: &explained, fields_table: table(&explained) }, &mut out),
+        Some(Form::Json) => json::pretty(&Answer { explained: &explained, fields_table: table(&explained) }, &mut out),
         _ => text::explain_input(&explained, &TextOptions { zone: args.input.tz, ..output::page() }, &mut out),
     };
     output::printed(written.and_then(|()| out.flush()))?;

@@ -4,7 +4,7 @@ use super::args::InitArgs;
 use super::error::CliError;
 use super::{inputs, message, output};
 use crate::config;
-use crate::ingest;
+use crate::ingest::{self, IngestError};
 use crate::judge::{Options, judge};
 use crate::render::{json, starter};
 use crate::report::{Report, build};
@@ -46,7 +46,7 @@ fn look(args: &InitArgs) -> Result<Log, CliError> {
     let read = inputs::open(&args.input, false, |_| {})?.read(|sources, how, progress| {
         let ingested = ingest::read(sources, how, progress)?;
         unknown_keys.clone_from(&ingested.unknown_keys);
-        Ok(ingested)
+        Ok::<_, IngestError>(ingested)
     });
     let ingested = match read {
         // The file is what makes such a log readable.

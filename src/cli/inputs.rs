@@ -5,12 +5,12 @@ use super::error::CliError;
 use super::{interrupt, message};
 use crate::compare::PastReport;
 use crate::config::did_you_mean;
-use crate::ingest::{self, Filter, IngestError, Ingested, Options, Progress, Source};
+use crate::ingest::{self, Filter, Ingested, Options, Progress, Source};
 use crate::judge::Judgement;
 use crate::model::{Dimension, Input, Name};
 use crate::untrusted::mask_keys;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{IsTerminal, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -83,18 +83,24 @@ impl Reading {
     }
 
     /// Reads them by `how`; an error where they hold no attempt.
-    pub(super) fn read(
+    pub(super) fn read<E>(
         self,
-        how: impl FnOnce(&[Source], &Options, Progress<'_>) -> Result<Ingested, IngestError>,
-    ) -> Result<Ingested, CliError> {
+        how: impl FnOnce(&[Source], &Options, Progress<'_>) -> Result<Ingested, E>,
+    ) -> Result<Ingested, CliError>
+    where
+        CliError: From<E>,
+    {
         let ingested = how(&self.sources, &self.options, &|bytes| {
             interrupt::note_read(bytes);
             self.bar.inc(bytes);
         })?;
         self.bar.finish_and_clear();
         if self.verbose {
-            for ((source, input), how) in self.sources.iter().zip(&ingested.inputs).zip(&ingested.how) {
-                message::warning(&format!("{}: {}; {how}", input.path, ingest::packing(source)));
+            let packings: HashMap<String, &Source> =
+                self.sources.iter().map(|source| (mask_keys(&source.name()).into_owned(), source)).collect();
+            for (input, how) in ingested.inputs.iter().zip(&ingested.how) {
+                let packing = packings.get(&input.path).map_or("in a partial", |source| ingest::packing(source));
+                message::warning(&format!("{}: {packing}; {how}", input.path));
             }
         }
         let unread = unread_of(&ingested.inputs);

@@ -3,8 +3,8 @@
 use super::analysis::Analysis;
 use super::args::{AnalyzeArgs, Memory};
 use super::error::CliError;
-use super::inputs;
 use super::outputs::Outputs;
+use super::{inputs, partials};
 use crate::ingest::{self, Ingested, Source};
 use crate::judge::{Options, Rolling, Settled, judge};
 use std::io::Read;
@@ -30,6 +30,11 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
     let (args, outputs) = (analysis.args, &analysis.outputs);
     let reading = inputs::open(&args.input, args.verbose, |reading| how(analysis, reading))?;
     let reading = if aloud { reading } else { reading.silent() };
+    if partials::are_used(args, &reading.sources) {
+        let ingested = reading.read(|sources, how, progress| partials::read(analysis, sources, how, progress))?;
+        let settled = judge(&ingested.table, options).detach();
+        return Ok(Judged { ingested, settled, notice: None, is_whole: true });
+    }
     if !is_bounded(args, outputs, &reading.sources)? {
         let ingested = reading.read(ingest::read)?;
         let settled = judge(&ingested.table, options).detach();
@@ -53,7 +58,7 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
 pub(super) fn how(analysis: &Analysis<'_>, reading: &mut ingest::Options) {
     reading.dialect = analysis.dialect();
     reading.keep_rejects = analysis.args.rejects.is_some();
-    reading.keep_ids = analysis.outputs.have_tables();
+    reading.keep_ids = analysis.outputs.have_tables() || analysis.args.partial.is_some();
 }
 
 fn is_bounded(args: &AnalyzeArgs, outputs: &Outputs, sources: &[Source]) -> Result<bool, CliError> {

@@ -23,10 +23,12 @@ mod inputs;
 mod interrupt;
 mod judging;
 mod man;
+mod merge;
 mod message;
 mod output;
 mod outputs;
 mod pages;
+mod partials;
 mod plan;
 #[cfg(feature = "serve")]
 mod record;
@@ -53,6 +55,7 @@ use std::process::ExitCode;
 pub fn run(cli: Cli) -> ExitCode {
     let done = match cli.command {
         Command::Analyze(args) => analyze::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Diff(args) => diff::run(&args),

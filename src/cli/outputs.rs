@@ -43,7 +43,7 @@ impl Tables {
 /// Everything asked for, checked: no two on one path, and none on an input.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    /// The form on standard output; `None` where an output takes it.
+    /// The form on standard output; `None` where an output takes it, or a partial is all that is asked for.
     printed: Option<Form>,
     reports: Vec<(Form, PathBuf)>,
     tables: Vec<(Tables, PathBuf)>,
@@ -62,7 +62,8 @@ impl Outputs {
                     .to_owned(),
             ));
         }
-        let mut outputs = Outputs { printed: Some(args.format), reports: Vec::new(), tables: Vec::new() };
+        let printed = args.format.or(args.partial.is_none().then_some(Form::Text));
+        let mut outputs = Outputs { printed, reports: Vec::new(), tables: Vec::new() };
         args.output.iter().try_for_each(|text| outputs.add(text))?;
         let files = outputs.files(args);
         for (place, file) in files.iter().enumerate() {
@@ -104,6 +105,12 @@ impl Outputs {
             self.printed = None;
         }
         Ok(())
+    }
+
+    /// Whether nothing is asked for that needs a judgement.
+    pub(super) fn are_none(&self, args: &AnalyzeArgs) -> bool {
+        let are_files = self.reports.is_empty() && self.tables.is_empty() && args.charts.is_none();
+        self.printed.is_none() && are_files && args.rejects.is_none()
     }
 
     /// Whether tables are among them, which need the ids of every attempt.
@@ -166,7 +173,7 @@ impl Outputs {
 
     /// Files that will be written; charts have names of their own.
     fn files(&self, args: &AnalyzeArgs) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> = args.rejects.iter().cloned().collect();
+        let mut files: Vec<PathBuf> = args.rejects.iter().chain(&args.partial).cloned().collect();
         files.extend(self.reports.iter().map(|(_, path)| path.clone()));
         for (tables, folder) in &self.tables {
             files.extend(TABLES.iter().map(|table| folder.join(format!("{table}.{}", tables.ending()))));

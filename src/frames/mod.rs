@@ -98,8 +98,8 @@ fn attempts(table: &AttemptTable, calls_of: &[Option<i64>], all: bool) -> Frame 
         columns: vec![
             ("ts", time(&rows, |row| row.1.sent.0)),
             ("run_id", text(&rows, |row| name(row.1.run))),
-            ("call_id", text(&rows, |row| table.text(detail(row)?.call_id))),
-            ("request_id", text(&rows, |row| table.text(detail(row)?.request_id))),
+            ("call_id", text(&rows, |row| table.call_id(row.1))),
+            ("request_id", text(&rows, |row| table.request_id(row.1))),
             ("provider", text(&rows, |row| name(table.origin(row.1).provider))),
             ("model", text(&rows, |row| name(table.origin(row.1).model))),
             ("layer", text(&rows, |row| name(table.origin(row.1).layer))),

@@ -37,19 +37,21 @@ pub(super) struct Streams {
 pub(super) struct Accumulator {
     pub(super) out: Ingested,
     /// Lines seen so far, by file.
-    lines: Vec<u64>,
+    pub(super) lines: Vec<u64>,
+    /// What each file begins with; see [`Plan::head`].
+    pub(super) heads: Vec<u64>,
     /// The first rejected lines, and all of them with their text where that is asked for, by file.
-    rejects: Vec<(u32, Reject)>,
+    pub(super) rejects: Vec<(u32, Reject)>,
     rejected: Vec<(u32, Reject, String)>,
-    misread: Misread,
+    pub(super) misread: Misread,
     /// The first failure to read each input that has one, by file.
-    failures: BTreeMap<u32, io::Error>,
+    pub(super) failures: BTreeMap<u32, io::Error>,
     /// Lines that look like attempts, by the key that seems to say how they went.
-    unclear: BTreeMap<Option<(String, &'static str)>, u64>,
+    pub(super) unclear: BTreeMap<Option<(String, &'static str)>, u64>,
     /// Attempts of which no line tells the end.
-    unended: Unended,
+    pub(super) unended: Unended,
     /// How inputs are read, in sentences, each with its input.
-    notes: Vec<(u32, String)>,
+    pub(super) notes: Vec<(u32, String)>,
     /// Chunks that were read and wait to be taken in.
     pub(super) pending: Vec<Chunk>,
 }
@@ -66,17 +68,7 @@ impl Merger {
         let short =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         self.streams.names.push(format!("file:{short}"));
-        self.accumulator.lines.push(0);
-        self.accumulator.out.how.push(String::new());
-        self.accumulator.out.table.files.push(name.clone());
-        self.accumulator.out.inputs.push(Input {
-            path: name,
-            format: "native",
-            envelope: None,
-            bytes: 0,
-            ledger: Ledger::default(),
-            failure: None,
-        });
+        self.accumulator.open(name);
     }
 
     /// All of it; an error where no input could be read at all.
@@ -90,6 +82,22 @@ impl Merger {
 }
 
 impl Accumulator {
+    /// Adds an input of this name, of which nothing was read so far.
+    pub(super) fn open(&mut self, name: String) {
+        self.lines.push(0);
+        self.heads.push(0);
+        self.out.how.push(String::new());
+        self.out.table.files.push(name.clone());
+        self.out.inputs.push(Input {
+            path: name,
+            format: "native",
+            envelope: None,
+            bytes: 0,
+            ledger: Ledger::default(),
+            failure: None,
+        });
+    }
+
     pub(super) fn settle(&mut self) {
         for mut chunk in std::mem::take(&mut self.pending) {
             chunk.plans.drain(..).for_each(|(file, plan)| self.read_by(file, &plan));
@@ -111,6 +119,7 @@ impl Accumulator {
     pub(super) fn sum_up(&mut self) -> Result<(), IngestError> {
         self.settle();
         self.name_failures()?;
+        self.unended.end(&self.out.table.rows);
         self.out.unreadable = self.misread.clone().finish(&self.out.inputs);
         self.out.notes = self.unclear.iter().map(unclear).collect();
         let all: Vec<(u32, String)> = self.notes.iter().cloned().chain(self.unended.sentences()).collect();
@@ -145,6 +154,7 @@ impl Accumulator {
         input.format = plan.format.name();
         input.envelope = plan.wrapping.name();
         self.out.how[file as usize] = plan.how();
+        self.heads[file as usize] = plan.head;
     }
 
     /// Takes back what was noted of how input `file` is read.
@@ -164,9 +174,6 @@ impl Accumulator {
         for (key, count) in counts.unclear {
             *self.unclear.entry(key).or_default() += count;
         }
-        if counts.rejects.is_empty() {
-            return;
-        }
         for unread in counts.rejects {
             let reject =
                 Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
@@ -175,7 +182,11 @@ impl Accumulator {
             }
             self.rejects.push((file, reject));
         }
-        // Inputs may be read by turns: the first in the order of their names are shown.
+        self.keep_first_rejects();
+    }
+
+    /// Inputs may be read by turns: the first rejected lines in the order of their names are shown.
+    pub(super) fn keep_first_rejects(&mut self) {
         self.rejects.sort_by_key(|(file, reject)| (*file, reject.line, reject.column));
         self.rejects.truncate(REJECTS_SHOWN);
     }

@@ -8,6 +8,7 @@ use super::limits::BATCH;
 use super::limits::FRONT;
 use super::open::Plan;
 use super::options::{Options, Progress};
+use super::part::Part;
 use super::piece::{self, Piece, Small};
 use super::reader::{self, Blocks, Bytes};
 use super::source::{Source, bytes_of};
@@ -33,6 +34,16 @@ struct InOrder<'s, 'o> {
 /// # Errors
 /// When none of them can be read: why the first cannot.
 pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Result<Ingested, IngestError> {
+    read_all(sources, options, progress).finish()
+}
+
+/// Reads every source as one part of something larger. What cannot be read is marked there too.
+#[must_use]
+pub(crate) fn read_part(sources: &[Source], options: &Options, progress: Progress<'_>) -> Part {
+    read_all(sources, options, progress).accumulator.into_part()
+}
+
+fn read_all(sources: &[Source], options: &Options, progress: Progress<'_>) -> Merger {
     let window = options.window.max(1);
     let small: Vec<Option<u64>> = sources.par_iter().map(|source| piece::small(source, window)).collect();
     let mut reader = InOrder { merger: Merger::new(), pieces: Vec::new(), waiting: 0, options, progress };
@@ -47,7 +58,7 @@ pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Re
         }
     }
     reader.read_pieces();
-    reader.merger.finish()
+    reader.merger
 }
 
 impl<'s> InOrder<'s, '_> {

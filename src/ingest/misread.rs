@@ -26,21 +26,30 @@ impl Misread {
     /// Takes in what was counted in a stretch of `file`.
     pub(super) fn merge(&mut self, stretch: Misread, file: u32) {
         for (field, (count, (_, line, text))) in stretch.0 {
-            let example = (file, line, text);
-            match self.0.entry(field) {
-                std::collections::btree_map::Entry::Vacant(free) => {
-                    free.insert((count, example));
-                }
-                std::collections::btree_map::Entry::Occupied(mut known) => {
-                    let known = known.get_mut();
-                    known.0 += count;
-                    // Inputs may be read by turns.
-                    if example < known.1 {
-                        known.1 = example;
-                    }
+            self.take(field, count, (file, line, text));
+        }
+    }
+
+    /// Takes in `count` values of a field, of which `example` is the first.
+    pub(super) fn take(&mut self, field: &'static str, count: u64, example: (u32, u64, String)) {
+        match self.0.entry(field) {
+            std::collections::btree_map::Entry::Vacant(free) => {
+                free.insert((count, example));
+            }
+            std::collections::btree_map::Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                known.0 += count;
+                // Inputs may be read by turns.
+                if example < known.1 {
+                    known.1 = example;
                 }
             }
         }
+    }
+
+    /// Each field with how many values, and the first of them.
+    pub(super) fn into_counts(self) -> impl Iterator<Item = (&'static str, u64, (u32, u64, String))> {
+        self.0.into_iter().map(|(field, (count, example))| (field, count, example))
     }
 
     pub(super) fn finish(self, inputs: &[Input]) -> Vec<Unreadable> {

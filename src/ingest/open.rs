@@ -12,10 +12,11 @@ use super::limits::FRONT;
 use super::line_counts::{LineCounts, Reading};
 use super::look;
 use super::record::json::Reader;
-use super::record::{Glance, Place, Record, Taken, glance, whole_record};
+use super::record::{FINGERPRINT, Glance, Place, Record, Taken, glance, whole_record};
 use super::sink::{Sink, To};
 use super::unwrap::{Unwrapped, Unwrapper, Wrapping, text_of};
 use crate::model::Zone;
+use std::hash::BuildHasher;
 
 /// What all inputs of an analysis are read by.
 #[derive(Clone, Copy)]
@@ -35,6 +36,8 @@ pub(crate) struct Plan {
     pub(crate) why: String,
     /// What is to be said of it, in sentences.
     pub(crate) notes: Vec<String>,
+    /// Fingerprint of its first lines, up to [`HEAD`] bytes, unpacked; 0 where it has none.
+    pub(crate) head: u64,
 }
 
 impl std::fmt::Debug for Plan {
@@ -50,6 +53,8 @@ const FALLBACK: &dyn Format = &formats::native::Native;
 pub(crate) const MISFIT: &str = "--input-format ";
 /// Envelopes around one another, at most.
 const MOST_ENVELOPES: usize = 3;
+/// Bytes of an input by which it is known again under another name or packed.
+pub(crate) const HEAD: usize = 4096;
 /// Lines that are looked at for what is around them.
 const LINES_LOOKED_AT: usize = 200;
 
@@ -62,11 +67,13 @@ impl Plan {
             conventions: Conventions::default(),
             why: String::new(),
             notes: Vec::new(),
+            head: 0,
         }
     }
 
     /// Of the input that begins with `front`, the first [`FRONT`] bytes or all of it.
     pub(crate) fn of(front: &[u8], settings: &InputSettings<'_>) -> Plan {
+        let head = head(front);
         let front = Front { lines: whole_lines(front), is_whole: front.len() < FRONT, settings };
         let Understood { wrapping, unwrapped, format, fit } = front.understand();
         let mut notes = Vec::new();
@@ -83,7 +90,7 @@ impl Plan {
         let look = look::look(&front.glances(&unwrapped, format));
         notes.extend(look.notes);
         notes.extend(format.notes(&front.head(&text_of(&unwrapped.bytes))));
-        Plan { wrapping, format, conventions: look.conventions, why, notes }
+        Plan { wrapping, format, conventions: look.conventions, why, notes, head }
     }
 
     /// How it is read, in words.
@@ -110,6 +117,12 @@ impl Plan {
             && self.format.order() == Order::Any
             && matches!(self.format.framing(), Framing::Lines)
     }
+}
+
+/// Fingerprint of the beginning of a front; 0 for an empty one.
+pub(crate) fn head(front: &[u8]) -> u64 {
+    let head = &front[..front.len().min(HEAD)];
+    if head.is_empty() { 0 } else { FINGERPRINT.hash_one(head).max(1) }
 }
 
 /// What a front was understood to be.

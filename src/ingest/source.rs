@@ -83,7 +83,7 @@ pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
 }
 
 /// Bytes that compare as sources do: standard input first, then paths part by part.
-fn order(source: &Source) -> Vec<u8> {
+pub(super) fn order(source: &Source) -> Vec<u8> {
     let Source::File(path) = source else { return Vec::new() };
     let mut key = Vec::with_capacity(path.as_os_str().len() + 16);
     key.push(0);

@@ -65,6 +65,28 @@ impl Unended {
         }
     }
 
+    /// The starts whose end was not seen so far: key, input, line and number; and how many of each input have none for
+    /// certain, with the line of the first.
+    pub(super) fn into_lists(self) -> (Vec<([u64; 2], u32, u64, u16)>, Vec<(u32, u64, u64)>) {
+        let open = self
+            .open
+            .into_iter()
+            .flat_map(|(key, list)| list.into_iter().map(move |Open { file, line, number }| (key, file, line, number)));
+        (open.collect(), self.over.into_iter().map(|(file, lost)| (file, lost.count, lost.first)).collect())
+    }
+
+    /// Takes in such lists.
+    pub(super) fn take(&mut self, open: Vec<([u64; 2], u32, u64, u16)>, over: Vec<(u32, u64, u64)>) {
+        for (key, file, line, number) in open {
+            self.open.entry(key).or_default().push(Open { file, line, number });
+        }
+        for (file, count, first) in over {
+            let lost = self.over.entry(file).or_insert(Lost { count: 0, first });
+            lost.count += count;
+            lost.first = lost.first.min(first);
+        }
+    }
+
     /// What is to be said of each input, in sentences.
     pub(super) fn sentences(&self) -> Vec<(u32, String)> {
         let mut over = self.over.clone();

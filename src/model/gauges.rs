@@ -176,11 +176,16 @@ impl Gauges {
 
     pub(super) fn absorb(&mut self, other: Gauges, names: &[Symbol]) {
         for ((scope, kind), track) in other.tracks {
-            let mine = self.track(remap_scope(&scope, names), kind, None);
-            let mine = &mut self.tracks[mine as usize].1;
-            mine.bad |= track.bad;
-            mine.series.merge(track.series);
+            self.merge(remap_scope(&scope, names), kind, track);
         }
+    }
+
+    /// Takes in readings of one limit.
+    pub(crate) fn merge(&mut self, scope: Scope, kind: LimitKind, track: Track) {
+        let mine = self.track(scope, kind, None);
+        let mine = &mut self.tracks[mine as usize].1;
+        mine.bad |= track.bad;
+        mine.series.merge(track.series);
     }
 }
 

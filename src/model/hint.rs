@@ -24,6 +24,18 @@ pub enum HintSource {
 }
 
 impl HintSource {
+    /// Every source, the strongest first.
+    pub(crate) const ALL: [HintSource; 8] = [
+        Self::RetryAfterMs,
+        Self::XMsRetryAfterMs,
+        Self::XAmzRetryAfter,
+        Self::RetryAfter,
+        Self::Body,
+        Self::Message,
+        Self::Estimate,
+        Self::Reset,
+    ];
+
     /// The name used in reports and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {

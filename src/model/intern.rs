@@ -83,6 +83,11 @@ impl Interner {
         self.get(symbol).unwrap_or_default()
     }
 
+    /// Every string, in the order of their places.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len() as u32).map(|index| slice(&self.text, &self.ends, index))
+    }
+
     /// How many strings are held.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -63,6 +63,18 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         Series { shift, ..Series::default() }
     }
 
+    /// A series of buckets of this width in µs, each with a moment in it: what [`Series::sorted`] gives. `None` where no
+    /// series has such buckets, or so many.
+    pub(crate) fn of_buckets(width_us: i64, buckets: Vec<(Time, B)>) -> Option<Self> {
+        let shift = u64::try_from(width_us).ok().filter(|width| width.is_power_of_two())?.trailing_zeros();
+        let mut series = Self::as_wide(shift.checked_sub(FINEST)?);
+        if buckets.len() > MOST {
+            return None;
+        }
+        buckets.into_iter().for_each(|(at, bucket)| series.add(at, bucket));
+        Some(series)
+    }
+
     /// How wide its buckets have become, for [`Series::as_wide`].
     pub(super) fn shift(&self) -> u32 {
         self.shift

@@ -22,6 +22,16 @@ impl Span {
         Span(((ms * 10.0).round() as u32).min(u32::MAX - 1))
     }
 
+    /// From units of 100 µs; `u32::MAX` is unknown.
+    pub(crate) fn from_units(units: u32) -> Span {
+        Span(units)
+    }
+
+    /// What [`Span::from_units`] takes.
+    pub(crate) fn units(self) -> u32 {
+        self.0
+    }
+
     /// Whole microseconds, where known.
     #[must_use]
     pub fn as_us(self) -> Option<i64> {

@@ -256,6 +256,15 @@ impl AttemptTable {
         }));
     }
 
+    /// Calls the files of its rows by other numbers.
+    pub(crate) fn renumber_files(&mut self, numbers: &[u32]) {
+        let to = |file: u32| numbers.get(file as usize).copied().unwrap_or(file);
+        self.rows.iter_mut().for_each(|row| row.file = to(row.file));
+        for files in [&mut self.whole_seconds, &mut self.same_bodies] {
+            *files = files.iter().map(|file| to(*file)).collect();
+        }
+    }
+
     /// Keeps only the rows of `order`, in that order; the row at `order[n]` becomes row `n`. Room is kept for as
     /// many as there were: others follow.
     pub(crate) fn retain(&mut self, order: &[u32]) {

@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::failures::{Known, Wording};
-use super::kept::{FINGERPRINT, cut, fingerprint, number_in_call};
+use super::kept::{FINGERPRINT, cut, fingerprint, identity, number_in_call};
 use super::memory::Memory;
 use super::origins::NAMES;
 use super::place::{Place, Taken};
@@ -201,7 +201,7 @@ impl Builder<'_, '_> {
         {
             return known;
         }
-        (FINGERPRINT.hash_one(request_id.unwrap_or(line)) >> 32) as u32
+        identity(request_id.unwrap_or(line))
     }
 
     /// Successes on the first attempt, nearly all of a log, need none: their ids are kept without one.

@@ -15,13 +15,18 @@ pub(in crate::ingest) fn cut(text: &str, most: usize) -> &str {
 pub(in crate::ingest) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
 
 /// Fingerprint of run and call, or of the stream calls are looked for in.
-pub(in crate::ingest) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -> [u64; 2] {
+pub(crate) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -> [u64; 2] {
     let run = match call {
         // A call named without its run is taken to be named apart from all others.
         Some(_) => run.unwrap_or_default(),
         None => run.unwrap_or(stream),
     };
     [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
+}
+
+/// Fingerprint of what identifies an attempt: its request id, else the whole record.
+pub(crate) fn identity(text: &str) -> u32 {
+    (FINGERPRINT.hash_one(text) >> 32) as u32
 }
 
 /// A number beyond 65,535 is no attempt's: 0, not known.

@@ -1,0 +1,242 @@
+//! What was read of some inputs, before it is told what all of them together hold. Parts are put together as if all of their
+//! inputs had been read at once.
+
+use super::accumulator::{Accumulator, Merger};
+use super::error::IngestError;
+use super::formats::FormatName;
+use super::ingested::Ingested;
+use super::line_counts;
+use super::record::field_names;
+use super::source::{Source, order};
+use crate::model::{AttemptTable, Ledger, Reject};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::PathBuf;
+
+/// Some inputs, or of each the stretch that was read in one go.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    /// The attempts. Their files are the inputs of the facts, by number.
+    pub(crate) table: AttemptTable,
+    pub(crate) facts: Facts,
+}
+
+/// What became of inputs, but for their attempts. An input is known by its number.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    pub(crate) inputs: Vec<InputFacts>,
+    /// The first rejected lines: input, line, column and reason.
+    pub(crate) rejects: Vec<(u32, u64, u64, String)>,
+    /// Values that mean nothing to their field: the field, how many, and of the first input, line and text.
+    pub(crate) misread: Vec<(String, u64, (u32, u64, String))>,
+    /// Lines that look like attempts, by the key that seems to say how they went and the field it may stand for.
+    pub(crate) unclear: Vec<(Option<(String, String)>, u64)>,
+    /// Attempts of which no line tells the end so far: key, input, line and number.
+    pub(crate) open: Vec<([u64; 2], u32, u64, u16)>,
+    /// Attempts that have no end for certain: how many of an input, and the line of the first.
+    pub(crate) over: Vec<(u32, u64, u64)>,
+}
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct InputFacts {
+    pub(crate) name: String,
+    pub(crate) format: String,
+    pub(crate) envelope: Option<String>,
+    /// How it is read, in words, and what is to be said of that.
+    pub(crate) how: String,
+    pub(crate) notes: Vec<String>,
+    /// Bytes and lines of the input that stand before what was read.
+    pub(crate) start: (u64, u64),
+    /// Bytes read, unpacked, and lines that ended in them.
+    pub(crate) read: (u64, u64),
+    /// Fingerprint of how the input begins.
+    pub(crate) head: u64,
+    /// Lines, and of them attempts, skipped, rejected and blank ones.
+    pub(crate) ledger: [u64; 5],
+    /// Why it was not read to its end, and whether that is because nothing has its name.
+    pub(crate) failure: Option<(String, bool)>,
+}
+
+impl Facts {
+    /// Whether every number is that of an input, and every format and field is known.
+    pub(crate) fn is_sound(&self) -> bool {
+        let files = (self.rejects.iter().map(|(file, ..)| file))
+            .chain(self.misread.iter().map(|(_, _, (file, ..))| file))
+            .chain(self.open.iter().map(|(_, file, ..)| file))
+            .chain(self.over.iter().map(|(file, ..)| file));
+        let fields = (self.misread.iter().map(|(field, ..)| field))
+            .chain(self.unclear.iter().filter_map(|(key, _)| Some(&key.as_ref()?.1)));
+        let mut formats = self.inputs.iter().map(|input| input.format.parse::<FormatName>());
+        files.copied().all(|file| (file as usize) < self.inputs.len())
+            && fields.map(String::as_str).all(|field| field_named(field).is_some())
+            && formats.all(|format| format.is_ok())
+    }
+}
+
+fn field_named(name: &str) -> Option<&'static str> {
+    field_names().chain(["header"]).find(|field| *field == name)
+}
+
+impl InputFacts {
+    /// What tells inputs apart, and orders them as their names are ordered when they are read at once.
+    fn identity(&self) -> (Vec<u8>, &str, u64) {
+        let source = match self.name.as_str() {
+            "<stdin>" => Source::Stdin,
+            name => Source::File(PathBuf::from(name)),
+        };
+        (order(&source), &self.name, self.head)
+    }
+
+    /// Whether `other` holds bytes of the same input that this holds too.
+    pub(crate) fn overlaps(&self, other: &InputFacts) -> bool {
+        let ends = |facts: &InputFacts| facts.start.0 + facts.read.0;
+        self.name == other.name
+            && self.head == other.head
+            && self.start.0.max(other.start.0) < ends(self).min(ends(other))
+    }
+}
+
+impl Accumulator {
+    /// What was read, as a part.
+    pub(super) fn into_part(mut self) -> Part {
+        self.settle();
+        let mut inputs: Vec<InputFacts> = (0..self.out.inputs.len()).map(|file| self.input_facts(file)).collect();
+        for (file, note) in self.notes {
+            inputs[file as usize].notes.push(note);
+        }
+        let rejects = self.rejects.into_iter().map(|(file, reject)| (file, reject.line, reject.column, reject.reason));
+        let owned = |(key, field): (String, &'static str)| (key, field.to_owned());
+        let (open, over) = self.unended.into_lists();
+        let facts = Facts {
+            inputs,
+            rejects: rejects.collect(),
+            misread: self.misread.into_counts().map(|(field, count, first)| (field.to_owned(), count, first)).collect(),
+            unclear: self.unclear.into_iter().map(|(key, count)| (key.map(owned), count)).collect(),
+            open,
+            over,
+        };
+        Part { table: self.out.table, facts }
+    }
+
+    fn input_facts(&self, file: usize) -> InputFacts {
+        let input = &self.out.inputs[file];
+        let Ledger { lines, attempts, skipped, rejected, blank, .. } = input.ledger;
+        let failure = self.failures.get(&(file as u32));
+        InputFacts {
+            name: input.path.clone(),
+            format: input.format.to_owned(),
+            envelope: input.envelope.clone(),
+            how: self.out.how[file].clone(),
+            notes: Vec::new(),
+            start: (0, 0),
+            read: (input.bytes, self.lines[file]),
+            head: self.heads[file],
+            ledger: [lines, attempts, skipped, rejected, blank],
+            failure: failure.map(|error| (error.to_string(), error.kind() == io::ErrorKind::NotFound)),
+        }
+    }
+
+    /// Takes in what became of a stretch of input `file`. Stretches come in order: the latest saw most of the input.
+    fn take_input(&mut self, file: u32, facts: InputFacts) {
+        let index = file as usize;
+        self.forget_plan(file);
+        self.notes.extend(facts.notes.into_iter().map(|note| (file, note)));
+        self.out.how[index] = facts.how;
+        let input = &mut self.out.inputs[index];
+        input.format = facts.format.parse().map_or(input.format, |format: FormatName| format.format().name());
+        input.envelope = facts.envelope;
+        input.bytes += facts.read.0;
+        let [lines, attempts, skipped, rejected, blank] = facts.ledger;
+        let ledger = Ledger { lines, attempts, skipped, rejected, blank, ..Ledger::default() };
+        line_counts::add(&mut input.ledger, &ledger);
+        if let Some((text, is_missing)) = facts.failure {
+            let kind = if is_missing { io::ErrorKind::NotFound } else { io::ErrorKind::Other };
+            self.fail(file, io::Error::new(kind, text));
+        }
+    }
+
+    /// Takes in the rest of a part, whose inputs have these numbers here, in any order.
+    fn take_facts(&mut self, facts: Facts, numbers: &[u32]) {
+        let to = |file: u32| numbers[file as usize];
+        for (file, line, column, reason) in facts.rejects {
+            let name = self.out.inputs[to(file) as usize].path.clone();
+            self.rejects.push((to(file), Reject { file: name, line, column, reason }));
+        }
+        self.keep_first_rejects();
+        for (field, count, (file, line, text)) in facts.misread {
+            field_named(&field)
+                .into_iter()
+                .for_each(|field| self.misread.take(field, count, (to(file), line, text.clone())));
+        }
+        for (key, count) in facts.unclear {
+            let key = key.and_then(|(key, field)| Some((key, field_named(&field)?)));
+            *self.unclear.entry(key).or_default() += count;
+        }
+        let open = facts.open.into_iter().map(|(key, file, line, number)| (key, to(file), line, number));
+        let over = facts.over.into_iter().map(|(file, count, first)| (to(file), count, first));
+        self.unended.take(open.collect(), over.collect());
+    }
+}
+
+/// Puts parts together, in any order: what reading all of their inputs at once would have given.
+///
+/// # Errors
+/// When no input could be read.
+pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
+    let mut merger = Merger::new();
+    let accumulator = &mut merger.accumulator;
+    let numbers = open_inputs(&parts, accumulator);
+    let order = row_order(&parts, &numbers);
+    let mut inputs = Vec::new();
+    for (Part { mut table, mut facts }, numbers) in parts.into_iter().zip(&numbers) {
+        table.renumber_files(numbers);
+        accumulator.out.table.absorb(table);
+        inputs.extend(numbers.iter().copied().zip(std::mem::take(&mut facts.inputs)));
+        accumulator.take_facts(facts, numbers);
+    }
+    inputs.sort_by_key(|(file, input)| (*file, input.start));
+    inputs.into_iter().for_each(|(file, input)| accumulator.take_input(file, input));
+    if let Some(order) = order {
+        accumulator.out.table.retain(&order);
+    }
+    merger.finish()
+}
+
+/// Opens every input of `parts` once, in the order of their names; says their numbers, part by part.
+fn open_inputs(parts: &[Part], accumulator: &mut Accumulator) -> Vec<Vec<u32>> {
+    let mut numbers: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.facts.inputs.len()]).collect();
+    let mut all = Vec::new();
+    for (part, Part { facts, .. }) in parts.iter().enumerate() {
+        all.extend(facts.inputs.iter().enumerate().map(|(place, input)| (input.identity(), part, place)));
+    }
+    all.sort_unstable();
+    for (nth, same) in (0..).zip(all.chunk_by(|(a, ..), (b, ..)| a == b)) {
+        for ((_, name, _), part, place) in same {
+            numbers[*part][*place] = nth;
+            if accumulator.out.inputs.len() == nth as usize {
+                accumulator.open((*name).to_owned());
+            }
+        }
+    }
+    numbers
+}
+
+/// The rows of all parts in the order of the inputs; `None` where they stand in it already.
+fn row_order(parts: &[Part], numbers: &[Vec<u32>]) -> Option<Vec<u32>> {
+    let mut stretches = Vec::new();
+    let mut next = 0;
+    for (Part { table, facts }, numbers) in parts.iter().zip(numbers) {
+        for rows in table.rows.chunk_by(|a, b| a.file == b.file) {
+            let file = rows[0].file as usize;
+            let end = next + rows.len() as u32;
+            stretches.push((numbers[file], facts.inputs[file].start, next..end));
+            next = end;
+        }
+    }
+    if stretches.is_sorted_by_key(|(file, start, _)| (*file, *start)) {
+        return None;
+    }
+    stretches.sort_by_key(|(file, start, _)| (*file, *start));
+    Some(stretches.into_iter().flat_map(|(.., rows)| rows).collect())
+}

@@ -1,0 +1,131 @@
+//! Partials: what was read of some logs, kept to be put together with others later and judged then.
+//!
+//! A partial holds attempts and what became of every line, and nothing that was judged: whatever way logs are cut, their
+//! partials together give what reading all logs at once does. Strings are held as strings; no process's numbers leave it.
+
+mod columns;
+mod details;
+mod error;
+mod file;
+mod names;
+mod readings;
+mod settings;
+
+pub use error::PartialError;
+pub use settings::Settings;
+
+use crate::ingest::{InputFacts, Part};
+use file::Sealed;
+use rayon::prelude::*;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// What one partial holds, or several together.
+#[derive(Debug)]
+pub struct Partial {
+    settings: Settings,
+    /// What the settings are those of, for people.
+    name: String,
+    /// Each with the name of the partial it came from; in the order of their checksums, each once.
+    parts: Vec<(Sealed, String)>,
+}
+
+impl Partial {
+    /// One of no parts so far, of lines read by `settings`, which are spoken of as `name`.
+    #[must_use]
+    pub fn new(settings: Settings, name: &str) -> Partial {
+        Partial { settings, name: name.to_owned(), parts: Vec::new() }
+    }
+
+    /// Reads the one in a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read; when what it holds cannot be used.
+    pub fn read(path: &Path) -> io::Result<Result<Partial, PartialError>> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path)?;
+        Ok(file::read(&bytes).map(|(settings, parts)| {
+            let mut partial = Partial::new(settings, &name);
+            parts.into_iter().for_each(|part| {
+                partial.insert(part, &name);
+            });
+            partial
+        }))
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let parts: Vec<Sealed> = self.parts.iter().map(|(part, _)| part.clone()).collect();
+        file::write(&self.settings, &parts, out)
+    }
+
+    /// Adds a part.
+    pub(crate) fn add(&mut self, part: &Part) -> io::Result<()> {
+        let name = self.name.clone();
+        self.insert(Sealed::of(part)?, &name);
+        Ok(())
+    }
+
+    /// Adds the parts of another; says how many were there already, and count once.
+    ///
+    /// # Errors
+    /// When its lines were read by other settings.
+    pub fn absorb(&mut self, other: Partial) -> Result<usize, PartialError> {
+        if let Some(setting) = self.settings.difference(&other.settings) {
+            return Err(PartialError::Settings { setting: setting.to_owned(), other: self.name.clone() });
+        }
+        let inserted = other.parts.into_iter().map(|(part, name)| self.insert(part, &name));
+        Ok(inserted.filter(|is_new| !is_new).count())
+    }
+
+    fn insert(&mut self, part: Sealed, name: &str) -> bool {
+        match self.parts.binary_search_by_key(&part.digest, |(known, _)| known.digest) {
+            Ok(_) => false,
+            Err(place) => {
+                self.parts.insert(place, (part, name.to_owned()));
+                true
+            }
+        }
+    }
+
+    /// Its parts, unpacked, each with the name of the partial it came from; an error with that name where one cannot be
+    /// used.
+    pub(crate) fn open(&self) -> Result<Vec<(Part, String)>, (String, PartialError)> {
+        let open = |(part, name): &(Sealed, String)| match part.open() {
+            Ok(part) => Ok((part, name.clone())),
+            Err(error) => Err((name.clone(), error)),
+        };
+        self.parts.par_iter().map(open).collect()
+    }
+}
+
+/// Whether a file begins as a partial does.
+#[must_use]
+pub fn is_partial(path: &Path) -> bool {
+    let mut magic = [0; file::MAGIC.len()];
+    path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == file::MAGIC
+}
+
+/// Looks whether bytes of an input would count twice.
+///
+/// # Errors
+/// Where they would: the name of one partial, and what it shares with which other.
+pub(crate) fn check_overlaps(parts: &[(Part, String)]) -> Result<(), (String, PartialError)> {
+    let mut inputs: Vec<(&InputFacts, usize)> = Vec::new();
+    for (nth, (part, _)) in parts.iter().enumerate() {
+        inputs.extend(part.facts.inputs.iter().map(|input| (input, nth)));
+    }
+    inputs.sort_by_key(|(input, _)| (&input.name, input.head, input.start, input.read));
+    let twice = inputs.windows(2).find(|pair| pair[0].1 != pair[1].1 && pair[0].0.overlaps(pair[1].0));
+    match twice {
+        Some([(input, one), (_, two)]) => {
+            let other = parts[*one].1.clone();
+            Err((parts[*two].1.clone(), PartialError::Overlap { input: input.name.clone(), other }))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,90 @@
+//! Headroom readings, as columns.
+
+use super::names::symbol;
+use crate::model::{AttemptTable, Gauge, LimitKind, Scope, Series, Symbol, Time, Track};
+use serde::{Deserialize, Serialize};
+
+/// The readings of every limit.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Readings(Vec<Limit>);
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Limit {
+    scope: [u32; 5],
+    kind: u8,
+    bad: bool,
+    width_us: i64,
+    /// Of each bucket: its start as the difference to the one before; the first, the latest and the least reading, times
+    /// counted from the start.
+    start: Vec<i64>,
+    first: Vec<(i64, i64)>,
+    last: Vec<(i64, i64)>,
+    least: Vec<(i64, i64, i64)>,
+}
+
+impl Readings {
+    pub(super) fn of(table: &AttemptTable) -> Readings {
+        Readings(table.gauges.iter().map(|(scope, kind, track)| Limit::of(scope, kind, track)).collect())
+    }
+
+    /// Puts them into a table; `None` where they are none.
+    pub(super) fn put_into(self, table: &mut AttemptTable, symbols: &[Symbol]) -> Option<()> {
+        for limit in self.0 {
+            let kind = LimitKind::ALL.into_iter().find(|kind| *kind as u8 == limit.kind)?;
+            let mut names = [Symbol::NONE; 5];
+            for (name, number) in names.iter_mut().zip(limit.scope) {
+                *name = symbol(symbols, number)?;
+            }
+            let [provider, model, org, api_key, workspace] = names;
+            let bad = limit.bad;
+            let track = Track { series: limit.series()?, bad };
+            table.gauges.merge(Scope { provider, model, org, api_key, workspace }, kind, track);
+        }
+        Some(())
+    }
+}
+
+impl Limit {
+    fn of(scope: Scope, kind: LimitKind, track: &Track) -> Limit {
+        let Scope { provider, model, org, api_key, workspace } = scope;
+        let scope = [provider, model, org, api_key, workspace].map(|symbol| symbol.place() as u32);
+        let (width_us, buckets) = track.series.by_time();
+        let mut limit = Limit {
+            scope,
+            kind: kind as u8,
+            bad: track.bad,
+            width_us,
+            start: Vec::with_capacity(buckets.len()),
+            first: Vec::with_capacity(buckets.len()),
+            last: Vec::with_capacity(buckets.len()),
+            least: Vec::with_capacity(buckets.len()),
+        };
+        let mut before = 0;
+        for (Time(start), gauge) in buckets {
+            let after = |Time(at): Time| at.wrapping_sub(start);
+            limit.start.push(start.wrapping_sub(before));
+            limit.first.push((after(gauge.first.0), gauge.first.1));
+            limit.last.push((after(gauge.last.0), gauge.last.1));
+            limit.least.push((gauge.min.0, gauge.min.1, after(gauge.min.2)));
+            before = start;
+        }
+        limit
+    }
+
+    fn series(self) -> Option<Series<Gauge>> {
+        let mut start = 0_i64;
+        let mut buckets = Vec::with_capacity(self.start.len());
+        for (nth, step) in self.start.iter().enumerate() {
+            start = start.wrapping_add(*step);
+            let at = |after: i64| Time(start.wrapping_add(after));
+            let (first, last, least) = (self.first.get(nth)?, self.last.get(nth)?, self.least.get(nth)?);
+            let gauge = Gauge {
+                first: (at(first.0), first.1),
+                last: (at(last.0), last.1),
+                min: (least.0, least.1, at(least.2)),
+            };
+            buckets.push((Time(start), gauge));
+        }
+        Series::of_buckets(self.width_us, buckets)
+    }
+}

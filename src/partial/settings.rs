@@ -1,0 +1,43 @@
+//! What lines were read by: attempts that were read by other settings do not add up.
+
+use crate::ingest::{Options, fingerprint};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Everything that decides what becomes of a line, by the name under which a user knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings(Vec<(String, String)>);
+
+impl Settings {
+    /// Those of a reading. Names under another salt are other names: `anonymized` is a fingerprint of the salt.
+    #[must_use]
+    pub fn of(options: &Options, anonymized: Option<String>) -> Settings {
+        let dialect = &options.dialect;
+        let format = options.format.map_or("detected".to_owned(), |format| format!("{format:?}"));
+        let settings = [
+            ("--tz", format!("{:?}", options.zone)),
+            ("--input-format", format),
+            ("--anonymize", anonymized.unwrap_or_else(|| "no".to_owned())),
+            ("[fields] or [constants]", digest(&dialect.fields)),
+            ("[[lines]]", digest(&dialect.lines)),
+            ("[[classify]]", digest(&dialect.failures)),
+            ("[prices]", digest(&dialect.prices)),
+            // Fingerprints are compared: a processor on which they differ would find no call again.
+            ("kind of processor", format!("{:x?}", fingerprint(Some("run"), Some("call"), ""))),
+        ];
+        Settings(settings.map(|(name, value)| (name.to_owned(), value)).into())
+    }
+
+    /// The first setting in which `other` differs.
+    pub(super) fn difference(&self, other: &Settings) -> Option<&str> {
+        let differs = self.0.iter().zip(&other.0).find(|(mine, theirs)| mine != theirs);
+        let lacks = || (self.0.len() != other.0.len()).then_some("set of settings");
+        differs.map(|((name, _), _)| name.as_str()).or_else(lacks)
+    }
+}
+
+/// Tells two values apart without holding what they say.
+fn digest(value: &impl std::fmt::Debug) -> String {
+    let hash = Sha256::digest(format!("{value:?}"));
+    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
