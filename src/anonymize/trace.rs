@@ -93,7 +93,7 @@ fields! { anonymizer;
     SupportCase {
         names: [request_id Request, platform_id Request, provider Provider, model Model]
         texts: [error errors, account label, client client]
-        kept: [ts, status]
+        kept: [ts, clock, status]
         with: [message] then: { *message = None }
     }
 }

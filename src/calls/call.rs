@@ -3,6 +3,7 @@
 use super::reuse::Part;
 use super::series::Series;
 use super::{Endurance, Grouping, Horizon, asked_wait_us, clock_slack_us, order_of, plausible_wait_us};
+use crate::model::units::waited;
 use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Outcome, Symbol, Time, Usage};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -38,10 +39,25 @@ pub struct Wait {
 }
 
 impl Wait {
+    /// No wait, to add others to.
+    pub const NONE: Wait = Wait { us: 0, end_to_start: true };
+
     /// How long, in seconds.
     #[must_use]
     pub fn s(self) -> f64 {
         self.us as f64 / 1e6
+    }
+
+    /// Both together; overstated where one of them is.
+    #[must_use]
+    pub fn and(self, other: Wait) -> Wait {
+        Wait { us: self.us + other.us, end_to_start: self.end_to_start && other.end_to_start }
+    }
+
+    /// In words: "at most 4 s" where it may include the time an attempt took.
+    #[must_use]
+    pub(crate) fn words(self) -> String {
+        waited(self.s(), self.end_to_start)
     }
 }
 

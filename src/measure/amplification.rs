@@ -8,10 +8,12 @@ use crate::model::Time;
 /// The calls that started within some minutes, and their sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amplified {
-    /// Start of the minutes.
+    /// When the first of them started, or shortly before.
     pub from: Time,
-    /// Their end.
+    /// When the last of them had started: the end of the minutes.
     pub until: Time,
+    /// How long the minutes are that were looked at, µs.
+    pub window_us: i64,
     /// Calls that started in them.
     pub calls: u64,
     /// All sends of those calls.
@@ -23,6 +25,12 @@ pub struct Amplified {
 }
 
 impl Amplified {
+    /// The length of the minutes in seconds.
+    #[must_use]
+    pub fn window_s(&self) -> f64 {
+        self.window_us as f64 / 1e6
+    }
+
     /// Sends a call.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -66,6 +74,7 @@ pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<A
             worst = Some(Amplified {
                 from,
                 until: at.plus_us(width),
+                window_us: span,
                 calls: sum.calls,
                 sends: sum.sends_of_calls,
                 layered: sum.layered,

@@ -1,7 +1,6 @@
 //! Calls that start together.
 
 use super::row_ref::earlier_row;
-use super::tally::{is_overload, is_rate_limit};
 use super::time_buckets::{Moment, TimeBuckets};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
@@ -123,8 +122,7 @@ impl Starts {
 
 /// Whether a lower rate would have spared the attempt what it met, and whether that was a rate limit.
 fn met(attempt: &Attempt) -> (bool, bool) {
-    let limited = is_rate_limit(attempt);
-    (limited || is_overload(attempt), limited)
+    (attempt.refused(), attempt.rate_limited())
 }
 
 /// The bit of a run in [`Burst`].

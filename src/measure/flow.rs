@@ -29,6 +29,12 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Attempts that were refused, by a rate limit or for lack of capacity.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.rejected + self.overloaded
+    }
+
     /// One more call, whose only send succeeded.
     pub(super) fn add_plain(&mut self, spot: RowRef) {
         self.sends += 1;

@@ -2,7 +2,6 @@
 
 use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier_row};
-use super::tally::is_rate_limit;
 use super::time_buckets::{Moment, TimeBuckets};
 use crate::calls::Call;
 use crate::classify::Class;
@@ -112,7 +111,7 @@ impl Gate {
         let mut told: Option<(Time, usize)> = None;
         for position in 0..call.len() {
             let attempt = call.at(position);
-            if call.origin(position).scope() != scope || !is_rate_limit(attempt) {
+            if call.origin(position).scope() != scope || !attempt.rate_limited() {
                 continue;
             }
             let standing = match told {

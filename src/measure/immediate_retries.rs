@@ -5,9 +5,8 @@ use super::call_terms::CallTerms;
 use super::loops::loops_of;
 use super::row_ref::RowRef;
 use crate::calls::{Call, Grouping, same_sender};
-use crate::classify::Class;
 use crate::measure::chance::tail;
-use crate::model::{Attempt, Flags};
+use crate::model::Flags;
 use smallvec::SmallVec;
 
 /// Shorter than this no timer was set, µs.
@@ -63,7 +62,7 @@ impl OwnWait {
     /// The wait after the attempt at `position`, if that met a lack of room and the client chose when to come back.
     pub(crate) fn after(call: &Call<'_>, position: usize) -> Option<OwnWait> {
         let (attempt, next) = (call.at(position), call.at(position + 1));
-        let refused = lacks_room(attempt) && !attempt.flags.has(Flags::SERVER_SAYS_NO);
+        let refused = attempt.refused() && !attempt.flags.has(Flags::SERVER_SAYS_NO);
         // A hint of zero means "now", and another model is a fallback.
         if !refused || call.promised_us(position).is_some() || !same_sender(call.table(), attempt, next) {
             return None;
@@ -77,13 +76,6 @@ impl OwnWait {
         let sure = call.grouping != Grouping::Inferred || attempt.flags.has(Flags::DECIDED_RETRY) || planned.is_some();
         (sure && !call.whole_seconds).then_some(OwnWait { us: wait.us, meant: planned == Some(0) })
     }
-}
-
-fn lacks_room(attempt: &Attempt) -> bool {
-    let limited = matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit));
-    let capacity = attempt.class == Some(Class::Overloaded)
-        || (attempt.class == Some(Class::GatewayError) && attempt.status == 503);
-    limited || capacity
 }
 
 impl ImmediateRetries {

@@ -2,7 +2,6 @@
 
 use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier};
-use super::tally::is_rate_limit;
 use crate::calls::{Call, Grouping};
 use crate::model::{Outcome, Time};
 
@@ -25,7 +24,7 @@ impl Late {
     pub(super) fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         let last = call.len() - 1;
         let late = call.len() >= terms.late_attempt && call.outcome == Outcome::Ok && !call.at(last).failed();
-        if late && call.grouping != Grouping::Inferred && (0..last).all(|position| is_rate_limit(call.at(position))) {
+        if late && call.grouping != Grouping::Inferred && (0..last).all(|position| call.at(position).rate_limited()) {
             self.calls += 1;
             self.refused += last as u64;
             self.waited_us += call.waited_us().max(0).unsigned_abs();

@@ -1,7 +1,6 @@
 //! Calls that met lack of capacity again and again, on one model throughout.
 
 use super::row_ref::RowRef;
-use super::tally::is_overload;
 use crate::calls::Call;
 use crate::model::{Flags, Time};
 use smallvec::SmallVec;
@@ -36,7 +35,7 @@ pub struct OverloadedCalls(BTreeMap<u8, Bar>);
 impl OverloadedCalls {
     /// Takes in a call all of whose attempts drew on the scope.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
-        let failures = call.attempts().filter(|attempt| is_overload(attempt)).count();
+        let failures = call.attempts().filter(|attempt| attempt.lacked_capacity()).count();
         let elsewhere = call.attempts().any(|attempt| attempt.flags.has(Flags::DECIDED_OTHER));
         if failures < LEAST || elsewhere {
             return;

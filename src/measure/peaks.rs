@@ -3,7 +3,6 @@
 //! What was sent before some moment is swept as soon as nothing of it is still to come, and then forgotten: so the
 //! counts are the same however the log is cut, and memory follows what is under way, not the length of the log.
 
-use super::tally::is_rate_limit;
 use super::waiting::Waiting;
 use crate::calls::Call;
 use crate::model::{Attempt, Mergeable, Scope, Series, Time};
@@ -199,7 +198,7 @@ pub struct PeakPoint {
     pub in_flight: u64,
     /// The most attempts sent within a minute that ended in it.
     pub sent: u64,
-    /// The most of them that a rate limit refused, likewise.
+    /// The most of them that were refused, by a rate limit or for lack of capacity, likewise.
     pub refused: u64,
 }
 
@@ -209,7 +208,7 @@ impl Peaks {
         for (position, attempt) in call.attempts().enumerate() {
             if attempt.sent >= since && call.origin(position).scope() == scope {
                 self.add(attempt);
-                if is_rate_limit(attempt) {
+                if attempt.refused() {
                     self.refused.add(attempt.sent);
                 }
             }

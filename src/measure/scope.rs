@@ -8,7 +8,6 @@ use super::overloaded_calls::OverloadedCalls;
 use super::refusals::{Refusal, Refusals};
 use super::row_ref::RowRef;
 use super::short_window::ShortWindow;
-use super::tally::{is_overload, is_rate_limit};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, OriginId, Scope, Time};
 use smallvec::SmallVec;
@@ -76,15 +75,15 @@ impl ScopeTally {
         let flow = Flow {
             sends: 1,
             ok: u64::from(!attempt.failed()),
-            rejected: u64::from(is_rate_limit(attempt)),
-            overloaded: u64::from(is_overload(attempt)),
+            rejected: u64::from(attempt.rate_limited()),
+            overloaded: u64::from(attempt.lacked_capacity()),
             last_ok: (!attempt.failed()).then_some(attempt.sent),
             first: Some(RowRef::of(call.table(), call.rows()[position])),
             last: Some(attempt.sent),
             ..with
         };
         self.flow.add(attempt.sent, flow);
-        if is_rate_limit(attempt) {
+        if attempt.rate_limited() {
             let spot = RowRef::of(call.table(), call.rows()[position]);
             self.refusals.add(attempt.sent, Refusal::of(attempt, spot));
         }
@@ -120,10 +119,10 @@ impl ScopeTally {
         self.flow.iter().any(|(at, flow)| flow.ok > 0 && at >= from && at.plus_us(width) <= until)
     }
 
-    /// All sends, and those that a rate limit refused.
+    /// All sends, and those that were refused.
     #[must_use]
     pub fn sends(&self) -> (u64, u64) {
-        self.flow.iter().fold((0, 0), |(sends, refused), (_, flow)| (sends + flow.sends, refused + flow.rejected))
+        self.flow.iter().fold((0, 0), |(sends, refused), (_, flow)| (sends + flow.sends, refused + flow.refused()))
     }
 
     /// Its sends and 429s over time, ready to be asked about.

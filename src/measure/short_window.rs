@@ -9,7 +9,6 @@ use super::fanout::{Fanout, FanoutTerms, Fanouts};
 use super::gate::Gate;
 use super::peaks::Peaks;
 use super::ramp::{Ramp, RampTerms, Ramps};
-use super::tally::is_rate_limit;
 use super::waves::{Train, WaveTerms, Waves};
 use crate::calls::Call;
 use crate::classify::Class;
@@ -73,7 +72,7 @@ impl ShortWindow {
                 self.failures.push((attempt.sent, class));
             }
         }
-        if call.attempts().any(is_rate_limit) {
+        if call.attempts().any(Attempt::rate_limited) {
             self.gate.follow(call, scope, since, terms);
         }
     }

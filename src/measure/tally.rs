@@ -2,7 +2,7 @@
 
 use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
-use crate::classify::{Bucket, Class};
+use crate::classify::Class;
 use crate::model::{AnswerEnd, Attempt, AttemptTable, Detail, Flags, Outcome};
 
 /// Counts over everything.
@@ -357,14 +357,4 @@ pub(super) struct Alike {
 /// Whether a model answered, or its provider did.
 fn answered(attempt: &Attempt) -> bool {
     attempt.status != 0 && attempt.class != Some(Class::GatewayError) && !attempt.flags.has(Flags::TOOL)
-}
-
-/// Whether a rate limit refused it: this caller's own, and over in a while.
-pub(super) fn is_rate_limit(attempt: &Attempt) -> bool {
-    matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit))
-}
-
-/// Whether a failure is one of capacity: everyone's, not this caller's.
-pub(super) fn is_overload(attempt: &Attempt) -> bool {
-    attempt.class == Some(Class::Overloaded) || attempt.bucket() == Some(Bucket::Capacity)
 }

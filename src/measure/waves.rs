@@ -4,7 +4,6 @@ mod turn;
 
 use super::backoff;
 use super::call_terms::CallTerms;
-use super::tally::{is_overload, is_rate_limit};
 use super::time_buckets::TimeBuckets;
 use crate::calls::{Call, Grouping};
 use crate::model::{AttemptTable, Scope, Time};
@@ -102,7 +101,7 @@ impl Waves {
         self.moments.add(table, attempt.sent.plus_us(-us).0 >> SHIFT, began);
         let arrived = Turn {
             arrived: 1,
-            refused: u32::from(is_rate_limit(attempt) || is_overload(attempt)),
+            refused: u32::from(attempt.refused()),
             again: u32::from(again),
             dictated: u32::from(backoff::is_dictated(call, position, terms)),
             longest_us: us,

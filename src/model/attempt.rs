@@ -44,6 +44,11 @@ const YEAR_US: i64 = 365 * 86_400_000_000;
 /// Where logs have a clock without a date, it counts from here on: 1991-01-01. Order and spacing hold.
 pub(crate) const NO_DATE: Time = NO_TIME.plus_us(YEAR_US);
 
+/// Whether a time is made up: its log has none, and it says in which order attempts were sent.
+pub(crate) fn is_untimed(time: Time) -> bool {
+    (NO_TIME..NO_DATE).contains(&time)
+}
+
 /// Whether the date of a time is made up: its log has none.
 pub(crate) fn is_undated(time: Time) -> bool {
     (NO_TIME..NO_DATE.plus_us(YEAR_US)).contains(&time)
@@ -77,6 +82,25 @@ impl Attempt {
         self.bucket() == Some(Bucket::Terminal)
     }
 
+    /// Whether a rate limit refused it: this caller's own, and over in a while.
+    #[must_use]
+    pub fn rate_limited(&self) -> bool {
+        matches!(self.class, Some(Class::RateLimited | Class::UnexplainedRateLimit))
+    }
+
+    /// Whether there was no capacity for it: an overload, or a 503 of something in between. That is everyone's, not
+    /// this caller's.
+    #[must_use]
+    pub fn lacked_capacity(&self) -> bool {
+        self.class == Some(Class::Overloaded) || (self.class == Some(Class::GatewayError) && self.status == 503)
+    }
+
+    /// Whether the server refused it for now: by a rate limit, or for lack of capacity.
+    #[must_use]
+    pub fn refused(&self) -> bool {
+        self.rate_limited() || self.lacked_capacity()
+    }
+
     /// The server's own word on a further attempt (`x-should-retry`).
     #[must_use]
     pub fn should_retry(&self) -> Option<bool> {
@@ -98,7 +122,7 @@ impl Attempt {
     /// Whether its log has no times: what stands for one says in which order attempts were sent, and nothing else.
     #[must_use]
     pub fn is_untimed(&self) -> bool {
-        (NO_TIME..NO_DATE).contains(&self.sent)
+        is_untimed(self.sent)
     }
 
     /// Whether its log has no dates: nothing tells on which day it was sent.

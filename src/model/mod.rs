@@ -26,7 +26,7 @@ mod time;
 pub(crate) mod units;
 
 pub use attempt::{AnswerEnd, Attempt, Flags, LimitKind, Reading};
-pub(crate) use attempt::{NO_DATE, NO_TIME, is_undated};
+pub(crate) use attempt::{NO_DATE, NO_TIME, is_undated, is_untimed};
 pub use cost::Cost;
 pub(crate) use cost::sum_of_known;
 pub use detail::{Detail, DetailId, TextRef, Usage};

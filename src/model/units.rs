@@ -88,6 +88,11 @@ pub(crate) fn seconds(s: f64) -> String {
     format!("{sign}{text}")
 }
 
+/// A wait, or a sum of waits, as [`seconds`]: "at most" where it may include the time an attempt took.
+pub(crate) fn waited(s: f64, is_measured: bool) -> String {
+    if is_measured { seconds(s) } else { format!("at most {}", seconds(s)) }
+}
+
 /// The same for a table: "340ms", "4.2s", "12m05s", "3h20m", "2d04h"; empty for none.
 pub(crate) fn span(s: f64) -> String {
     if s == 0.0 {
@@ -181,6 +186,11 @@ mod tests {
             assert_eq!(rate(x), shown);
         }
         assert_eq!([per_thousand(0.0), per_thousand(0.000_01), per_thousand(0.002)], ["0", "0.010", "2"]);
+    }
+
+    #[test]
+    fn a_wait_that_may_include_an_answer_is_an_upper_bound() {
+        assert_eq!([waited(4.2, true), waited(4.2, false)], ["4.2 s", "at most 4.2 s"]);
     }
 
     #[test]

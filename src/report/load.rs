@@ -35,7 +35,7 @@ pub struct LoadRow {
     pub offered_at: Option<Time>,
     /// Requests that the limit allows, as the headers gave it last; the interval is the provider's, mostly a minute.
     pub requests_limit: Option<i64>,
-    /// Sends that a rate limit refused.
+    /// Sends that were refused: by a rate limit, or for lack of capacity (an overload, a 503).
     pub refused: Share,
     /// The five minutes whose calls became most sends each, where at least 20 calls started in them.
     pub amplified: Option<AmplifiedSpan>,
@@ -61,11 +61,11 @@ pub struct LoadPoint {
     pub at: Time,
     /// Attempts sent in it.
     pub sends: u64,
-    /// Of them, those that a rate limit refused.
+    /// Of them, those that were refused, by a rate limit or for lack of capacity.
     pub refused: u64,
     /// The most attempts sent within 60 s that ended in it.
     pub sends_per_min: u64,
-    /// The most of them that a rate limit refused, likewise.
+    /// The most of them that were refused, likewise.
     pub refused_per_min: u64,
     /// The most attempts in flight at once; 0 where the log tells no durations.
     pub in_flight: u64,
@@ -74,13 +74,13 @@ pub struct LoadPoint {
 /// Some minutes, and what the calls that started in them became.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct AmplifiedSpan {
-    /// Their start.
+    /// When the first of their calls started.
     pub from: Time,
-    /// Their end.
+    /// When the last of them had started.
     pub until: Time,
     /// Calls that started in them.
     pub calls: u64,
-    /// All sends of those calls.
+    /// All sends of those calls, whenever they came.
     pub sends: u64,
     /// Sends a call.
     pub sends_per_call: f64,
@@ -119,7 +119,7 @@ fn course(tally: &ScopeTally, window: Covered) -> Option<LoadCourse> {
     let mut points: BTreeMap<Time, LoadPoint> = peaks.iter().map(|(at, peak)| (*at, point(*at, peak))).collect();
     for (at, flow) in flow {
         let point = points.entry(at).or_insert_with(|| point(at, &PeakPoint::default()));
-        (point.sends, point.refused) = (flow.sends, flow.rejected);
+        (point.sends, point.refused) = (flow.sends, flow.refused());
     }
     let points: Vec<LoadPoint> = points.into_values().filter(|point| window.meets(point.at, width_us)).collect();
     (points.len() > 1).then(|| LoadCourse { resolution_s: rounded(width_us as f64 / 1e6), points })
@@ -178,4 +178,28 @@ fn requests_limit(fleet: &Fleet<'_>, scope: Scope) -> Option<i64> {
     let track = fleet.table.gauges.get(scope, LimitKind::Requests)?;
     let (_, gauge) = track.series.iter().max_by_key(|(at, _)| *at)?;
     Some(gauge.min.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Options, judge};
+
+    #[test]
+    fn whom_a_limit_or_a_lack_of_capacity_turns_away_is_refused() {
+        let statuses = [200, 429, 529, 503, 500, 400, 502];
+        let line = |(second, status): (usize, &u32)| {
+            format!(
+                r#"{{"ts":"2026-03-10T09:00:{:02}Z","call_id":"c{second}","model":"m","status":{status}}}"#,
+                second * 5
+            )
+        };
+        let log: Vec<String> = statuses.iter().enumerate().map(line).collect();
+        let table = crate::ingest::read_str(&log.join("\n"));
+        let rows = load(&judge(&table, &Options { complete: true, ..Options::default() }).fleet);
+        assert_eq!(rows[0].refused, Share { count: 3, of: 7 });
+        let course = rows[0].course.as_ref().unwrap();
+        assert_eq!(course.points.iter().map(|point| point.refused).sum::<u64>(), 3);
+        assert_eq!(course.points.iter().map(|point| point.refused_per_min).max(), Some(3));
+    }
 }

@@ -3,7 +3,7 @@
 use super::{Problem, Share, Totals};
 use crate::model::{
     Severity,
-    units::{capital, counted, percent_of, plural, seconds, thousands},
+    units::{capital, counted, percent_of, plural, thousands, waited},
 };
 
 /// Rules with evidence, as a share of all, below which the verdict says that little could be judged.
@@ -95,8 +95,8 @@ fn cost(totals: &Totals) -> Option<String> {
     }
     if totals.wait_s >= 1.0 {
         // Some waits include the time an attempt took.
-        let bound = if totals.waits_measured.count < totals.waits_measured.of { "at most " } else { "" };
-        parts.push(format!("{bound}{} of waiting between attempts", seconds(totals.wait_s)));
+        let is_measured = totals.waits_measured.count == totals.waits_measured.of;
+        parts.push(format!("{} of waiting between attempts", waited(totals.wait_s, is_measured)));
     }
     if totals.green_runs_with_retries > 0 {
         parts.push(format!(

@@ -93,6 +93,8 @@ mod storm;
 mod tests;
 #[cfg(test)]
 mod tests_settings;
+#[cfg(test)]
+mod tests_told;
 
 pub use catalogue::{CATALOGUE, find};
 pub use example::Example;

@@ -1,7 +1,7 @@
 //! Attempts that repeat a request which the server had refused for good.
 
 use super::{Field, Hit, shared};
-use crate::calls::{Call, shows_retry};
+use crate::calls::{Call, Wait, shows_retry};
 use crate::classify::Class;
 use crate::model::{Confidence, Evidence, Flags, Severity, Symbol, Time};
 use smallvec::SmallVec;
@@ -135,13 +135,13 @@ impl Retried<'_, '_> {
 
     /// "twice over 3.4 s".
     pub(super) fn times(&self) -> String {
-        format!("{} over {}", shared::times(self.again.len()), shared::seconds(self.waited_s(|_| true)))
+        format!("{} over {}", shared::times(self.again.len()), self.waited(|_| true).words())
     }
 
-    /// Seconds waited before those repeats that `counts` accepts.
-    fn waited_s(&self, counts: impl Fn(usize) -> bool) -> f64 {
+    /// The waits before those repeats that `counts` accepts.
+    fn waited(&self, counts: impl Fn(usize) -> bool) -> Wait {
         let counted = self.again.iter().filter(|&&position| counts(position));
-        counted.filter_map(|&position| self.call.wait_before(position)).map(|wait| wait.us).sum::<i64>() as f64 / 1e6
+        counted.filter_map(|&position| self.call.wait_before(position)).fold(Wait::NONE, Wait::and)
     }
 
     /// The finding. `lesson` is what a refusal of that kind teaches; it is left out where the call succeeded after
@@ -154,7 +154,7 @@ impl Retried<'_, '_> {
             .on_call(call)
             .about(attempt.class)
             .count("sends_after", self.again.len() as u64)
-            .number("waited_s", self.waited_s(|_| true));
+            .number("waited_s", self.waited(|_| true).s());
         if let Some(until) = self.until() {
             hit = hit.figure("reopens_at", Evidence::At(until));
             hit.until = Some(until);
@@ -164,7 +164,7 @@ impl Retried<'_, '_> {
         if !(self.recovered && healed) {
             let failed = |position: usize| call.at(position).failed();
             hit.wasted.extend(self.again.iter().filter(|&&p| failed(p)).map(|&p| call.rows()[p]));
-            hit.wait_s = self.waited_s(failed);
+            hit.wait_s = self.waited(failed).s();
         }
         if self.recovered {
             hit.confidence = Confidence::Medium;

@@ -2,7 +2,7 @@
 
 use crate::calls::{CLOCK_SLACK_US, Call, Grouping};
 use crate::classify::Class;
-use crate::model::{Attempt, Flags};
+use crate::model::Flags;
 
 /// Words of exceptions that say no connection came about, so nothing was sent.
 const NEVER_CONNECTED: [&str; 12] = [
@@ -84,9 +84,4 @@ pub(super) fn sent_once(call: &Call<'_>) -> bool {
 /// Whether nothing ties the attempts of the call together but their likeness.
 pub(super) fn guessed(call: &Call<'_>) -> bool {
     call.grouping == Grouping::Inferred
-}
-
-/// Whether the client's own rate limit refused it.
-pub(super) fn is_rate_limit(attempt: &Attempt) -> bool {
-    matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit))
 }

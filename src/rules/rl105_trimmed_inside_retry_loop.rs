@@ -2,7 +2,7 @@
 
 use super::rl104_invalid_request_retried as rl104;
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
-use crate::calls::Call;
+use crate::calls::{Call, Wait};
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
@@ -54,7 +54,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if rl104::retried(call, settings).is_some() {
         return None;
     }
-    let wait = call.wait_before(position + 1).map_or(0.0, |wait| wait.s());
+    let wait = call.wait_before(position + 1).unwrap_or(Wait::NONE);
     let tokens = |p: usize| call.detail(p).map_or(0, |detail| detail.max_tokens);
     let what = if !shared::same_model(call, position, position + 1) {
         "another model".to_owned()
@@ -63,14 +63,13 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     } else {
         "a changed body".to_owned()
     };
-    let message =
-        format!("a refused request was sent again with {what} after {}, inside the retry loop", shared::seconds(wait));
+    let message = format!("a refused request was sent again with {what} after {}, inside the retry loop", wait.words());
     Some(
         Hit::new(message)
             .on(call, position)
             .on(call, position + 1)
             .about(call.at(position).class)
-            .number("wait_s", wait),
+            .number("wait_s", wait.s()),
     )
 }
 

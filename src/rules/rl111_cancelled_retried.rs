@@ -1,7 +1,7 @@
 //! Nobody was waiting for the answer any more.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
-use crate::calls::Call;
+use crate::calls::{Call, Wait};
 use crate::classify::Class;
 use crate::model::{Confidence, Remedy, Severity};
 
@@ -54,16 +54,16 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
             && !call.body_changed(p, p + 1)
     })?;
     let again = call.len() - position - 1;
-    let wait = call.wait_before(position + 1).map_or(0.0, |wait| wait.s());
+    let wait = call.wait_before(position + 1).unwrap_or(Wait::NONE);
     let mut hit = Hit::new(format!(
         "retried {} after the caller had cancelled, the first time after {}",
         shared::times(again),
-        shared::seconds(wait),
+        wait.words(),
     ))
     .on_call(call)
     .about(call.at(position).class)
     .count("sends_after", again as u64)
-    .number("wait_s", wait);
+    .number("wait_s", wait.s());
     // Some clients use the word for a deadline of their own.
     hit.confidence = Confidence::Medium;
     Some(hit)

@@ -111,7 +111,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 fn excused(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
     // Another model after a lack of capacity is a way on, and the log may hold it under another call.
-    let fell_back = flags.has(Flags::DECIDED_OTHER) && shared::is_capacity(attempt);
+    let fell_back = flags.has(Flags::DECIDED_OTHER) && attempt.lacked_capacity();
     shared::is_unsafe_to_repeat(attempt)
         || fell_back
         || flags.has(Flags::TOOL)

@@ -5,7 +5,7 @@ use super::rl301_retry_before_retry_after as rl301;
 use super::rl304_immediate_retry as rl304;
 use super::sdk::{self, Ladder, OFFICIAL};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
-use crate::calls::{Call, Grouping};
+use crate::calls::{Call, Grouping, Wait};
 use crate::classify::Class;
 use crate::measure::{ImmediateRetries, loops_of};
 use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
@@ -115,24 +115,23 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if !exhausted || !small || fine || another_tells(call, settings) {
         return None;
     }
-    let waits: Option<i64> = (1..call.len()).map(|p| call.wait_before(p).map(|wait| wait.us)).sum();
-    let (waited_us, fair) = (waits?, settings.get(RULE.code, &WAITED));
-    if waited_us >= shared::micros(fair) {
+    let fair = settings.get(RULE.code, &WAITED);
+    let waited = (1..call.len()).try_fold(Wait::NONE, |sum, p| Some(sum.and(call.wait_before(p)?)))?;
+    if waited.us >= shared::micros(fair) {
         return None;
     }
-    let waited = waited_us as f64 / 1e6;
     let what = shared::class_words(call.last().class);
     let ladder = ladder(call);
     let mut hit = Hit::new(format!(
         "failed on {what} after {} attempts and {} of waiting in all; {}",
         call.len(),
-        shared::seconds(waited),
+        waited.words(),
         longer(call, ladder, fair),
     ))
     .on_call(call)
     .about(call.last().class)
     .count("attempts", call.len() as u64)
-    .number("waited_s", waited);
+    .number("waited_s", waited.s());
     if let Some(ladder) = ladder {
         let next = ladder.retries_for(fair).max(call.len() - 1);
         hit = hit.count("next_retries", next as u64).number("next_wait_s", ladder.waits_s(next));
@@ -196,8 +195,7 @@ fn declared(call: &Call<'_>, settings: &Settings) -> bool {
 
 /// A failure that waiting longer may well have outlasted.
 fn lacks_capacity(attempt: &Attempt) -> bool {
-    let limited = matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit));
-    !attempt.terminal() && (limited || shared::is_capacity(attempt))
+    !attempt.terminal() && attempt.refused()
 }
 
 /// Whether something other than the cap ended the call.

@@ -44,6 +44,7 @@ pub(super) const RULE: Rule = Rule {
         "A hint beside a spent quota or window is no promise; attempts on another model or account do not count.",
         "A bare number over four days may count milliseconds: it must be early in either unit.",
         "A hint of zero asks for no wait.",
+        "Only an early retry that was refused again, or failed alike, counts as one that could not have helped.",
     ]],
     check: Check::Call(check),
     firing: &[
@@ -115,7 +116,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let all: SmallVec<[Early; 4]> = call.retried().filter_map(|p| early(call, p, settings)).collect();
     let worst = *all.iter().min_by_key(|early| (early.wait.us, early.position))?;
     let mut message =
-        format!("retried after {} although the server asked for {}", wait_words(worst), asked_words(worst));
+        format!("retried after {} although the server asked for {}", worst.wait.words(), asked_words(worst));
     if all.len() > 1 {
         message.push_str(&format!("; {} retries of this call came early", all.len()));
     }
@@ -149,8 +150,9 @@ fn rest_on(hit: &mut Hit, call: &Call<'_>, early: Early) {
             hit.rows.push(row);
         }
     }
-    // What was refused again could have been known to be.
-    if call.at(early.position + 1).failed() {
+    // What was refused again could have been known to be. What was let in, or failed for another reason, could not.
+    let (before, next) = (call.at(early.position), call.at(early.position + 1));
+    if next.refused() || (next.failed() && next.class == before.class) {
         hit.wasted.push(call.rows()[early.position + 1]);
         hit.wait_s += early.wait.s();
     }
@@ -192,10 +194,6 @@ pub(super) fn tolerance_us(hint: i64, settings: &Settings) -> i64 {
 /// The same as a share of the hint, and in µs, whichever is more.
 pub(super) fn tolerance(settings: &Settings) -> (f64, i64) {
     (settings.get(RULE.code, &SHARE), shared::micros(settings.get(RULE.code, &FIXED) / 1e3))
-}
-
-fn wait_words(early: Early) -> String {
-    shared::seconds(early.wait.s())
 }
 
 fn asked_words(early: Early) -> String {

@@ -1,7 +1,7 @@
 //! The client's own backoff has grown beyond use.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
-use crate::calls::Call;
+use crate::calls::{Call, Wait};
 use crate::model::{Confidence, Flags, Remedy, Severity};
 
 const STEP: Setting = Setting {
@@ -89,20 +89,21 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
         return Ok(None);
     }
     let over = || call.retried().filter_map(|p| Some((p, too_long(call, p, settings)?)));
-    let known = over().filter(|(_, wait)| wait.known);
-    let worst = known
-        .max_by(|(p, a), (q, b)| a.reason.is_some().cmp(&b.reason.is_some()).then(a.s.total_cmp(&b.s)).then(q.cmp(p)));
+    let known = over().filter(|(_, long)| long.known);
+    let worst = known.max_by(|(p, a), (q, b)| {
+        a.reason.is_some().cmp(&b.reason.is_some()).then(a.wait.us.cmp(&b.wait.us)).then(q.cmp(p))
+    });
     match worst {
-        Some((position, wait)) => Ok(Some(hit(call, position, &wait, settings))),
+        Some((position, long)) => Ok(Some(hit(call, position, &long, settings))),
         // It may have been the attempt itself that took the time.
         None if over().next().is_some() => Err(Field::Duration),
         None => Ok(None),
     }
 }
 
-fn hit(call: &Call<'_>, position: usize, wait: &Long, settings: &Settings) -> Hit {
+fn hit(call: &Call<'_>, position: usize, long: &Long, settings: &Settings) -> Hit {
     let (cap, declared) = cap_s(call, position, settings);
-    let doubt = match wait.reason {
+    let doubt = match long.reason {
         Some(_) => "",
         None => {
             "; a gate that another call's 429 had shut, or a queue, looks the same where no planned_wait_s is logged"
@@ -110,7 +111,7 @@ fn hit(call: &Call<'_>, position: usize, wait: &Long, settings: &Settings) -> Hi
     };
     let mut hit = Hit::new(format!(
         "waited {} after {}, over {} of {}, and no retry-after had asked for it{doubt}",
-        shared::seconds(wait.s),
+        long.wait.words(),
         shared::class_words(call.at(position).class),
         if declared { "the declared cap" } else { "a cap" },
         shared::seconds(cap),
@@ -118,10 +119,10 @@ fn hit(call: &Call<'_>, position: usize, wait: &Long, settings: &Settings) -> Hi
     .on(call, position)
     .on(call, position + 1)
     .about(call.at(position).class)
-    .number("wait_s", wait.s)
+    .number("wait_s", long.wait.s())
     .number("cap_s", cap);
-    hit.wait_s = wait.s - cap;
-    match wait.reason {
+    hit.wait_s = long.wait.s() - cap;
+    match long.reason {
         Some(Reason::Planned(planned)) => hit = hit.number("planned_wait_s", planned),
         // A machine asleep is still possible.
         Some(Reason::Schedule) => hit.confidence = Confidence::Medium,
@@ -135,7 +136,7 @@ fn hit(call: &Call<'_>, position: usize, wait: &Long, settings: &Settings) -> Hi
 
 /// A wait beyond the cap.
 struct Long {
-    s: f64,
+    wait: Wait,
     /// It is a wait beyond doubt: its beginning or the client's plan is known.
     known: bool,
     /// What shows that the client chose it.
@@ -163,7 +164,7 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
     // A client may also wait for the reset that the headers of a rate limit name.
     let asked = detail.hint_us.is_some()
         || detail.reopens.is_some()
-        || (repeats::is_rate_limit(attempt) && attempt.flags.has(Flags::HEADROOM));
+        || (attempt.rate_limited() && attempt.flags.has(Flags::HEADROOM));
     let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
     let repeat = repeats::follows(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
     if asked || other || !repeat || !shared::same_scope(call, position, position + 1) {
@@ -183,7 +184,7 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
         None => leads_up(call, position, shared::scaled(measured, settings.get(RULE.code, &STEP)))
             .then_some(Reason::Schedule),
     };
-    Some(Long { s: wait.s(), known, reason })
+    Some(Long { wait, known, reason })
 }
 
 /// Whether the wait before the attempt at `position`, the client's own as well, was `least_us` or longer.

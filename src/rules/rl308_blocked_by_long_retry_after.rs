@@ -2,7 +2,7 @@
 
 use super::rl315_over_wait as rl315;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
-use crate::calls::Call;
+use crate::calls::{Call, Wait};
 use crate::model::{Remedy, Severity};
 
 const LONG: Setting = Setting {
@@ -69,30 +69,30 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let slept = call.retried().filter_map(|p| Some((p, slept_us(call, p, settings)?)));
-    let (position, (wait, hint)) = slept.max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(&a.0)))?;
-    let (wait, hint) = (wait as f64 / 1e6, hint as f64 / 1e6);
+    let slept = call.retried().filter_map(|p| Some((p, slept(call, p, settings)?)));
+    let (position, (wait, hint)) = slept.max_by(|a, b| a.1.0.us.cmp(&b.1.0.us).then(b.0.cmp(&a.0)))?;
+    let hint = hint as f64 / 1e6;
     Some(
         Hit::new(format!(
             "one wait held the call for {}; the server had asked for {}",
-            shared::seconds(wait),
+            wait.words(),
             shared::seconds(hint),
         ))
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class)
-        .number("wait_s", wait)
+        .number("wait_s", wait.s())
         .number("retry_after_s", hint),
     )
 }
 
-/// The wait after the attempt at `position` and the hint that dictated it, in µs, where both are long.
-pub(super) fn slept_us(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(i64, i64)> {
+/// The wait after the attempt at `position` and the hint in µs that dictated it, where both are long.
+pub(super) fn slept(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(Wait, i64)> {
     let long = shared::micros(settings.get(RULE.code, &LONG));
     let hint = call.hint_us(position)?;
-    let wait = call.wait_before(position + 1)?.us;
+    let wait = call.wait_before(position + 1)?;
     // A client that came early did not sleep; of one that came long after, RL315 speaks.
-    let dictated =
-        wait >= hint - shared::scaled(hint, settings.get(RULE.code, &SHORT)) && wait <= rl315::most_us(hint, settings);
+    let dictated = wait.us >= hint - shared::scaled(hint, settings.get(RULE.code, &SHORT))
+        && wait.us <= rl315::most_us(hint, settings);
     (hint > long && dictated && shared::shows_retry(call, position)).then_some((wait, hint))
 }

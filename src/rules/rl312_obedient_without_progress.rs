@@ -2,7 +2,7 @@
 
 use super::rl301_retry_before_retry_after as rl301;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
-use crate::calls::Call;
+use crate::calls::{Call, Wait};
 use crate::model::{Remedy, Severity};
 use smallvec::SmallVec;
 
@@ -107,15 +107,16 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let (&shortest, &longest) = (hints.iter().min()?, hints.iter().max()?);
     let change = settings.get(RULE.code, &CHANGE);
     let same = shortest > 0 && longest - shortest <= shared::scaled(shortest, change);
-    let obedient: SmallVec<[i64; 8]> = call.retried().filter_map(|position| obeyed(call, position, settings)).collect();
+    let obedient: SmallVec<[Wait; 8]> =
+        call.retried().filter_map(|position| obeyed(call, position, settings)).collect();
     if !same || (obedient.len() as f64) < least {
         return None;
     }
     let hint = shortest as f64 / 1e6;
-    let waited = obedient.iter().sum::<i64>() as f64 / 1e6;
+    let waited = obedient.iter().copied().fold(Wait::NONE, Wait::and);
     let mut hit = Hit::new(format!(
         "waited {} over {} waits, each as long as the server asked ({}), and the hint never shortened",
-        shared::seconds(waited),
+        waited.words(),
         obedient.len(),
         shared::seconds(hint),
     ))
@@ -123,16 +124,16 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .about(call.last().class)
     .count("obedient_waits", obedient.len() as u64)
     .number("retry_after_s", hint)
-    .number("waited_s", waited);
-    hit.wait_s = waited;
+    .number("waited_s", waited.s());
+    hit.wait_s = waited.s();
     Some(hit)
 }
 
-/// The wait after the attempt at `position`, in µs, where it was what the server had asked for and little more.
-fn obeyed(call: &Call<'_>, position: usize, settings: &Settings) -> Option<i64> {
+/// The wait after the attempt at `position`, where it was what the server had asked for and little more.
+fn obeyed(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Wait> {
     let (hint, wait) = (call.hint_us(position)?, call.wait_before(position + 1)?);
     let early = rl301::tolerance_us(hint, settings) + shared::clock_step_us(call);
     let [share, late] = [&LATE_SHARE, &LATE].map(|setting| settings.get(RULE.code, setting));
     let latest = hint + shared::scaled(hint, share) + shared::micros(late);
-    (hint - early..=latest).contains(&wait.us).then_some(wait.us)
+    (hint - early..=latest).contains(&wait.us).then_some(wait)
 }

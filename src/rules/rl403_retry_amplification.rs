@@ -3,7 +3,7 @@
 use super::storm::{Sent, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Amplified, Fleet, most_amplified};
-use crate::model::{Confidence, Evidence, Remedy, Severity};
+use crate::model::{Confidence, Evidence, Remedy, Severity, units};
 
 const RATIO: Setting =
     Setting { name: "ratio", default: 1.5, unit: "", meaning: "attempts a call, from which on it is a finding" };
@@ -109,6 +109,7 @@ pub(super) const RULE: Rule = Rule {
         "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
         "Long waits need not grow.",
         "All accounts of a model count together: it is the service that gets the load.",
+        "Counted are the calls that start within the window, and all their attempts, whenever those were sent.",
     ]],
     check: Check::Fleet(check),
     firing: &[
@@ -243,15 +244,16 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -
     let storm = storm(&sent.spacing, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
-        "{} calls on {} within {} became {} attempts, {:.1} a call{why}",
-        worst.calls,
+        "{} on {} that started within {} became {}, {:.1} a call{why}",
+        units::counted(worst.calls, "call"),
         sent.service.label(fleet.table),
-        super::shared::seconds(worst.until.s_since(worst.from)),
-        worst.sends,
+        super::shared::seconds(worst.window_s()),
+        units::counted(worst.sends, "attempt"),
         worst.ratio(),
     ))
     .count("calls", worst.calls)
     .count("sends", worst.sends)
+    .number("window_s", worst.window_s())
     .number("sends_per_call", worst.ratio())
     .figure("from", Evidence::At(worst.from))
     .figure("until", Evidence::At(worst.until));

@@ -78,6 +78,7 @@ pub(super) const RULE: Rule = Rule {
         "One stretch over the budget is an outage, unless the waits do not grow or a second loop sent.",
         "Where it rests on several stretches alone, it is info.",
         "All accounts of a model count together: it is the service that gets the load.",
+        "Counted are the calls that start within the window, and all their attempts, whenever those were sent.",
     ]],
     check: Check::Fleet(check),
     firing: &[
@@ -129,14 +130,16 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
     let mut hit = Hit::new(format!(
-        "{retries} retries for {} first attempts on {} within {}, where a budget of {} allows {allowed}{why}",
-        worst.calls,
+        "{} on {} that started within {} made {}, where a budget of {} of first attempts allows {allowed}{why}",
+        units::counted(worst.calls, "call"),
         sent.service.label(fleet.table),
-        super::shared::seconds(worst.until.s_since(worst.from)),
+        super::shared::seconds(worst.window_s()),
+        units::counted(retries, "retry"),
         units::percent(ratio),
     ))
     .count("retries", retries)
     .count("first_attempts", worst.calls)
+    .number("window_s", worst.window_s())
     .count("allowed_retries", allowed)
     .figure("from", Evidence::At(worst.from))
     .figure("until", Evidence::At(worst.until));

@@ -1,7 +1,7 @@
 //! A loop that waits otherwise than it was configured to.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
-use crate::calls::Call;
+use crate::calls::{Call, Wait};
 use crate::measure::loops_of;
 use crate::model::{Confidence, Flags, Remedy, Schedule, Severity};
 
@@ -101,8 +101,8 @@ jitter = "none"
 /// One wait against the schedule.
 struct Compared {
     position: usize,
-    /// The wait, and the least and the most that the schedule has; µs.
-    wait_us: i64,
+    wait: Wait,
+    /// The least and the most that the schedule has; µs.
     least_us: i64,
     most_us: i64,
     /// It lies outside by more than the tolerance.
@@ -114,7 +114,7 @@ struct Compared {
 impl Compared {
     /// How far the wait lies outside the schedule, µs.
     fn off_us(&self) -> i64 {
-        (self.least_us - self.wait_us).max(self.wait_us - self.most_us).max(0)
+        (self.least_us - self.wait.us).max(self.wait.us - self.most_us).max(0)
     }
 }
 
@@ -149,7 +149,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
 
 fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
     let position = worst.position;
-    let [wait_s, least_s, most_s] = [worst.wait_us, worst.least_us, worst.most_us].map(|us| us as f64 / 1e6);
+    let [least_s, most_s] = [worst.least_us, worst.most_us].map(|us| us as f64 / 1e6);
     let band = if least_s > 0.0 && least_s < most_s {
         format!("{} to {}", shared::seconds(least_s), shared::seconds(most_s))
     } else if least_s > 0.0 {
@@ -160,18 +160,18 @@ fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
     let all = if judged > 1 { format!("; {off} of {judged} waits are off the schedule") } else { String::new() };
     let mut hit = Hit::new(format!(
         "waited {} after {}, where the declared schedule has {band}{all}",
-        shared::seconds(wait_s),
+        worst.wait.words(),
         shared::class_words(call.at(position).class),
     ))
     .on(call, position)
     .on(call, position + 1)
     .about(call.at(position).class)
-    .number("wait_s", wait_s)
+    .number("wait_s", worst.wait.s())
     .number("least_s", least_s)
     .number("most_s", most_s)
     .count("waits_off", off as u64)
     .count("waits_judged", judged as u64);
-    hit.wait_s = (wait_s - most_s).max(0.0);
+    hit.wait_s = (worst.wait.s() - most_s).max(0.0);
     if !worst.planned {
         // A queue in front of the attempt, or a machine asleep, looks the same.
         hit.confidence = Confidence::Medium;
@@ -191,14 +191,14 @@ fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> R
     let slack = |us: i64| shared::scaled(us, settings.get(RULE.code, &SHARE)).max(fixed_us);
     let planned = call.detail(position).and_then(|detail| detail.planned_us);
     // What the client chose is what counts; what was measured may hold a queue as well.
-    let wait_us = planned.map_or(wait.us, |planned| planned.min(wait.us));
-    let (short, long) = (wait_us < least_us - slack(least_us), wait_us > most_us + slack(most_us));
+    let wait = planned.map_or(wait, |planned| Wait { us: planned.min(wait.us), end_to_start: true });
+    let (short, long) = (wait.us < least_us - slack(least_us), wait.us > most_us + slack(most_us));
     // Longer than declared, unless the attempt itself took the time.
-    if long && !wait.end_to_start && planned.is_none() {
+    if long && !wait.end_to_start {
         return Err(Field::Duration);
     }
     let is_off = short || long;
-    Ok(Some(Compared { position, wait_us, least_us, most_us, is_off, planned: planned.is_some() }))
+    Ok(Some(Compared { position, wait, least_us, most_us, is_off, planned: planned.is_some() }))
 }
 
 /// The schedule of the wait after the attempt at `position`, unless the server or another layer dictated it.
@@ -211,7 +211,7 @@ fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Res
     };
     let dictated = detail.hint_us.is_some()
         || detail.reopens.is_some()
-        || (repeats::is_rate_limit(attempt) && attempt.flags.has(Flags::HEADROOM));
+        || (attempt.rate_limited() && attempt.flags.has(Flags::HEADROOM));
     let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
     // A hole in the numbers hides waits.
     let in_turn = attempt.number == 0 || next.number == attempt.number + 1;

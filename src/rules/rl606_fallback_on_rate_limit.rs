@@ -1,7 +1,7 @@
 //! A rate limit is over in seconds; another model is a different answer.
 
 use super::rl206_gave_up_on_the_hint as rl206;
-use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
 use crate::model::{Remedy, Severity};
 
@@ -65,10 +65,10 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let patience = settings.get(RULE.code, &PATIENCE) as usize;
     let position = call.retried().find(|&p| {
-        repeats::is_rate_limit(call.at(p))
+        call.at(p).rate_limited()
             && !call.at(p).terminal()
             && !rl206::too_long(call, p, settings)
-            && (0..p).filter(|&q| shared::is_capacity(call.at(q))).count() < patience
+            && (0..p).filter(|&q| call.at(q).lacked_capacity()).count() < patience
             && call.origin(p).layer == call.origin(p + 1).layer
             && changed(call, p)
     })?;

@@ -4,7 +4,7 @@ use crate::calls::Call;
 pub(super) use crate::calls::{is_unsafe_to_repeat, same_account, same_scope, shows_retry, streaks};
 use crate::classify::Class;
 pub(super) use crate::model::units::seconds;
-use crate::model::{Attempt, Symbol, units};
+use crate::model::{Symbol, units};
 pub(super) use crate::untrusted::cut;
 
 /// How far two send times of the call may be off against each other: some logs keep whole seconds.
@@ -33,11 +33,6 @@ pub(super) fn speaks_messages(call: &Call<'_>, position: usize) -> bool {
     let client = names.text(origin.client).to_ascii_lowercase();
     let on_platform = |name: &str| PLATFORMS.iter().any(|platform| name.contains(platform));
     client.contains("anthropic") && !on_platform(&provider) && !on_platform(&client)
-}
-
-/// Whether the failure says that there is no capacity: an overload, or a 503 of something in between.
-pub(super) fn is_capacity(attempt: &Attempt) -> bool {
-    attempt.class == Some(Class::Overloaded) || (attempt.class == Some(Class::GatewayError) && attempt.status == 503)
 }
 
 /// Whether nothing shows that two attempts asked different models.

@@ -16,8 +16,8 @@ pub(super) const TOLERANCE_TIME: f64 = 0.25;
 pub struct Figures {
     /// Attempts sent.
     pub attempts: f64,
-    /// Attempts rejected.
-    pub refused: f64,
+    /// Attempts that failed; in the model, those that the endpoint had no capacity for.
+    pub failed: f64,
     /// Calls served.
     pub served: f64,
     /// Calls lost.
@@ -30,7 +30,7 @@ impl Figures {
     pub(super) fn of(outcome: &Outcome) -> Figures {
         Figures {
             attempts: outcome.attempts as f64,
-            refused: outcome.refused as f64,
+            failed: outcome.refused as f64,
             served: outcome.served as f64,
             lost: (outcome.tasks - outcome.served) as f64,
             over_after_s: outcome.last_at as f64 / 1e6,
@@ -41,7 +41,7 @@ impl Figures {
         let near = |mine: f64, theirs: f64| (mine - theirs).abs() <= (theirs * TOLERANCE).max(TOLERANCE_COUNT);
         let in_time = (self.over_after_s - other.over_after_s).abs() <= (other.over_after_s * TOLERANCE_TIME).max(1.0);
         near(self.attempts, other.attempts)
-            && near(self.refused, other.refused)
+            && near(self.failed, other.failed)
             && near(self.served, other.served)
             && near(self.lost, other.lost)
             && in_time
@@ -51,25 +51,25 @@ impl Figures {
     pub(super) fn distance(&self, other: &Figures) -> f64 {
         let share = |mine: f64, theirs: f64| (mine - theirs).abs() / theirs.max(TOLERANCE_COUNT);
         share(self.attempts, other.attempts)
-            + share(self.refused, other.refused)
+            + share(self.failed, other.failed)
             + share(self.served, other.served)
             + share(self.lost, other.lost)
             + share(self.over_after_s, other.over_after_s)
     }
 
     pub(super) fn rounded(self) -> Figures {
-        let Figures { attempts, refused, served, lost, over_after_s } = self;
+        let Figures { attempts, failed, served, lost, over_after_s } = self;
         let one = |x: f64| (x * 10.0).round() / 10.0;
-        let [attempts, refused, served, lost] = [attempts, refused, served, lost].map(one);
-        Figures { attempts, refused, served, lost, over_after_s: rounded(over_after_s) }
+        let [attempts, failed, served, lost] = [attempts, failed, served, lost].map(one);
+        Figures { attempts, failed, served, lost, over_after_s: rounded(over_after_s) }
     }
 
-    /// Formats the figures: "77 attempts, 57 refused, 12 calls lost, over after 1.6 s".
+    /// Formats the figures: "77 attempts, 57 failed, 12 calls lost, over after 1.6 s".
     pub(super) fn in_words(&self) -> String {
         format!(
-            "{}, {} refused, {} lost, over after {}",
+            "{}, {} failed, {} lost, over after {}",
             counted(whole(self.attempts), "attempt"),
-            thousands(whole(self.refused)),
+            thousands(whole(self.failed)),
             counted(whole(self.lost), "call"),
             seconds(self.over_after_s)
         )

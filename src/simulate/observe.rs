@@ -37,7 +37,7 @@ pub(super) struct Observed {
     pub(super) max_attempts: u32,
     /// The 95th percentile of the first waits without a hint of the server, in seconds.
     pub(super) first_wait_s: Option<f64>,
-    /// Mean cost of an attempt that was served and of one that was rejected, in US dollars.
+    /// Mean cost of an attempt that was served and of one that failed, in US dollars.
     pub(super) usd: Option<(f64, f64)>,
 }
 
@@ -91,14 +91,14 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
         visits.iter().flat_map(|visit| &visit.attempts).map(|one| seat(one, since(one.sent))).collect();
     let served = visits.iter().filter(|visit| visit.is_served()).count() as u64;
     let last = seats.iter().map(|seat| seat.at).max()?;
-    let refused = seats.iter().filter(|seat| !seat.ok).count() as u64;
-    let (hint_s, usd) = (hint_s(table, &visits, refused), usd(table, &visits));
+    let failed = seats.iter().filter(|seat| !seat.ok).count() as u64;
+    let (hint_s, usd) = (hint_s(table, &visits, failed), usd(table, &visits));
     Some(Observed {
         from,
         arrivals: visits.iter().filter_map(|visit| Some(since(visit.attempts.first()?.sent))).collect(),
         figures: Figures {
             attempts: seats.len() as f64,
-            refused: refused as f64,
+            failed: failed as f64,
             served: served as f64,
             lost: visits.len() as f64 - served as f64,
             over_after_s: last as f64 / 1e6,
@@ -222,11 +222,11 @@ fn hint_of(table: &AttemptTable, attempt: &Attempt) -> Option<f64> {
     table.detail(attempt)?.hint_us.map(|us| us as f64 / 1e6)
 }
 
-/// Returns the median hint in seconds, if at least half of the rejections have one.
-fn hint_s(table: &AttemptTable, visits: &[Visit], refused: u64) -> Option<f64> {
+/// Returns the median hint in seconds, if at least half of the failures have one.
+fn hint_s(table: &AttemptTable, visits: &[Visit], failed: u64) -> Option<f64> {
     let hints = visits.iter().flat_map(|visit| &visit.attempts).filter_map(|one| hint_of(table, one));
     let hints: Vec<u64> = hints.map(|s| (s * 1e6) as u64).collect();
-    (!hints.is_empty() && hints.len() as u64 * 2 >= refused).then(|| median(hints) as f64 / 1e6)
+    (!hints.is_empty() && hints.len() as u64 * 2 >= failed).then(|| median(hints) as f64 / 1e6)
 }
 
 /// The nominal first wait is the longest that jitter allows; the 95th percentile is close to it.

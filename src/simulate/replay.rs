@@ -253,7 +253,7 @@ fn under(readings: &[Reading], observed: &Observed, policy: Named, seeds: u64) -
         figures: figures.rounded(),
         attempts_range: attempts.map(rounded),
         lost_range: lost.map(rounded),
-        usd: observed.usd.map(|(served, refused)| rounded(figures.served * served + figures.refused * refused)),
+        usd: observed.usd.map(|(served, failed)| rounded(figures.served * served + figures.failed * failed)),
         resolution_s: rounded(first.width as f64 / 1e6),
         course: first.course,
     }
@@ -268,7 +268,7 @@ fn means(setup: &Setup, strategy: &Strategy, seeds: u64) -> (Figures, Outcome) {
     let mean = |figure: fn(Figures) -> f64| all().map(figure).sum::<f64>() / seeds as f64;
     let figures = Figures {
         attempts: mean(|one| one.attempts),
-        refused: mean(|one| one.refused),
+        failed: mean(|one| one.failed),
         served: mean(|one| one.served),
         lost: mean(|one| one.lost),
         over_after_s: mean(|one| one.over_after_s),

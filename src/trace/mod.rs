@@ -11,7 +11,7 @@ pub use around::{Failures, HeadroomAround, LimitReading, Surroundings};
 pub use follow::traces;
 pub use peers::{PeerMeasure, Peers};
 pub use search::{Answer, Candidate, Found, Kind, MOST_IDS, Near, Place, Query, Searched, search};
-pub use support::SupportCase;
+pub use support::{Clock, SupportCase};
 pub use wait::WaitSource;
 
 use crate::model::{Outcome, Time};
@@ -126,6 +126,15 @@ pub struct TracedCall {
     pub suppressed: u64,
     /// How it compares with its peers; absent where too few were read.
     pub peers: Option<Peers>,
+}
+
+impl TracedCall {
+    /// Whether none of its waits may include the time an attempt took.
+    #[must_use]
+    pub fn waits_are_measured(&self) -> bool {
+        let waits = self.attempts.iter().zip(self.attempts.iter().skip(1));
+        waits.filter(|(_, after)| after.waited_s.is_some()).all(|(before, _)| before.duration_ms.is_some())
+    }
 }
 
 /// One attempt.

@@ -1,7 +1,7 @@
 //! What a provider's support needs to find a request.
 
 use super::{Trace, TracedAttempt, TracedCall};
-use crate::model::Time;
+use crate::model::{Time, is_undated, is_untimed};
 use serde::Serialize;
 
 /// Requests named to support, at most: one is what they look at, a few show that it is no accident.
@@ -16,6 +16,8 @@ pub struct SupportCase {
     pub platform_id: Option<String>,
     /// When it was sent, UTC.
     pub ts: Time,
+    /// How much of that the log tells.
+    pub clock: Clock,
     /// Provider as logged.
     pub provider: Option<String>,
     /// Model as logged.
@@ -30,6 +32,44 @@ pub struct SupportCase {
     pub account: Option<String>,
     /// The client and its version, as logged.
     pub client: Option<String>,
+}
+
+/// How much the log tells of a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// It is exact to the millisecond or less.
+    Milliseconds,
+    /// To the second: further digits, where there are any, were worked out.
+    Seconds,
+    /// The day is not known.
+    NoDate,
+    /// Nothing but the order of attempts is known.
+    None,
+}
+
+impl Clock {
+    fn of(call: &TracedCall, attempt: &TracedAttempt) -> Clock {
+        let ts = attempt.sighting.ts;
+        if is_untimed(ts) {
+            Clock::None
+        } else if is_undated(ts) {
+            Clock::NoDate
+        } else if is_on_second(ts) && call.attempts.iter().all(|other| is_on_second(other.sighting.ts)) {
+            Clock::Seconds
+        } else if attempt.answered.is_some_and(is_on_second) && !is_on_second(ts) {
+            // The log has the second of the answer, and how long it took.
+            Clock::Seconds
+        } else {
+            Clock::Milliseconds
+        }
+    }
+}
+
+/// Whether a time is one of a clock of whole seconds; durations are kept in units of 100 µs.
+fn is_on_second(time: Time) -> bool {
+    let us = time.0.rem_euclid(1_000_000);
+    us.min(1_000_000 - us) < 100
 }
 
 /// The requests to ask about: the one asked for if it failed, then other failures of its calls.
@@ -50,6 +90,7 @@ fn case(call: &TracedCall, attempt: &TracedAttempt) -> SupportCase {
         request_id: attempt.sighting.request_id.clone(),
         platform_id: attempt.platform_id.clone(),
         ts: attempt.sighting.ts,
+        clock: Clock::of(call, attempt),
         provider: call.provider.clone(),
         model: call.model.clone(),
         status: attempt.sighting.status,
@@ -57,5 +98,17 @@ fn case(call: &TracedCall, attempt: &TracedAttempt) -> SupportCase {
         message: attempt.message.clone(),
         account: call.account.clone(),
         client: call.client.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_of_whole_seconds_is_told_by_the_time_itself() {
+        let at = |us: i64| is_on_second(Time(1_779_271_200_000_000 + us));
+        assert_eq!([0, 60, -60, 1_000_000].map(at), [true; 4]);
+        assert_eq!([1_000, 250_000, 999_000].map(at), [false; 3]);
     }
 }

@@ -514,3 +514,37 @@ fn an_id_on_a_line_that_is_no_attempt_is_told_as_that() {
     let ran = run_in(folder.path(), &["trace", "req_deploy_1", "log.jsonl"]);
     assert!(ran.code == 3 && ran.stderr.contains("only on lines that are no attempts"), "{ran:#?}");
 }
+
+#[test]
+fn a_ticket_has_no_more_of_a_time_than_the_log() {
+    let sent = |lines: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("log.jsonl"), lines).unwrap();
+        let ran = run_in(folder.path(), &["trace", "req_a", "log.jsonl", "--complete"]);
+        let line = ran.stdout.lines().find(|line| line.trim_start().starts_with("sent "));
+        line.map(|line| line.trim().split_whitespace().skip(1).collect::<Vec<_>>().join(" ")).unwrap_or_default()
+    };
+    for (fields, said) in [
+        (r#""ts":"2026-05-20T10:00:00.250Z""#, "2026-05-20 10:00:00.250 UTC"),
+        (r#""ts":"2026-05-20T10:00:00Z","duration_ms":347"#, "2026-05-20 10:00:00 UTC"),
+        // Worked out from the second of the answer.
+        (r#""ended_at":"2026-05-20T10:00:05Z","duration_ms":347"#, "2026-05-20 10:00:04 UTC"),
+        (r#""ended_at":"2026-05-20T10:00:05.5Z","duration_ms":347"#, "2026-05-20 10:00:05.153 UTC"),
+    ] {
+        let line = format!(r#"{{{fields},"call_id":"c","request_id":"req_a","status":529}}"#);
+        assert_eq!(sent(&line), said, "{line}");
+    }
+}
+
+#[test]
+fn a_sum_of_waits_that_may_include_answers_is_an_upper_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    for (took, said) in [("", "at most 2 s of waiting"), (r#","duration_ms":500"#, "and 1.5 s of waiting")] {
+        let line = |second: u32| {
+            format!(r#"{{"ts":"2026-05-20T10:00:0{second}Z","call_id":"c-1","attempt":{second},"status":529{took}}}"#)
+        };
+        std::fs::write(folder.path().join("log.jsonl"), [line(1), line(3)].join("\n")).unwrap();
+        let shown = flat(&run_in(folder.path(), &["trace", "c-1", "log.jsonl", "--complete"]));
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+}

@@ -9,7 +9,7 @@ use super::error::{CliError, IO_FAILED};
 use super::{message, output, server};
 use crate::serve::Server;
 use command::Ended;
-use receipt::Receipt;
+use receipt::{Receipt, Verdict};
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -59,14 +59,21 @@ pub(super) fn run(
         }
     }
     print(args, &receipts)?;
-    if receipts.iter().all(|receipt| receipt.requests == 0) {
-        return Err(CliError::NoAttempts(
-            "no request reached the server: does the command read ANTHROPIC_BASE_URL, OPENAI_BASE_URL, or what --env \
-             sets?"
-                .to_owned(),
-        ));
+    let count = |verdict| receipts.iter().filter(|receipt| receipt.verdict == verdict).count();
+    match (count(Verdict::Wrong), count(Verdict::Inconclusive)) {
+        (0, 0) => Ok(0),
+        (0, silent) => Err(CliError::NoAttempts(nothing_sent(silent, receipts.len()))),
+        _ => Ok(1),
     }
-    Ok(u8::from(receipts.iter().any(|receipt| receipt.is_wrong)))
+}
+
+/// That some of the runs prove nothing.
+fn nothing_sent(silent: usize, runs: usize) -> String {
+    let which = if runs == 1 { String::new() } else { format!(" in {silent} of {runs} runs") };
+    format!(
+        "no request reached the server{which}, so nothing was checked: does the command read ANTHROPIC_BASE_URL, \
+         OPENAI_BASE_URL, or what --env sets?"
+    )
 }
 
 /// Adds the records of one run to the log that the user named.

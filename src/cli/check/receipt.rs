@@ -1,7 +1,7 @@
 //! What a check prints: three lines a finding, or a table with a row for each run.
 
 use super::command::Ended;
-use crate::model::Severity;
+use crate::model::{Severity, units::counted};
 use crate::report::Problem;
 use crate::untrusted::{safe, terminal};
 use std::io::{self, Write};
@@ -16,11 +16,32 @@ pub(super) struct Receipt {
     pub(super) requests: u64,
     pub(super) waits: Waits,
     pub(super) did: String,
-    pub(super) is_wrong: bool,
+    pub(super) verdict: Verdict,
     /// Client and version, as it names itself.
     pub(super) client: String,
     pub(super) problems: Vec<Problem>,
     pub(super) ended: Ended,
+}
+
+/// What a run of the command proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// No finding that counts.
+    Right,
+    /// A finding that counts, or no end.
+    Wrong,
+    /// Nothing: it sent no request.
+    Inconclusive,
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Verdict::Right => "right",
+            Verdict::Wrong => "WRONG",
+            Verdict::Inconclusive => "inconclusive",
+        }
+    }
 }
 
 /// Seconds between requests.
@@ -39,10 +60,6 @@ impl Waits {
 }
 
 impl Receipt {
-    fn is_right(&self) -> &'static str {
-        if self.is_wrong { "WRONG" } else { "right" }
-    }
-
     /// The rules that speak, the worst first.
     fn found(&self) -> String {
         let mut codes: Vec<&str> = self.problems.iter().map(|problem| problem.rule).collect();
@@ -58,7 +75,8 @@ pub(super) fn findings(receipt: &Receipt, out: &mut dyn Write) -> io::Result<()>
         Ended::TimedOut => "the command was stopped when its time was over".to_owned(),
         Ended::Interrupted => "the command was interrupted".to_owned(),
     };
-    writeln!(out, "\n{}: {} requests, waits {}; {ended}", receipt.is_right(), receipt.requests, receipt.waits.shown())?;
+    let (word, requests) = (receipt.verdict.word(), counted(receipt.requests, "request"));
+    writeln!(out, "\n{word}: {requests}, waits {}; {ended}", receipt.waits.shown())?;
     receipt.problems.iter().try_for_each(|problem| three_lines(problem, out))
 }
 
@@ -86,7 +104,7 @@ pub(super) fn table(receipts: &[Receipt], out: &mut dyn Write) -> io::Result<()>
             receipt.requests.to_string(),
             receipt.waits.shown(),
             receipt.did.clone(),
-            receipt.is_right().to_owned(),
+            receipt.verdict.word().to_owned(),
             receipt.found(),
             receipt.client.clone(),
         ];

@@ -1,13 +1,14 @@
 //! What the records of one run say, by the rules.
 
 use super::command::Ended;
-use super::receipt::{Receipt, Waits};
+use super::receipt::{Receipt, Verdict, Waits};
 use crate::cli::args::CheckArgs;
 use crate::cli::config;
 use crate::cli::error::CliError;
 use crate::ingest::{self, Source};
 use crate::judge::{Options, judge as judge_table};
-use crate::report::{Report, build};
+use crate::model::units::{counted, thousands};
+use crate::report::{Report, Totals, build};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -33,15 +34,20 @@ pub(super) fn judge(
 ) -> Result<Receipt, CliError> {
     let report = if requests == 0 { None } else { Some(report(log, args)?) };
     let lines = lines(log)?;
-    let problems = report.map_or_else(Vec::new, |report| report.problems);
+    let (totals, problems) = report.map_or_else(Default::default, |report| (report.totals, report.problems));
     let worst = problems.iter().map(|problem| problem.severity).max();
     let fails = worst.zip(args.fail_on.severity()).is_some_and(|(worst, limit)| worst >= limit);
     Ok(Receipt {
         title: title.to_owned(),
         requests,
         waits: waits(&lines),
-        did: did(&lines, &ended),
-        is_wrong: fails || ended == Ended::TimedOut,
+        did: did(&totals, &ended),
+        verdict: match requests {
+            // Who sends nothing shows nothing.
+            0 => Verdict::Inconclusive,
+            _ if fails || ended == Ended::TimedOut => Verdict::Wrong,
+            _ => Verdict::Right,
+        },
         client: lines.iter().find_map(|line| line.user_agent.clone()).unwrap_or_default(),
         problems,
         ended,
@@ -66,28 +72,56 @@ fn lines(log: &Path) -> Result<Vec<Line>, CliError> {
     Ok(lines)
 }
 
-/// Seconds between the end of a request and the next with the same body.
+/// Seconds between the end of a failed request and the next with the same body.
 fn waits(lines: &[Line]) -> Waits {
     let mut waits = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let before = lines[..at].iter().rev().find(|before| before.request_hash == line.request_hash);
-        let wait = before.map(|before| line.ts.s_since(before.ts) - before.duration_ms / 1e3);
+        let failed = before.filter(|before| before.outcome != "ok");
+        let wait = failed.map(|before| line.ts.s_since(before.ts) - before.duration_ms / 1e3);
         waits.extend(wait.filter(|wait| *wait >= 0.0));
     }
     Waits(waits)
 }
 
-/// What the client did, in words.
-fn did(lines: &[Line], ended: &Ended) -> String {
+/// What the client did, in words. Requests that repeat one another are attempts of one call.
+fn did(totals: &Totals, ended: &Ended) -> String {
     if *ended == Ended::TimedOut {
         return "was still at it when its time was over".to_owned();
     }
-    let failed = lines.iter().filter(|line| line.outcome != "ok").count();
-    match (lines.len(), failed, lines.last().is_some_and(|line| line.outcome == "ok")) {
-        (0, ..) => "sent nothing".to_owned(),
-        (1, 1, _) => "gave up at once".to_owned(),
-        (_, 0, _) => "had nothing to retry".to_owned(),
-        (all, _, true) => format!("got through at attempt {all}"),
-        (all, _, false) => format!("gave up after {all} attempts"),
+    let Totals { calls, calls_ok, sends, retries, .. } = *totals;
+    let lost = calls - calls_ok;
+    match (calls, lost) {
+        (0, _) => "sent nothing".to_owned(),
+        (_, 0) if retries == 0 => "had nothing to retry".to_owned(),
+        (1, 0) => format!("got through at attempt {sends}"),
+        (1, _) if retries == 0 => "gave up at once".to_owned(),
+        (1, _) => format!("gave up after {sends} attempts"),
+        (_, 0) => format!("got through with all {}, in {sends} attempts", counted(calls, "call")),
+        _ if retries == 0 => format!("gave up on {} of {} at once", thousands(lost), counted(calls, "call")),
+        _ => format!("gave up on {} of {}, in {sends} attempts", thousands(lost), counted(calls, "call")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_are_those_of_one_call() {
+        for (calls, calls_ok, sends, said) in [
+            (0, 0, 0, "sent nothing"),
+            (1, 1, 1, "had nothing to retry"),
+            (4, 4, 4, "had nothing to retry"),
+            (1, 1, 4, "got through at attempt 4"),
+            (1, 0, 1, "gave up at once"),
+            (1, 0, 3, "gave up after 3 attempts"),
+            (3, 3, 5, "got through with all 3 calls, in 5 attempts"),
+            (4, 1, 4, "gave up on 3 of 4 calls at once"),
+            (4, 1, 9, "gave up on 3 of 4 calls, in 9 attempts"),
+        ] {
+            let totals = Totals { calls, calls_ok, sends, retries: sends - calls, ..Totals::default() };
+            assert_eq!(did(&totals, &Ended::Itself(String::new())), said);
+        }
     }
 }

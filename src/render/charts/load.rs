@@ -62,7 +62,7 @@ fn subtitle(row: &LoadRow, course: &LoadCourse) -> String {
     };
     let flying = row.in_flight_peak.map(|most| format!(", and {} in flight", count(most))).unwrap_or_default();
     let limit = limit(row).map(|limit| format!("; the limit is {} a minute", count(limit))).unwrap_or_default();
-    format!("At most {busiest}{flying}; {} refused{limit}", counted(refused, "attempt"))
+    format!("At most {busiest}{flying}; {} refused (429, 503, overload){limit}", counted(refused, "attempt"))
 }
 
 /// Returns the alternative text of the chart, with its figures.
@@ -106,7 +106,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     canvas.text("sent", (RIGHT + 8.0, sent), LABEL, BLUE, Align::Left)?;
     if course.points.iter().any(|point| point.refused > 0) {
         canvas.line(&steps(course, sends, |point| point.refused_per_min as f64, true), 1.75, VERMILION)?;
-        canvas.text("refused (429)", (RIGHT + 8.0, refused), LABEL, VERMILION, Align::Left)?;
+        canvas.text("refused", (RIGHT + 8.0, refused), LABEL, VERMILION, Align::Left)?;
     }
     canvas.line(&steps(course, sends, |point| point.sends_per_min as f64, true), 1.75, BLUE)?;
     canvas.line(&flight, 1.75, GREEN)?;

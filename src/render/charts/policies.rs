@@ -126,7 +126,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     policies: &Policies<'_>,
 ) -> Result<(), ChartError> {
     canvas.head(title, &policies.subtitle, MUTED)?;
-    legend(canvas, if policies.in_seconds { "over time" } else { "in each tick" })?;
+    legend(canvas, policies.in_seconds)?;
     let scale = Scale::of(&policies.panels);
     for (panel, frame) in policies.panels.iter().zip(frames(policies.panels.len())) {
         axes(canvas, frame, scale, policies.in_seconds)?;
@@ -211,10 +211,12 @@ fn waiting(frame: Frame, scale: Scale, panel: &Panel<'_>) -> Vec<(f64, f64)> {
     path
 }
 
-fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>, what: &str) -> Result<(), ChartError> {
+fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>, in_seconds: bool) -> Result<(), ChartError> {
+    // Attempts of an incident fail in any way, those of a simulation for lack of capacity.
+    let (what, failed) = if in_seconds { ("over time", "failed") } else { ("in each tick", "refused") };
     canvas.text(what, (MARGIN, 78.0), LABEL, MUTED, Align::Left)?;
     let mut left = WIDTH - 320.0;
-    for (name, color) in [("served", BLUE), ("refused", VERMILION), ("waiting", GREY)] {
+    for (name, color) in [("served", BLUE), (failed, VERMILION), ("waiting", GREY)] {
         canvas.rect((left, 70.0), (left + 11.0, 80.0), color)?;
         canvas.text(name, (left + 17.0, 78.0), LABEL, INK, Align::Left)?;
         left += width(name, LABEL)? + 37.0;

@@ -30,7 +30,8 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let quiet = is_calm(view.report) || rows.iter().all(|row| row.minor);
     let legend = "Each takes: from the first attempt of a call to its last answer. At once: arrivals a second times that, \
                   the calls under way by Little's law. Peak: attempts in flight at once, counted. In 60 s: the most \
-                  attempts sent within any 60 s. Limit: requests a minute, as the headers said last.";
+                  attempts sent within any 60 s. Limit: requests a minute, as the headers said last. Refused: attempts \
+                  answered by a rate limit, an overload or a 503.";
     let blocks = vec![
         charts(view, ChartKind::Load, "scope"),
         Block::Table(Table::new("load-table", "scope", &COLUMNS, rows).limits(4, 10, 100)),
@@ -71,7 +72,10 @@ fn facts(view: &View<'_>, load: &LoadRow) -> Vec<Fact> {
         Fact::new("Peak", peak.unwrap_or_default()),
         Fact::new("In flight", mean),
         Fact::new("Limit", limit.unwrap_or_default()),
-        Fact::new("Refused", format!("{} of all attempts", words::share(load.refused))),
+        Fact::new(
+            "Refused",
+            format!("{} of all attempts, by a rate limit, an overload or a 503", words::share(load.refused)),
+        ),
         Fact::new("Timed", format!("{} of the attempts have a duration", words::share(load.timed))),
         Fact::new("Most amplified", load.amplified.map(|span| amplified(view, span)).unwrap_or_default()),
         Fact::new("Most retries", load.retry_budget.map(|span| amplified(view, span)).unwrap_or_default()),
@@ -81,6 +85,7 @@ fn facts(view: &View<'_>, load: &LoadRow) -> Vec<Fact> {
 fn amplified(view: &View<'_>, span: AmplifiedSpan) -> Rich {
     let (attempts, calls) = (counted(span.sends, "attempt"), counted(span.calls, "call"));
     let (each, ratio) = (span.sends_per_call, span.retry_ratio);
-    Rich::from(format!("{attempts} for {calls} ({each:.2} a call, {ratio:.2} retries for each first attempt), "))
+    Rich::from(format!("{attempts} of {calls} that started "))
         .join(view.clock.stretch(span.from, span.until))
+        .then(format!(" ({each:.2} a call, {ratio:.2} retries for each first attempt)"))
 }

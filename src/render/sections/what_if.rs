@@ -14,7 +14,7 @@ const COLUMNS: [Column; 8] = [
     Column::words("Policy"),
     Column::number("At most").rank(2),
     Column::number("Attempts"),
-    Column::number("Refused"),
+    Column::number("Failed"),
     Column::number("Served").rank(3),
     Column::number("Lost"),
     Column::number("Over after"),
@@ -86,7 +86,7 @@ fn row<'a>(
         Cell::new(policy),
         Cell::keyed(most.map_or_else(String::new, number), most.unwrap_or(0)),
         Cell::keyed(range(attempts), figures.attempts),
-        whole(figures.refused),
+        whole(figures.failed),
         whole(figures.served),
         Cell::keyed(Rich::new(tone, range(lost)), figures.lost),
         Cell::keyed(seconds(figures.over_after_s), figures.over_after_s),
@@ -106,9 +106,9 @@ fn basis(told: &Counterfactual) -> String {
         format!(" A refusal asks for a wait of {}, the middle of those logged.", seconds(hint))
     });
     let capacity = match told.at_once {
-        Some(most) => format!("serves {} at once, as many as it was serving when it refused somebody", number(most)),
-        None => "serves, stretch by stretch, what the log shows it to have served where it refused somebody; where it refused \
-                 nobody, as many as it ever served"
+        Some(most) => format!("serves {} at once, as many as it was serving when an attempt failed", number(most)),
+        None => "serves, stretch by stretch, what the log shows it to have served where attempts failed; where none did, as \
+                 many as it ever served"
             .to_owned(),
     };
     format!(

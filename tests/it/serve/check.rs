@@ -51,10 +51,34 @@ fn the_recorder_judges_a_command_too() {
 fn a_command_that_sends_nothing_or_never_ends_is_told() {
     let nothing = check(&["stub"], &["true"]);
     assert_eq!(nothing.code, 3, "{nothing:#?}");
-    assert!(nothing.stderr.contains("no request reached the server"), "{nothing:#?}");
+    assert!(nothing.stderr.contains("no request reached the server, so nothing was checked"), "{nothing:#?}");
+    assert!(nothing.stdout.contains("inconclusive: 0 requests") && !nothing.stdout.contains("right"), "{nothing:#?}");
     let began = std::time::Instant::now();
     let endless = check(&["stub", "--timeout", "1"], &["sleep", "60"]);
     assert!(began.elapsed() < Duration::from_secs(20));
     assert_eq!(endless.code, 3, "{endless:#?}");
     assert!(endless.stdout.contains("stopped when its time was over"), "{endless:#?}");
+}
+
+#[test]
+fn requests_that_are_no_retries_are_calls_of_their_own() {
+    let four = "import os,urllib.request as u\nfor n in range(4):\n u.urlopen(u.Request(os.environ['OPENAI_BASE_URL']\
+                +'/chat/completions',b'{\"model\":\"m%d\"}'%n)).read()";
+    let ran = check(&["stub", "--scenario", "ok", "--table"], &["python3", "-c", four]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.stdout.contains("had nothing to retry") && !ran.stdout.contains("attempt 4"), "{ran:#?}");
+}
+
+#[test]
+fn a_run_without_requests_leaves_a_check_of_many_inconclusive() {
+    // It sends once, and then never again.
+    let folder = tempfile::tempdir().unwrap();
+    let once = "import os,sys,urllib.request as u\nif not os.path.exists(sys.argv[1]):\n open(sys.argv[1],'w')\n try: \
+                u.urlopen(u.Request(os.environ['OPENAI_BASE_URL']+'/chat/completions',b'{\"model\":\"m\"}'))\n except \
+                OSError: pass";
+    let mark = folder.path().join("sent");
+    let command = ["python3", "-c", once, mark.to_str().unwrap()];
+    let ran = check(&["stub", "--scenario", "all", "--fail-on", "never"], &command);
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    assert!(ran.stderr.contains("in 25 of 26 runs"), "{ran:#?}");
 }

@@ -30,7 +30,7 @@ fn large_incident(path: &Path, seed: u64) {
 
 fn assert_near(told: &Value) {
     assert_eq!(told["holds"], true, "{told:#}");
-    for key in ["attempts", "refused", "served", "lost"] {
+    for key in ["attempts", "failed", "served", "lost"] {
         let [observed, replayed] = ["observed", "replayed"].map(|of| told[of][key].as_f64().unwrap());
         assert!((observed - replayed).abs() <= (observed * 0.1).max(2.0), "{key}: {told:#}");
     }

@@ -1,6 +1,6 @@
 //! The first line of a trace: what the id names and how it ended.
 
-use crate::model::{Outcome, Severity, units::seconds};
+use crate::model::{Outcome, Severity, units};
 use crate::render::{money, words};
 use crate::trace::{Kind, Trace, TracedCall};
 use std::cmp::Reverse;
@@ -52,7 +52,7 @@ fn found(trace: &Trace) -> String {
 /// Describes how a call ended: "failed after 3 attempts and 1.3 s of waiting".
 pub(crate) fn ending(call: &TracedCall) -> String {
     let attempts = call.attempts.len() as u64;
-    let waiting = if call.waited_s > 0.0 { format!("{} of waiting", seconds(call.waited_s)) } else { String::new() };
+    let waiting = waiting(std::slice::from_ref(call));
     match call.outcome {
         Outcome::Ok => success(call, &waiting),
         Outcome::Failed if attempts == 1 => "failed on its only attempt".to_owned(),
@@ -142,12 +142,18 @@ fn sum(trace: &Trace, calls: &[TracedCall]) -> String {
         .map(|(n, word)| format!("{} {word}", words::number(n)))
         .collect();
     let attempts = calls.iter().map(|call| call.attempts.len() as u64).sum();
-    let waited: f64 = calls.iter().map(|call| call.waited_s).sum();
-    let waiting = if waited > 0.0 { format!(" and {} of waiting", seconds(waited)) } else { String::new() };
+    let attempts = and(&words::counted(attempts, "attempt"), &waiting(calls));
     let first = if trace.calls_omitted > 0 { format!("of the first {}: ", calls.len()) } else { String::new() };
     let cost = cost(calls);
     let cost = if cost.is_empty() { cost } else { format!(", {cost}") };
-    format!("; {first}{}; {}{waiting}{cost}", counts.join(", "), words::counted(attempts, "attempt"))
+    format!("; {first}{}; {attempts}{cost}", counts.join(", "))
+}
+
+/// "1.3 s of waiting", in all of the calls; nothing where there was none.
+fn waiting(calls: &[TracedCall]) -> String {
+    let waited: f64 = calls.iter().map(|call| call.waited_s).sum();
+    let is_measured = calls.iter().all(TracedCall::waits_are_measured);
+    if waited > 0.0 { format!("{} of waiting", units::waited(waited, is_measured)) } else { String::new() }
 }
 
 /// Formats the cost of calls as far as known: "$0.40, 12,000 tokens".

@@ -1,7 +1,7 @@
 //! Details to paste into a support request to the provider.
 
 use crate::render::document::{Block, Fact, Section};
-use crate::trace::{SupportCase, Trace};
+use crate::trace::{Clock, SupportCase, Trace};
 
 /// Returns the section; `None` if there is nothing to ask the provider about.
 pub(crate) fn support<'a>(trace: &Trace) -> Option<Section<'a>> {
@@ -21,7 +21,7 @@ fn facts(case: &SupportCase, nth: usize) -> Vec<Fact> {
     let own = [
         ("request-id", case.request_id.clone().unwrap_or_else(|| "not logged".to_owned())),
         ("platform id", text(&case.platform_id)),
-        ("sent", case.ts.utc().format("%Y-%m-%d %H:%M:%S%.3f UTC").to_string()),
+        ("sent", sent(case)),
         ("status", status),
     ];
     let shared = [
@@ -32,4 +32,15 @@ fn facts(case: &SupportCase, nth: usize) -> Vec<Fact> {
     ];
     let shared = shared.into_iter().filter(|_| nth == 0);
     own.into_iter().chain(shared).map(|(label, value)| Fact::new(label, value)).collect()
+}
+
+/// When it was sent, as far as the log tells.
+fn sent(case: &SupportCase) -> String {
+    let format = match case.clock {
+        Clock::Milliseconds => "%Y-%m-%d %H:%M:%S%.3f UTC",
+        Clock::Seconds => "%Y-%m-%d %H:%M:%S UTC",
+        Clock::NoDate => "%H:%M:%S%.3f (the log has no date)",
+        Clock::None => return "not logged".to_owned(),
+    };
+    case.ts.utc().format(format).to_string()
 }

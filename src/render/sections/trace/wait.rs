@@ -1,6 +1,9 @@
 //! Describes the wait before each attempt and the end after the last one.
 
-use crate::model::{Outcome, units::seconds};
+use crate::model::{
+    Outcome,
+    units::{self, seconds},
+};
 use crate::render::document::Tone;
 use crate::trace::{TracedAttempt, TracedCall, WaitSource};
 
@@ -18,10 +21,7 @@ pub(crate) fn before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
         ));
     };
     // Without a duration the wait is measured from the start of the previous attempt, so it is an upper bound.
-    let took = match before.duration_ms {
-        Some(_) => seconds(waited),
-        None => format!("at most {}", seconds(waited)),
-    };
+    let took = units::waited(waited, before.duration_ms.is_some());
     if before.sighting.class.is_none() {
         return Some((Tone::Plain, format!("sent again {took} after a success")));
     }

@@ -253,7 +253,7 @@ fn support_gets_what_it_asks_for() {
         "headers": {"x-amzn-requestid": "platform-9"}, "client": {"name": "SDK", "version": "1.2"},
     });
     let shown = flat(&at_width(&traced("req_c_01", &[record("c", 1, 0, &more)]), 80));
-    let block = "request-id req_c_01 platform id platform-9 sent 2026-05-20 10:00:00.000 UTC \
+    let block = "request-id req_c_01 platform id platform-9 sent 2026-05-20 10:00:00 UTC \
                  status 429 rate_limit_error model anthropic claude-sonnet organization org-7 client SDK 1.2 \
                  message slow down";
     assert!(shown.contains(block), "{shown}");
