@@ -144,6 +144,7 @@ impl Accumulator {
         let input = &mut self.out.inputs[file as usize];
         input.format = plan.format.name();
         input.envelope = plan.wrapping.name();
+        self.out.table.note_format(file, plan.format.name());
         self.out.how[file as usize] = plan.how();
     }
 

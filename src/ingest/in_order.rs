@@ -47,7 +47,9 @@ pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Re
         }
     }
     reader.read_pieces();
-    reader.merger.finish()
+    let mut ingested = reader.merger.finish()?;
+    ingested.table.find_all_views();
+    Ok(ingested)
 }
 
 impl<'s> InOrder<'s, '_> {
