@@ -21,6 +21,8 @@ pub struct Call<'a> {
     pub disordered: bool,
     /// Deliveries of an attempt beyond its first.
     pub duplicates: u32,
+    /// Rows that tell of an attempt of another row, in a log of another kind, each with that row.
+    pub views: Vec<(u32, u32)>,
     /// The same run asked another model within seconds of its last failure, in a log that names no calls.
     pub fell_back: bool,
     /// Every attempt was sent on a whole second: the clock of the log may hide up to a second.
@@ -76,6 +78,7 @@ impl<'a> Call<'a> {
             outcome: Outcome::Ok,
             disordered: false,
             duplicates: 0,
+            views: Vec::new(),
             fell_back: false,
             whole_seconds: false,
             overlapped: false,
@@ -116,13 +119,31 @@ impl<'a> Call<'a> {
         let mut kept: SmallVec<[u32; 8]> = SmallVec::new();
         for &index in &self.rows {
             let row = &rows[index as usize];
-            let known = kept.iter().rev().take(64).any(|&other| self.same_attempt(&rows[other as usize], row));
-            if !known {
-                kept.push(index);
+            let known =
+                kept.iter().rev().take(64).copied().find(|&other| self.same_attempt(&rows[other as usize], row));
+            match known.or_else(|| self.seen_by_another(index)) {
+                Some(of) if self.table.same_kind(of, index) => {}
+                Some(of) => self.views.push((index, of)),
+                None => kept.push(index),
             }
         }
-        self.duplicates = (before - kept.len()) as u32;
+        self.duplicates = (before - kept.len() - self.views.len()) as u32;
         self.rows = kept;
+    }
+
+    /// The row of this call that tells of the attempt of `row` in another log, unless `row` is one of several that were
+    /// made within it.
+    fn seen_by_another(&self, row: u32) -> Option<u32> {
+        let table = self.table;
+        let of = table.view_of(row).filter(|of| self.rows.contains(of) && table.agree(*of, row))?;
+        let beside = |other: &u32| {
+            *other != row
+                && table.same_kind(*other, row)
+                && table.view_of(*other).is_none_or(|around| around == of)
+                && table.spans(of, *other)
+                && !table.is_copy(*other, row)
+        };
+        (!self.rows.iter().any(beside)).then_some(of)
     }
 
     fn same_attempt(&self, a: &Attempt, b: &Attempt) -> bool {
@@ -196,7 +217,11 @@ impl<'a> Call<'a> {
     /// Its only row, where that is plain and nothing else is to be said of it: see [`Attempt::is_plain`].
     pub(crate) fn plain_row(&self) -> Option<u32> {
         let [row] = self.rows[..] else { return None };
-        (self.duplicates == 0 && !self.overlapped && self.table.rows[row as usize].is_single_success()).then_some(row)
+        (self.duplicates == 0
+            && self.views.is_empty()
+            && !self.overlapped
+            && self.table.rows[row as usize].is_single_success())
+        .then_some(row)
     }
 
     /// How many sends it took.

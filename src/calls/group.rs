@@ -1,9 +1,10 @@
 //! Brings the rows of a table together by call.
 
-use super::{Call, Grouping, Horizon, SingleSuccesses, Watermark, infer, reuse, stream};
+use super::{Call, Grouping, Horizon, Links, SingleSuccesses, Unsettled, Watermark, infer, join, reuse, stream};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
 use rayon::prelude::*;
 use smallvec::SmallVec;
+use std::collections::HashMap;
 
 /// Pieces a table is cut into: enough to keep any machine busy, few enough that merging costs nothing, each small
 /// enough that what finds its groups stays in a processor's cache.
@@ -16,6 +17,8 @@ const STRETCHES: usize = 64;
 pub struct Groups<'a> {
     table: &'a AttemptTable,
     pieces: Vec<Piece>,
+    /// Calls that several logs tell of, by the first of their rows; every other row of them has none.
+    joined: HashMap<u32, Option<Unsettled>>,
 }
 
 /// Rows of some keys, all of each: group by group in the order of their first rows, each in the order of its rows.
@@ -24,28 +27,37 @@ pub struct Groups<'a> {
 #[derive(Debug)]
 pub struct Piece(Vec<u32>);
 
+/// What is not settled along with calls that one log names.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// Rows that name no call.
+    pub(crate) streams: Vec<u32>,
+    /// Calls that other logs tell of as well.
+    pub(crate) shared: Vec<Unsettled>,
+}
+
 /// A row on its way into a group: part of its key, and its number.
 type Entry = (u32, u32);
 
 /// Groups the rows of `table` by their keys.
 #[must_use]
 pub fn group(table: &AttemptTable) -> Groups<'_> {
-    group_from(table, 0)
+    group_from(table, 0).joined()
 }
 
 /// Groups the rows of `table` that are no singles calls.
 #[must_use]
 pub(crate) fn group_rest<'t>(table: &'t AttemptTable, singles: &SingleSuccesses) -> Groups<'t> {
-    group_where(table, 0, |row| !singles.has(row))
+    group_where(table, 0, |row| !singles.has(row)).joined()
 }
 
 /// Groups the rows of `table` that were sent between two points in time.
 #[must_use]
 pub(crate) fn group_between(table: &AttemptTable, first: Time, last: Time) -> Groups<'_> {
-    group_where(table, 0, |row| (first..=last).contains(&table.rows[row as usize].sent))
+    group_where(table, 0, |row| (first..=last).contains(&table.rows[row as usize].sent)).joined()
 }
 
-/// Groups the rows of `table` from number `from` on.
+/// Groups the rows of `table` from number `from` on. Calls that several logs tell of are not joined.
 #[must_use]
 pub(crate) fn group_from(table: &AttemptTable, from: usize) -> Groups<'_> {
     group_where(table, from, |_| true)
@@ -60,7 +72,7 @@ fn group_where(table: &AttemptTable, from: usize, wanted: impl Fn(u32) -> bool +
         let entries = shared.iter().flat_map(|lists| &lists[piece]).copied();
         Piece(grouped(table, entries))
     });
-    Groups { table, pieces: pieces.collect() }
+    Groups { table, pieces: pieces.collect(), joined: HashMap::new() }
 }
 
 /// Shares rows out among the pieces. The first is number `from`.
@@ -164,7 +176,51 @@ impl<'a> Groups<'a> {
         done
     }
 
+    /// The same with calls joined that several logs tell of.
+    fn joined(self) -> Groups<'a> {
+        let links = Links::of(self.table);
+        if links.is_empty() {
+            return self;
+        }
+        let linked = self.pieces.iter().flat_map(|piece| self.groups(&piece.0));
+        let linked = linked.filter(|group| group.iter().any(|row| links.has(*row)));
+        let mut calls: Vec<Unsettled> = linked.flat_map(|group| self.unsettled(group)).collect();
+        calls.retain(|call| call.is_linked(&links));
+        let mut joined: HashMap<u32, Option<Unsettled>> =
+            calls.iter().flat_map(|call| &call.rows).map(|row| (*row, None)).collect();
+        for call in join(self.table, &links, calls) {
+            let first = call.rows.iter().min().copied();
+            joined.extend(first.map(|first| (first, Some(call))));
+        }
+        Groups { joined, ..self }
+    }
+
+    /// The calls of one group.
+    fn unsettled(&self, group: &[u32]) -> Vec<Unsettled> {
+        match (self.grouping_of(group[0]), group) {
+            (grouping, [row]) => vec![Unsettled::of_row(*row, grouping)],
+            (Grouping::Explicit, _) => reuse::split(self.table, group).into_iter().map(Unsettled::of_part).collect(),
+            _ => stream::split(self.table, group).into_iter().map(Unsettled::of_series).collect(),
+        }
+    }
+
     fn calls_of(&self, group: &[u32], horizon: &Horizon, settled: &mut impl FnMut(&Call<'a>)) {
+        if self.joined.is_empty() {
+            return self.calls_apart(group, horizon, settled);
+        }
+        for row in group {
+            if let Some(Some(call)) = self.joined.get(row) {
+                settled(&call.settle(self.table, horizon));
+            }
+        }
+        self.calls_apart(group, horizon, &mut |call: &Call<'a>| {
+            if !self.joined.contains_key(&call.rows()[0]) {
+                settled(call);
+            }
+        });
+    }
+
+    fn calls_apart(&self, group: &[u32], horizon: &Horizon, settled: &mut impl FnMut(&Call<'a>)) {
         let grouping = self.grouping_of(group[0]);
         if let [row] = group {
             let rows = SmallVec::from_slice(&[*row]);
@@ -181,22 +237,27 @@ impl<'a> Groups<'a> {
     }
 
     /// Hands every call of one piece to `found`: one that nothing can continue any more with all its rows, another
-    /// as it was at that time, with none. The rows of streams, whose calls are still to be found, go to `streams`.
+    /// as it was at that time, with none. The rows of streams, whose calls are still to be found, go to `left`, and so do
+    /// the calls that another log tells of as well, once nothing can continue them.
     pub(crate) fn settled_calls(
         &self,
         piece: &Piece,
         watermark: &Watermark,
+        links: &Links,
         mut found: impl FnMut(&Call<'a>, Option<&[u32]>),
-        streams: &mut Vec<u32>,
+        left: &mut Left,
     ) {
         let rows = &self.table.rows;
         for group in self.groups(&piece.0) {
             if self.grouping_of(group[0]) != Grouping::Explicit {
-                streams.extend_from_slice(group);
+                left.streams.extend_from_slice(group);
                 continue;
             }
             if let [row] = group {
-                if rows[*row as usize].sent < watermark.until {
+                if links.has(*row) {
+                    let is_over = watermark.reached(self.table, group);
+                    left.shared.extend(is_over.then(|| Unsettled::of_row(*row, Grouping::Explicit)));
+                } else if rows[*row as usize].sent < watermark.until {
                     let call = SmallVec::from_slice(group);
                     let call = Call::settle(self.table, call, Grouping::Explicit, &watermark.horizon);
                     found(&call, watermark.reached(self.table, group).then_some(group));
@@ -207,6 +268,10 @@ impl<'a> Groups<'a> {
             let mut over = true;
             for mut part in reuse::split(self.table, group) {
                 over &= watermark.reached(self.table, &part.rows);
+                if part.rows.iter().any(|row| links.has(*row)) {
+                    left.shared.extend(over.then(|| Unsettled::of_part(part)));
+                    continue;
+                }
                 let all = over.then(|| part.rows.clone());
                 part.rows.retain(|row| rows[*row as usize].sent < watermark.until);
                 if !part.rows.is_empty() {

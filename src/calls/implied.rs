@@ -32,6 +32,15 @@ impl Call<'_> {
         again.saturating_sub(self.logged_within(position).saturating_sub(1))
     }
 
+    /// Attempts around those of another layer that have records: they reached the provider only by those.
+    pub(crate) fn attempts_around(&self) -> u64 {
+        let layer = self.origin(0).layer;
+        if self.len() == 1 || (1..self.len()).all(|position| self.origin(position).layer == layer) {
+            return 0;
+        }
+        (0..self.len()).filter(|position| self.logged_within(*position) > 0).count() as u64
+    }
+
     /// Attempts of another layer that were made while the one at `position` waited.
     pub(crate) fn logged_within(&self, position: usize) -> u64 {
         let outer = self.at(position);

@@ -25,7 +25,12 @@ impl SingleSuccesses {
             let bits = rows.iter().zip(0..).filter(|(row, _)| row.is_single_success() && !shared.has(row.key[0]));
             bits.fold(0, |word, (_, bit)| word | 1 << bit)
         };
-        SingleSuccesses { bits: table.rows.par_chunks(WORD).with_min_len(256).map(word).collect() }
+        let mut bits: Vec<u64> = table.rows.par_chunks(WORD).with_min_len(256).map(word).collect();
+        // What another log tells of as well is a call with others.
+        for row in table.views.links().flat_map(|(view, of)| [view as usize, of as usize]) {
+            bits[row / WORD] &= !(1 << (row % WORD));
+        }
+        SingleSuccesses { bits }
     }
 
     /// Whether a row is one.

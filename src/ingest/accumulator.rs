@@ -79,6 +79,13 @@ impl Merger {
         accumulator.out.rejected = accumulator.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
         Ok(accumulator.out)
     }
+
+    /// The same, where every attempt is still in the table: those that other logs tell of, too, are found.
+    pub(super) fn finish_whole(self) -> Result<Ingested, IngestError> {
+        let mut ingested = self.finish()?;
+        ingested.table.find_all_views();
+        Ok(ingested)
+    }
 }
 
 impl Accumulator {
@@ -153,6 +160,7 @@ impl Accumulator {
         let input = &mut self.out.inputs[file as usize];
         input.format = plan.format.name();
         input.envelope = plan.wrapping.name();
+        self.out.table.note_format(file, plan.format.name());
         self.out.how[file as usize] = plan.how();
         self.heads[file as usize] = plan.head;
     }

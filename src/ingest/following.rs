@@ -104,6 +104,7 @@ impl Following {
     /// When no input could be read.
     pub fn so_far(&mut self) -> Result<&Ingested, IngestError> {
         self.merger.accumulator.sum_up()?;
+        self.merger.accumulator.out.table.find_all_views();
         Ok(&self.merger.accumulator.out)
     }
 
@@ -112,7 +113,7 @@ impl Following {
     /// # Errors
     /// When no input could be read.
     pub fn finish(self) -> Result<Ingested, IngestError> {
-        self.merger.finish()
+        self.merger.finish_whole()
     }
 
     /// Sees to it that the plan of a file is that of its first `end` bytes; whether what was read of it can stay.

@@ -34,7 +34,7 @@ struct InOrder<'s, 'o> {
 /// # Errors
 /// When none of them can be read: why the first cannot.
 pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Result<Ingested, IngestError> {
-    read_all(sources, options, progress).finish()
+    read_all(sources, options, progress).finish_whole()
 }
 
 /// Reads every source as one part of something larger. What cannot be read is marked there too.

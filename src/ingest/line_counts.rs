@@ -135,5 +135,6 @@ pub(crate) fn add(sum: &mut Ledger, part: &Ledger) {
     sum.rejected += part.rejected;
     sum.blank += part.blank;
     sum.duplicates += part.duplicates;
+    sum.views += part.views;
     sum.filtered += part.filtered;
 }

@@ -146,6 +146,7 @@ impl Accumulator {
         let input = &mut self.out.inputs[index];
         input.format = facts.format.parse().map_or(input.format, |format: FormatName| format.format().name());
         input.envelope = facts.envelope;
+        self.out.table.note_format(file, input.format);
         input.bytes += facts.read.0;
         let [lines, attempts, skipped, rejected, blank] = facts.ledger;
         let ledger = Ledger { lines, attempts, skipped, rejected, blank, ..Ledger::default() };
@@ -200,7 +201,7 @@ pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
     if let Some(order) = order {
         accumulator.out.table.retain(&order);
     }
-    merger.finish()
+    merger.finish_whole()
 }
 
 /// Opens every input of `parts` once, in the order of their names; says their numbers, part by part.

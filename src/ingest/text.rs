@@ -31,5 +31,6 @@ pub(super) fn read_with(text: &str, mut decoder: NativeDecoder) -> AttemptTable 
     chunk.read(&Part::plain(text.as_bytes(), text.len() as u64), &reading, &mut memory, &mut decoder);
     let mut table = chunk.table;
     table.files.push("text".to_owned());
+    table.find_all_views();
     table
 }

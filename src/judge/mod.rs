@@ -182,7 +182,7 @@ impl<'a> Judgement<'a> {
             return self.absorb_single_success(std::iter::once(row), since, options);
         }
         if !options.filter.wants_call(call) {
-            self.left_out += call.len() as u64 + u64::from(call.duplicates);
+            self.left_out += call.len() as u64 + u64::from(call.duplicates) + call.views.len() as u64;
             self.runs_left_out.insert(call.first().run);
             return;
         }

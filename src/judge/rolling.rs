@@ -4,9 +4,12 @@
 //! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::finish`].
 
 use super::{CallRules, Judgement, Options, Settled};
-use crate::calls::{Call, Endurance, Horizon, Persistence, Series, Stream, Watermark, group_from, order_of};
+use crate::calls::{
+    Call, Endurance, Horizon, Left, Links, Persistence, Series, Stream, Unsettled, Watermark, group_from, join,
+    order_of,
+};
 use crate::measure::Terms;
-use crate::model::{AttemptTable, Time};
+use crate::model::{AttemptTable, Time, Views};
 use crate::rules;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
@@ -28,12 +31,16 @@ pub struct Rolling<'o> {
     terms: Terms,
     kept: Settled,
     streams: HashMap<[u64; 2], Stream, RandomState>,
+    /// Calls that wait for those of other logs that tell of the same attempts.
+    shared: Vec<Unsettled>,
     /// So many rows at the front of the table are looked at no more: examples, and rows that streams hold.
     parked: usize,
     /// Rows there were when it was last looked for settled calls.
     looked_at: usize,
     /// Everything sent before was taken to have come.
     settled: Time,
+    /// Of named calls that are open, everything sent before was taken in.
+    followed: Time,
     data_end: Time,
     /// What the calls that were let go show of when clients stop.
     seen: Persistence,
@@ -51,9 +58,11 @@ impl<'o> Rolling<'o> {
             terms: rules::terms(&options.settings),
             kept: Settled::default(),
             streams: HashMap::default(),
+            shared: Vec::new(),
             parked: 0,
             looked_at: 0,
             settled: Time(i64::MIN),
+            followed: Time(i64::MIN),
             data_end: Time(0),
             seen: Persistence::default(),
             late: 0,
@@ -74,7 +83,8 @@ impl<'o> Rolling<'o> {
         self.data_end = new.clone().map(|row| row.ended()).fold(self.data_end, Time::max);
         self.late += new.filter(|row| row.sent < self.settled).count() as u64;
         self.looked_at = table.rows.len();
-        let until = watermark.plus_us(-LATENESS_US);
+        let views_us = if table.may_have_views() { Views::REACH_US + Views::KNOWN_US } else { 0 };
+        let until = watermark.plus_us(-LATENESS_US - views_us);
         if table.rows.len() - self.parked >= self.step && until > self.settled {
             self.settle(table, until, table.rows.len() > MOST_ROWS);
         }
@@ -99,104 +109,139 @@ impl<'o> Rolling<'o> {
     }
 
     fn settle(&mut self, table: &mut AttemptTable, until: Time, pressed: bool) {
-        let since = std::mem::replace(&mut self.settled, until);
+        self.settled = until;
+        table.find_views(until.plus_us(Views::REACH_US));
+        let (links, is_followed) = (Links::of(table), self.follows(table));
         let horizon =
             Horizon { data_end: self.data_end, complete: self.options.complete, endurance: Endurance::default() };
         let mut watermark = Watermark { until, pressed, horizon };
         let mut fate = vec![Fate::Live; table.rows.len()];
         fate[..self.parked].fill(Fate::Gone);
         let mut judgement = std::mem::take(&mut self.kept).attach(table);
-        let mut found = Vec::new();
+        let (mut found, mut joined) = (Vec::new(), Vec::new());
         // What is let go earlier has been silent for long; of what is left it matters when clients stop.
         let is_last = until == Time(i64::MAX);
         if is_last {
-            let streamed = self.look_ahead(table, &watermark);
-            found = self.find_in_streams(table, &watermark, streamed, &mut fate);
+            let left = self.look_ahead(table, &watermark, &links);
+            found = self.find_in_streams(table, &watermark, left, &links, &mut fate);
+            joined = self.join(table, &watermark, &links);
             watermark.horizon.endurance = self.seen.endurance();
         }
-        let streamed = self.settle_calls(table, &watermark, self.followed(since), &mut judgement, &mut fate);
+        let left = self.settle_calls(table, &watermark, &links, is_followed, &mut judgement, &mut fate);
         if !is_last {
-            found = self.find_in_streams(table, &watermark, streamed, &mut fate);
+            found = self.find_in_streams(table, &watermark, left, &links, &mut fate);
+            joined = self.join(table, &watermark, &links);
         }
         self.settle_streams(table, &watermark, &mut judgement, found);
+        for call in joined {
+            let call = call.settle(table, &watermark.horizon);
+            judgement.absorb_rest(&call, self.followed, &self.rules, self.options);
+        }
         let until = self.complete_until(table, &fate);
         judgement.fleet.stats.settle(table, until, &self.terms);
         self.kept = judgement.detach();
         self.compact(table, &mut fate);
+        if is_followed {
+            self.followed = self.settled;
+        }
     }
 
     /// What happened within seconds is taken in as soon as the log is read, of calls that are open as well: of a
-    /// named call, everything sent before `settled` was. Whether a filter wants a call shows only when it is over.
-    fn followed(&self, settled: Time) -> Option<Time> {
-        self.options.filter.is_empty().then_some(settled)
+    /// named call, everything sent before now was. Whether a filter wants a call shows only when it is over, and which
+    /// of its attempts are in another log, too.
+    fn follows(&self, table: &AttemptTable) -> bool {
+        self.options.filter.is_empty() && !table.may_have_views()
     }
 
     /// Everything sent before this is taken in.
     fn complete_until(&self, table: &AttemptTable, fate: &[Fate]) -> Time {
         let open = table.rows.iter().zip(fate).filter(|(_, fate)| **fate == Fate::Live).map(|(row, _)| row.sent);
-        let open = if self.followed(self.settled).is_some() { None } else { open.min() };
+        let open = if self.follows(table) { None } else { open.min() };
         let streams = self.streams.values().filter_map(|stream| stream.begun(table));
-        streams.chain(open).fold(self.settled, Time::min)
+        let shared = self.shared.iter().flat_map(|call| &call.rows).map(|row| table.rows[*row as usize].sent);
+        streams.chain(shared).chain(open).fold(self.settled, Time::min)
     }
 
-    /// Looks at the calls that are left without judging them. The rows of streams are left to others.
-    fn look_ahead(&mut self, table: &AttemptTable, watermark: &Watermark) -> Vec<u32> {
-        let (groups, mut streamed) = (group_from(table, self.parked), Vec::new());
+    /// Looks at the calls that are left without judging them. The rows of streams are left to others, and so are calls
+    /// that several logs tell of.
+    fn look_ahead(&mut self, table: &AttemptTable, watermark: &Watermark, links: &Links) -> Left {
+        let (groups, mut left) = (group_from(table, self.parked), Left::default());
         for piece in groups.pieces() {
-            groups.settled_calls(piece, watermark, |call, _| self.seen.absorb(call, &watermark.horizon), &mut streamed);
+            let see = |call: &Call<'_>, _: Option<&[u32]>| self.seen.absorb(call, &watermark.horizon);
+            groups.settled_calls(piece, watermark, links, see, &mut left);
         }
-        streamed
+        left
     }
 
-    /// Judges the calls that the log names, as far as they are over, and follows the others. The rows of streams
-    /// are left to others.
+    /// The calls of several logs that are over in all of them.
+    fn join(&mut self, table: &AttemptTable, watermark: &Watermark, links: &Links) -> Vec<Unsettled> {
+        if self.shared.is_empty() {
+            return Vec::new();
+        }
+        let joined = join(table, links, links.take_complete(&mut self.shared));
+        for call in &joined {
+            self.seen.absorb(&call.settle(table, &watermark.horizon), &watermark.horizon);
+        }
+        joined
+    }
+
+    /// Judges the calls that the log names, as far as they are over, and follows the others where `is_followed`. The rows
+    /// of streams are left to others, and so are calls that several logs tell of.
     fn settle_calls<'t>(
         &mut self,
         table: &'t AttemptTable,
         watermark: &Watermark,
-        followed: Option<Time>,
+        links: &Links,
+        is_followed: bool,
         whole: &mut Judgement<'t>,
         fate: &mut [Fate],
-    ) -> Vec<u32> {
+    ) -> Left {
+        let since = self.followed;
         let groups = group_from(table, self.parked);
         let pieces: Vec<_> = groups
             .pieces()
             .par_iter()
             .map(|piece| {
                 let (mut judgement, mut seen) = (Judgement::new(table), Persistence::default());
-                let (mut gone, mut streamed) = (Vec::new(), Vec::new());
+                let (mut gone, mut left) = (Vec::new(), Left::default());
                 let found = |call: &Call<'t>, rows: Option<&[u32]>| {
                     if let Some(rows) = rows {
                         seen.absorb(call, &watermark.horizon);
-                        judgement.absorb_rest(call, followed.unwrap_or(Time(i64::MIN)), &self.rules, self.options);
+                        judgement.absorb_rest(call, since, &self.rules, self.options);
                         gone.extend_from_slice(rows);
-                    } else if let Some(since) = followed {
+                    } else if is_followed {
                         judgement.fleet.stats.under_way.want(|| rules::declares_pool(&self.options.settings));
                         judgement.fleet.stats.follow(call, since, self.rules.terms());
                     }
                 };
-                groups.settled_calls(piece, watermark, found, &mut streamed);
-                (judgement, seen, gone, streamed)
+                groups.settled_calls(piece, watermark, links, found, &mut left);
+                (judgement, seen, gone, left)
             })
             .collect();
-        let mut streamed = Vec::new();
-        for (judgement, seen, gone, rows) in pieces {
+        let mut all = Left::default();
+        for (judgement, seen, gone, left) in pieces {
             whole.merge(judgement);
             self.seen.merge(seen);
             gone.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
-            streamed.extend(rows);
+            all.streams.extend(left.streams);
+            all.shared.extend(left.shared);
         }
-        streamed
+        all
     }
 
-    /// Hands rows that name no call to their streams: the calls that those find, stream by stream.
+    /// Hands rows that name no call to their streams: the calls that those find, stream by stream. Those that several
+    /// logs tell of wait for one another.
     fn find_in_streams(
         &mut self,
         table: &AttemptTable,
         watermark: &Watermark,
-        mut rows: Vec<u32>,
+        left: Left,
+        links: &Links,
         fate: &mut [Fate],
     ) -> Vec<Vec<Series>> {
+        let Left { streams: mut rows, shared } = left;
+        shared.iter().flat_map(|call| &call.rows).for_each(|row| fate[*row as usize] = Fate::Gone);
+        self.shared.extend(shared);
         rows.retain(|row| table.rows[*row as usize].sent < watermark.until);
         rows.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
         rows.sort_unstable_by_key(|row| (table.rows[*row as usize].key, order_of(table, *row)));
@@ -207,13 +252,20 @@ impl<'o> Rolling<'o> {
         let found = self.streams.par_iter_mut().map(|(_, stream)| {
             let (mut calls, mut seen) = (Vec::new(), Persistence::default());
             stream.advance(table, watermark.until, &mut calls);
+            let shared: Vec<Series> =
+                calls.extract_if(.., |series| series.rows.iter().any(|row| links.has(*row))).collect();
             for series in &calls {
                 seen.absorb(&Call::settle_series(table, series.clone(), &watermark.horizon), &watermark.horizon);
             }
-            (calls, seen)
+            (calls, seen, shared)
         });
-        let (found, seen): (Vec<_>, Vec<_>) = found.unzip();
-        seen.into_iter().for_each(|seen| self.seen.merge(seen));
+        let found: Vec<_> = found.collect();
+        let found = found.into_iter().map(|(calls, seen, shared)| {
+            self.seen.merge(seen);
+            self.shared.extend(shared.into_iter().map(Unsettled::of_series));
+            calls
+        });
+        let found = found.collect();
         self.streams.retain(|_, stream| !stream.is_over());
         found
     }
@@ -258,6 +310,7 @@ impl<'o> Rolling<'o> {
 
     fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.kept.each_row(visit);
+        self.shared.iter_mut().flat_map(|call| &mut call.rows).for_each(&mut *visit);
         self.streams.values_mut().for_each(|stream| stream.each_row(visit));
     }
 }

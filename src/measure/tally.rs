@@ -16,6 +16,10 @@ pub struct Tally {
     pub implied: u64,
     /// Further deliveries of attempts.
     pub duplicates: u64,
+    /// Other views of attempts, in logs of other kinds.
+    pub views: u64,
+    /// Attempts around those of another layer, which reached the provider only by them.
+    pub around: u64,
     /// Time between attempts of a call, µs.
     pub waited_us: i64,
     /// Waits that this sums up.
@@ -108,6 +112,8 @@ impl Tally {
         self.sends += call.len() as u64;
         self.implied += call.attempts_implied();
         self.duplicates += u64::from(call.duplicates);
+        self.views += call.views.len() as u64;
+        self.around += call.attempts_around();
         for wait in (1..call.len()).filter_map(|position| call.wait_before(position)) {
             self.waited_us += wait.us;
             self.waits += 1;
@@ -243,6 +249,8 @@ impl Tally {
             (&mut self.waits_measured, other.waits_measured),
             (&mut self.implied, other.implied),
             (&mut self.duplicates, other.duplicates),
+            (&mut self.views, other.views),
+            (&mut self.around, other.around),
             (&mut self.responses, other.responses),
             (&mut self.with_request_id, other.with_request_id),
             (&mut self.with_both_ids, other.with_both_ids),

@@ -232,6 +232,12 @@ impl Flags {
         self.0 |= (bucket as u32) << Self::BUCKET_SHIFT;
     }
 
+    /// Takes over how a failure heals, and how sure that is.
+    pub(super) fn take_verdict(&mut self, other: Flags) {
+        const OF_VERDICT: u32 = Flags::LOW_CONFIDENCE | 3 << Flags::BUCKET_SHIFT;
+        self.0 = (self.0 & !OF_VERDICT) | (other.0 & OF_VERDICT);
+    }
+
     fn bucket(self) -> Bucket {
         Bucket::ALL[(self.0 >> Self::BUCKET_SHIFT) as usize]
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// `lines = attempts + skipped + rejected + blank + duplicates`, always. A line with two records counts twice.
+/// `lines = attempts + skipped + rejected + blank + duplicates + views`, always. A line with two records counts twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ledger {
     /// Lines read.
@@ -17,6 +17,8 @@ pub struct Ledger {
     pub blank: u64,
     /// Further deliveries of an attempt already counted.
     pub duplicates: u64,
+    /// Other views of an attempt already counted: what another log says of it.
+    pub views: u64,
     /// Attempts of calls left out by `--since`, `--run` and their like; part of `skipped`. Of one input it is
     /// not told apart from `attempts`.
     pub filtered: u64,

@@ -24,6 +24,7 @@ mod span;
 mod table;
 mod time;
 pub(crate) mod units;
+mod views;
 
 pub use attempt::{AnswerEnd, Attempt, Flags, LimitKind, Reading};
 pub(crate) use attempt::{NO_DATE, NO_TIME, is_undated, is_untimed};
@@ -49,3 +50,4 @@ pub use severity::{Confidence, Remedy, Severity};
 pub use span::Span;
 pub use table::AttemptTable;
 pub use time::{Time, Zone};
+pub(crate) use views::Views;

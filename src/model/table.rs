@@ -2,7 +2,7 @@
 
 use super::intern::{Interner, Symbol, remap};
 use super::origin::{Origin, OriginId, Origins};
-use super::{Attempt, Detail, DetailId, Flags, Gauges, Price, Prices, TextRef, Usage};
+use super::{Attempt, Detail, DetailId, Flags, Gauges, Price, Prices, TextRef, Usage, Views};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -28,10 +28,10 @@ pub struct AttemptTable {
     pub(crate) origins: Origins,
     /// Headroom readings, folded over time.
     pub gauges: Gauges,
-    details: Vec<Detail>,
+    pub(super) details: Vec<Detail>,
     ids: Vec<Ids>,
     /// As long as `rows`, or empty when no record carried usage.
-    usage: Vec<Usage>,
+    pub(super) usage: Vec<Usage>,
     texts: String,
     /// Where rows of an input say which record they are, not on which line it stands: the line of each record, by file.
     lines: BTreeMap<u32, Arc<[u32]>>,
@@ -39,6 +39,10 @@ pub struct AttemptTable {
     whole_seconds: BTreeSet<u32>,
     /// Inputs of clients that send a request again as it was: another body is another request.
     same_bodies: BTreeSet<u32>,
+    /// Formats of the inputs, by [`Attempt::file`], as far as they are known.
+    pub(super) formats: Vec<&'static str>,
+    /// Which rows are views of others.
+    pub(crate) views: Views,
 }
 
 /// Bytes of the ids of an attempt.
@@ -68,6 +72,19 @@ impl AttemptTable {
     /// Whether the clients that wrote `file` are noted to send a request again as it was.
     pub(crate) fn repeats_bodies(&self, file: u32) -> bool {
         self.same_bodies.contains(&file)
+    }
+
+    /// Notes the format of `file`.
+    pub(crate) fn note_format(&mut self, file: u32, format: &'static str) {
+        let place = file as usize;
+        self.formats.resize(self.formats.len().max(place + 1), "");
+        self.formats[place] = format;
+    }
+
+    /// The format of `file`; empty where it is not known.
+    #[must_use]
+    pub fn format(&self, file: u32) -> &'static str {
+        self.formats.get(file as usize).copied().unwrap_or_default()
     }
 
     /// The line on which a row's record stands.
@@ -227,7 +244,8 @@ impl AttemptTable {
             let (files, lines) = (std::mem::take(&mut self.files), std::mem::take(&mut self.lines));
             let (whole_seconds, same_bodies) =
                 (std::mem::take(&mut self.whole_seconds), std::mem::take(&mut self.same_bodies));
-            *self = AttemptTable { files, lines, whole_seconds, same_bodies, ..other };
+            let formats = std::mem::take(&mut self.formats);
+            *self = AttemptTable { files, lines, whole_seconds, same_bodies, formats, ..other };
             return;
         }
         let names = self.names.absorb(&other.names);
@@ -273,6 +291,7 @@ impl AttemptTable {
         }
         select(&mut self.usage, order);
         select(&mut self.rows, order);
+        self.views.renumber(order);
         let texts = &self.texts;
         let text = |reference: TextRef| {
             let start = reference.start as usize;

@@ -87,9 +87,10 @@ pub(crate) fn finding_order(finding: &Finding) -> impl Ord + use<> {
 
 fn ledger(ingested: &Ingested, judgement: &Judgement<'_>) -> Ledger {
     let mut ledger = ingested.ledger();
-    let duplicates = judgement.fleet.tally.duplicates;
-    ledger.attempts -= duplicates + judgement.left_out;
+    let (duplicates, views) = (judgement.fleet.tally.duplicates, judgement.fleet.tally.views);
+    ledger.attempts -= duplicates + views + judgement.left_out;
     ledger.duplicates += duplicates;
+    ledger.views += views;
     ledger.skipped += judgement.left_out;
     ledger.filtered += judgement.left_out;
     ledger
@@ -118,6 +119,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         runs_failed: fleet.runs.values().filter(|run| run.outcome() == Outcome::Failed).count() as u64,
         sends: tally.sends,
         attempts_implied: tally.implied,
+        attempts_upstream: tally.implied - tally.around,
         retries: fleet.runs.values().map(|run| run.retries).sum(),
         amplification: amplification(tally.sends, tally.all_calls()),
         wasted_sends: judgement.wasted,

@@ -21,6 +21,9 @@ pub struct Totals {
     pub sends: u64,
     /// The same with those that have no record, and that only a counter tells of: of an SDK, a gateway, a report.
     pub attempts_implied: u64,
+    /// Of those, the ones that were sent to a provider: an attempt within which another layer's are logged reached it
+    /// only by those.
+    pub attempts_upstream: u64,
     /// Attempts beyond the first of each call.
     pub retries: u64,
     /// Attempts per call.

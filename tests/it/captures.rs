@@ -60,7 +60,9 @@ fn shortcomings(expected: &Value, report: &Report, stripped: bool) -> Vec<String
     if Some(ledger.attempts) != expected["attempts"].as_u64() {
         wrong.push(format!("{} attempts, expected {}", ledger.attempts, expected["attempts"]));
     }
-    if ledger.lines != ledger.attempts + ledger.skipped + ledger.rejected + ledger.blank + ledger.duplicates {
+    if ledger.lines
+        != ledger.attempts + ledger.skipped + ledger.rejected + ledger.blank + ledger.duplicates + ledger.views
+    {
         wrong.push(format!("the ledger does not balance: {ledger:?}"));
     }
     let calls = match expected.get("calls_stripped") {

@@ -79,8 +79,13 @@ fn packing_and_bounded_memory_change_nothing() {
             );
             let report = ran.json();
             let of = |what: &str| report["ledger"][what].as_u64().unwrap();
-            let told =
-                of("attempts") + of("duplicates") + of("filtered") + of("skipped") + of("rejected") + of("blank");
+            let told = of("attempts")
+                + of("duplicates")
+                + of("views")
+                + of("filtered")
+                + of("skipped")
+                + of("rejected")
+                + of("blank");
             assert_eq!((of("lines"), of("rejected")), (told, 0), "{} {arguments:?}", path.display());
             (report["totals"].clone(), report["problems"].clone())
         };

@@ -42,7 +42,13 @@ fn one_scenario_reads_alike_in_every_format_and_envelope() {
         assert_eq!(facts(&report), ([27, 23, 1], true), "{name}: {}", report["inputs"]);
         let ledger = &report["ledger"];
         let of = |what: &str| ledger[what].as_u64().unwrap();
-        let told = of("attempts") + of("duplicates") + of("filtered") + of("skipped") + of("rejected") + of("blank");
+        let told = of("attempts")
+            + of("duplicates")
+            + of("views")
+            + of("filtered")
+            + of("skipped")
+            + of("rejected")
+            + of("blank");
         assert_eq!(of("lines"), told, "{name}: {ledger}");
         assert_eq!(of("rejected"), 0, "{name}: {ledger}");
     }

@@ -61,3 +61,4 @@ mod told_apart;
 mod trace;
 mod trend;
 mod truths;
+mod views;

@@ -53,6 +53,7 @@ pub(super) fn lines(ledger: &Ledger) -> Rich {
         (ledger.rejected, "rejected", Tone::Caution),
         (ledger.blank, "blank", Tone::Plain),
         (ledger.duplicates, if ledger.duplicates == 1 { "duplicate" } else { "duplicates" }, Tone::Plain),
+        (ledger.views, if ledger.views == 1 { "other view" } else { "other views" }, Tone::Plain),
     ] {
         if n > 0 {
             text = text.then(" +\u{a0}").and(tone, glued(&format!("{} {what}", number(n))));

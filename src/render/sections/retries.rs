@@ -45,7 +45,11 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         0 => String::new(),
         unseen => format!("; counters tell of {} more without a record", number(unseen)),
     };
-    let note = format!("{attempts} for {calls}: {:.2} a call{unseen}", totals.amplification);
+    let around = match totals.attempts_implied.saturating_sub(totals.attempts_upstream) {
+        0 => String::new(),
+        around => format!("; {} reached a provider only by attempts of another layer", number(around)),
+    };
+    let note = format!("{attempts} for {calls}: {:.2} a call{unseen}{around}", totals.amplification);
     let is_quiet = report.histogram.bars.keys().all(|attempts| *attempts < 2);
     Some(Section::new("retries", "Attempts per call", note, blocks).quiet(is_quiet))
 }

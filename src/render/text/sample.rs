@@ -88,6 +88,7 @@ pub(in crate::render) fn night() -> Report {
             rejected: 40,
             blank: 300,
             duplicates: 5,
+            views: 0,
             filtered: 12,
         },
         window: Some(Window { first: at(0), last: at(548) }),
@@ -191,6 +192,7 @@ pub(in crate::render) fn hostile() -> Report {
 fn totals() -> Totals {
     Totals {
         attempts_implied: 0,
+        attempts_upstream: 0,
         joined_by_guess: Share { count: 0, of: 4607 },
         calls: 4607,
         calls_ok: 4480,

@@ -27,6 +27,8 @@ pub(super) struct Opened {
     plan: Plan,
     /// How it is read, in words.
     pub(super) how: String,
+    /// The format it is written in.
+    pub(super) format: &'static str,
     /// Where it was written anew: the line of each record.
     pub(super) lines: Option<Arc<[u32]>>,
     /// What stands in for a pipe, or for records that are no lines; deleted with this.
@@ -55,8 +57,8 @@ impl Opened {
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         let stream = format!("file:{short}");
         let how = format!("{name}: {packing}; {}", plan.how());
-        let failure = OnceLock::new();
-        Opened { name, stream, packing, path, length, failure, plan, how, lines: None, spool }
+        let (failure, format) = (OnceLock::new(), plan.format.name());
+        Opened { name, stream, packing, path, length, failure, plan, how, format, lines: None, spool }
     }
 
     /// Notes that it cannot be read any further. The first reason is kept.

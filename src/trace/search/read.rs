@@ -68,8 +68,10 @@ impl Found {
         whole.table.files = self.opened.iter().map(|opened| opened.name.clone()).collect();
         for (file, opened) in (0..).zip(&self.opened) {
             opened.lines.iter().for_each(|lines| whole.table.number_records(file, Arc::clone(lines)));
+            whole.table.note_format(file, opened.format);
         }
         parts.into_values().for_each(|part| whole.absorb(part));
+        whole.table.find_all_views();
         whole
     }
 }

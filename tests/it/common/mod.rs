@@ -108,11 +108,11 @@ pub(crate) fn codes(report: &Value) -> Vec<&str> {
     codes
 }
 
-/// Fails unless `lines = attempts + skipped + rejected + blank + duplicates`, in all and input by input.
+/// Fails unless `lines = attempts + skipped + rejected + blank + duplicates + views`, in all and input by input.
 pub(crate) fn assert_balanced(report: &Report) {
     let whole = std::iter::once(("all inputs", &report.ledger));
     for (name, ledger) in whole.chain(report.inputs.iter().map(|input| (input.path.as_str(), &input.ledger))) {
-        let sum = ledger.attempts + ledger.skipped + ledger.rejected + ledger.blank + ledger.duplicates;
+        let sum = ledger.attempts + ledger.skipped + ledger.rejected + ledger.blank + ledger.duplicates + ledger.views;
         assert_eq!(ledger.lines, sum, "{name}: {ledger:?}");
         assert!(ledger.filtered <= ledger.skipped, "{name}: {ledger:?}");
     }

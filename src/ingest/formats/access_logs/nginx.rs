@@ -152,6 +152,10 @@ impl Served<'_> {
             record.put(Field::DurationS, seconds);
             record.put(Field::CallId, call.as_str());
             record.put(Field::Number, nth as i64 + 1);
+            // The client got the answer of the last.
+            if nth + 1 == tries {
+                record.put(Field::RequestId, self.upstream.request_id.as_deref());
+            }
             record.put(Field::Host, self.upstream.servers.get(nth).map(String::as_str));
             started = started.zip(seconds).map(|(us, seconds)| us + (seconds * 1e6) as i64);
             let text = format!("{raw} {}/{tries}", nth + 1);

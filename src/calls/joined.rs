@@ -1,0 +1,180 @@
+//! Calls of several logs that hold views of the same attempts are one call.
+
+use super::reuse::Part;
+use super::series::{Rows, Series};
+use super::{Call, Grouping, Horizon};
+use crate::model::{AttemptTable, Time};
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// How far outside the attempts of a call another log may show one of it, µs: the clocks of two machines.
+const CLOCKS_US: i64 = 2_000_000;
+
+/// Rows of one call that is not settled yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Unsettled {
+    pub(crate) rows: Rows,
+    grouping: Grouping,
+    fell_back: bool,
+    overlapped: bool,
+}
+
+impl Unsettled {
+    pub(super) fn of_part(part: Part) -> Unsettled {
+        let grouping = if part.guessed { Grouping::Inferred } else { Grouping::Explicit };
+        Unsettled { rows: part.rows, grouping, fell_back: false, overlapped: part.overlapped }
+    }
+
+    pub(crate) fn of_series(series: Series) -> Unsettled {
+        let Series { rows, grouping, fell_back } = series;
+        Unsettled { rows, grouping, fell_back, overlapped: false }
+    }
+
+    pub(super) fn of_row(row: u32, grouping: Grouping) -> Unsettled {
+        Unsettled { rows: SmallVec::from_slice(&[row]), grouping, fell_back: false, overlapped: false }
+    }
+
+    /// Settles it.
+    pub(crate) fn settle<'a>(&self, table: &'a AttemptTable, horizon: &Horizon) -> Call<'a> {
+        let mut call = Call::settle(table, self.rows.clone(), self.grouping, horizon);
+        (call.fell_back, call.overlapped) = (self.fell_back, self.overlapped);
+        call
+    }
+
+    /// Whether one of its attempts is in another log as well.
+    pub(crate) fn is_linked(&self, links: &Links) -> bool {
+        self.rows.iter().any(|row| links.has(*row))
+    }
+}
+
+/// Rows that tell of one attempt, each with the others.
+#[derive(Debug, Default)]
+pub(crate) struct Links(HashMap<u32, SmallVec<[u32; 2]>>);
+
+impl Links {
+    pub(crate) fn of(table: &AttemptTable) -> Links {
+        let mut links = Links::default();
+        for (view, of) in table.views.links() {
+            links.0.entry(view).or_default().push(of);
+            links.0.entry(of).or_default().push(view);
+        }
+        links
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether another row tells of the attempt of `row`.
+    pub(crate) fn has(&self, row: u32) -> bool {
+        self.0.contains_key(&row)
+    }
+
+    fn peers(&self, row: u32) -> &[u32] {
+        self.0.get(&row).map_or(&[], |peers| peers.as_slice())
+    }
+
+    /// Takes those of `calls` that no other call may be joined with any more: all with which they share attempts are
+    /// there.
+    pub(crate) fn take_complete(&self, calls: &mut Vec<Unsettled>) -> Vec<Unsettled> {
+        let known: BTreeSet<u32> = calls.iter().flat_map(|call| call.rows.iter().copied()).collect();
+        let missing =
+            |call: &Unsettled| call.rows.iter().flat_map(|row| self.peers(*row)).any(|peer| !known.contains(peer));
+        let mut waiting: BTreeSet<u32> =
+            calls.iter().filter(|call| missing(call)).flat_map(|call| call.rows.iter().copied()).collect();
+        let waits = |call: &Unsettled, waiting: &BTreeSet<u32>| {
+            call.rows
+                .iter()
+                .any(|row| waiting.contains(row) || self.peers(*row).iter().any(|peer| waiting.contains(peer)))
+        };
+        loop {
+            let before = waiting.len();
+            let more: Vec<u32> =
+                calls.iter().filter(|call| waits(call, &waiting)).flat_map(|call| call.rows.iter().copied()).collect();
+            waiting.extend(more);
+            if waiting.len() == before {
+                break;
+            }
+        }
+        calls.extract_if(.., |call| !waits(call, &waiting)).collect()
+    }
+}
+
+/// Joins calls that share attempts: a call around others takes in what they made for it. Of two logs, the one of the
+/// client says which attempts are one call.
+pub(crate) fn join(table: &AttemptTable, links: &Links, calls: Vec<Unsettled>) -> Vec<Unsettled> {
+    let joining = Joining::new(table, links, calls);
+    let mut joined: BTreeMap<usize, Unsettled> = BTreeMap::new();
+    for (place, call) in joining.calls.iter().enumerate() {
+        for row in &call.rows {
+            let home = joining.home(*row, place);
+            let of = &joining.calls[home];
+            let one = joined.entry(home).or_insert_with(|| Unsettled { rows: SmallVec::new(), ..of.clone() });
+            one.rows.push(*row);
+            // Where the log around names one attempt alone, the log beneath says what belongs to it.
+            if of.rows.len() == 1 {
+                one.grouping = one.grouping.min(call.grouping);
+            }
+        }
+    }
+    joined.into_values().collect()
+}
+
+struct Joining<'t, 'l> {
+    table: &'t AttemptTable,
+    links: &'l Links,
+    /// That of a client before that of a gateway.
+    calls: Vec<Unsettled>,
+    /// The call of each row.
+    places: HashMap<u32, usize>,
+}
+
+impl<'t, 'l> Joining<'t, 'l> {
+    fn new(table: &'t AttemptTable, links: &'l Links, mut calls: Vec<Unsettled>) -> Joining<'t, 'l> {
+        calls.sort_by(|a, b| rank(table, a).cmp(&rank(table, b)));
+        let places = calls.iter().enumerate().flat_map(|(place, call)| call.rows.iter().map(move |row| (*row, place)));
+        Joining { table, links, places: places.collect(), calls }
+    }
+
+    /// The call that the row of the call at `place` belongs to: one before it that shares its attempt, or that shares
+    /// the attempt after it and was under way.
+    fn home(&self, row: u32, place: usize) -> usize {
+        if let Some(home) = self.around(row, place) {
+            return home;
+        }
+        let rows = &self.calls[place].rows;
+        let own = rows.iter().position(|other| *other == row).unwrap_or(0);
+        let others = rows[own + 1..].iter().chain(rows[..own].iter().rev());
+        let home = others.copied().find_map(|other| self.around(other, place));
+        home.filter(|home| self.was_under_way(*home, row)).unwrap_or(place)
+    }
+
+    /// The call before the one at `place` that shares the attempt of `row`.
+    fn around(&self, row: u32, place: usize) -> Option<usize> {
+        let peers = self.links.peers(row).iter().filter_map(|peer| Some((*self.places.get(peer)?, *peer)));
+        let (outer, peer) = peers.min().filter(|(outer, _)| *outer < place)?;
+        Some(self.home(peer, outer))
+    }
+
+    fn was_under_way(&self, place: usize, row: u32) -> bool {
+        let rows = || self.calls[place].rows.iter().map(|row| &self.table.rows[*row as usize]);
+        let begun = rows().map(|row| row.sent).min().unwrap_or(Time(i64::MAX));
+        let ended = rows().map(|row| row.ended()).max().unwrap_or(Time(i64::MIN));
+        let row = &self.table.rows[row as usize];
+        begun.us_since(row.sent) <= CLOCKS_US && row.ended().us_since(ended) <= CLOCKS_US
+    }
+}
+
+/// In which order calls say what belongs together: those of clients, those whose records are one attempt each, those the
+/// log names, and those that took longer come first.
+fn rank<'t>(table: &'t AttemptTable, call: &Unsettled) -> impl Ord + use<'t> {
+    let rows = || call.rows.iter().map(|row| &table.rows[*row as usize]);
+    let first = rows().min_by_key(|row| (row.sent, row.number, row.identity));
+    let of_gateway = rows().all(|row| table.is_of_gateway(row));
+    let several = rows().any(|row| table.detail(row).is_some_and(|detail| detail.resends > 0));
+    let lasted: i64 = rows().filter_map(|row| row.duration.as_us()).sum();
+    let kind =
+        first.map(|row| (row.sent, row.identity, table.format(row.file), table.names.text(table.origin(row).layer)));
+    ((of_gateway, several && call.rows.len() == 1, call.grouping), (Reverse(call.rows.len()), Reverse(lasted)), kind)
+}

@@ -1,0 +1,82 @@
+//! Rows that may be views of one attempt: they have an id in common.
+
+use super::{Key, Stretch};
+use crate::model::{Attempt, AttemptTable, Flags, Symbol};
+use std::collections::{BTreeMap, HashMap};
+
+/// Shorter ids are counters of a process more often than they are unique.
+const SHORTEST_ID: usize = 12;
+/// Letters of a trace id (W3C Trace Context, trace-id).
+const TRACE_ID: usize = 32;
+
+fn is_trace(run: &str) -> bool {
+    run.len() == TRACE_ID && run.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Rows that have a key in common with a row of another kind, by that key, each list in the order of time: of those sent
+/// within `stretch`, or near it. Request ids come first.
+pub(super) fn clusters(table: &AttemptTable, stretch: Stretch) -> BTreeMap<Key, Vec<u32>> {
+    let again = Again::of(table);
+    let mut clusters: HashMap<Key, Vec<u32>> = HashMap::new();
+    let mut traces: HashMap<Symbol, bool> = HashMap::new();
+    let near = |row: &&Attempt| stretch.is_near(row.sent) && !row.flags.has(Flags::TOOL);
+    for (index, row) in (0..).zip(&table.rows).filter(|(_, row)| near(row)) {
+        if again.has(row) && table.request_id(row).is_some_and(is_unique) {
+            clusters.entry(Key::Request(row.identity)).or_default().push(index);
+        }
+        if row.flags.has(Flags::IDEMPOTENT)
+            && let Some(key) = table.detail(row).map(|detail| detail.idempotency).filter(|key| *key != 0)
+        {
+            clusters.entry(Key::Idempotency(key)).or_default().push(index);
+        }
+        if *traces.entry(row.run).or_insert_with(|| is_trace(table.names.text(row.run))) {
+            clusters.entry(Key::Trace(row.run)).or_default().push(index);
+        }
+    }
+    clusters.retain(|_, rows| table.are_of_kinds(rows));
+    let in_order = |(key, mut rows): (Key, Vec<u32>)| {
+        rows.sort_by(|a, b| {
+            let sent = |row: u32| table.rows[row as usize].sent;
+            sent(*a).cmp(&sent(*b)).then_with(|| table.rank(*a).cmp(&table.rank(*b)))
+        });
+        (key, rows)
+    };
+    clusters.into_iter().map(in_order).collect()
+}
+
+/// Whether an id is long enough, and no number, so that two logs hardly give it to two requests.
+fn is_unique(id: &str) -> bool {
+    id.len() >= SHORTEST_ID && id.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Request ids that stand on several rows, by their hash: what was met, and what was met again. A few others are taken
+/// for such.
+struct Again {
+    again: Vec<u64>,
+}
+
+impl Again {
+    /// Bits a row.
+    const ROOM: usize = 16;
+
+    fn of(table: &AttemptTable) -> Again {
+        let words = (table.rows.len() * Self::ROOM).div_ceil(64).max(1);
+        let (mut met, mut again) = (vec![0; words], vec![0; words]);
+        for row in table.rows.iter().filter(|row| row.flags.has(Flags::REQUEST_ID)) {
+            let (word, bit) = Self::place(words, row.identity);
+            again[word] |= met[word] & bit;
+            met[word] |= bit;
+        }
+        Again { again }
+    }
+
+    fn has(&self, row: &Attempt) -> bool {
+        let (word, bit) = Self::place(self.again.len(), row.identity);
+        row.flags.has(Flags::REQUEST_ID) && self.again[word] & bit != 0
+    }
+
+    fn place(words: usize, identity: u32) -> (usize, u64) {
+        let bit = (identity as usize * words * 64) >> 32;
+        (bit / 64, 1 << (bit % 64))
+    }
+}

@@ -1,0 +1,155 @@
+//! What one view of an attempt lacks is taken from another.
+
+use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Span, Symbol, Usage};
+
+/// Flags that are taken over one by one.
+const SINGLE: [u32; 9] = [
+    Flags::STREAM,
+    Flags::AWS_ID,
+    Flags::BAD_HINT,
+    Flags::COUNTS_BENEATH,
+    Flags::CHUNK_GAP,
+    Flags::DELIVERED,
+    Flags::DELIVERED_LOGGED,
+    Flags::SUBSCRIPTION,
+    Flags::IDEMPOTENT,
+];
+/// Flags that contradict one another: taken over where none of them is set.
+const EITHER: [u32; 4] = [
+    Flags::LOGGED_OK | Flags::LOGGED_ERROR,
+    Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO,
+    Flags::SIDE_EFFECT | Flags::NO_SIDE_EFFECT,
+    Flags::DECIDED_RETRY | Flags::DECIDED_FAIL | Flags::DECIDED_OTHER,
+];
+
+impl AttemptTable {
+    /// Takes what the attempt of the row `of` lacks from the row `view`.
+    pub(super) fn complete(&mut self, of: u32, view: u32) {
+        let (mut attempt, other) = (self.rows[of as usize], self.rows[view as usize]);
+        let of_gateway = super::is_gateway(self.names.text(self.origin(&other).layer));
+        self.complete_detail(&mut attempt, &other);
+        complete_flags(&mut attempt, &other);
+        if attempt.status == 0 && attempt.failed() == other.failed() {
+            attempt.status = other.status;
+        }
+        if attempt.duration == Span::UNKNOWN {
+            attempt.duration = other.duration;
+        }
+        // A gateway counts for itself.
+        if !of_gateway {
+            complete_counters(&mut attempt, &other);
+        }
+        // Rate limits are known by what the record says that has the headers.
+        if !attempt.flags.has(Flags::HEADROOM) {
+            let origin = complete_origin(*self.origin(&attempt), *self.origin(&other), of_gateway);
+            attempt.origin = self.origins.intern(origin);
+        }
+        attempt.flags.set(Flags::HEADROOM, other.flags.has(Flags::HEADROOM));
+        self.complete_usage(of, view, &mut attempt, &other);
+        self.rows[of as usize] = attempt;
+    }
+
+    fn complete_detail(&mut self, attempt: &mut Attempt, other: &Attempt) {
+        let Some(theirs) = self.detail(other).copied() else { return };
+        let Some(mine) = self.details.get_mut(attempt.detail.0 as usize) else { return };
+        if !attempt.flags.has(Flags::REQUEST_ID) && other.flags.has(Flags::REQUEST_ID) {
+            mine.request_id = theirs.request_id;
+            attempt.identity = other.identity;
+            attempt.flags.set(Flags::REQUEST_ID, true);
+        }
+        // What the class rests on little for is known from the record that says more.
+        let says_more = attempt.flags.has(Flags::LOW_CONFIDENCE) && !other.flags.has(Flags::LOW_CONFIDENCE);
+        if says_more && attempt.status == other.status && attempt.failed() && other.failed() {
+            attempt.class = other.class;
+            attempt.flags.take_verdict(other.flags);
+        }
+        complete(mine, &theirs);
+    }
+
+    fn complete_usage(&mut self, of: u32, view: u32, attempt: &mut Attempt, other: &Attempt) {
+        let (mine, theirs) = (self.usage(of as usize), self.usage(view as usize));
+        let Some(usage) = self.usage.get_mut(of as usize) else { return };
+        let tokens = |usage: &Usage| usage.input_tokens > 0 || usage.output_tokens > 0;
+        if !tokens(&mine) && !attempt.flags.has(Flags::COST) {
+            *usage = Usage { ttft_ms_plus_1: mine.ttft_ms_plus_1.max(theirs.ttft_ms_plus_1), ..theirs };
+            attempt.flags.set(Flags::COST, other.flags.has(Flags::COST));
+            attempt.flags.set(Flags::PRICED, other.flags.has(Flags::PRICED));
+        }
+    }
+}
+
+fn complete_flags(attempt: &mut Attempt, other: &Attempt) {
+    SINGLE.iter().for_each(|flag| attempt.flags.set(*flag, other.flags.has(*flag)));
+    for either in EITHER {
+        if attempt.flags.0 & either == 0 {
+            attempt.flags.0 |= other.flags.0 & either;
+        }
+    }
+}
+
+fn complete_counters(attempt: &mut Attempt, other: &Attempt) {
+    if attempt.number == 0 {
+        attempt.number = other.number;
+        attempt.flags.set(Flags::FROM_ZERO, other.flags.has(Flags::FROM_ZERO));
+    }
+    if attempt.max_attempts == 0 {
+        attempt.max_attempts = other.max_attempts;
+    }
+    if attempt.sdk_count().is_none() {
+        attempt.sdk_retry = other.sdk_retry;
+    }
+}
+
+/// Who sent it is said by the client: what a gateway says of itself is not.
+fn complete_origin(mine: Origin, theirs: Origin, of_gateway: bool) -> Origin {
+    let or = |mine: Symbol, theirs: Symbol| if mine.is_some() { mine } else { theirs };
+    let sent_by = |mine: Symbol, theirs: Symbol| if of_gateway { mine } else { or(mine, theirs) };
+    Origin {
+        provider: or(mine.provider, theirs.provider),
+        model: or(mine.model, theirs.model),
+        layer: sent_by(mine.layer, theirs.layer),
+        client: or(mine.client, theirs.client),
+        client_version: if mine.client.is_some() { mine.client_version } else { theirs.client_version },
+        sdk: or(mine.sdk, theirs.sdk),
+        sdk_version: if mine.sdk.is_some() { mine.sdk_version } else { theirs.sdk_version },
+        org: or(mine.org, theirs.org),
+        api_key: or(mine.api_key, theirs.api_key),
+        workspace: or(mine.workspace, theirs.workspace),
+        host: sent_by(mine.host, theirs.host),
+        endpoint: sent_by(mine.endpoint, theirs.endpoint),
+    }
+}
+
+fn complete(mine: &mut Detail, theirs: &Detail) {
+    for (mine, theirs) in [
+        (&mut mine.error_type, theirs.error_type),
+        (&mut mine.error_code, theirs.error_code),
+        (&mut mine.message, theirs.message),
+        (&mut mine.exception, theirs.exception),
+        (&mut mine.transport, theirs.transport),
+    ] {
+        if !mine.is_some() {
+            *mine = theirs;
+        }
+    }
+    if mine.hint_us.is_none() {
+        mine.hint_us = theirs.hint_us;
+        mine.hint_source = theirs.hint_source;
+        mine.hint_unit_known = theirs.hint_unit_known;
+    }
+    mine.planned_us = mine.planned_us.or(theirs.planned_us);
+    mine.reopens = mine.reopens.or(theirs.reopens);
+    for (mine, theirs) in [(&mut mine.request_hash, theirs.request_hash), (&mut mine.idempotency, theirs.idempotency)] {
+        if *mine == 0 {
+            *mine = theirs;
+        }
+    }
+    mine.max_tokens = mine.max_tokens.max(theirs.max_tokens);
+    mine.delivered = mine.delivered.max(theirs.delivered);
+    mine.gateway_retries = mine.gateway_retries.max(theirs.gateway_retries);
+    for (mine, theirs) in [(&mut mine.timeout, theirs.timeout), (&mut mine.chunk_gap, theirs.chunk_gap)] {
+        if *mine == Span::UNKNOWN {
+            *mine = theirs;
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Two logs that tell of the same attempts, each in its own words.
+
+use crate::common::{codes, run_in};
+use serde_json::Value;
+use std::path::Path;
+
+/// Logs by name.
+type Logs<'l> = [(&'l str, &'l str)];
+
+/// The report of `logs`, which is the same in any order of them, and with open calls alone in memory.
+#[track_caller]
+fn report(logs: &Logs<'_>) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    logs.iter().for_each(|(name, log)| std::fs::write(folder.path().join(name), log).unwrap());
+    let names: Vec<&str> = logs.iter().map(|(name, _)| *name).collect();
+    let turned: Vec<&str> = names.iter().rev().copied().collect();
+    let first = judged(folder.path(), &names, "whole");
+    for (names, memory) in [(&names, "bounded"), (&turned, "whole"), (&turned, "bounded")] {
+        let other = judged(folder.path(), names, memory);
+        for what in ["ledger", "totals", "findings", "problems", "histogram", "who"] {
+            assert_eq!(first[what], other[what], "{what} of {names:?} {memory}");
+        }
+    }
+    first
+}
+
+fn judged(folder: &Path, names: &[&str], memory: &str) -> Value {
+    let options = ["analyze", "--no-config", "--complete", "--format", "json", "--memory", memory];
+    run_in(folder, &[&options, names].concat()).json()
+}
+
+/// Calls, attempts, attempts that reached a provider, and lines that are other views.
+#[track_caller]
+fn assert_counts(report: &Value, [calls, attempts, upstream, views]: [u64; 4]) {
+    let (totals, ledger) = (&report["totals"], &report["ledger"]);
+    let told = [&totals["calls"], &totals["sends"], &totals["attempts_upstream"], &ledger["views"]];
+    assert_eq!(told.map(|count| count.as_u64().unwrap()), [calls, attempts, upstream, views], "{totals}\n{ledger}");
+    assert_eq!(ledger["duplicates"], 0, "{ledger}");
+}
+
+const CLIENT: &str = r#"{"ts":"2026-01-05T10:00:00.000Z","call_id":"c1","attempt":1,"request_id":"7af7651916cd43dd8448eb211c803101","status":503,"duration_ms":300}
+{"ts":"2026-01-05T10:00:01.000Z","call_id":"c1","attempt":2,"request_id":"7af7651916cd43dd8448eb211c803102","status":200,"duration_ms":700}
+{"ts":"2026-01-05T10:00:05.000Z","call_id":"c2","attempt":1,"request_id":"7af7651916cd43dd8448eb211c803103","status":200,"duration_ms":700}
+"#;
+
+const NGINX: &str = r#"10.0.0.7 - - [05/Jan/2026:10:00:00 +0000] "POST /v1/messages HTTP/1.1" 503 88 "-" "agent/1" rt=0.290 us="503" urt="0.280" rid=7af7651916cd43dd8448eb211c803101
+10.0.0.7 - - [05/Jan/2026:10:00:01 +0000] "POST /v1/messages HTTP/1.1" 200 512 "-" "agent/1" rt=0.690 us="200" urt="0.680" rid=7af7651916cd43dd8448eb211c803102
+10.0.0.7 - - [05/Jan/2026:10:00:05 +0000] "POST /v1/messages HTTP/1.1" 200 512 "-" "agent/1" rt=0.690 us="200" urt="0.680" rid=7af7651916cd43dd8448eb211c803103
+"#;
+
+#[test]
+fn a_client_and_a_gateway_that_log_the_same_requests_tell_of_each_attempt_once() {
+    let report = report(&[("client.jsonl", CLIENT), ("access.log", NGINX)]);
+    assert_counts(&report, [2, 3, 3, 3]);
+    assert!(codes(&report).iter().all(|code| !code.starts_with("RL4")), "{:?}", codes(&report));
+}
+
+#[test]
+fn what_the_client_does_not_log_is_known_from_the_gateway() {
+    let client = r#"{"ts":"2026-01-05T10:00:00.000Z","call_id":"c1","attempt":1,"request_id":"req_011CabcdefghA1","status":429,"duration_ms":300}
+{"ts":"2026-01-05T10:00:00.900Z","call_id":"c1","attempt":2,"request_id":"req_011CabcdefghA2","status":200,"duration_ms":700}
+"#;
+    let envoy = r#"{"start_time":"2026-01-05T10:00:00.010Z","path":"/v1/messages","response_code":429,"response_flags":"-","duration":280,"x-request-id":"req_011CabcdefghA1","retry-after":"9"}
+{"start_time":"2026-01-05T10:00:00.910Z","path":"/v1/messages","response_code":200,"response_flags":"-","duration":680,"x-request-id":"req_011CabcdefghA2"}
+"#;
+    assert!(!codes(&report(&[("client.jsonl", client)])).contains(&"RL301"));
+    let both = report(&[("client.jsonl", client), ("envoy.jsonl", envoy)]);
+    assert_counts(&both, [1, 2, 2, 2]);
+    assert!(codes(&both).contains(&"RL301"), "the wait of 0.6 s is shorter than the hint of 9 s: {:?}", codes(&both));
+}
+
+#[test]
+fn attempts_of_a_gateway_lie_within_the_one_of_its_client() {
+    let nginx = r#"10.0.0.7 - - [05/Jan/2026:10:00:01 +0000] "POST /v1/messages HTTP/1.1" 503 88 "-" "agent/1" rt=1.000 us="502, 503" urt="0.400, 0.600" rid=7af7651916cd43dd8448eb211c803101
+10.0.0.7 - - [05/Jan/2026:10:00:04 +0000] "POST /v1/messages HTTP/1.1" 200 512 "-" "agent/1" rt=1.500 us="502, 200" urt="0.500, 1.000" rid=7af7651916cd43dd8448eb211c803102
+"#;
+    let client = r#"{"ts":"2026-01-05T09:59:59.990Z","call_id":"c1","attempt":1,"layer":"sdk","request_id":"7af7651916cd43dd8448eb211c803101","status":503,"duration_ms":1020}
+{"ts":"2026-01-05T10:00:02.490Z","call_id":"c1","attempt":2,"layer":"sdk","request_id":"7af7651916cd43dd8448eb211c803102","status":200,"duration_ms":1520}
+"#;
+    let report = report(&[("client.jsonl", client), ("access.log", nginx)]);
+    assert_counts(&report, [1, 6, 4, 0]);
+    assert!(codes(&report).contains(&"RL401"), "two rounds of two: {:?}", codes(&report));
+    let layers: Vec<(&str, u64)> = report["who"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["by"] == "layer")
+        .map(|row| (row["name"].as_str().unwrap(), row["attempts"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(layers.iter().map(|(_, attempts)| attempts).sum::<u64>(), 6, "{layers:?}");
+    assert!(layers.contains(&("gateway", 4)) && layers.contains(&("sdk", 2)), "{layers:?}");
+}
+
+#[test]
+fn a_log_of_an_sdk_and_traces_of_the_same_process_tell_of_each_attempt_once() {
+    let span = |id: &str, at: [u64; 2], status: u16, resends: u8, request: &str| {
+        format!(
+            r#"{{"traceId":"b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1","spanId":"{id}","parentSpanId":"b100000000000000","name":"POST","kind":3,"startTimeUnixNano":"{}000000","endTimeUnixNano":"{}000000","attributes":[{{"key":"http.request.method","value":{{"stringValue":"POST"}}}},{{"key":"url.full","value":{{"stringValue":"https://api.anthropic.example/v1/messages"}}}},{{"key":"http.response.status_code","value":{{"intValue":"{status}"}}}},{{"key":"http.request.resend_count","value":{{"intValue":"{resends}"}}}},{{"key":"http.response.header.request-id","value":{{"arrayValue":{{"values":[{{"stringValue":"{request}"}}]}}}}}}]}}"#,
+            at[0], at[1]
+        )
+    };
+    // 2026-03-02T07:10:00Z
+    const START: u64 = 1_772_435_400_000;
+    let spans = [
+        span("b100000000000001", [START + 111, START + 349], 429, 0, "req_011Cwxyzabcd01"),
+        span("b100000000000002", [START + 816, START + 1_315], 200, 1, "req_011Cwxyzabcd02"),
+    ];
+    let traces = format!(
+        r#"{{"resourceSpans":[{{"resource":{{"attributes":[]}},"scopeSpans":[{{"scope":{{"name":"opentelemetry.instrumentation.httpx"}},"spans":[{}]}}]}}]}}"#,
+        spans.join(",")
+    );
+    let log = "2026-03-02 07:10:00,110 anthropic._base_client DEBUG Sending HTTP Request: POST https://api.anthropic.example/v1/messages
+2026-03-02 07:10:00,350 httpx INFO HTTP Request: POST https://api.anthropic.example/v1/messages \"HTTP/1.1 429 Too Many Requests\"
+2026-03-02 07:10:00,351 anthropic._base_client DEBUG request_id: req_011Cwxyzabcd01
+2026-03-02 07:10:00,352 anthropic._base_client INFO Retrying request to /v1/messages in 0.460000 seconds
+2026-03-02 07:10:00,815 anthropic._base_client DEBUG Sending HTTP Request: POST https://api.anthropic.example/v1/messages
+2026-03-02 07:10:01,316 httpx INFO HTTP Request: POST https://api.anthropic.example/v1/messages \"HTTP/1.1 200 OK\"
+2026-03-02 07:10:01,317 anthropic._base_client DEBUG request_id: req_011Cwxyzabcd02
+";
+    let alone = report(&[("sdk.log", log)]);
+    assert_counts(&alone, [1, 2, 2, 0]);
+    let both = report(&[("sdk.log", log), ("traces.json", &traces)]);
+    assert_counts(&both, [1, 2, 2, 2]);
+}
+
+#[test]
+fn ids_that_two_programs_use_for_requests_of_their_own_join_nothing() {
+    let client = CLIENT.replace("7af7651916cd43dd8448eb211c8031", "request-number-");
+    // The same ids a minute later, of other requests.
+    let later = NGINX.replace("7af7651916cd43dd8448eb211c8031", "request-number-").replace(":10:00:", ":10:09:");
+    let report_of = report(&[("client.jsonl", &client), ("access.log", &later)]);
+    assert_eq!(report_of["ledger"]["views"], 0);
+    assert_eq!(report_of["totals"]["sends"], 6);
+    // Counters that meet by chance.
+    let short = |log: &str| log.replace("7af7651916cd43dd8448eb211c803", "");
+    let report_of = report(&[("client.jsonl", &short(CLIENT)), ("access.log", &short(NGINX))]);
+    assert_eq!((&report_of["ledger"]["views"], &report_of["totals"]["sends"]), (&0.into(), &6.into()));
+    // Two logs of one kind are of two clients.
+    let report_of = report(&[("a.jsonl", CLIENT), ("b.jsonl", &CLIENT.replace("\"c", "\"d"))]);
+    assert_eq!((&report_of["ledger"]["views"], &report_of["totals"]["sends"]), (&0.into(), &6.into()));
+}
