@@ -17,7 +17,7 @@ pub struct Backoff {
     /// The loop around the client's own retries, rather than those.
     pub outer: bool,
     /// `cannot_tell`, `server_requested`, `immediate`, `sdk_ladder` (75 to 100% of 0.5 s doubling to 8 s), `fixed`,
-    /// `exponential`, `irregular`.
+    /// `exponential`, `decorrelated` (from the first wait to three times the one before), `irregular`.
     pub schedule: &'static str,
     /// How far waits of one step lie apart: `none`, `narrow` (about the upper quarter of the nominal wait),
     /// `equal` (its upper half), `full`; absent where no step has enough waits.
@@ -112,6 +112,7 @@ fn words(schedule: &Schedule) -> String {
             );
         }
         Shape::SdkLadder => return "SDK ladder: 0.5 s doubling to 8 s, less up to 25%".to_owned(),
+        Shape::Decorrelated => return format!("decorrelated jitter{}, up to three times the wait before", from(" from ")),
         Shape::Irregular => "no known schedule".to_owned(),
         Shape::Fixed => format!("the same at every step{}", from(", ")),
         Shape::Exponential => {

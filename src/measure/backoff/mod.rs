@@ -1,5 +1,6 @@
 //! The waits of each retry loop, by step: what its schedule is read from.
 
+mod decorrelated;
 mod flat;
 mod schedule;
 #[cfg(test)]

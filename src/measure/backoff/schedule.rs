@@ -1,6 +1,6 @@
 //! The schedule that the waits of a loop follow.
 
-use super::{LoopTally, MOST_STEPS, Waits};
+use super::{LoopTally, MOST_STEPS, Waits, decorrelated};
 use crate::policy::SDK;
 
 /// Fewer own waits show no schedule.
@@ -35,6 +35,8 @@ pub enum Shape {
     Fixed,
     /// Longer by the same factor at every step, up to a cap.
     Exponential,
+    /// From the first wait to three times the one before.
+    Decorrelated,
     /// Enough waits, and none of these.
     Irregular,
 }
@@ -50,6 +52,7 @@ impl Shape {
             Shape::SdkLadder => "sdk_ladder",
             Shape::Fixed => "fixed",
             Shape::Exponential => "exponential",
+            Shape::Decorrelated => "decorrelated",
             Shape::Irregular => "irregular",
         }
     }
@@ -171,6 +174,9 @@ pub(super) fn read(tally: &LoopTally) -> Schedule {
         };
     }
     let jitter = jitter(tally);
+    if let Some(first_s) = decorrelated::first_s(tally) {
+        return Schedule { first_s: Some(first_s), ..Schedule::plain(Shape::Decorrelated, jitter) };
+    }
     let middles = Middle::all(tally);
     let pairs: Vec<Pair> = middles.windows(2).filter_map(|pair| Pair::of(pair[0], pair[1])).collect();
     if pairs.is_empty() {
@@ -290,10 +296,13 @@ fn growth(pairs: &[Pair]) -> Option<f64> {
     // The step into the cap is shorter than the others, and may look flat already.
     let (rising, capped) = pairs.split_at(growing);
     let into_cap = usize::from(growing > 1 && !capped.is_empty());
-    let mut ratios: Vec<f64> = rising[..growing - into_cap.min(growing)].iter().map(|pair| pair.ratio).collect();
-    ratios.sort_unstable_by(f64::total_cmp);
-    let factor = *ratios.get(ratios.len() / 2)?;
-    let like = |pair: &Pair| (pair.ratio / factor - 1.0).abs() <= (2.0 * ALIKE).max(1.5 * pair.error);
+    let mut by_ratio: Vec<&Pair> = rising[..growing - into_cap.min(growing)].iter().collect();
+    by_ratio.sort_unstable_by(|one, other| one.ratio.total_cmp(&other.ratio));
+    let middle = by_ratio.get(by_ratio.len() / 2)?;
+    let factor = middle.ratio;
+    // Both are off by chance: the ratio, and what it is held against.
+    let off = |pair: &Pair| 1.5 * pair.error.hypot(middle.error);
+    let like = |pair: &Pair| (pair.ratio / factor - 1.0).abs() <= off(pair).max(2.0 * ALIKE);
     let steady = rising[..growing - into_cap].iter().all(like);
     let levelled = capped
         .iter()

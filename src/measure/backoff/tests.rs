@@ -49,6 +49,67 @@ fn the_ladder_without_its_jitter_is_another_schedule() {
     assert_eq!(read(20, 4, doubling(0.5, 8.0, 1.0)), (Shape::Exponential, Some(Jitter::None)));
 }
 
+/// From `base` to three times the wait before.
+fn decorrelated(base: f64, cap: f64) -> impl Fn(u8, f64) -> f64 {
+    let before = std::cell::Cell::new(base);
+    move |step, random| {
+        let most = 3.0 * if step == 1 { base } else { before.get() };
+        before.set((base + random * (most - base)).min(cap));
+        before.get()
+    }
+}
+
+#[test]
+fn decorrelated_jitter_is_told_with_its_first_wait() {
+    for (calls, steps, base, cap) in [(40, 3, 1.0, 30.0), (100, 2, 0.2, 60.0), (400, 8, 2.0, 20.0)] {
+        let schedule = made(calls, steps, decorrelated(base, cap)).schedule();
+        assert_eq!(schedule.shape, Shape::Decorrelated, "{calls} × {steps}, {base} to {cap} s: {schedule:?}");
+        assert_near(schedule.first_s, base, 0.2);
+    }
+    // A few calls do not show it.
+    assert_ne!(read(10, 2, decorrelated(1.0, 30.0)).0, Shape::Decorrelated);
+}
+
+#[test]
+fn waits_over_a_wide_band_are_no_decorrelated_jitter() {
+    // The shortest waits grow as the longest do.
+    for factor in [1.3, 1.5, 2.0, 4.0_f64] {
+        let around = |step: u8, random: f64| factor.powi(i32::from(step) - 1) * (0.5 + random);
+        assert_ne!(read(300, 4, around).0, Shape::Decorrelated, "{factor}");
+    }
+    // Neither do: between one and three seconds each time.
+    assert_eq!(read(600, 4, |_, random| 1.0 + 2.0 * random).0, Shape::Fixed);
+}
+
+/// Four rounds of three sends: waits of 0.5 and 1 s within, of 2, 4 and 8 s between them.
+#[test]
+fn steps_of_an_outer_loop_are_its_rounds_whatever_the_numbers_count() {
+    let log = |number: &dyn Fn(u64, u64) -> u64| {
+        let mut at = 1_773_133_200_123_u64;
+        let mut lines = Vec::new();
+        for round in 0..4 {
+            for count in 0..3 {
+                let number = number(round, count);
+                lines.push(format!(
+                    r#"{{"ts":{at},"call_id":"c","attempt":{number},"sdk_retry_count":{count},"status":529,"duration_ms":5}}"#
+                ));
+                at += 5 + if count < 2 { 500 << count } else { 2_000 << round };
+            }
+        }
+        lines.join("\n")
+    };
+    let outer = |log: &str| -> Vec<(u8, f64)> {
+        let table = read_str(log);
+        let judgement = crate::judge::judge(&table, &crate::judge::Options::default());
+        let list = judgement.fleet.backoffs.sorted(&table);
+        let (_, tally) = list.iter().find(|(key, _)| key.outer).expect("an outer loop");
+        tally.steps.iter().map(|(step, waits)| (*step, waits.waits.quantile_s(0.5).round())).collect()
+    };
+    let expected = [(1, 2.0), (2, 4.0), (3, 8.0)];
+    assert_eq!(outer(&log(&|round, count| 3 * round + count + 1)), expected, "every send has its number");
+    assert_eq!(outer(&log(&|round, _| round + 1)), expected, "every round has its number");
+}
+
 #[test]
 fn parameters_come_back() {
     for low in [1.0, 0.5, 0.0] {

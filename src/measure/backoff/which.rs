@@ -82,15 +82,24 @@ pub(in crate::measure) fn step(call: &Call<'_>, position: usize) -> Option<(bool
     match (before.sdk_count(), this.sdk_count()) {
         (Some(a), Some(b)) if b == a.saturating_add(1) => Some((false, b)),
         (Some(_), Some(0)) => {
-            // More rounds than a step can be need not be counted.
-            let rounds = || (1..=position).filter(|&p| call.at(p).sdk_count() == Some(0)).take(u8::MAX.into()).count();
-            let step = if follows { usize::from(before.number) } else { rounds() };
-            Some((true, capped(step)))
+            let counts_rounds = follows && !counts_sends(call, position);
+            Some((true, capped(if counts_rounds { before.number.into() } else { rounds(call, position) })))
         }
         (None, None) if numbered(before) && numbered(this) => follows.then(|| (false, capped(before.number.into()))),
         (None, None) if !numbered(before) && !numbered(this) => Some((false, capped(position))),
         _ => None,
     }
+}
+
+/// Rounds of the outer loop that ended before the attempt at `position`. More than a step can be need not be counted.
+fn rounds(call: &Call<'_>, position: usize) -> usize {
+    (1..=position).filter(|&p| call.at(p).sdk_count() == Some(0)).take(u8::MAX.into()).count()
+}
+
+/// Whether the attempt numbers count what the client sends, rather than the rounds around it: they differ within one.
+fn counts_sends(call: &Call<'_>, position: usize) -> bool {
+    let goes_on = |p: &usize| call.at(*p).sdk_count().is_some_and(|count| count > 0);
+    (1..position.min(TELLING)).filter(goes_on).any(|p| call.at(p).number != call.at(p - 1).number)
 }
 
 fn numbered(attempt: &Attempt) -> bool {
