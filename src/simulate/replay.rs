@@ -18,7 +18,7 @@ use std::sync::Arc;
 const SEEDS: u64 = 25;
 /// Attempts that all seeds of a replay may make together, about; and where it is done in passing.
 const EFFORT: u64 = 2_000_000;
-const LITTLE_EFFORT: u64 = 4_000;
+const LITTLE_EFFORT: u64 = 2_000;
 /// Incidents of more attempts are not replayed in passing.
 const MOST_IN_PASSING: f64 = 10_000.0;
 /// Nothing is sent so long after the last attempt of the log, µs.

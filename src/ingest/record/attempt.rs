@@ -53,7 +53,7 @@ impl Builder<'_, '_> {
     fn finish(self, line: &str, memory: &mut Memory, table: &mut AttemptTable) -> Taken {
         let duration = self.duration();
         let answered = self.answered();
-        let hint = self.hint(answered);
+        let hint = self.hint_by(answered, |message| memory.waits.of(message));
         let failure = self.failure(hint.and_then(ServerHint::wait_us));
         let known = memory.failures.of(&failure);
         let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);

@@ -39,6 +39,7 @@ mod sdk_text;
 mod sent;
 mod single;
 pub(in crate::ingest) mod spellings;
+mod stated_waits;
 mod typed;
 mod unclear;
 mod words;

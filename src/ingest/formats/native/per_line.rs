@@ -125,27 +125,27 @@ impl Target {
 }
 
 impl<'l> PerLine<'l> {
-    /// What `line` says, whose scalars these are.
+    /// Takes in what `line` says, whose scalars these are.
     #[inline]
-    pub(super) fn of(
+    pub(super) fn read(
+        &mut self,
         line: &'l str,
         scalars: &[ScalarSpan],
         of_line: &VaryingTargets,
         zone: Zone,
-    ) -> Option<PerLine<'l>> {
-        let mut said = PerLine::default();
+    ) -> Option<()> {
         for (scalar, target) in scalars.iter().zip(&of_line.targets) {
             let value = Value { line, scalar: *scalar };
             match target {
                 None => {}
-                Some(Target::Field(field, _) | Target::Usage(field)) => said.set(*field, value, zone)?,
-                Some(Target::Header(header)) => said.set_header(*header, value)?,
+                Some(Target::Field(field, _) | Target::Usage(field)) => self.set(*field, value, zone)?,
+                Some(Target::Header(header)) => self.set_header(*header, value)?,
                 Some(_) => return None,
             }
         }
         let is_null = |place: &usize| scalars.get(*place).is_none_or(|scalar| scalar.kind == Kind::Null);
         // Two durations are compared elsewhere.
-        (said.durations < 2 && !of_line.contested.iter().any(is_null)).then_some(said)
+        (self.durations < 2 && !of_line.contested.iter().any(is_null)).then_some(())
     }
 
     /// The id of the request that counts.

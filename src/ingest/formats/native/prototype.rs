@@ -91,7 +91,10 @@ impl Prototype {
         let Made { line, scalars, record, place, table, .. } = *made;
         let of_cut: Vec<ScalarSpan> =
             scalars.iter().filter(|scalar| cuts.contains(&scalar.with_quotes())).copied().collect();
-        let Some(said) = PerLine::of(line, &of_cut, &self.targets, place.zone) else { return false };
+        let mut said = PerLine::default();
+        if said.read(line, &of_cut, &self.targets, place.zone).is_none() {
+            return false;
+        }
         let remaining = record.headers.limits.map(|reading| reading.remaining);
         let usage = said.usage.unwrap_or_default();
         self.row_of(&said, line, place).is_some_and(|mine| Attempt { run: row.run, detail: row.detail, ..mine } == *row)
@@ -109,7 +112,9 @@ impl Prototype {
         origins: &mut Origins,
         table: &mut AttemptTable,
     ) -> Option<()> {
-        let said = PerLine::of(line, scalars, &self.targets, place.zone)?;
+        // It is large, and best not moved.
+        let mut said = PerLine::default();
+        said.read(line, scalars, &self.targets, place.zone)?;
         let mut row = self.row_of(&said, line, place)?;
         let names = &self.names;
         let origin = *self.origin.get_or_insert_with(|| origins.of(&names.each_ref().map(|name| &**name), table));
@@ -137,7 +142,7 @@ impl Prototype {
     }
 
     /// The row of what a line says, as far as it needs no table.
-    #[inline]
+    #[inline(always)] // It moves a row, which costs as much as the rest.
     fn row_of(&self, said: &PerLine<'_>, line: &str, place: &Place<'_>) -> Option<Attempt> {
         let (sent, duration_ms) = place.conventions.sent(&said.moments)?;
         let (run, call) = self.names_of(said);
