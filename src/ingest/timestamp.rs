@@ -169,17 +169,14 @@ fn fraction_us(tail: &[u8]) -> Option<i64> {
 /// Microseconds of the digits behind a point, anything finer cut off.
 #[inline]
 fn millionths(digits: &[u8]) -> Option<i64> {
-    if digits.is_empty() || digits.len() > 9 {
-        return None;
-    }
-    let (mut value, mut strange) = (0_i64, false);
-    for byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        strange |= digit > 9;
-        value = value * 10 + i64::from(digit);
-    }
     // In billionths first: nine digits at most.
-    (!strange).then(|| value * TENS[9 - digits.len()] / 1000)
+    let (value, missing) = match digits {
+        [most @ .., last @ b'0'..=b'9'] if most.len() == 8 => {
+            (i64::from(scan::up_to_eight_digits(most)?) * 10 + i64::from(last - b'0'), 0)
+        }
+        digits => (scan::up_to_eight_digits(digits)?.into(), 9 - digits.len()),
+    };
+    Some(value * TENS[missing] / 1000)
 }
 
 /// Powers of ten.

@@ -6,6 +6,7 @@ use super::scope::ScopeTally;
 use super::service::Service;
 use crate::model::Series;
 use foldhash::fast::RandomState;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 impl FleetStats {
@@ -30,9 +31,11 @@ impl FleetStats {
 
     /// The attempts of one service over time, whatever the account, once everything is taken in.
     #[must_use]
-    pub fn sends_of(&self, service: Service) -> Series<Flow> {
-        self.scopes_of(service).fold(Series::default(), |mut sum, tally| {
-            sum.merge(tally.flow.clone());
+    pub fn sends_of(&self, service: Service) -> Cow<'_, Series<Flow>> {
+        let mut scopes = self.scopes_of(service);
+        let first = scopes.next().map(|tally| Cow::Borrowed(&tally.flow)).unwrap_or_default();
+        scopes.fold(first, |mut sum, tally| {
+            sum.to_mut().merge(tally.flow.clone());
             sum
         })
     }

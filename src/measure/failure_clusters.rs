@@ -10,6 +10,7 @@ use crate::classify::Class;
 use crate::model::{AttemptTable, Mergeable, Series, Time};
 use foldhash::fast::RandomState;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Failing attempts kept as examples of one stretch.
@@ -125,7 +126,10 @@ impl FailureClusters {
     }
 
     /// Every service and class with its incidents, in time order, given the sends of each service.
-    pub fn incidents(&self, sends: impl Fn(Service) -> Series<Flow>) -> Vec<(Service, Class, Vec<Incident>)> {
+    pub fn incidents<'f>(
+        &self,
+        sends: impl Fn(Service) -> Cow<'f, Series<Flow>>,
+    ) -> Vec<(Service, Class, Vec<Incident>)> {
         let mut known: HashMap<(Service, i64), Flows, RandomState> = HashMap::default();
         let mut found = |key: &(Service, Class), series: &Series<FailureCount>| {
             let width = series.width_us().max(STRETCH_US);

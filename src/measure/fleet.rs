@@ -19,6 +19,7 @@ use super::short_window::{Span, Terms};
 use super::spent::Spent;
 use super::tally::{Alike, Tally};
 use super::under_way::UnderWay;
+use super::worst_incidents::WorstIncidents;
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, AttemptTable, Flags, OriginId, Outcome, Scope, Symbol, Time};
@@ -69,6 +70,8 @@ pub struct FleetStats {
     pub begun: Option<Time>,
     /// What is known of each service, once somebody asks.
     pub(super) by_service: OnceLock<HashMap<Service, OfService, RandomState>>,
+    /// The incidents that are told, once somebody asks.
+    pub(super) worst_incidents: OnceLock<WorstIncidents>,
     /// Where runs stand, and their marks.
     known_runs: DirectCache<Symbol, (usize, RunMark)>,
     /// Where the scopes of origins, and the origins themselves, stand.
@@ -269,7 +272,7 @@ impl FleetStats {
     /// Judges what happened within seconds, as far as it is known in full when nothing can be sent before `until`
     /// any more.
     pub fn settle(&mut self, table: &AttemptTable, until: Time, terms: &Terms) {
-        self.by_service = OnceLock::new();
+        (self.by_service, self.worst_incidents) = (OnceLock::new(), OnceLock::new());
         let Some(begin) = self.begun else { return };
         let last = self.runs.values().map(|run| run.last).max();
         // While something may follow, the end is not known.
@@ -314,7 +317,7 @@ impl FleetStats {
 
     /// Takes in the summary of other calls, made from the same table.
     pub fn merge(&mut self, table: &AttemptTable, other: FleetStats) {
-        self.by_service = OnceLock::new();
+        (self.by_service, self.worst_incidents) = (OnceLock::new(), OnceLock::new());
         self.tally.merge(&other.tally);
         for (run, tally) in other.runs {
             self.runs.entry(run).or_default().merge(tally);

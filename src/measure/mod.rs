@@ -91,3 +91,4 @@ pub use tally::Tally;
 pub use terminal_failures::{Alike, Refused, TerminalFailures};
 pub use under_way::UnderWay;
 pub use waves::{Train, WaveTerms};
+pub use worst_incidents::WorstIncidents;

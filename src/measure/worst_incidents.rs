@@ -8,10 +8,17 @@ use crate::classify::Class;
 /// Incidents kept, those with most failing attempts.
 const MOST_INCIDENTS: usize = 50;
 
+/// Incidents, and how many there are besides.
+pub type WorstIncidents = (Vec<(Service, Class, Incident)>, u64);
+
 impl Fleet<'_> {
     /// The worst incidents in time order, and how many there are besides.
     #[must_use]
-    pub fn worst_incidents(&self) -> (Vec<(Service, Class, Incident)>, u64) {
+    pub fn worst_incidents(&self) -> &WorstIncidents {
+        self.stats.worst_incidents.get_or_init(|| self.find_worst_incidents())
+    }
+
+    fn find_worst_incidents(&self) -> WorstIncidents {
         let found = self.failure_clusters.incidents(|service| self.sends_of(service)).into_iter();
         let mut all: Vec<(Service, Class, Incident)> =
             found.flat_map(|(service, class, list)| list.into_iter().map(move |one| (service, class, one))).collect();

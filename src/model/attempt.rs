@@ -4,7 +4,7 @@ use super::{DetailId, OriginId, Span, Symbol, Time};
 use crate::classify::{Bucket, Class};
 
 /// One attempt, packed: 64 bytes, whatever the log said. What only failures carry is a [`Detail`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempt {
     /// When it was sent.
     pub sent: Time,

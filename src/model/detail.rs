@@ -31,7 +31,7 @@ pub struct TextRef {
 }
 
 /// What only a failure, a retry or a side effect carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detail {
     /// Id the provider gave this attempt.
     pub request_id: TextRef,

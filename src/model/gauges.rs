@@ -84,7 +84,7 @@ impl Track {
         } else if let Some(gauge) = self.series.known(at) {
             gauge.take(at, reading);
         } else {
-            self.series.add(at, Gauge::of(at, reading));
+            self.series.add_first(at, Gauge::of(at, reading));
         }
     }
 }

@@ -90,6 +90,11 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.buckets.get_mut(self.last).map(|(_, bucket)| bucket)
     }
 
+    /// Adds the first event of a bucket, one that is not [`Series::known`].
+    pub(super) fn add_first(&mut self, at: Time, event: B) {
+        self.insert_first(at.0 >> (FINEST + self.shift), event);
+    }
+
     /// Takes in every bucket of `other`.
     pub fn merge(&mut self, other: Series<B, MOST>) {
         if self.buckets.is_empty() && self.shift <= other.shift {
@@ -228,6 +233,11 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
             self.last = place;
             return self.buckets[place].1.merge(&bucket);
         }
+        self.insert_first(key, bucket);
+    }
+
+    /// Adds a bucket whose key is not known, and widens them all where that is one too many.
+    fn insert_first(&mut self, key: i64, bucket: B) {
         self.insert(key, bucket);
         while self.buckets.len() > MOST {
             self.widen();
@@ -239,10 +249,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
     where
         B: Default,
     {
-        self.insert(at.0 >> (FINEST + self.shift), B::default());
-        while self.buckets.len() > MOST {
-            self.widen();
-        }
+        self.insert_first(at.0 >> (FINEST + self.shift), B::default());
         self.find(at.0 >> (FINEST + self.shift)).unwrap_or(self.last)
     }
 

@@ -72,7 +72,7 @@ pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
             request_ids: incident.request_ids(fleet.table).map(masked).collect(),
         }
     };
-    (worst.iter().map(row).collect(), more)
+    (worst.iter().map(row).collect(), *more)
 }
 
 fn ending(incident: &Incident, data_end: Time) -> Ending {

@@ -5,25 +5,26 @@
 
 use super::Hit;
 use crate::measure::{Amplified, Fleet, Flows, Service, Spacing};
+use std::borrow::Cow;
 
 /// What one service was sent over time, whatever the account, and how the waits between grew.
-pub(super) struct Sent {
+pub(super) struct Sent<'f> {
     pub(super) service: Service,
-    pub(super) flows: Flows,
+    pub(super) flows: Cow<'f, Flows>,
     pub(super) spacing: Spacing,
 }
 
 /// What each service was sent, in the order of their names.
-pub(super) fn by_service(fleet: &Fleet<'_>) -> Vec<Sent> {
-    let mut all: Vec<Sent> = Vec::new();
+pub(super) fn by_service<'f>(fleet: &'f Fleet<'_>) -> Vec<Sent<'f>> {
+    let mut all: Vec<Sent<'f>> = Vec::new();
     for (scope, tally) in fleet.sorted_scopes() {
         let service = Service::of(&scope);
         match all.iter_mut().find(|sent| sent.service == service) {
             Some(sent) => {
-                sent.flows.merge(tally.flow.clone());
+                sent.flows.to_mut().merge(tally.flow.clone());
                 sent.spacing.merge(tally.spacing);
             }
-            None => all.push(Sent { service, flows: tally.flow.clone(), spacing: tally.spacing }),
+            None => all.push(Sent { service, flows: Cow::Borrowed(&tally.flow), spacing: tally.spacing }),
         }
     }
     all

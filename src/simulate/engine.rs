@@ -3,13 +3,12 @@
 //! Events are processed in the order of their time, those of one step in the order of their tasks. Time is counted in
 //! steps: ticks of a burst, or microseconds of a log.
 
+use super::due::Due;
 use super::endpoint::{Capacity, Endpoint};
 use super::series::{Counts, Series};
 use super::shared::Shared;
 use crate::classify::Bucket;
 use crate::policy::{Decision, Failed, Progress, Random, Strategy};
-use smallvec::SmallVec;
-use std::collections::BTreeMap;
 
 /// The inputs of a simulation apart from the policy.
 #[derive(Clone, Debug)]
@@ -117,12 +116,11 @@ struct Task {
     capacity_failures: u32,
 }
 
-type Due = BTreeMap<u64, SmallVec<[u32; 4]>>;
-
 /// Simulates `setup` under `strategy`; `seen` is called with every attempt.
 pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent)) -> Outcome {
     let mut random = Random::new(seed);
-    let (due, tasks) = arrivals(&setup.arrivals, &mut random);
+    let due = arrivals(&setup.arrivals, &mut random);
+    let tasks = due.arriving();
     let mut run = Run {
         setup,
         strategy,
@@ -149,29 +147,18 @@ fn first_width(setup: &Setup) -> u64 {
     }
 }
 
-fn arrivals(arrivals: &Arrivals, random: &mut Random) -> (Due, u32) {
-    let mut due = Due::new();
-    let tasks = match arrivals {
-        Arrivals::Burst(tasks) => {
-            due.insert(0, (0..*tasks).collect());
-            *tasks
-        }
+fn arrivals(arrivals: &Arrivals, random: &mut Random) -> Due {
+    match arrivals {
+        Arrivals::Burst(tasks) => Due::new((0..*tasks).map(|_| 0)),
         Arrivals::Poisson(tasks, mean) => {
-            let mut now = 0.0;
-            for task in 0..*tasks {
-                now += random.exponential(*mean);
-                due.entry(now as u64).or_default().push(task);
-            }
-            *tasks
+            let next = |now: &mut f64, _| {
+                *now += random.exponential(*mean);
+                Some(*now as u64)
+            };
+            Due::new((0..*tasks).scan(0.0, next))
         }
-        Arrivals::At(times) => {
-            for (task, at) in (0..u32::MAX).zip(times) {
-                due.entry(*at).or_default().push(task);
-            }
-            times.len().min(u32::MAX as usize) as u32
-        }
-    };
-    (due, tasks)
+        Arrivals::At(times) => Due::new(times.iter().copied()),
+    }
 }
 
 struct Run<'s, F> {
@@ -192,15 +179,10 @@ struct Run<'s, F> {
 
 impl<F: FnMut(&Sent)> Run<'_, F> {
     fn go(&mut self) {
-        while let Some((now, mut tasks)) = self.due.pop_first() {
-            if now >= self.setup.horizon {
-                break;
-            }
-            tasks.sort_unstable();
+        let mut tasks = Vec::new();
+        while let Some(now) = self.due.pop(&mut tasks).filter(|now| *now < self.setup.horizon) {
             let before = self.outcome.attempts;
-            for task in tasks {
-                self.attempt(task, now);
-            }
+            tasks.iter().for_each(|task| self.attempt(*task, now));
             self.outcome.peak = self.outcome.peak.max(self.outcome.attempts - before);
             self.series.at(now).waiting = self.open;
         }
@@ -241,7 +223,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
         if self.strategy.budget_s.is_some_and(is_late) {
             self.drop_task();
         } else {
-            self.due.entry(at).or_default().push(id);
+            self.due.push(at, id);
         }
     }
 
@@ -280,7 +262,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
         match self.strategy.decide(Failed { bucket, hint_s }, &progress, true, &mut self.random) {
             Decision::Retry { wait_s, .. } if self.shared.may_retry(self.strategy) => {
                 self.tasks[id as usize].waited_s = wait_s as f32;
-                self.due.entry(told + self.steps(wait_s)).or_default().push(id);
+                self.due.push(told + self.steps(wait_s), id);
             }
             Decision::Retry { .. } | Decision::Stop(_) => self.drop_task(),
         }

@@ -4,6 +4,7 @@
 //! arrivals, endpoint, policy -> engine -> attempts -> figures, native records
 //! ```
 
+mod due;
 mod emit;
 mod endpoint;
 mod engine;

@@ -130,10 +130,13 @@ fn visits(table: &AttemptTable, incident: &Incident, complete: bool) -> Vec<Visi
 }
 
 fn visit(call: &Call<'_>, incident: &Incident) -> Option<Visit> {
+    let time = incident.first.plus_us(-LEAD_US)..=incident.last;
+    if !call.attempts().any(|one| time.contains(&one.sent)) {
+        return None;
+    }
     let is_here = |place: &usize| Service::of(&call.origin(*place).scope()) == incident.service;
     let places: Vec<usize> = (0..call.len()).filter(is_here).collect();
     let attempts: Vec<Attempt> = places.iter().map(|place| *call.at(*place)).collect();
-    let time = incident.first.plus_us(-LEAD_US)..=incident.last;
     let in_time = attempts.iter().any(|one| time.contains(&one.sent));
     let says_nothing = attempts.iter().any(Attempt::terminal);
     let rows = places.iter().map(|place| call.rows()[*place]).collect();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const SEEDS: u64 = 25;
 /// Approximate limit on the attempts of all seeds of a replay, on request and as part of an analysis.
 const EFFORT: u64 = 2_000_000;
-const LITTLE_EFFORT: u64 = 4_000;
+const LITTLE_EFFORT: u64 = 2_000;
 /// Maximum number of attempts of an incident that is replayed as part of an analysis.
 const MOST_IN_PASSING: f64 = 10_000.0;
 /// Time after the last attempt of the log at which the simulation ends, in microseconds.

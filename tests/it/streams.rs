@@ -106,7 +106,7 @@ fn an_interrupted_stream_is_transient() {
 
 #[test]
 fn the_fast_lane_reads_ends_as_the_strict_parser_does() {
-    // Alike but for the end: the lines after the first take the fast lane.
+    // Alike but for the end: the lines after the first take the fast path.
     let many = |rest: &str| streams("my-server", &[rest; 8]);
     let given = many(r#""status":200,"stop_reason":"end_turn""#);
     let empty = r#""status":200,"stop_reason":null"#;

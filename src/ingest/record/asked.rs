@@ -2,7 +2,7 @@
 
 use super::attempt::Builder;
 use super::scalar::Scalar;
-use crate::classify;
+use crate::classify::{self, StatedWait};
 use crate::ingest::hint::{self, Hint, ServerHint};
 use crate::model::{HintSource, Time, Zone};
 
@@ -17,7 +17,17 @@ impl Builder<'_, '_> {
     /// The server's wait from `answered` on: of the headers, of the body, of the words of the error, and of the reset of
     /// a limit of which nothing remains.
     pub(in crate::ingest) fn hint(&self, answered: Time) -> Option<ServerHint> {
-        let stated = || if self.logged().0 { None } else { self.body_hint().or_else(|| self.message_hint(answered)) };
+        self.hint_by(answered, classify::stated_wait)
+    }
+
+    /// The same, where `stated` tells what wait a message states.
+    pub(in crate::ingest) fn hint_by(
+        &self,
+        answered: Time,
+        stated: impl FnOnce(&str) -> Option<StatedWait>,
+    ) -> Option<ServerHint> {
+        let stated =
+            || if self.logged().0 { None } else { self.body_hint().or_else(|| self.message_hint(answered, stated)) };
         self.header_hint(answered).or_else(stated).or_else(|| self.reset_hint(answered))
     }
 
@@ -48,9 +58,9 @@ impl Builder<'_, '_> {
         Some(ServerHint { hint: Hint::Wait(wait.us), source, unit_known: wait.unit_known })
     }
 
-    fn message_hint(&self, answered: Time) -> Option<ServerHint> {
+    fn message_hint(&self, answered: Time, stated: impl FnOnce(&str) -> Option<StatedWait>) -> Option<ServerHint> {
         let message = self.message()?;
-        let (us, is_estimate) = match classify::stated_wait(message) {
+        let (us, is_estimate) = match stated(message) {
             Some(wait) => (wait.us, wait.is_estimate),
             None => (self.clock_us(message, answered)?, false),
         };

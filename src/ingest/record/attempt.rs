@@ -1,10 +1,8 @@
 //! A record becomes an attempt: units, flags, class, keys.
 
-use super::client::Client;
 use super::failures::{Known, Wording};
 use super::kept::{FINGERPRINT, cut, fingerprint, identity, number_in_call};
 use super::memory::Memory;
-use super::origins::NAMES;
 use super::place::{Place, Taken};
 use super::sent::sent_of;
 use super::typed::{Record, TokenCounts};
@@ -55,12 +53,12 @@ impl Builder<'_, '_> {
     fn finish(self, line: &str, memory: &mut Memory, table: &mut AttemptTable) -> Taken {
         let duration = self.duration();
         let answered = self.answered();
-        let hint = self.hint(answered);
+        let hint = self.hint_by(answered, |message| memory.waits.of(message));
         let failure = self.failure(hint.and_then(ServerHint::wait_us));
         let known = memory.failures.of(&failure);
         let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
         let truncated = failure.truncated;
-        let (origin, origin_id) = memory.origins.of(&self.names(), table);
+        let (origin, origin_id) = memory.origins.of(&self.record.origin_names(), table);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
         flags.set(Flags::MID_STREAM, truncated);
@@ -161,28 +159,6 @@ impl Builder<'_, '_> {
             flags.set_bucket(verdict.bucket);
         }
         flags
-    }
-
-    /// The names that make the origin, in the order of [`NAMES`].
-    pub(in crate::ingest) fn names(&self) -> [&str; NAMES] {
-        let record = self.record;
-        let client = Client::of(record);
-        [
-            record.model.as_deref(),
-            record.provider.as_deref(),
-            record.layer.as_deref(),
-            client.name,
-            client.version,
-            client.sdk,
-            client.sdk_version,
-            record.org.as_deref(),
-            record.headers.org.as_deref().filter(|_| record.org.is_none()),
-            record.api_key.as_deref(),
-            record.workspace.as_deref(),
-            record.host.as_deref(),
-            record.endpoint.as_deref(),
-        ]
-        .map(Option::unwrap_or_default)
     }
 
     fn readings(&self) -> [Option<Reading>; 4] {
@@ -298,7 +274,7 @@ impl Builder<'_, '_> {
             output_tokens: count(output),
             cache_read_tokens: count(cache_read),
             cache_write_tokens: count(cache_write),
-            cost_micro_usd: (cost_usd.unwrap_or(0.0) * 1e6).round() as u32,
+            cost_micro_usd: cost_micro_usd(cost_usd),
             ttft_ms_plus_1: ttft_ms_plus_1(ttft),
         })
     }
@@ -345,6 +321,11 @@ pub(in crate::ingest) fn kept_id(id: &str) -> &str {
 /// Milliseconds to the first token as [`Usage`] holds them.
 pub(in crate::ingest) fn ttft_ms_plus_1(ms: Option<f64>) -> u32 {
     ms.map_or(0, |ms| (ms.round() as u32).saturating_add(1))
+}
+
+/// A cost as [`Usage`] holds it.
+pub(in crate::ingest) fn cost_micro_usd(usd: Option<f64>) -> u32 {
+    (usd.unwrap_or(0.0) * 1e6).round() as u32
 }
 
 pub(in crate::ingest) fn count(value: i64) -> u32 {

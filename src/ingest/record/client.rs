@@ -1,5 +1,6 @@
 //! Who sent an attempt: the program that a user agent names first, and the official SDK beneath it.
 
+use super::origins::NAMES;
 use super::typed::Record;
 
 /// Names and versions, as far as a record tells them.
@@ -26,6 +27,29 @@ impl<'r> Client<'r> {
         let version = record.client_version.as_deref().or(of_agent).or(package.filter(|_| is_sdk));
         let sdk = sdk.filter(|_| !is_sdk);
         Client { name, version, sdk, sdk_version: package.filter(|_| sdk.is_some()) }
+    }
+}
+
+impl Record<'_> {
+    /// The names that make its origin, in the order of [`NAMES`].
+    pub(in crate::ingest) fn origin_names(&self) -> [&str; NAMES] {
+        let client = Client::of(self);
+        [
+            self.model.as_deref(),
+            self.provider.as_deref(),
+            self.layer.as_deref(),
+            client.name,
+            client.version,
+            client.sdk,
+            client.sdk_version,
+            self.org.as_deref(),
+            self.headers.org.as_deref().filter(|_| self.org.is_none()),
+            self.api_key.as_deref(),
+            self.workspace.as_deref(),
+            self.host.as_deref(),
+            self.endpoint.as_deref(),
+        ]
+        .map(Option::unwrap_or_default)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::failures::Failures;
 use super::origins::Origins;
+use super::stated_waits::StatedWaits;
 use crate::model::{AttemptTable, Widths};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(in crate::ingest) struct Memory {
     pub(in crate::ingest) origins: Origins,
     pub(in crate::ingest) failures: Failures,
+    pub(in crate::ingest) waits: StatedWaits,
     widths: Widths,
     /// The analysis whose widths they are.
     analysis: u64,

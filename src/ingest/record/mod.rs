@@ -39,11 +39,12 @@ mod sdk_text;
 mod sent;
 mod single;
 pub(in crate::ingest) mod spellings;
+mod stated_waits;
 mod typed;
 mod unclear;
 mod words;
 
-pub(in crate::ingest) use attempt::{body_hash, cap_of, count, keep_ids, kept_id, sdk_count, take, ttft_ms_plus_1};
+pub(in crate::ingest) use attempt::{body_hash, cost_micro_usd, count, keep_ids, kept_id, take, ttft_ms_plus_1};
 pub use conversion::{Conversion, SpanUnit};
 #[cfg(feature = "serve")]
 pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
@@ -51,7 +52,7 @@ pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(crate) use id_field::{IdField, id_field};
 pub(crate) use ids::ids_of;
-pub(in crate::ingest) use kept::{FINGERPRINT, number_in_call};
+pub(in crate::ingest) use kept::FINGERPRINT;
 pub(crate) use kept::{fingerprint, identity};
 pub(in crate::ingest) use mapping::is_field;
 pub use mapping::{Mapping, Unmappable};

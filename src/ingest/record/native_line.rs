@@ -295,7 +295,7 @@ mod tests {
         let others = [record.transport.as_deref(), record.tool.as_deref(), record.request_hash.as_deref()];
         format!(
             "{sent} {duration_ms:?} {hint:?} {verdict:?} {flags:?} {ids:?} {counts:?} {amounts:?} {words:?} {others:?} {:?} {:?}",
-            builder.names(),
+            record.origin_names(),
             record.misread
         )
     }

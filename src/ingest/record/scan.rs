@@ -18,10 +18,10 @@ pub(in crate::ingest) enum Kind {
     Decimal,
 }
 
-/// Whether `piece` stands at `at`.
+/// Whether `bytes` begin with `piece`.
 #[inline]
-pub(in crate::ingest) fn starts_with(bytes: &[u8], at: usize, piece: &[u8]) -> bool {
-    let Some(here) = bytes.get(at..at + piece.len()) else { return false };
+pub(in crate::ingest) fn starts_with(bytes: &[u8], piece: &[u8]) -> bool {
+    let Some(here) = bytes.get(..piece.len()) else { return false };
     match piece.len() {
         0..8 => same_short(here, piece),
         8..=16 => same_ends::<8>(here, piece),
@@ -53,7 +53,7 @@ fn same_short(a: &[u8], b: &[u8]) -> bool {
 /// Whether two short strings are the same. Not `==`: a call of `memcmp` costs more than comparing a name.
 #[inline]
 pub(in crate::ingest) fn same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && starts_with(a, 0, b)
+    a.len() == b.len() && starts_with(a, b)
 }
 
 /// The scalar at `at`: kind, start and end of its text, and where the line goes on.
@@ -207,11 +207,14 @@ pub(in crate::ingest) fn integer(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// One to eight digits as a number, all at once.
+/// One to eight digits as a number, all at once; `None` for anything else.
 #[inline]
-fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
+pub(in crate::ingest) fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
     let length = text.len();
+    if !(1..=8).contains(&length) {
+        return None;
+    }
     let word = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
         // Both overlap, where the bytes are the same.
         (Some(first), Some(last)) => {
@@ -224,7 +227,7 @@ fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
         }
     };
     // The last digit comes to stand last, with zeros in front.
-    let missing = 64_u32.checked_sub(8 * length as u32).filter(|bits| *bits < 64)?;
+    let missing = 64 - 8 * length as u32;
     let digits = (word ^ (ZEROS >> missing)) << missing;
     if (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 != 0 {
         return None;
@@ -239,24 +242,12 @@ fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
 /// fraction are whole and below 2^53, and one division rounds once.
 #[inline]
 pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
-    if bytes.len() > 16 {
-        return integer(bytes).map(|value| value as f64);
-    }
-    // Whether all but a point were digits is asked once, at the end: until then the value may be anything.
-    let (mut value, mut strange, mut point) = (0_i64, false, None);
-    for (place, byte) in bytes.iter().enumerate() {
-        if *byte == b'.' && point.is_none() {
-            point = Some(place);
-            continue;
-        }
-        let digit = byte.wrapping_sub(b'0');
-        strange |= digit > 9;
-        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
-    }
+    let point = bytes.iter().position(|byte| *byte == b'.').filter(|_| bytes.len() <= 16);
     let Some(point) = point else { return integer(bytes).map(|value| value as f64) };
-    let decimals = bytes.len() - point - 1;
-    let sound = !strange && point > 0 && decimals > 0;
-    sound.then(|| value as f64 / POWERS[decimals])
+    let (whole, fraction) = (&bytes[..point], &bytes[point + 1..]);
+    let digits = |text: &[u8]| text.first()?.is_ascii_digit().then(|| integer(text))?;
+    let power = POWERS[fraction.len()];
+    Some((digits(whole)? * power as i64 + digits(fraction)?) as f64 / power)
 }
 
 /// Powers of ten, exact.
@@ -306,7 +297,18 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_the_standard_library_reads_them() {
-        for text in ["0.1", "41.033", "9.396", "600000", "123456789.123456", "0.000001", "7"] {
+        for text in [
+            "0.1",
+            "41.033",
+            "9.396",
+            "600000",
+            "123456789.123456",
+            "0.000001",
+            "7",
+            "99999999.9999999",
+            "1234567.12345678",
+            "0.123456789",
+        ] {
             assert_eq!(decimal(text.as_bytes()), text.parse().ok(), "{text}");
         }
         for value in [0, 7, 42, 123, 1234, 98_765, 604_800, 2_000_000, 12_345_678, 123_456_789, 999_999_999_999_999_999]
@@ -362,16 +364,16 @@ mod tests {
     fn constant_bytes_of_every_length() {
         let text = "abcdefghijklmnopqrstuvwxyz".repeat(3);
         for length in (0..23).chain(30..70) {
-            assert!(starts_with(text.as_bytes(), 3, &text.as_bytes()[3..3 + length]));
+            assert!(starts_with(&text.as_bytes()[3..], &text.as_bytes()[3..3 + length]));
             if length > 0 {
                 let mut other = text.as_bytes()[3..3 + length].to_vec();
                 other[length / 2] ^= 1;
-                assert!(!starts_with(text.as_bytes(), 3, &other));
+                assert!(!starts_with(&text.as_bytes()[3..], &other));
             }
         }
         let long = "so long that it is compared as a whole";
-        assert!(starts_with(format!("x{long}").as_bytes(), 1, long.as_bytes()));
-        assert!(!starts_with(format!("x{long}").as_bytes(), 0, long.as_bytes()));
-        assert!(!starts_with(b"ab", 1, b"bc"));
+        assert!(starts_with(format!("{long}x").as_bytes(), long.as_bytes()));
+        assert!(!starts_with(format!("x{long}").as_bytes(), long.as_bytes()));
+        assert!(!starts_with(b"b", b"bc"));
     }
 }

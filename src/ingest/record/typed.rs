@@ -146,7 +146,8 @@ impl Record<'_> {
         named(&self.call_id).or_else(group)
     }
 
-    fn is_numbered(&self) -> bool {
+    /// Whether attempts of its call are numbered.
+    pub(in crate::ingest) fn is_numbered(&self) -> bool {
         self.number.is_some_and(|number| number > 0)
     }
 

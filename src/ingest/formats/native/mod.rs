@@ -1,17 +1,12 @@
 //! Native attempt logs: one JSON object a line, in whatever spelling the logger chose.
 
-mod constants;
-mod lane;
-mod layout;
-mod located;
+mod fast_path;
+mod learn;
+mod per_line;
+mod plan;
+mod prototype;
 mod repair;
-mod replay;
-mod shape;
-mod shapes;
-mod slot;
-mod template;
-mod values;
-mod varying;
+mod trie;
 
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
@@ -20,7 +15,7 @@ use crate::ingest::position::Position;
 use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, take, whole_record};
 use crate::ingest::sink::{Sink, To};
 use crate::model::AttemptTable;
-use lane::{Answer, Lane};
+use fast_path::{FastPath, Route};
 use repair::Piece;
 
 /// What it is called.
@@ -75,16 +70,16 @@ impl Format for Native {
     }
 }
 
-/// Reads lines: those of known shapes without parsing them.
+/// Reads lines: those like lines before without parsing them.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct NativeDecoder {
-    lane: Lane,
+    fast_path: FastPath,
 }
 
 impl NativeDecoder {
     /// One that parses every line.
     pub(in crate::ingest) fn strict() -> NativeDecoder {
-        NativeDecoder { lane: Lane::closed() }
+        NativeDecoder { fast_path: FastPath::closed() }
     }
 }
 
@@ -92,7 +87,7 @@ impl Decoder for NativeDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let own = &sink.dialect().fields;
         if let To::Rows { memory, .. } = &sink.to {
-            self.lane.begin(own, memory.table());
+            self.fast_path.begin(own, memory.table());
         }
         block.each_line(sink, |sink, line, at| {
             let place = sink.reading.place(at);
@@ -100,7 +95,7 @@ impl Decoder for NativeDecoder {
             let To::Rows { table, memory } = to else {
                 return read_strictly(line, own, |piece| look_at(piece, sink, line, at));
             };
-            read_line(line, &place, &mut self.lane, memory, table, |outcome| match outcome {
+            read_line(line, &place, &mut self.fast_path, memory, table, |outcome| match outcome {
                 Outcome::Taken(taken) => counts.taken(taken, line, at, reading),
                 Outcome::Misread(field, text) => counts.misread.count(field, &text, at.line),
                 Outcome::Unreadable(column, reason) => counts.reject(at, column, reason, line, reading),
@@ -119,38 +114,35 @@ pub(in crate::ingest) enum Outcome {
     Unreadable(u64, String),
 }
 
-/// Reads one line, neither empty nor blank: in the fast lane where it fits, else by a strict parse into a
+/// Reads one line, neither empty nor blank: on the fast path where it can, else by a strict parse into a
 /// borrowed record; whatever that refuses is repaired and read again, piece by piece.
 fn read_line(
     line: &str,
     place: &Place<'_>,
-    lane: &mut Lane,
+    fast_path: &mut FastPath,
     memory: &mut Memory,
     table: &mut AttemptTable,
     mut done: impl FnMut(Outcome),
 ) {
     let own = &place.dialect.fields;
-    let unknown = match lane.take(line, place, memory, table) {
-        Answer::Taken => return done(Outcome::Taken(Taken::Attempt)),
-        Answer::Known(replay, scalars) => {
-            let mut record = Record::default();
-            replay.fill(line, scalars, &mut record);
-            return give(&record, line, place, memory, table, &mut done);
-        }
-        Answer::Unusual => false,
-        Answer::Unknown => true,
-    };
+    let route = fast_path.read(line, place, memory, table, &mut done);
+    if matches!(route, Route::Prototype | Route::Plan) {
+        return;
+    }
     if line.as_bytes()[0] == b'{' {
         let mut record = Record::default();
         if fill(line, own, &mut record).is_ok() {
-            if unknown {
-                lane.learn(line, own);
+            if route == Route::Unknown {
+                fast_path.learn(line, own);
             }
-            return give(&record, line, place, memory, table, &mut done);
+            give(&record, line, place, memory, table, &mut done);
+            return;
         }
     }
     repaired(line, own, |piece| match piece {
-        Strict::Record(record, text) => give(record, text, place, memory, table, &mut done),
+        Strict::Record(record, text) => {
+            give(record, text, place, memory, table, &mut done);
+        }
         Strict::Noise => done(Outcome::Taken(Taken::NotAnAttempt)),
         Strict::Broken(column, reason) => done(Outcome::Unreadable(column, reason)),
     });
@@ -194,6 +186,7 @@ fn look_at(piece: Strict<'_>, sink: &mut Sink<'_>, line: &str, at: Position<'_>)
     }
 }
 
+/// Makes an attempt of a record; whether it is one.
 fn give(
     record: &Record<'_>,
     line: &str,
@@ -201,12 +194,14 @@ fn give(
     memory: &mut Memory,
     table: &mut AttemptTable,
     done: &mut impl FnMut(Outcome),
-) {
+) -> bool {
     let taken = take(record, line, place, memory, table);
-    if matches!(taken, Taken::Attempt) {
+    let is_attempt = matches!(taken, Taken::Attempt);
+    if is_attempt {
         record.misread.iter().for_each(|(field, text)| done(Outcome::Misread(field.name(), text.clone())));
     }
     done(Outcome::Taken(taken));
+    is_attempt
 }
 
 #[cfg(test)]

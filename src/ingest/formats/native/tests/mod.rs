@@ -1,9 +1,9 @@
-//! The fast lane and the strict parser must agree on every line, whole, odd or broken.
+//! The fast path and the strict reader must agree on every line, whole, odd or broken.
 
 #![allow(clippy::unwrap_used)]
 
 mod json;
-mod replay;
+mod plan;
 
 use super::*;
 use crate::ingest::dialect::Dialect;
@@ -59,15 +59,15 @@ fn own() -> Dialect {
     Dialect { fields: Mapping::new(OWN_KEYS.iter().copied()).unwrap(), ..Dialect::default() }
 }
 
-fn read(lines: &[String], dialect: &Dialect, mut lane: Lane) -> String {
+fn read(lines: &[String], dialect: &Dialect, mut fast_path: FastPath) -> String {
     let mut table = AttemptTable::default();
     let mut out = String::new();
     let mut memory = Memory::default();
     memory.start_table(0, &mut table);
-    lane.begin(&dialect.fields, memory.table());
+    fast_path.begin(&dialect.fields, memory.table());
     for (number, line) in lines.iter().enumerate() {
         let place = Place { line: number as u32 + 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
-        read_line(line, &place, &mut lane, &mut memory, &mut table, |outcome| {
+        read_line(line, &place, &mut fast_path, &mut memory, &mut table, |outcome| {
             out += match outcome {
                 Outcome::Taken(Taken::Attempt) => "A",
                 Outcome::Taken(Taken::Unclear(_)) => "U",
@@ -186,26 +186,26 @@ fn assert_agree(sample: &[&str], dialect: &Dialect, seeds: u64) {
                 lines.push(other);
             }
         }
-        let (lane, strict) = (read(&lines, dialect, Lane::default()), read(&lines, dialect, Lane::closed()));
-        let first = lane.lines().zip(strict.lines()).find(|(a, b)| a != b);
-        assert!(lane == strict, "seed {seed}: {first:#?} {lines:#?}");
+        let (fast, strict) = (read(&lines, dialect, FastPath::default()), read(&lines, dialect, FastPath::closed()));
+        let first = fast.lines().zip(strict.lines()).find(|(a, b)| a != b);
+        assert!(fast == strict, "seed {seed}: {first:#?} {lines:#?}");
     }
 }
 
 #[test]
-fn lane_and_strict_parser_agree() {
+fn fast_path_and_strict_reader_agree() {
     assert_agree(LINES, Dialect::PLAIN, 3000);
 }
 
 #[test]
-fn lane_and_strict_parser_agree_on_own_keys() {
+fn fast_path_and_strict_reader_agree_on_own_keys() {
     assert_agree(OWN_LINES, &own(), 3000);
 }
 
 #[test]
 fn own_keys_win_over_those_built_in() {
     let lines: Vec<String> = OWN_LINES.iter().map(|line| (*line).to_owned()).collect();
-    let read = read(&lines, &own(), Lane::closed());
+    let read = read(&lines, &own(), FastPath::closed());
     let rows: Vec<&str> = read.lines().collect();
     assert_eq!(rows[0], "AAAA", "{read}");
     assert!(rows[1].contains("status: 200") && rows[1].contains("Some(\"m\")"), "{read}");
@@ -215,53 +215,80 @@ fn own_keys_win_over_those_built_in() {
 }
 
 #[test]
-fn ordinary_lines_do_take_the_lane() {
+fn the_third_line_with_the_same_constants_is_read_by_a_prototype() {
     let own = own();
     for (sample, dialect) in [(&LINES[..4], Dialect::PLAIN), (&OWN_LINES[..1], &own)] {
-        let mut table = AttemptTable::default();
-        let mut lane = Lane::default();
-        let place = Place { line: 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
-        let mut memory = Memory::default();
-        memory.start_table(0, &mut table);
-        lane.begin(&dialect.fields, memory.table());
-        for line in sample {
-            read_line(line, &place, &mut lane, &mut memory, &mut table, |_| {});
-            if line.contains('\\') {
-                continue;
-            }
-            assert!(matches!(lane.take(line, &place, &mut memory, &mut table), Answer::Taken), "{line}");
+        for line in sample.iter().filter(|line| !line.contains('\\')) {
+            assert_eq!(routes(&[*line; 3], dialect), [Route::Unknown, Route::Plan, Route::Prototype], "{line}");
         }
     }
 }
 
-#[test]
-fn lines_that_differ_in_times_ids_and_amounts_share_a_template() {
-    let line = |id: usize, model: &str, status: u16| {
-        format!(
-            r#"{{"ts":"2026-01-05T10:00:{id:02}Z","call_id":"c-{id}","model":"{model}","status":{status},"headers":{{"x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":"{}"}},"duration_ms":{id}.5}}"#,
-            id + 7
-        )
-    };
+/// How lines that follow each other are read.
+fn routes(lines: &[&str], dialect: &Dialect) -> Vec<Route> {
     let mut table = AttemptTable::default();
-    let mut lane = Lane::default();
-    let dialect = Dialect::PLAIN;
+    let mut fast_path = FastPath::default();
     let place = Place { line: 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
     let mut memory = Memory::default();
     memory.start_table(0, &mut table);
-    lane.begin(&dialect.fields, memory.table());
-    read_line(&line(0, "m", 200), &place, &mut lane, &mut memory, &mut table, |_| {});
-    assert!(!lane.knows(&line(1, "m", 200)), "the first line teaches a shape, and the second a template");
-    read_line(&line(1, "m", 200), &place, &mut lane, &mut memory, &mut table, |_| {});
-    assert!(lane.knows(&line(42, "m", 200)));
-    for other in [line(2, "n", 200), line(2, "m", 201), line(2, "m", 529), line(2, "m", 200) + " "] {
-        assert!(!lane.knows(&other), "{other}");
+    fast_path.begin(&dialect.fields, memory.table());
+    let mut route = |line: &&str| {
+        let route = fast_path.read(line, &place, &mut memory, &mut table, &mut |_| {});
+        if route == Route::Unknown {
+            fast_path.learn(line, &dialect.fields);
+        }
+        route
+    };
+    lines.iter().map(&mut route).collect()
+}
+
+#[test]
+fn lines_that_differ_in_times_ids_and_amounts_share_a_prototype() {
+    let line = |id: usize, model: &str, status: u16| {
+        format!(
+            r#"{{"ts":"2026-01-05T10:00:{id:02}Z","call_id":"c-{id}","model":"{model}","status":{status},"cost_usd":0.00{id},"headers":{{"x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":"{}"}},"duration_ms":{id}.5}}"#,
+            id + 7
+        )
+    };
+    let last = |other: &str| {
+        let lines = [line(0, "m", 200), line(1, "m", 200), other.to_owned()];
+        routes(&lines.each_ref().map(String::as_str), Dialect::PLAIN)[2]
+    };
+    assert_eq!(last(&line(42, "m", 200)), Route::Prototype);
+    for other in [line(2, "n", 200), line(2, "m", 201), line(2, "m", 529)] {
+        assert_eq!(last(&other), Route::Plan, "{other}");
+    }
+    assert_eq!(last(&(line(2, "m", 200) + " ")), Route::Unknown);
+}
+
+/// Lines whose values depend on one another: one alone would do as a prototype for lines it does not speak for.
+#[test]
+fn a_value_that_stands_in_for_another_makes_no_prototype() {
+    let pairs = [
+        (r#""attempt":1,"call_id":"c""#, r#""ttft_s":2.5,"ttft_ms":VALUE"#, "7", "null"),
+        (r#""attempt":1"#, r#""idempotency_key":"k","call_id":VALUE"#, "\"c\"", "null"),
+        (r#""attempt":1"#, r#""headers":"request-id: r","request_id":VALUE"#, "\"q\"", "null"),
+        (r#""attempt":1"#, r#""record_hash":"0000002a","request_id":VALUE"#, "\"q\"", "null"),
+        (r#""attempt":1"#, r#""chunk_gap_s":1,"chunk_gap_ms":VALUE"#, "7", "null"),
+        (r#""attempt":1"#, r#""callId":"later","call_id":VALUE"#, "\"q\"", "null"),
+        (r#""attempt":70000"#, r#""run_id":null,"group_id":VALUE"#, "null", "\"g\""),
+        (r#""attempt":1"#, r#""usage":{"input_tokens":5},"input_tokens":VALUE"#, "7", "null"),
+    ];
+    for (head, rest, first, second) in pairs {
+        let line = |value: &str| {
+            let rest = rest.replace("VALUE", value);
+            format!(r#"{{"ts":"2026-01-05T10:00:00Z","status":200,{head},{rest}}}"#)
+        };
+        let lines = [line(first), line(first), line(first), line(second), line(second)];
+        let (fast, strict) = (FastPath::default(), FastPath::closed());
+        assert_eq!(read(&lines, Dialect::PLAIN, fast), read(&lines, Dialect::PLAIN, strict), "{}", lines[3]);
     }
 }
 
 #[test]
-fn shapes_learnt_with_other_keys_are_forgotten() {
+fn plans_made_with_other_keys_are_forgotten() {
     let line = r#"{"ts":"2026-01-05T10:00:00Z","status":200,"st":503}"#.to_owned();
-    let mut lane = Lane::default();
+    let mut fast_path = FastPath::default();
     let mut statuses = Vec::new();
     for dialect in
         [Dialect::PLAIN, &Dialect { fields: Mapping::new([("st", "status")]).unwrap(), ..Dialect::default() }]
@@ -269,10 +296,10 @@ fn shapes_learnt_with_other_keys_are_forgotten() {
         let mut table = AttemptTable::default();
         let mut memory = Memory::default();
         memory.start_table(0, &mut table);
-        lane.begin(&dialect.fields, memory.table());
+        fast_path.begin(&dialect.fields, memory.table());
         let place = Place { line: 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
-        read_line(&line, &place, &mut lane, &mut memory, &mut table, |_| {});
-        read_line(&line, &place, &mut lane, &mut memory, &mut table, |_| {});
+        read_line(&line, &place, &mut fast_path, &mut memory, &mut table, |_| {});
+        read_line(&line, &place, &mut fast_path, &mut memory, &mut table, |_| {});
         statuses.extend(table.rows.iter().map(|row| row.status));
     }
     assert_eq!(statuses, [200, 200, 503, 503]);

@@ -1,0 +1,217 @@
+//! What the scalars of a line are to the record: learnt once, and then a line with the same constant bytes need not be
+//! parsed.
+//!
+//! The record becomes exactly what the strict reader would have made of the line; a test holds the two together.
+
+use super::trie::ScalarSpan;
+use crate::ingest::record::Record;
+use crate::ingest::record::error_body::ErrorBody;
+use crate::ingest::record::error_keys::Part;
+use crate::ingest::record::fields::Field;
+use crate::ingest::record::header_names::Header;
+use crate::ingest::record::json::{self, Reader};
+use crate::ingest::record::parts::Parts;
+use crate::ingest::record::scalar::Scalar;
+use crate::ingest::record::scan::Kind;
+
+/// What to do with the scalars of a line, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) ops: Vec<Op>,
+}
+
+/// What to do with the next scalar, or the next few.
+#[derive(Debug)]
+pub(super) enum Op {
+    /// So many mean nothing.
+    Skip(usize),
+    /// One is this.
+    Set(Target),
+    /// A list of so many stands for a field, of which the first one counts.
+    First(Field, u8, usize),
+    /// An object with so many in it stands where a field has a scalar.
+    Object(Field, u8, usize),
+    /// An error of so many, and the rank of the key it stands under.
+    Error(u8, ErrorPlan, usize),
+    /// The body of a response, likewise.
+    Body(ErrorPlan, usize),
+}
+
+/// What one scalar is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Target {
+    /// A field, and the rank of its spelling.
+    Field(Field, u8),
+    /// A member of `usage`.
+    Usage(Field),
+    ClientName,
+    ClientVersion,
+    Header(Header),
+    /// A scalar where an object is usual.
+    Headers,
+    RequestHeaders,
+    Client,
+}
+
+/// What stands for an error.
+#[derive(Debug)]
+pub(super) enum ErrorPlan {
+    /// A scalar at this depth.
+    Bare(u8),
+    Object(Box<[Member]>),
+    List(Box<[ErrorPlan]>),
+    /// It stands too deep: so many scalars mean nothing.
+    Skip(usize),
+}
+
+/// A member of an error.
+#[derive(Debug)]
+pub(super) enum Member {
+    Skip(usize),
+    Part(Part),
+    Error(ErrorPlan),
+    More(ErrorPlan),
+}
+
+/// What the value of one scalar is good for, beyond its own line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Role {
+    /// It means nothing.
+    Free,
+    /// It is this.
+    Is(Target),
+    /// It is a part of something.
+    Part,
+}
+
+impl Plan {
+    /// Fills an empty record from the scalars of `line`.
+    pub(super) fn fill<'l>(&self, line: &'l str, scalars: &[ScalarSpan], record: &mut Record<'l>) {
+        let mut parts = Parts::of(record);
+        let mut rest = Rest { line, scalars: scalars.iter() };
+        for op in &self.ops {
+            match op {
+                Op::Skip(count) => rest.skip(*count),
+                Op::Set(target) => target.set(&mut rest, &mut parts),
+                Op::First(field, rank, count) => {
+                    parts.set(*field, *rank, Scalar::First(Box::new(rest.next())));
+                    rest.skip(count - 1);
+                }
+                Op::Object(field, rank, count) => {
+                    parts.set(*field, *rank, Scalar::Other);
+                    rest.skip(*count);
+                }
+                Op::Error(rank, plan, _) => {
+                    parts.outranks(Field::Error, *rank);
+                    plan.fill(&mut rest, &mut parts.record.error);
+                }
+                Op::Body(plan, _) => plan.fill(&mut rest, &mut parts.body),
+            }
+        }
+        parts.finish();
+    }
+
+    /// The role of each scalar, in their order.
+    pub(super) fn roles(&self) -> Vec<Role> {
+        let mut roles = Vec::new();
+        for op in &self.ops {
+            let (role, count) = match op {
+                Op::Skip(count) | Op::Object(.., count) => (Role::Free, *count),
+                Op::Set(target) => (Role::Is(*target), 1),
+                Op::First(.., count) | Op::Error(.., count) | Op::Body(.., count) => (Role::Part, *count),
+            };
+            roles.extend(std::iter::repeat_n(role, count));
+        }
+        roles
+    }
+}
+
+impl Target {
+    #[inline]
+    fn set<'l>(self, rest: &mut Rest<'l, '_>, parts: &mut Parts<'_, 'l>) {
+        match self {
+            Target::Field(field, rank) => match rest.text() {
+                Some(text) => parts.set_text(field, rank, text),
+                None => parts.set(field, rank, rest.next()),
+            },
+            Target::Usage(field) => parts.record.set(field, rest.next()),
+            Target::ClientName => parts.record.client = rest.next().into_text(),
+            Target::ClientVersion => parts.record.client_version = rest.next().into_text(),
+            Target::Header(header) => match rest.text() {
+                Some(text) => parts.record.headers.set_text(header, text),
+                None => parts.record.headers.set_known(header, rest.next()),
+            },
+            Target::Headers => parts.record.headers.set_bare(&rest.next()),
+            Target::RequestHeaders => parts.record.headers.set_bare_of_request(&rest.next()),
+            Target::Client => parts.set_client(rest.next()),
+        }
+    }
+}
+
+impl ErrorPlan {
+    fn fill<'l>(&self, rest: &mut Rest<'l, '_>, body: &mut ErrorBody<'l>) {
+        match self {
+            ErrorPlan::Bare(depth) => body.set_bare(rest.next(), *depth),
+            ErrorPlan::Object(members) => fill_members(members, rest, body),
+            ErrorPlan::List(plans) => plans.iter().for_each(|plan| plan.fill(rest, body)),
+            ErrorPlan::Skip(count) => rest.skip(*count),
+        }
+    }
+}
+
+fn fill_members<'l>(members: &[Member], rest: &mut Rest<'l, '_>, body: &mut ErrorBody<'l>) {
+    let mut inner = ErrorBody::default();
+    for member in members {
+        match member {
+            Member::Skip(count) => rest.skip(*count),
+            Member::Part(part) => body.set(*part, rest.next()),
+            Member::Error(plan) => {
+                let mut error = ErrorBody::default();
+                plan.fill(rest, &mut error);
+                inner.nest(error);
+            }
+            Member::More(plan) => plan.fill(rest, &mut inner),
+        }
+    }
+    body.close(inner);
+}
+
+/// The scalars of a line that were not used so far.
+struct Rest<'l, 's> {
+    line: &'l str,
+    scalars: std::slice::Iter<'s, ScalarSpan>,
+}
+
+impl<'l> Rest<'l, '_> {
+    fn skip(&mut self, count: usize) {
+        self.scalars = self.scalars.as_slice().get(count..).unwrap_or_default().iter();
+    }
+
+    /// The next scalar, if it is a string without escapes.
+    #[inline]
+    fn text(&mut self) -> Option<&'l str> {
+        let (scalar, rest) = self.scalars.as_slice().split_first().filter(|(scalar, _)| scalar.kind == Kind::Text)?;
+        self.scalars = rest.iter();
+        Some(self.text_of(scalar))
+    }
+
+    #[inline]
+    fn text_of(&self, scalar: &ScalarSpan) -> &'l str {
+        self.line.get(scalar.start as usize..scalar.end as usize).unwrap_or_default()
+    }
+
+    /// The next scalar, whatever it is.
+    fn next(&mut self) -> Scalar<'l> {
+        let Some(scalar) = self.scalars.next() else { return Scalar::Null };
+        let text = || self.text_of(scalar);
+        match scalar.kind {
+            Kind::Null => Scalar::Null,
+            Kind::True => Scalar::Bool(true),
+            Kind::False => Scalar::Bool(false),
+            Kind::Text => Scalar::Text(text().into()),
+            Kind::Escaped => Reader::new(text()).string().map_or(Scalar::Null, Scalar::Text),
+            Kind::Integer => json::integer(text()).unwrap_or(Scalar::Null),
+            Kind::Decimal => json::decimal(text()).unwrap_or(Scalar::Null),
+        }
+    }
+}
