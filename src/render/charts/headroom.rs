@@ -142,7 +142,7 @@ fn y(ratio: f64) -> f64 {
     BASE - (BASE - TOP) * ratio
 }
 
-/// Draws the lines, from the binding limit, which is the widest, to the narrowest, so that lines on top of each other
+/// Draws the lines, first and widest the binding limit, each later one narrower, so that lines on top of each other
 /// are all visible.
 fn lines<DB: DrawingBackend>(canvas: &Canvas<DB>, scene: &Scene) -> Result<(), ChartError> {
     let widths: [f64; 4] = [3.5, 2.25, 1.5, 1.0];

@@ -1,4 +1,4 @@
-//! Tables with sorting, filters, pages and details: plain HTML to which the page's script adds the functions.
+//! Tables that can be sorted, filtered, paged and opened: plain HTML that the page's script makes interactive.
 //!
 //! Every row is a `tbody`, so that its details move with it. Without scripts all rows are shown, with their details.
 
