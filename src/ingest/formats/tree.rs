@@ -1,4 +1,5 @@
-//! JSON as a tree, for formats whose records are spread over nested objects.
+//! JSON as a tree, for formats whose records are spread over nested objects. What is in an object or a list is read when
+//! it is first asked for: most of what lines hold are answers and prompts.
 
 use crate::ingest::block::Block;
 use crate::ingest::position::Position;
@@ -6,24 +7,47 @@ use crate::ingest::record::Scalar;
 use crate::ingest::record::json::{Fault, Reader};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// Nesting that is followed; what lies deeper is passed over.
-const DEEPEST: usize = 48;
+const DEEPEST: u8 = 48;
+/// Members of most objects.
+const USUAL: usize = 16;
 
 /// A value, and all that is in it.
 #[derive(Clone, Debug)]
 pub(super) enum Json<'t> {
     Scalar(Scalar<'t>),
-    List(Vec<Json<'t>>),
-    /// Its text as it stands, and its members in order.
-    Object(&'t str, Vec<(Cow<'t, str>, Json<'t>)>),
+    List(Nested<'t, Json<'t>>),
+    /// Its members in order.
+    Object(Nested<'t, Member<'t>>),
+}
+
+/// A member of an object.
+type Member<'t> = (Cow<'t, str>, Json<'t>);
+
+/// The text of an object or a list, and what is in it, once that was asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Nested<'t, T> {
+    text: &'t str,
+    /// How many objects and lists it stands in, itself included.
+    depth: u8,
+    inside: OnceCell<Vec<T>>,
 }
 
 impl<'t> Json<'t> {
     /// The one value a text is.
     pub(super) fn parse(text: &'t str) -> Result<Json<'t>, Fault> {
         let mut reader = Reader::new(text);
-        let value = read(&mut reader, text, 0)?;
+        // What is in the outermost object is asked for by every format, and need not be passed over first.
+        let value = match reader.peek() {
+            Some(b'{') => {
+                let start = reader.offset();
+                let members = read_members(&mut reader, text, 1)?;
+                Json::Object(Nested { text: &text[start..reader.offset()], depth: 1, inside: members.into() })
+            }
+            _ => read(&mut reader, text, 0)?,
+        };
         reader.end()?;
         Ok(value)
     }
@@ -38,12 +62,14 @@ impl<'t> Json<'t> {
         path.iter().try_fold(self, |value, key| value.get(key))
     }
 
-    pub(super) fn members(&self) -> &[(Cow<'t, str>, Json<'t>)] {
-        if let Json::Object(_, members) = self { members } else { &[] }
+    pub(super) fn members(&self) -> &[Member<'t>] {
+        let Json::Object(Nested { text, depth, inside }) = self else { return &[] };
+        inside.get_or_init(|| read_members(&mut Reader::new(text), text, *depth).unwrap_or_default())
     }
 
     pub(super) fn items(&self) -> &[Json<'t>] {
-        if let Json::List(items) = self { items } else { &[] }
+        let Json::List(Nested { text, depth, inside }) = self else { return &[] };
+        inside.get_or_init(|| read_items(&mut Reader::new(text), text, *depth).unwrap_or_default())
     }
 
     /// Words that are not empty.
@@ -59,8 +85,8 @@ impl<'t> Json<'t> {
         match self {
             Json::Scalar(Scalar::Bool(truth)) => Some(truth.to_string()),
             Json::Scalar(scalar) => scalar.clone().into_text().map(Cow::into_owned).filter(|text| !text.is_empty()),
-            Json::List(items) => items.first()?.words(),
-            Json::Object(..) => None,
+            Json::List(_) => self.items().first()?.words(),
+            Json::Object(_) => None,
         }
     }
 
@@ -75,7 +101,7 @@ impl<'t> Json<'t> {
     /// The text of an object that has members.
     pub(super) fn raw(&self) -> Option<&'t str> {
         match self {
-            Json::Object(text, members) if !members.is_empty() => Some(text),
+            Json::Object(nested) if !self.members().is_empty() => Some(nested.text),
             _ => None,
         }
     }
@@ -109,28 +135,38 @@ pub(super) fn each_value(
     });
 }
 
-fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: usize) -> Result<Json<'t>, Fault> {
-    match reader.peek() {
-        Some(b'{' | b'[') if depth >= DEEPEST => reader.skip().map(|()| Json::Scalar(Scalar::Other)),
-        Some(b'{') => {
-            let start = reader.offset();
-            let mut members = Vec::new();
-            reader.object(|reader, key| {
-                members.push((key, read(reader, text, depth + 1)?));
-                Ok(())
-            })?;
-            Ok(Json::Object(text.get(start..reader.offset()).unwrap_or_default(), members))
-        }
-        Some(b'[') => {
-            let mut items = Vec::new();
-            reader.list(|reader| {
-                items.push(read(reader, text, depth + 1)?);
-                Ok(())
-            })?;
-            Ok(Json::List(items))
-        }
-        _ => reader.scalar().map(Json::Scalar),
+/// Reads a value that stands in `depth` objects and lists of `text`, and passes over what is in it.
+fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8) -> Result<Json<'t>, Fault> {
+    let first = reader.peek();
+    if !matches!(first, Some(b'{' | b'[')) {
+        return reader.scalar().map(Json::Scalar);
     }
+    let start = reader.offset();
+    reader.skip()?;
+    let (text, depth) = (&text[start..reader.offset()], depth + 1);
+    Ok(match first {
+        _ if depth > DEEPEST => Json::Scalar(Scalar::Other),
+        Some(b'{') => Json::Object(Nested { text, depth, inside: OnceCell::new() }),
+        _ => Json::List(Nested { text, depth, inside: OnceCell::new() }),
+    })
+}
+
+fn read_members<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8) -> Result<Vec<Member<'t>>, Fault> {
+    let mut members = Vec::with_capacity(USUAL);
+    reader.object(|reader, key| {
+        members.push((key, read(reader, text, depth)?));
+        Ok(())
+    })?;
+    Ok(members)
+}
+
+fn read_items<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8) -> Result<Vec<Json<'t>>, Fault> {
+    let mut items = Vec::new();
+    reader.list(|reader| {
+        items.push(read(reader, text, depth)?);
+        Ok(())
+    })?;
+    Ok(items)
 }
 
 #[cfg(test)]
@@ -138,13 +174,18 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    /// How many lists are followed, each the first in the one before.
+    fn depth_of(json: &Json<'_>) -> u8 {
+        u8::from(matches!(json, Json::List(_))) + json.items().first().map_or(0, depth_of)
+    }
+
     #[test]
     fn a_tree_keeps_the_text_of_its_objects() {
         let json = Json::parse(r#"{"a":{"b":[1,{"c":"x"}],"d":{}},"n":"7","n":8}"#).unwrap();
         assert_eq!(json.at(&["a", "b"]).unwrap().items()[1].raw(), Some(r#"{"c":"x"}"#));
         assert_eq!((json.get("n").unwrap().integer(), json.at(&["a", "d"]).unwrap().raw()), (Some(8), None));
-        let deep = "[".repeat(500) + &"]".repeat(500);
-        assert!(Json::parse(&deep).is_ok());
+        let deep = Json::parse(&("[".repeat(500) + &"]".repeat(500))).map(|json| depth_of(&json)).unwrap();
+        assert_eq!(deep, DEEPEST);
         assert_eq!(Json::parse(r#"{"a":"#).unwrap_err().what, "cut off before a value");
     }
 }

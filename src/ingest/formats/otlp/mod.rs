@@ -165,7 +165,7 @@ impl Units<'_, '_, '_, '_> {
             let records = ["logRecords", "log_records"];
             self.each_scope(resource, &["scopeLogs", "scope_logs"], &records, Units::log);
         }
-        let has_attributes = matches!(json.get("attributes"), Some(Json::Object(..) | Json::List(_)));
+        let has_attributes = matches!(json.get("attributes"), Some(Json::Object(_) | Json::List(_)));
         let has_context = || json.at(&["context", "trace_id"]).is_some();
         if has_attributes && is_bare_span(&|key| json.get(key).is_some(), &has_context) {
             let resource = Attributes::of(json.at(&["resource", "attributes"]));
