@@ -13,6 +13,7 @@ use crate::ingest::record::{FINGERPRINT, Members};
 use crate::ingest::sink::Sink;
 use crate::ingest::timestamp;
 use crate::model::{Time, Zone};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
@@ -81,7 +82,7 @@ fn is_certain(members: &Members<'_>) -> bool {
 struct StreamDecoder {
     entries: Vec<Entry>,
     /// Where the attempt of a message, or of a result, stands.
-    known: HashMap<String, usize>,
+    known: HashMap<String, usize, RandomState>,
     lines: JsonLines,
 }
 

@@ -9,6 +9,7 @@ use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// Events as JSON objects.
@@ -59,9 +60,9 @@ const KEYS: [&str; 3] = ["event.name", "event.timestamp", "prompt_id"];
 struct EventDecoder {
     drafts: Vec<Draft>,
     /// By prompt, the failure whose wait may follow.
-    failed: HashMap<String, usize>,
+    failed: HashMap<String, usize, RandomState>,
     /// By prompt, the call that is tried again.
-    open: HashMap<String, String>,
+    open: HashMap<String, String, RandomState>,
     lines: JsonLines,
 }
 

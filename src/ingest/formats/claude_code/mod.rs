@@ -13,6 +13,7 @@ use crate::ingest::position::Position;
 use crate::ingest::record::Members;
 use crate::ingest::sink::Sink;
 use calls::Entry;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
@@ -102,7 +103,7 @@ fn is_companion(members: &Members<'_>) -> bool {
 struct TranscriptDecoder {
     entries: Vec<Entry>,
     /// Records that were met, and the entry each became.
-    known: HashMap<String, usize>,
+    known: HashMap<String, usize, RandomState>,
     lines: JsonLines,
 }
 
