@@ -44,7 +44,7 @@ mod unclear;
 mod words;
 
 pub(in crate::ingest) use attempt::{body_hash, cap_of, count, keep_ids, kept_id, sdk_count, take, ttft_ms_plus_1};
-pub use conversion::{Conversion, SpanUnit};
+pub use conversion::{Conversion, SpanUnit, TimeFormat};
 #[cfg(feature = "serve")]
 pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use fields::Field;
