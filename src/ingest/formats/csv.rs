@@ -1,6 +1,6 @@
 //! CSV and TSV with a header line that names the fields.
 
-use super::json_lines::JsonLines;
+use super::json_lines::{JsonLines, quoted};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -52,6 +52,8 @@ impl Format for Csv {
 struct Header {
     separator: u8,
     names: Vec<String>,
+    /// The same as keys of JSON.
+    keys: Vec<String>,
 }
 
 impl Header {
@@ -62,8 +64,9 @@ impl Header {
                 |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | ' '));
             let known = names.iter().filter(|name| is_field(name.trim(), own)).count();
             let is_header = known >= 3 && names.iter().all(|name| is_key(name));
+            let keys = names.iter().map(|name| quoted(name.trim())).collect();
             let names = names.into_iter().map(Cow::into_owned).collect();
-            is_header.then_some((known, Header { separator: *separator, names }))
+            is_header.then_some((known, Header { separator: *separator, names, keys }))
         };
         let best = SEPARATORS.iter().filter_map(header).max_by_key(|(known, _)| *known);
         best.map(|(_, header)| header)
@@ -158,7 +161,7 @@ impl CsvDecoder {
             return sink.noise();
         }
         self.lines.begin(at);
-        header.names.iter().zip(row()).for_each(|(name, value)| self.lines.member(name.trim(), value.trim()));
+        header.keys.iter().zip(row()).for_each(|(key, value)| self.lines.member_quoted(key, value.trim()));
         self.lines.end();
     }
 }

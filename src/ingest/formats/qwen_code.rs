@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::events::{self, Event};
 use super::json_lines::JsonLines;
-use super::tree::{Json, each_value};
+use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -68,12 +68,11 @@ struct EventDecoder {
 
 impl Decoder for EventDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, |_, json, at| self.take(json, at));
+        each_value(block, sink, Inside::WhenAsked, |_, json, at| self.take(json, at));
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.drafts.drain(..).for_each(|draft| draft.write(&mut self.lines));
-        self.lines.decode(sink);
+        self.lines.decode_each(self.drafts.drain(..), sink);
     }
 }
 

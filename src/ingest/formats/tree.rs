@@ -1,5 +1,4 @@
-//! JSON as a tree, for formats whose records are spread over nested objects. What is in an object or a list is read when
-//! it is first asked for: most of what lines hold are answers and prompts.
+//! JSON as a tree, for formats whose records are spread over nested objects.
 
 use crate::ingest::block::Block;
 use crate::ingest::position::Position;
@@ -23,6 +22,15 @@ pub(super) enum Json<'t> {
     Object(Nested<'t, Member<'t>>),
 }
 
+/// When it is read what is in objects and lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// At once: it is looked at, level by level.
+    Now,
+    /// When it is first asked for: most of it are answers and prompts, which are passed over.
+    WhenAsked,
+}
+
 /// A member of an object.
 type Member<'t> = (Cow<'t, str>, Json<'t>);
 
@@ -37,17 +45,9 @@ pub(super) struct Nested<'t, T> {
 
 impl<'t> Json<'t> {
     /// The one value a text is.
-    pub(super) fn parse(text: &'t str) -> Result<Json<'t>, Fault> {
+    pub(super) fn parse(text: &'t str, inside: Inside) -> Result<Json<'t>, Fault> {
         let mut reader = Reader::new(text);
-        // What is in the outermost object is asked for by every format, and need not be passed over first.
-        let value = match reader.peek() {
-            Some(b'{') => {
-                let start = reader.offset();
-                let members = read_members(&mut reader, text, 1)?;
-                Json::Object(Nested { text: &text[start..reader.offset()], depth: 1, inside: members.into() })
-            }
-            _ => read(&mut reader, text, 0)?,
-        };
+        let value = read(&mut reader, text, 0, inside)?;
         reader.end()?;
         Ok(value)
     }
@@ -64,12 +64,12 @@ impl<'t> Json<'t> {
 
     pub(super) fn members(&self) -> &[Member<'t>] {
         let Json::Object(Nested { text, depth, inside }) = self else { return &[] };
-        inside.get_or_init(|| read_members(&mut Reader::new(text), text, *depth).unwrap_or_default())
+        inside.get_or_init(|| read_members(&mut Reader::new(text), text, *depth, Inside::WhenAsked).unwrap_or_default())
     }
 
     pub(super) fn items(&self) -> &[Json<'t>] {
         let Json::List(Nested { text, depth, inside }) = self else { return &[] };
-        inside.get_or_init(|| read_items(&mut Reader::new(text), text, *depth).unwrap_or_default())
+        inside.get_or_init(|| read_items(&mut Reader::new(text), text, *depth, Inside::WhenAsked).unwrap_or_default())
     }
 
     /// Words that are not empty.
@@ -122,9 +122,10 @@ impl<'t> Json<'t> {
 pub(super) fn each_value(
     block: &Block<'_>,
     sink: &mut Sink<'_>,
+    inside: Inside,
     mut take: impl FnMut(&mut Sink<'_>, &Json<'_>, Position<'_>) -> bool,
 ) {
-    block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
+    block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}'), inside) {
         Ok(json) => {
             if !take(sink, &json, at) {
                 sink.noise();
@@ -135,35 +136,58 @@ pub(super) fn each_value(
     });
 }
 
-/// Reads a value that stands in `depth` objects and lists of `text`, and passes over what is in it.
-fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8) -> Result<Json<'t>, Fault> {
+/// Reads a value that stands in `depth` objects and lists of `text`.
+fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, inside: Inside) -> Result<Json<'t>, Fault> {
     let first = reader.peek();
-    if !matches!(first, Some(b'{' | b'[')) {
-        return reader.scalar().map(Json::Scalar);
+    let (start, depth) = (reader.offset(), depth + 1);
+    // What is in the outermost object is asked for by every format.
+    let is_read = depth == 1 || inside == Inside::Now;
+    match first {
+        Some(b'{' | b'[') if depth > DEEPEST => reader.skip().map(|()| Json::Scalar(Scalar::Other)),
+        Some(b'{') => {
+            let members = if is_read { read_members(reader, text, depth, inside)?.into() } else { OnceCell::new() };
+            Ok(Json::Object(nested(reader, text, start, depth, members)?))
+        }
+        Some(b'[') => {
+            let items = if is_read { read_items(reader, text, depth, inside)?.into() } else { OnceCell::new() };
+            Ok(Json::List(nested(reader, text, start, depth, items)?))
+        }
+        _ => reader.scalar().map(Json::Scalar),
     }
-    let start = reader.offset();
-    reader.skip()?;
-    let (text, depth) = (&text[start..reader.offset()], depth + 1);
-    Ok(match first {
-        _ if depth > DEEPEST => Json::Scalar(Scalar::Other),
-        Some(b'{') => Json::Object(Nested { text, depth, inside: OnceCell::new() }),
-        _ => Json::List(Nested { text, depth, inside: OnceCell::new() }),
-    })
 }
 
-fn read_members<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8) -> Result<Vec<Member<'t>>, Fault> {
-    let mut members = Vec::with_capacity(USUAL);
+/// What begins at `start` of `text`, and is passed over where it was not read.
+fn nested<'t, T>(
+    reader: &mut Reader<'t>,
+    text: &'t str,
+    start: usize,
+    depth: u8,
+    inside: OnceCell<Vec<T>>,
+) -> Result<Nested<'t, T>, Fault> {
+    if inside.get().is_none() {
+        reader.skip()?;
+    }
+    Ok(Nested { text: &text[start..reader.offset()], depth, inside })
+}
+
+fn read_members<'t>(
+    reader: &mut Reader<'t>,
+    text: &'t str,
+    depth: u8,
+    inside: Inside,
+) -> Result<Vec<Member<'t>>, Fault> {
+    let mut members = Vec::with_capacity(if depth == 1 { USUAL } else { 0 });
     reader.object(|reader, key| {
-        members.push((key, read(reader, text, depth)?));
+        members.push((key, read(reader, text, depth, inside)?));
         Ok(())
     })?;
     Ok(members)
 }
 
-fn read_items<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8) -> Result<Vec<Json<'t>>, Fault> {
+fn read_items<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, inside: Inside) -> Result<Vec<Json<'t>>, Fault> {
     let mut items = Vec::new();
     reader.list(|reader| {
-        items.push(read(reader, text, depth)?);
+        items.push(read(reader, text, depth, inside)?);
         Ok(())
     })?;
     Ok(items)
@@ -181,11 +205,15 @@ mod tests {
 
     #[test]
     fn a_tree_keeps_the_text_of_its_objects() {
-        let json = Json::parse(r#"{"a":{"b":[1,{"c":"x"}],"d":{}},"n":"7","n":8}"#).unwrap();
-        assert_eq!(json.at(&["a", "b"]).unwrap().items()[1].raw(), Some(r#"{"c":"x"}"#));
-        assert_eq!((json.get("n").unwrap().integer(), json.at(&["a", "d"]).unwrap().raw()), (Some(8), None));
-        let deep = Json::parse(&("[".repeat(500) + &"]".repeat(500))).map(|json| depth_of(&json)).unwrap();
-        assert_eq!(deep, DEEPEST);
-        assert_eq!(Json::parse(r#"{"a":"#).unwrap_err().what, "cut off before a value");
+        for inside in [Inside::Now, Inside::WhenAsked] {
+            let json = Json::parse(r#"{"a":{"b":[1, {"c": "x"} ],"d":{}},"n":"7","n":8}"#, inside).unwrap();
+            let items = json.at(&["a", "b"]).unwrap().items();
+            assert_eq!((items[0].integer(), items[1].raw()), (Some(1), Some(r#"{"c": "x"}"#)));
+            assert_eq!((json.get("n").unwrap().integer(), json.at(&["a", "d"]).unwrap().raw()), (Some(8), None));
+            let deep = Json::parse(&("[".repeat(500) + &"]".repeat(500)), inside).map(|json| depth_of(&json));
+            assert_eq!(deep, Ok(DEEPEST));
+            assert_eq!(Json::parse(r#"{"a":"#, inside).unwrap_err().what, "cut off before a value");
+            assert!(Json::parse(r#"{"a":{"b":[}]}"#, inside).is_err());
+        }
     }
 }

@@ -5,7 +5,7 @@ pub(super) mod error;
 pub(super) mod line;
 
 use super::json_lines::JsonLines;
-use super::tree::{Json, each_value};
+use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -109,15 +109,12 @@ struct TranscriptDecoder {
 
 impl Decoder for TranscriptDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, |_, json, at| self.take(json, at));
+        each_value(block, sink, Inside::WhenAsked, |_, json, at| self.take(json, at));
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         self.known.clear();
-        for draft in calls::settle(std::mem::take(&mut self.entries)) {
-            draft.write(&mut self.lines);
-        }
-        self.lines.decode(sink);
+        self.lines.decode_each(calls::settle(std::mem::take(&mut self.entries)), sink);
     }
 }
 
