@@ -29,14 +29,14 @@ pub(super) fn by_body(
     }
     let fits = |series: &Series| {
         let before = last(table, series);
-        let numbered = start.number == 0 || before.number == 0 || before.number == start.number - 1;
+        let numbered = || start.number == 0 || before.number == 0 || before.number == start.number - 1;
         // A counter that begins anew beside other requests is more likely one of them.
-        let anew = concurrent && before.sdk_count().is_some() && start.sdk_count().is_some_and(|count| count == 0);
-        let in_turn = start.sent.us_since(before.ended()) >= -clock_slack_us(before, start);
+        let anew = || concurrent && before.sdk_count().is_some() && start.sdk_count().is_some_and(|count| count == 0);
+        let in_turn = || start.sent.us_since(before.ended()) >= -clock_slack_us(before, start);
         table.request_hash(before) == hash
-            && numbered
-            && !anew
-            && in_turn
+            && numbered()
+            && !anew()
+            && in_turn()
             && can_continue(before)
             && alike(table, before, start)
     };
@@ -54,12 +54,14 @@ pub(super) fn by_body(
 
 /// Whether the client may have given up `series` and asked another model instead: a like request, within seconds.
 pub(super) fn gives_way(table: &AttemptTable, series: &Series, start: &Attempt) -> bool {
+    let first = start.number <= 1 && start.sdk_count().is_none_or(|count| count == 0);
+    if !first {
+        return false;
+    }
     let before = last(table, series);
     let (a, b) = (table.origin(before), table.origin(start));
-    let first = start.number <= 1 && start.sdk_count().is_none_or(|count| count == 0);
     let after_us = start.sent.us_since(before.ended());
-    first
-        && can_continue(before)
+    can_continue(before)
         && a.model.is_some()
         && b.model.is_some()
         && a.model != b.model

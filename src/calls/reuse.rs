@@ -3,8 +3,10 @@
 
 use super::{clock_slack_us, order_of, patience_us};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
+use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 /// A first attempt that comes so long after the last one is no retry of it, µs.
 pub(super) const ANOTHER_DAY_US: i64 = 10 * 60 * 1_000_000;
@@ -24,6 +26,8 @@ pub(super) struct Part {
     /// One of its attempts has the number 1. Such a number begins a call only where there was one already: else the
     /// clocks disagree with the numbers.
     numbered: bool,
+    /// Behind this, a first attempt is too late to be one of this call.
+    over: Option<Time>,
 }
 
 /// How well an attempt fits a call.
@@ -39,16 +43,25 @@ struct Rank {
 /// a number, that follows a success or comes long after anyone would still have waited, and at a first attempt that
 /// is sent while another is under way or by another client.
 pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Part> {
+    // Where there are few, looking through all of them costs less.
+    split_rows(table, rows, rows.len() > MOST)
+}
+
+/// `passes_over`: calls that are over for a first attempt are not looked at.
+fn split_rows(table: &AttemptTable, rows: &[u32], passes_over: bool) -> Vec<Part> {
     let mut order: SmallVec<[u32; 8]> = SmallVec::from_slice(rows);
     order.sort_unstable_by_key(|index| order_of(table, *index));
     let mut calls: Vec<Part> = Vec::new();
+    let mut identities = passes_over.then(HashSet::<u32, RandomState>::default);
     for index in order {
         let next = &table.rows[index as usize];
-        let (place, guessed) = place_of(table, &calls, next);
+        let is_new = identities.as_mut().is_some_and(|known| known.insert(next.identity));
+        let (place, guessed) = place_of(table, &calls, next, is_new);
         if place == calls.len() {
             calls.push(Part::default());
         }
         let call = &mut calls[place];
+        call.over = Some(next.ended().plus_us(latest_us(table, next)));
         call.rows.push(index);
         call.numbered |= next.number == 1;
         call.guessed |= guessed;
@@ -69,12 +82,27 @@ fn note_overlaps(table: &AttemptTable, calls: &mut [Part]) {
     }
 }
 
-/// Which of `calls` the attempt belongs to, and whether that is a guess; a new one where it fits none.
-fn place_of(table: &AttemptTable, calls: &[Part], next: &Attempt) -> (usize, bool) {
+/// How long after an attempt the next first one may belong to the same call, µs.
+fn latest_us(table: &AttemptTable, row: &Attempt) -> i64 {
+    patience_us(table, row).max(ANOTHER_DAY_US)
+}
+
+/// Whether an attempt has neither a number nor a counter that says that others came before it.
+fn is_first(row: &Attempt) -> bool {
+    row.number <= 1 && row.sdk_count().is_none_or(|count| count == 0)
+}
+
+/// Which of `calls` the attempt belongs to, and whether that is a guess; a new one where it fits none. `is_new`: none of
+/// them has a record of the same attempt.
+fn place_of(table: &AttemptTable, calls: &[Part], next: &Attempt, is_new: bool) -> (usize, bool) {
     let oldest = calls.len().saturating_sub(MOST);
     let mut best: Option<(Rank, Reverse<i64>, usize)> = None;
     let mut rivals = 0;
+    let may_be_over = is_new && is_first(next);
     for (place, call) in calls.iter().enumerate().skip(oldest) {
+        if may_be_over && call.is_over(next) {
+            continue;
+        }
         let Some(rank) = call.fit(table, next) else { continue };
         // Of several that wait, the one whose wait is over first; attempts without a number go on with the latest.
         let due = call.last(table).map_or(0, |last| due_us(table, last));
@@ -99,13 +127,17 @@ impl Part {
         self.rows.last().map(|index| &table.rows[*index as usize])
     }
 
+    /// Whether a first attempt that is no copy comes too late, as [`Part::is_another`] has it.
+    fn is_over(&self, next: &Attempt) -> bool {
+        (next.number != 1 || self.numbered) && self.over.is_some_and(|over| next.sent > over)
+    }
+
     /// How well `next` fits, where it may be a further attempt.
     fn fit(&self, table: &AttemptTable, next: &Attempt) -> Option<Rank> {
         let last = self.last(table)?;
         let witnesses = self.rows.iter().rev().take(WITNESSES);
         let same_attempt = witnesses.into_iter().any(|index| table.rows[*index as usize].identity == next.identity);
-        let is_first = next.number <= 1 && next.sdk_count().is_none_or(|count| count == 0);
-        if is_first && !same_attempt && self.is_another(table, last, next) {
+        if is_first(next) && !same_attempt && self.is_another(table, last, next) {
             return None;
         }
         let counted = matches!((last.sdk_count(), next.sdk_count()), (Some(a), Some(b)) if b > 0 && a == b - 1);
@@ -123,8 +155,7 @@ impl Part {
         if begins && !self.numbered {
             return false;
         }
-        let late = next.sent.us_since(last.ended()) > patience_us(table, last).max(ANOTHER_DAY_US);
-        if late || self.is_beside(table, next) {
+        if next.sent.us_since(last.ended()) > latest_us(table, last) || self.is_beside(table, next) {
             return true;
         }
         let in_turn = next.sent.us_since(last.ended()) >= -clock_slack_us(last, next);
@@ -178,6 +209,34 @@ mod tests {
 {"ts":"2026-01-05T10:00:05Z","call_id":"t","request_id":"b","status":529,"duration_ms":900}
 {"ts":"2026-01-05T10:00:07Z","call_id":"t","request_id":"c","status":200,"duration_ms":900}"#;
         assert_eq!(sizes(log), [1, 2]);
+    }
+
+    /// Attempts of one id over weeks, some of them written twice, some with a number or a counter.
+    fn worn(count: u32) -> String {
+        let line = |nth: u32| {
+            let mixed = nth.wrapping_mul(2_654_435_761) >> 7;
+            let (hour, day) = (mixed % 24, 1 + nth * 27 / count);
+            let counted = ["", r#""attempt":1,"#, r#""attempt":2,"#, r#""sdk_retry_count":1,"#][mixed as usize % 4];
+            let (id, status) = (mixed % (count / 2), [200, 529, 529][mixed as usize % 3]);
+            format!(
+                "{{\"ts\":\"2026-01-{day:02}T{hour:02}:00:00Z\",\"call_id\":\"t\",{counted}\"request_id\":\"r{id}\",\"status\":{status},\"duration_ms\":9}}\n"
+            )
+        };
+        (0..count).map(line).collect()
+    }
+
+    #[test]
+    fn calls_that_are_over_need_not_be_looked_at() {
+        for count in [70, 400, 900] {
+            let table = read_str(&worn(count));
+            let rows: Vec<u32> = (0..table.rows.len() as u32).collect();
+            let parts = |passes_over| -> Vec<(Vec<u32>, bool)> {
+                let parts = split_rows(&table, &rows, passes_over);
+                parts.iter().map(|part| (part.rows.to_vec(), part.guessed)).collect()
+            };
+            assert!(parts(true).len() > count as usize / 10, "{count}");
+            assert_eq!(parts(true), parts(false), "{count}");
+        }
     }
 
     #[test]

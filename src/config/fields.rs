@@ -3,7 +3,7 @@
 use super::file::{File, Value};
 use super::invalid::{InvalidConfig, did_you_mean};
 use super::words::OwnKey;
-use crate::ingest::{Conversion, LinePattern, Mapping, PatternFault, SpanUnit, Unmappable, field_names};
+use crate::ingest::{Conversion, LinePattern, Mapping, PatternFault, SpanUnit, TimeFormat, Unmappable, field_names};
 use crate::model::Zone;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
@@ -50,7 +50,7 @@ fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<OwnKey, InvalidConf
             "field" => file.string(value, "field")?.clone_into(&mut own.field),
             "values" => own.conversion.values = texts(file, value, "values")?,
             "unit" => own.conversion.unit = Some(unit(file, value)?),
-            "format" => own.conversion.format = Some(file.string(value, "format")?.to_owned()),
+            "format" => own.conversion.format = Some(TimeFormat::new(file.string(value, "format")?)),
             "zone" => own.conversion.zone = Some(zone(file, value)?),
             other => return Err(file.unknown_key(key.span(), other, &KEYS, "a key that stands for a field")),
         }

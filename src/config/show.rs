@@ -82,7 +82,7 @@ fn of_key(own: &OwnKey) -> String {
             values.iter().map(|(from, to)| format!("{} = {}", quoted(from), quoted(to))).collect();
         parts.push(format!("values = {{ {} }}", values.join(", ")));
     }
-    parts.extend(format.as_ref().map(|format| format!("format = {}", quoted(format))));
+    parts.extend(format.as_ref().map(|format| format!("format = {}", quoted(format.text()))));
     parts.extend(zone.map(|zone| format!("zone = {}", quoted(&zone.to_string()))));
     parts.extend(unit.map(|unit| format!("unit = {}", quoted(unit.name()))));
     format!("{{ {} }}", parts.join(", "))

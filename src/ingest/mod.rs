@@ -63,7 +63,7 @@ pub(crate) use open::{InputSettings, Plan};
 pub use options::{Options, Progress};
 pub(crate) use part::{Facts, InputFacts, Part, join};
 pub(crate) use reader::is_compressed;
-pub use record::{Aside, Conversion, Diagnosis, Mapping, SpanUnit, Unmappable, diagnose, field_names};
+pub use record::{Aside, Conversion, Diagnosis, Mapping, SpanUnit, TimeFormat, Unmappable, diagnose, field_names};
 pub(crate) use record::{IdField, id_field, ids_of, time_of};
 #[cfg(feature = "serve")]
 pub(crate) use record::{error_fields, is_last_event, is_telling_header};

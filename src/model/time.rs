@@ -1,8 +1,8 @@
 //! Points in time, and the zone they are shown in.
 
-use chrono::{DateTime, Datelike, FixedOffset, TimeZone, Utc};
+use chrono::{DateTime, Datelike, FixedOffset, TimeZone, Timelike, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// Microseconds since the Unix epoch, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,12 +51,14 @@ impl Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = self.utc();
-        let format = match time.timestamp_subsec_micros() {
-            0 => "%Y-%m-%dT%H:%M:%SZ",
-            us if us.is_multiple_of(1_000) => "%Y-%m-%dT%H:%M:%S%.3fZ",
-            _ => "%Y-%m-%dT%H:%M:%S%.6fZ",
-        };
-        time.format(format).fmt(f)
+        let (date, clock) = (time.date_naive(), time.time());
+        let mut text = format!("{date}T{:02}:{:02}:{:02}", clock.hour(), clock.minute(), clock.second());
+        match time.timestamp_subsec_micros() {
+            0 => text.push('Z'),
+            us if us.is_multiple_of(1_000) => write!(text, ".{:03}Z", us / 1_000)?,
+            us => write!(text, ".{us:06}Z")?,
+        }
+        f.pad(&text)
     }
 }
 

@@ -68,9 +68,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         call.at(p).rate_limited()
             && !call.at(p).terminal()
             && !rl206::too_long(call, p, settings)
-            && (0..p).filter(|&q| call.at(q).lacked_capacity()).count() < patience
             && call.origin(p).layer == call.origin(p + 1).layer
             && changed(call, p)
+            && (0..p).filter(|&q| call.at(q).lacked_capacity()).count() < patience
     })?;
     let names = &call.table().names;
     let model = |p: usize| shared::cut(names.text(call.origin(p).model), 60);

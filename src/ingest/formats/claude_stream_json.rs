@@ -4,7 +4,7 @@ use super::claude_code::calls::{self, Entry, Stream, What};
 use super::claude_code::{error, line};
 use super::draft::Draft;
 use super::json_lines::JsonLines;
-use super::tree::{Json, each_value};
+use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -13,6 +13,7 @@ use crate::ingest::record::{FINGERPRINT, Members};
 use crate::ingest::sink::Sink;
 use crate::ingest::timestamp;
 use crate::model::{Time, Zone};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
@@ -81,23 +82,23 @@ fn is_certain(members: &Members<'_>) -> bool {
 struct StreamDecoder {
     entries: Vec<Entry>,
     /// Where the attempt of a message, or of a result, stands.
-    known: HashMap<String, usize>,
+    known: HashMap<String, usize, RandomState>,
     lines: JsonLines,
 }
 
 impl Decoder for StreamDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, |_, json, at| self.take(json, at));
+        each_value(block, sink, Inside::WhenAsked, |_, json, at| self.take(json, at));
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         let mut clock = Clock::default();
         self.known.clear();
-        for mut draft in calls::settle(std::mem::take(&mut self.entries)) {
+        let stamped = |mut draft: Draft| {
             clock.stamp(&mut draft);
-            draft.write(&mut self.lines);
-        }
-        self.lines.decode(sink);
+            draft
+        };
+        self.lines.decode_each(calls::settle(std::mem::take(&mut self.entries)).into_iter().map(stamped), sink);
     }
 }
 

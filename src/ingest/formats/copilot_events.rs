@@ -3,7 +3,7 @@
 use super::claude_code::error;
 use super::draft::Draft;
 use super::json_lines::JsonLines;
-use super::tree::{Json, each_value};
+use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -65,7 +65,7 @@ struct EventDecoder {
 
 impl Decoder for EventDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, |_, json, at| {
+        each_value(block, sink, Inside::WhenAsked, |_, json, at| {
             let draft = self.read(json, at);
             draft.iter().for_each(|draft| draft.write(&mut self.lines));
             draft.is_some()

@@ -1,6 +1,6 @@
 //! CSV and TSV with a header line that names the fields.
 
-use super::json_lines::JsonLines;
+use super::json_lines::{JsonLines, quoted};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -52,18 +52,21 @@ impl Format for Csv {
 struct Header {
     separator: u8,
     names: Vec<String>,
+    /// The same as keys of JSON.
+    keys: Vec<String>,
 }
 
 impl Header {
     fn of(line: &str, own: &Mapping) -> Option<Header> {
         let header = |separator: &u8| {
-            let names = row(line, *separator);
+            let names: Vec<Cow<'_, str>> = row(line, *separator).collect();
             let is_key =
                 |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | ' '));
             let known = names.iter().filter(|name| is_field(name.trim(), own)).count();
             let is_header = known >= 3 && names.iter().all(|name| is_key(name));
+            let keys = names.iter().map(|name| quoted(name.trim())).collect();
             let names = names.into_iter().map(Cow::into_owned).collect();
-            is_header.then_some((known, Header { separator: *separator, names }))
+            is_header.then_some((known, Header { separator: *separator, names, keys }))
         };
         let best = SEPARATORS.iter().filter_map(header).max_by_key(|(known, _)| *known);
         best.map(|(_, header)| header)
@@ -71,14 +74,13 @@ impl Header {
 }
 
 /// The values of one row.
-fn row(text: &str, separator: u8) -> Vec<Cow<'_, str>> {
-    let (mut row, mut rest) = (Vec::new(), Some(text));
-    while let Some(text) = rest {
-        let (value, behind) = value(text, separator);
-        row.push(value);
+fn row(text: &str, separator: u8) -> impl Iterator<Item = Cow<'_, str>> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let (value, behind) = value(rest?, separator);
         rest = behind;
-    }
-    row
+        Some(value)
+    })
 }
 
 /// The first value of a text, and what stands behind its separator. Inside quotes, two of them stand for one.
@@ -153,13 +155,13 @@ impl CsvDecoder {
             self.open = Some((text.into_owned(), at.line));
             return;
         }
-        let row = row(&text, header.separator);
-        if row == header.names {
+        let row = || row(&text, header.separator);
+        if row().eq(header.names.iter().map(String::as_str)) {
             // Files put together bring theirs along.
             return sink.noise();
         }
         self.lines.begin(at);
-        header.names.iter().zip(&row).for_each(|(name, value)| self.lines.member(name.trim(), value.trim()));
+        header.keys.iter().zip(row()).for_each(|(key, value)| self.lines.member_quoted(key, value.trim()));
         self.lines.end();
     }
 }

@@ -3,6 +3,7 @@
 use super::json_lines::JsonLines;
 use crate::ingest::position::{Given, Position};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// An attempt in native words, and where it stands.
 #[derive(Clone, Debug)]
@@ -10,12 +11,23 @@ pub(super) struct Draft {
     line: u32,
     record: u32,
     given: Option<Given>,
-    members: Vec<(Cow<'static, str>, String)>,
+    /// Each with where its value stands in `values`.
+    members: Vec<(Cow<'static, str>, Range<usize>)>,
+    values: String,
 }
+
+/// Members of most drafts.
+const USUAL: usize = 16;
 
 impl Draft {
     pub(super) fn at(at: Position<'_>) -> Draft {
-        Draft { line: at.line, record: at.record, given: at.given.cloned(), members: Vec::new() }
+        Draft {
+            line: at.line,
+            record: at.record,
+            given: at.given.cloned(),
+            members: Vec::with_capacity(USUAL),
+            values: String::new(),
+        }
     }
 
     /// The line of the input it stands on.
@@ -29,7 +41,7 @@ impl Draft {
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&str> {
-        self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+        self.members.iter().find(|(name, _)| name == key).map(|(_, value)| &self.values[value.clone()])
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -39,9 +51,12 @@ impl Draft {
     /// Sets a member, in place of what it was; nothing where there is no value.
     pub(super) fn set(&mut self, key: impl Into<Cow<'static, str>>, value: impl IntoValue) {
         let (key, Some(value)) = (key.into(), value.into_value()) else { return };
+        let start = self.values.len();
+        self.values.push_str(&value);
+        let place = start..self.values.len();
         match self.members.iter_mut().find(|(name, _)| *name == key) {
-            Some((_, known)) => *known = value,
-            None => self.members.push((key, value)),
+            Some((_, known)) => *known = place,
+            None => self.members.push((key, place)),
         }
     }
 
@@ -55,7 +70,7 @@ impl Draft {
     /// Writes it as a line.
     pub(super) fn write(&self, lines: &mut JsonLines) {
         lines.begin(Position { line: self.line, record: self.record, given: self.given.as_ref() });
-        self.members.iter().for_each(|(key, value)| lines.member(key, value));
+        self.members.iter().for_each(|(key, value)| lines.member(key, &self.values[value.clone()]));
         lines.end();
     }
 }

@@ -1,12 +1,16 @@
 //! Records of text formats, rewritten as lines of JSON: what is known of native records holds for them, too.
 
+use super::draft::Draft;
 use super::native::NativeDecoder;
+use super::text::literal::quote;
 use crate::ingest::block::Block;
 use crate::ingest::format::Decoder;
 use crate::ingest::position::{Given, Position, Spot};
 use crate::ingest::record::json::Reader;
-use crate::ingest::record::scan;
 use crate::ingest::sink::Sink;
+
+/// Bytes that are read at once: they are still in a processor's cache.
+const ENOUGH: usize = 1 << 18;
 
 /// Lines of JSON as they are made, and what reads them.
 #[derive(Default)]
@@ -32,23 +36,49 @@ impl JsonLines {
 
     /// Adds a member. A value that is JSON with structure stays so, an empty one says nothing.
     pub(super) fn member(&mut self, key: &str, value: &str) {
+        self.separate();
+        quote(key, &mut self.bytes);
+        self.value(value);
+    }
+
+    /// The same with a key in quotes, as [`quoted`] gives it.
+    pub(super) fn member_quoted(&mut self, key: &str, value: &str) {
+        self.separate();
+        self.bytes.push_str(key);
+        self.value(value);
+    }
+
+    fn separate(&mut self) {
         if !self.bytes.ends_with('{') {
             self.bytes.push(',');
         }
-        self.string(key);
+    }
+
+    fn value(&mut self, value: &str) {
         self.bytes.push(':');
         if value.is_empty() {
             self.bytes.push_str("null");
         } else if is_structure(value) {
             self.bytes.extend(value.chars().map(|c| if c.is_ascii_control() { ' ' } else { c }));
         } else {
-            self.string(value);
+            quote(value, &mut self.bytes);
         }
     }
 
     /// Ends the record.
     pub(super) fn end(&mut self) {
         self.bytes.push_str("}\n");
+    }
+
+    /// Reads records of which there are many, and keeps few of them at once.
+    pub(super) fn decode_each(&mut self, drafts: impl IntoIterator<Item = Draft>, sink: &mut Sink<'_>) {
+        for draft in drafts {
+            draft.write(self);
+            if self.bytes.len() >= ENOUGH {
+                self.decode(sink);
+            }
+        }
+        self.decode(sink);
     }
 
     /// Reads all records since the last call. The lines that are counted stay those of the input.
@@ -60,24 +90,13 @@ impl JsonLines {
         self.spots.clear();
         self.given.clear();
     }
+}
 
-    fn string(&mut self, text: &str) {
-        self.bytes.push('"');
-        let mut from = 0;
-        loop {
-            let end = scan::special(text.as_bytes(), from);
-            self.bytes.push_str(&text[from..end]);
-            match text.as_bytes().get(end) {
-                None => break,
-                Some(b'"') => self.bytes.push_str("\\\""),
-                Some(b'\\') => self.bytes.push_str("\\\\"),
-                Some(b'\n') => self.bytes.push_str("\\n"),
-                Some(control) => self.bytes.push_str(&format!("\\u{control:04x}")),
-            }
-            from = end + 1;
-        }
-        self.bytes.push('"');
-    }
+/// A text as a string of JSON.
+pub(super) fn quoted(text: &str) -> String {
+    let mut json = String::new();
+    quote(text, &mut json);
+    json
 }
 
 fn is_structure(value: &str) -> bool {

@@ -3,12 +3,13 @@
 use super::draft::Draft;
 use super::events::{self, Event};
 use super::json_lines::JsonLines;
-use super::tree::{Json, each_value};
+use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// Events as JSON objects.
@@ -59,20 +60,19 @@ const KEYS: [&str; 3] = ["event.name", "event.timestamp", "prompt_id"];
 struct EventDecoder {
     drafts: Vec<Draft>,
     /// By prompt, the failure whose wait may follow.
-    failed: HashMap<String, usize>,
+    failed: HashMap<String, usize, RandomState>,
     /// By prompt, the call that is tried again.
-    open: HashMap<String, String>,
+    open: HashMap<String, String, RandomState>,
     lines: JsonLines,
 }
 
 impl Decoder for EventDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, |_, json, at| self.take(json, at));
+        each_value(block, sink, Inside::WhenAsked, |_, json, at| self.take(json, at));
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.drafts.drain(..).for_each(|draft| draft.write(&mut self.lines));
-        self.lines.decode(sink);
+        self.lines.decode_each(self.drafts.drain(..), sink);
     }
 }
 

@@ -6,24 +6,48 @@ use crate::ingest::record::Scalar;
 use crate::ingest::record::json::{Fault, Reader};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// Nesting that is followed; what lies deeper is passed over.
-const DEEPEST: usize = 48;
+const DEEPEST: u8 = 48;
+/// Members of most objects.
+const USUAL: usize = 16;
 
 /// A value, and all that is in it.
 #[derive(Clone, Debug)]
 pub(super) enum Json<'t> {
     Scalar(Scalar<'t>),
-    List(Vec<Json<'t>>),
-    /// Its text as it stands, and its members in order.
-    Object(&'t str, Vec<(Cow<'t, str>, Json<'t>)>),
+    List(Nested<'t, Json<'t>>),
+    /// Its members in order.
+    Object(Nested<'t, Member<'t>>),
+}
+
+/// When it is read what is in objects and lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// At once: it is looked at, level by level.
+    Now,
+    /// When it is first asked for: most of it are answers and prompts, which are passed over.
+    WhenAsked,
+}
+
+/// A member of an object.
+type Member<'t> = (Cow<'t, str>, Json<'t>);
+
+/// The text of an object or a list, and what is in it, once that was asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Nested<'t, T> {
+    text: &'t str,
+    /// How many objects and lists it stands in, itself included.
+    depth: u8,
+    inside: OnceCell<Vec<T>>,
 }
 
 impl<'t> Json<'t> {
     /// The one value a text is.
-    pub(super) fn parse(text: &'t str) -> Result<Json<'t>, Fault> {
+    pub(super) fn parse(text: &'t str, inside: Inside) -> Result<Json<'t>, Fault> {
         let mut reader = Reader::new(text);
-        let value = read(&mut reader, text, 0)?;
+        let value = read(&mut reader, text, 0, inside)?;
         reader.end()?;
         Ok(value)
     }
@@ -38,12 +62,14 @@ impl<'t> Json<'t> {
         path.iter().try_fold(self, |value, key| value.get(key))
     }
 
-    pub(super) fn members(&self) -> &[(Cow<'t, str>, Json<'t>)] {
-        if let Json::Object(_, members) = self { members } else { &[] }
+    pub(super) fn members(&self) -> &[Member<'t>] {
+        let Json::Object(Nested { text, depth, inside }) = self else { return &[] };
+        inside.get_or_init(|| read_members(&mut Reader::new(text), text, *depth, Inside::WhenAsked).unwrap_or_default())
     }
 
     pub(super) fn items(&self) -> &[Json<'t>] {
-        if let Json::List(items) = self { items } else { &[] }
+        let Json::List(Nested { text, depth, inside }) = self else { return &[] };
+        inside.get_or_init(|| read_items(&mut Reader::new(text), text, *depth, Inside::WhenAsked).unwrap_or_default())
     }
 
     /// Words that are not empty.
@@ -59,8 +85,8 @@ impl<'t> Json<'t> {
         match self {
             Json::Scalar(Scalar::Bool(truth)) => Some(truth.to_string()),
             Json::Scalar(scalar) => scalar.clone().into_text().map(Cow::into_owned).filter(|text| !text.is_empty()),
-            Json::List(items) => items.first()?.words(),
-            Json::Object(..) => None,
+            Json::List(_) => self.items().first()?.words(),
+            Json::Object(_) => None,
         }
     }
 
@@ -75,7 +101,7 @@ impl<'t> Json<'t> {
     /// The text of an object that has members.
     pub(super) fn raw(&self) -> Option<&'t str> {
         match self {
-            Json::Object(text, members) if !members.is_empty() => Some(text),
+            Json::Object(nested) if !self.members().is_empty() => Some(nested.text),
             _ => None,
         }
     }
@@ -96,9 +122,10 @@ impl<'t> Json<'t> {
 pub(super) fn each_value(
     block: &Block<'_>,
     sink: &mut Sink<'_>,
+    inside: Inside,
     mut take: impl FnMut(&mut Sink<'_>, &Json<'_>, Position<'_>) -> bool,
 ) {
-    block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}')) {
+    block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}'), inside) {
         Ok(json) => {
             if !take(sink, &json, at) {
                 sink.noise();
@@ -109,28 +136,61 @@ pub(super) fn each_value(
     });
 }
 
-fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: usize) -> Result<Json<'t>, Fault> {
-    match reader.peek() {
-        Some(b'{' | b'[') if depth >= DEEPEST => reader.skip().map(|()| Json::Scalar(Scalar::Other)),
+/// Reads a value that stands in `depth` objects and lists of `text`.
+fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, inside: Inside) -> Result<Json<'t>, Fault> {
+    let first = reader.peek();
+    let (start, depth) = (reader.offset(), depth + 1);
+    // What is in the outermost object is asked for by every format.
+    let is_read = depth == 1 || inside == Inside::Now;
+    match first {
+        Some(b'{' | b'[') if depth > DEEPEST => reader.skip().map(|()| Json::Scalar(Scalar::Other)),
         Some(b'{') => {
-            let start = reader.offset();
-            let mut members = Vec::new();
-            reader.object(|reader, key| {
-                members.push((key, read(reader, text, depth + 1)?));
-                Ok(())
-            })?;
-            Ok(Json::Object(text.get(start..reader.offset()).unwrap_or_default(), members))
+            let members = if is_read { read_members(reader, text, depth, inside)?.into() } else { OnceCell::new() };
+            Ok(Json::Object(nested(reader, text, start, depth, members)?))
         }
         Some(b'[') => {
-            let mut items = Vec::new();
-            reader.list(|reader| {
-                items.push(read(reader, text, depth + 1)?);
-                Ok(())
-            })?;
-            Ok(Json::List(items))
+            let items = if is_read { read_items(reader, text, depth, inside)?.into() } else { OnceCell::new() };
+            Ok(Json::List(nested(reader, text, start, depth, items)?))
         }
         _ => reader.scalar().map(Json::Scalar),
     }
+}
+
+/// What begins at `start` of `text`, and is passed over where it was not read.
+fn nested<'t, T>(
+    reader: &mut Reader<'t>,
+    text: &'t str,
+    start: usize,
+    depth: u8,
+    inside: OnceCell<Vec<T>>,
+) -> Result<Nested<'t, T>, Fault> {
+    if inside.get().is_none() {
+        reader.skip()?;
+    }
+    Ok(Nested { text: &text[start..reader.offset()], depth, inside })
+}
+
+fn read_members<'t>(
+    reader: &mut Reader<'t>,
+    text: &'t str,
+    depth: u8,
+    inside: Inside,
+) -> Result<Vec<Member<'t>>, Fault> {
+    let mut members = Vec::with_capacity(if depth == 1 { USUAL } else { 0 });
+    reader.object(|reader, key| {
+        members.push((key, read(reader, text, depth, inside)?));
+        Ok(())
+    })?;
+    Ok(members)
+}
+
+fn read_items<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, inside: Inside) -> Result<Vec<Json<'t>>, Fault> {
+    let mut items = Vec::new();
+    reader.list(|reader| {
+        items.push(read(reader, text, depth, inside)?);
+        Ok(())
+    })?;
+    Ok(items)
 }
 
 #[cfg(test)]
@@ -138,13 +198,22 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    /// How many lists are followed, each the first in the one before.
+    fn depth_of(json: &Json<'_>) -> u8 {
+        u8::from(matches!(json, Json::List(_))) + json.items().first().map_or(0, depth_of)
+    }
+
     #[test]
     fn a_tree_keeps_the_text_of_its_objects() {
-        let json = Json::parse(r#"{"a":{"b":[1,{"c":"x"}],"d":{}},"n":"7","n":8}"#).unwrap();
-        assert_eq!(json.at(&["a", "b"]).unwrap().items()[1].raw(), Some(r#"{"c":"x"}"#));
-        assert_eq!((json.get("n").unwrap().integer(), json.at(&["a", "d"]).unwrap().raw()), (Some(8), None));
-        let deep = "[".repeat(500) + &"]".repeat(500);
-        assert!(Json::parse(&deep).is_ok());
-        assert_eq!(Json::parse(r#"{"a":"#).unwrap_err().what, "cut off before a value");
+        for inside in [Inside::Now, Inside::WhenAsked] {
+            let json = Json::parse(r#"{"a":{"b":[1, {"c": "x"} ],"d":{}},"n":"7","n":8}"#, inside).unwrap();
+            let items = json.at(&["a", "b"]).unwrap().items();
+            assert_eq!((items[0].integer(), items[1].raw()), (Some(1), Some(r#"{"c": "x"}"#)));
+            assert_eq!((json.get("n").unwrap().integer(), json.at(&["a", "d"]).unwrap().raw()), (Some(8), None));
+            let deep = Json::parse(&("[".repeat(500) + &"]".repeat(500)), inside).map(|json| depth_of(&json));
+            assert_eq!(deep, Ok(DEEPEST));
+            assert_eq!(Json::parse(r#"{"a":"#, inside).unwrap_err().what, "cut off before a value");
+            assert!(Json::parse(r#"{"a":{"b":[}]}"#, inside).is_err());
+        }
     }
 }

@@ -5,8 +5,8 @@ use super::fields::Field;
 use super::scalar::Scalar;
 use crate::ingest::hint;
 use crate::model::{Time, Zone};
-use chrono::format::{Item, StrftimeItems};
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::format::{Item, Parsed, StrftimeItems, parse};
+use chrono::{NaiveDate, NaiveTime};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -15,12 +15,34 @@ use std::collections::BTreeMap;
 pub struct Conversion {
     /// Words of the logger, and what the field would say for them; `*` for all others.
     pub values: BTreeMap<String, String>,
-    /// How its times are spelled, in the letters of strftime.
-    pub format: Option<String>,
+    /// How its times are spelled.
+    pub format: Option<TimeFormat>,
     /// The zone of times that name none.
     pub zone: Option<Zone>,
     /// What its spans of time are counted in.
     pub unit: Option<SpanUnit>,
+}
+
+/// How times are spelled, in the letters of strftime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeFormat {
+    text: String,
+    /// The same, taken apart.
+    items: Vec<Item<'static>>,
+}
+
+impl TimeFormat {
+    /// The format in these letters; whether times can be read by it shows when it is mapped.
+    #[must_use]
+    pub fn new(text: &str) -> TimeFormat {
+        TimeFormat { text: text.to_owned(), items: StrftimeItems::new(text).map(Item::to_owned).collect() }
+    }
+
+    /// Its letters.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// What a span of time is counted in.
@@ -129,28 +151,32 @@ impl Conversion {
 }
 
 /// A time of this format in RFC 3339; without an offset where none is known.
-fn moment(text: &str, format: &str, zone: Option<Zone>) -> Option<String> {
-    if let Ok(time) = DateTime::parse_from_str(text, format) {
+fn moment(text: &str, format: &TimeFormat, zone: Option<Zone>) -> Option<String> {
+    let mut parsed = Parsed::new();
+    parse(&mut parsed, text, format.items.iter()).ok()?;
+    if let Ok(time) = parsed.to_datetime() {
         return Some(Time(time.timestamp_micros()).to_string());
     }
-    let local = NaiveDateTime::parse_from_str(text, format).ok()?;
+    let local = parsed.to_naive_datetime_with_offset(0).ok()?;
     match zone {
         Some(zone) => Some(zone.local_to_utc(local)?.to_string()),
-        None => Some(local.format("%Y-%m-%dT%H:%M:%S%.f").to_string()),
+        // RFC 3339 but for the offset.
+        None => Some(format!("{local:?}")),
     }
 }
 
 /// Why times of this format could not be read.
-fn fault_of(format: &str) -> Option<String> {
-    if StrftimeItems::new(format).any(|item| matches!(item, Item::Error)) {
-        return Some(format!("`{format}` is no format of strftime, such as %d.%m.%Y %H:%M:%S%.f"));
+fn fault_of(format: &TimeFormat) -> Option<String> {
+    let text = format.text();
+    if format.items.contains(&Item::Error) {
+        return Some(format!("`{text}` is no format of strftime, such as %d.%m.%Y %H:%M:%S%.f"));
     }
     let sample = NaiveDate::from_ymd_opt(2026, 11, 29)?.and_time(NaiveTime::from_hms_opt(18, 3, 48)?);
-    let spelled = sample.and_utc().fixed_offset().format(format).to_string();
+    let spelled = sample.and_utc().fixed_offset().format_with_items(format.items.iter()).to_string();
     let told = moment(&spelled, format, Some(Zone::UTC));
     let is_told = told.is_some_and(|time| time.starts_with("2026-11-29T18:03"));
     (!is_told)
-        .then(|| format!("`{format}` does not tell a date and a time of day: a time spelled so cannot be read back"))
+        .then(|| format!("`{text}` does not tell a date and a time of day: a time spelled so cannot be read back"))
 }
 
 fn is_moment(field: Field) -> bool {
@@ -214,7 +240,7 @@ mod tests {
     fn times_are_read_in_their_format_and_zone() {
         let of = |format: &str, zone: Option<&str>, value: &str| {
             let zone = zone.map(|zone| zone.parse().unwrap());
-            let conversion = Conversion { format: Some(format.to_owned()), zone, ..Conversion::default() };
+            let conversion = Conversion { format: Some(TimeFormat::new(format)), zone, ..Conversion::default() };
             conversion.apply(Field::EndedAt, text(value)).1.into_text().unwrap().into_owned()
         };
         assert_eq!(
@@ -229,7 +255,7 @@ mod tests {
     #[test]
     fn what_fits_no_field_is_told() {
         let with = |format: Option<&str>, unit, field, name| {
-            let conversion = Conversion { format: format.map(str::to_owned), unit, ..Conversion::default() };
+            let conversion = Conversion { format: format.map(TimeFormat::new), unit, ..Conversion::default() };
             conversion.misfit(field, name).map(|(key, _)| key)
         };
         assert_eq!(with(None, Some(SpanUnit::S), Field::Status, "status"), Some("unit"));

@@ -45,7 +45,7 @@ mod unclear;
 mod words;
 
 pub(in crate::ingest) use attempt::{body_hash, cost_micro_usd, count, keep_ids, kept_id, take, ttft_ms_plus_1};
-pub use conversion::{Conversion, SpanUnit};
+pub use conversion::{Conversion, SpanUnit, TimeFormat};
 #[cfg(feature = "serve")]
 pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use fields::Field;

@@ -2,6 +2,7 @@
 
 use crate::ingest::formats::draft::Draft;
 use crate::model::Time;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// A line of a transcript that tells of attempts.
@@ -164,7 +165,7 @@ fn continued(open: &mut Vec<Open>, number: Option<i64>) -> Option<Open> {
 /// the first one behind.
 fn name_models(stream: &mut [Entry]) {
     let model = |entry: &Entry| entry.draft.get("model").map(str::to_owned);
-    let by_call: HashMap<String, String> =
+    let by_call: HashMap<String, String, RandomState> =
         stream.iter().filter_map(|entry| Some((entry.draft.get("call_id")?.to_owned(), model(entry)?))).collect();
     let mut near = stream.iter().find_map(model);
     for entry in stream {

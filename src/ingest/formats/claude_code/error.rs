@@ -8,7 +8,7 @@ use crate::ingest::record::json::Reader;
 /// words.
 pub(super) fn of_retry(line: &Json<'_>, draft: &mut Draft) {
     match line.get("error") {
-        Some(error @ Json::Object(..)) => of_object(error, draft),
+        Some(error @ Json::Object(_)) => of_object(error, draft),
         Some(error) => error.words().iter().for_each(|text| of_text(text, draft)),
         None => line.text_of("content").iter().for_each(|text| of_text(text, draft)),
     }

@@ -5,7 +5,7 @@ pub(super) mod error;
 pub(super) mod line;
 
 use super::json_lines::JsonLines;
-use super::tree::{Json, each_value};
+use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -13,6 +13,7 @@ use crate::ingest::position::Position;
 use crate::ingest::record::Members;
 use crate::ingest::sink::Sink;
 use calls::Entry;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
@@ -102,21 +103,18 @@ fn is_companion(members: &Members<'_>) -> bool {
 struct TranscriptDecoder {
     entries: Vec<Entry>,
     /// Records that were met, and the entry each became.
-    known: HashMap<String, usize>,
+    known: HashMap<String, usize, RandomState>,
     lines: JsonLines,
 }
 
 impl Decoder for TranscriptDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, |_, json, at| self.take(json, at));
+        each_value(block, sink, Inside::WhenAsked, |_, json, at| self.take(json, at));
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         self.known.clear();
-        for draft in calls::settle(std::mem::take(&mut self.entries)) {
-            draft.write(&mut self.lines);
-        }
-        self.lines.decode(sink);
+        self.lines.decode_each(calls::settle(std::mem::take(&mut self.entries)), sink);
     }
 }
 

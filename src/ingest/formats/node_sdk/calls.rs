@@ -8,6 +8,7 @@ use crate::ingest::record::FINGERPRINT;
 use crate::ingest::record::json::{Fault, Reader};
 use crate::ingest::sink::Sink;
 use crate::model::Time;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 
 /// Calls that are kept at once; of more, the oldest are given.
@@ -18,13 +19,23 @@ const HEADERS: u8 = 1;
 /// The same.
 const PARSED: u8 = 2;
 
-/// The calls that go on, the oldest first.
+/// The calls that go on.
 #[derive(Default)]
 pub(super) struct Calls {
-    open: Vec<Open>,
+    /// By when they began.
+    open: BTreeMap<Place, Open>,
+    /// How many began so far.
+    begun: Place,
+    /// Those with an attempt under way, or one announced.
+    active: BTreeSet<Place>,
+    /// Those of which something was said since the last one began: all others are as they were then.
+    touched: BTreeSet<Place>,
     /// The input has objects besides lines.
     has_objects: bool,
 }
+
+/// The number of a call, in the order in which they began.
+type Place = u64;
 
 /// A call, and what its lines are known by.
 #[derive(Default)]
@@ -47,7 +58,7 @@ impl Open {
 impl Calls {
     /// Gives what is left.
     pub(super) fn give_all(&mut self, sink: &mut Sink<'_>) {
-        std::mem::take(&mut self.open).into_iter().for_each(|open| give(open, sink));
+        std::mem::take(&mut self.open).into_values().for_each(|open| give(open, sink));
     }
 
     /// A request goes out; whether that is a new attempt. Which call it continues stands in its object.
@@ -86,7 +97,7 @@ impl Calls {
             self.add(place, line.id, Attempt::new(raw, at));
             place
         });
-        let open = &mut self.open[place];
+        let Some(open) = self.open.get_mut(&place) else { return (is_new, moment.at) };
         open.left = match next {
             Next::Retry { left } => Some(left),
             Next::Exhausted | Next::End => None,
@@ -103,27 +114,28 @@ impl Calls {
                 Result::NoConnection => attempt.kind = Some("connection_error"),
             }
         }
+        self.note(place);
         (is_new, moment.at)
     }
 
     /// Takes in an object, as JSON.
     pub(super) fn object(&mut self, id: &str, kind: Object, json: &str) {
         self.has_objects = true;
-        let is_of_it = |open: &Open| open.ids.last().is_some_and(|last| last == id);
-        let Some(place) = self.open.iter().rposition(is_of_it) else { return };
+        let Some(place) = self.latest(|open| open.ids.last().is_some_and(|last| last == id)) else { return };
         // What breaks off tells what stands before.
         let _ = match kind {
             Object::Request => self.read_request(place, json),
             _ => self.read_response(place, json),
         };
-        if let Some(attempt) = self.open.get_mut(place).and_then(|open| open.call.attempts.last_mut()) {
+        if let Some(attempt) = self.attempt(place) {
             attempt.told |= if kind == Object::Parsed { PARSED } else { HEADERS };
         }
+        self.note(place);
     }
 
-    fn read_request(&mut self, place: usize, json: &str) -> std::result::Result<(), Fault> {
+    fn read_request(&mut self, place: Place, json: &str) -> std::result::Result<(), Fault> {
         let mut retry_of: Option<String> = None;
-        let call = &mut self.open[place].call;
+        let Some(Open { call, .. }) = self.open.get_mut(&place) else { return Ok(()) };
         let read = Reader::new(json).object(|reader, key| {
             match &*key {
                 "retryOf" => retry_of = reader.scalar()?.into_text().map(Into::into),
@@ -153,18 +165,21 @@ impl Calls {
     }
 
     /// Has the attempt of the call at `place` be one more of the call that began with `first`.
-    fn join(&mut self, place: usize, first: &str) {
+    fn join(&mut self, place: Place, first: &str) {
         let is_first = |open: &Open| open.ids.first().is_some_and(|id| id == first);
-        let Some(known) = self.open[..place].iter().rposition(is_first) else { return };
-        let added = self.open.remove(place);
-        let open = &mut self.open[known];
+        let before = self.open.range(..place).rev().find(|(_, open)| is_first(open)).map(|(known, _)| *known);
+        let Some(known) = before else { return };
+        let Some(added) = self.open.remove(&place) else { return };
+        self.note(place);
+        let Some(open) = self.open.get_mut(&known) else { return };
         open.left = None;
         open.ids.extend(added.ids);
         open.call.attempts.extend(added.call.attempts);
+        self.note(known);
     }
 
-    fn read_response(&mut self, place: usize, json: &str) -> std::result::Result<(), Fault> {
-        let Some(attempt) = self.open[place].call.attempts.last_mut() else { return Ok(()) };
+    fn read_response(&mut self, place: Place, json: &str) -> std::result::Result<(), Fault> {
+        let Some(attempt) = self.attempt(place) else { return Ok(()) };
         Reader::new(json).object(|reader, key| {
             if key != "headers" || reader.peek() != Some(b'{') {
                 return reader.skip();
@@ -186,30 +201,49 @@ impl Calls {
             !open.is_active()
                 && open.call.last().is_some_and(|last| last.status == Some(status) && last.error.is_none())
         };
-        let Some(open) = self.open.iter_mut().rfind(|open| ends(open)) else { return };
+        let Some(open) = self.open.values_mut().rfind(|open| ends(open)) else { return };
         if let Some(attempt) = open.call.attempts.last_mut().filter(|attempt| attempt.failed()) {
             attempt.error = Some(to_end(&line[head.len() + 1..]).to_owned());
         }
     }
 
-    fn add(&mut self, place: usize, id: &str, attempt: Attempt) {
-        let open = &mut self.open[place];
+    fn add(&mut self, place: Place, id: &str, attempt: Attempt) {
+        let Some(open) = self.open.get_mut(&place) else { return };
         open.ids.push(id.to_owned());
         open.call.attempts.push(attempt);
+        self.note(place);
+    }
+
+    /// The last attempt of a call.
+    fn attempt(&mut self, place: Place) -> Option<&mut Attempt> {
+        self.open.get_mut(&place)?.call.attempts.last_mut()
+    }
+
+    /// The call for which this holds; of several, the one that began last.
+    fn latest(&self, fits: impl Fn(&Open) -> bool) -> Option<Place> {
+        self.open.iter().rev().find(|(_, open)| fits(open)).map(|(place, _)| *place)
+    }
+
+    /// Takes note that something was said of a call.
+    fn note(&mut self, place: Place) {
+        self.touched.insert(place);
+        if self.open.get(&place).is_some_and(Open::is_active) {
+            self.active.insert(place);
+        } else {
+            self.active.remove(&place);
+        }
     }
 
     /// The call whose attempt of this id is under way.
-    fn under_way(&self, id: &str) -> Option<usize> {
-        let fits = |open: &Open| {
-            open.ids.last().is_some_and(|last| last == id) && open.call.last().is_some_and(|last| !last.is_over())
-        };
-        self.open.iter().rposition(fits)
+    fn under_way(&self, id: &str) -> Option<Place> {
+        let is_of_it = |open: &Open| open.ids.last().is_some_and(|last| last == id);
+        self.latest(|open| is_of_it(open) && open.call.last().is_some_and(|last| !last.is_over()))
     }
 
     /// The call that a line on an attempt continues which was not seen to begin: the one it names or, as lines on failed
     /// connections name none, one that has as many attempts left.
-    fn continued(&self, line: &Line<'_>, next: Next) -> Option<usize> {
-        let by_name = |first: &str| self.open.iter().rposition(|open| open.ids.first().is_some_and(|id| id == first));
+    fn continued(&self, line: &Line<'_>, next: Next) -> Option<Place> {
+        let by_name = |first: &str| self.latest(|open| open.ids.first().is_some_and(|id| id == first));
         let left = match next {
             Next::Retry { left } => left,
             Next::Exhausted => 0,
@@ -217,7 +251,7 @@ impl Calls {
         };
         let by_count = || {
             let is_lost = line.request_id.is_none();
-            self.open.iter().rposition(|open| is_lost && open.left == Some(left + 1))
+            self.latest(|open| is_lost && open.left == Some(left + 1))
         };
         match line.retry_of {
             Some(first) => by_name(first),
@@ -226,20 +260,28 @@ impl Calls {
     }
 
     /// Opens a call. Those that nothing more is said of are given.
-    fn open(&mut self, sink: &mut Sink<'_>) -> usize {
+    fn open(&mut self, sink: &mut Sink<'_>) -> Place {
         let has_objects = self.has_objects;
-        let is_over = |open: &mut Open| {
+        let is_over = |open: &Open| {
             let is_told = |last: &Attempt| !has_objects || last.told & if last.failed() { HEADERS } else { PARSED } > 0;
             !open.is_active() && open.call.last().is_none_or(is_told)
         };
-        self.open.extract_if(.., is_over).for_each(|open| give(open, sink));
-        if self.open.len() >= MOST_CALLS {
-            give(self.open.remove(0), sink);
+        for place in std::mem::take(&mut self.touched) {
+            if self.open.get(&place).is_some_and(is_over) {
+                self.open.remove(&place).into_iter().for_each(|open| give(open, sink));
+            }
         }
-        let is_beside_others = self.open.iter().any(Open::is_active);
+        if self.open.len() >= MOST_CALLS
+            && let Some((oldest, open)) = self.open.pop_first()
+        {
+            self.active.remove(&oldest);
+            give(open, sink);
+        }
+        let is_beside_others = !self.active.is_empty();
         let call = Call { is_counted: true, ..Call::default() };
-        self.open.push(Open { call, is_beside_others, ..Open::default() });
-        self.open.len() - 1
+        self.begun += 1;
+        self.open.insert(self.begun, Open { call, is_beside_others, ..Open::default() });
+        self.begun
     }
 }
 

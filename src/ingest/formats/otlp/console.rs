@@ -5,7 +5,7 @@ use super::span::{self, Surroundings};
 use super::{OtlpDecoder, inspected};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Framing, Match, Order};
-use crate::ingest::formats::tree::Json;
+use crate::ingest::formats::tree::{Inside, Json};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
@@ -78,7 +78,7 @@ impl ConsoleDecoder {
         // Words of the program may follow.
         let end = text.find("\n}").map_or(text.len(), |end| end + 2);
         let json = inspected::to_json(&text[..end]);
-        let Ok(json) = Json::parse(&json) else {
+        let Ok(json) = Json::parse(&json, Inside::Now) else {
             return sink.reject("no object as Node.js prints it", 0, text, at);
         };
         let of_scope = |key: &str| json.at(&["instrumentationScope", key]).and_then(Json::text).unwrap_or_default();

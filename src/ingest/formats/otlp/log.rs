@@ -4,7 +4,7 @@ use super::attributes::{Attributes, first_time, value};
 use super::span::Surroundings;
 use crate::ingest::formats::draft::Draft;
 use crate::ingest::formats::events::{self, Event};
-use crate::ingest::formats::tree::Json;
+use crate::ingest::formats::tree::{Inside, Json};
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, field_of};
 
@@ -58,7 +58,7 @@ fn other(
     time: Option<String>,
     mut draft: Draft,
 ) -> Option<Draft> {
-    let body = Json::parse(said).ok().filter(|body| !body.members().is_empty());
+    let body = Json::parse(said, Inside::WhenAsked).ok().filter(|body| !body.members().is_empty());
     let members = body.iter().flat_map(Json::members);
     let members =
         members.filter_map(|(key, item)| Some((key.to_string(), item.words().or(item.raw().map(str::to_owned))?)));

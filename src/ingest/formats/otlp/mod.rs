@@ -9,7 +9,7 @@ mod span;
 
 use super::draft::Draft;
 use super::json_lines::JsonLines;
-use super::tree::{Json, each_value};
+use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -105,7 +105,7 @@ struct OtlpDecoder {
 
 impl Decoder for OtlpDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, |sink, json, at| {
+        each_value(block, sink, Inside::Now, |sink, json, at| {
             let mut units = Units { decoder: self, sink, at, count: 0 };
             units.export(json);
             units.count > 0
@@ -135,7 +135,7 @@ impl OtlpDecoder {
     fn settle(&mut self, sink: &mut Sink<'_>) {
         let (drafts, others) = settle(std::mem::take(&mut self.held), &mut self.told);
         (0..others).for_each(|_| sink.noise());
-        drafts.iter().for_each(|draft| draft.write(&mut self.lines));
+        self.lines.decode_each(drafts, sink);
     }
 
     fn write(&mut self, sink: &mut Sink<'_>) {
@@ -165,7 +165,7 @@ impl Units<'_, '_, '_, '_> {
             let records = ["logRecords", "log_records"];
             self.each_scope(resource, &["scopeLogs", "scope_logs"], &records, Units::log);
         }
-        let has_attributes = matches!(json.get("attributes"), Some(Json::Object(..) | Json::List(_)));
+        let has_attributes = matches!(json.get("attributes"), Some(Json::Object(_) | Json::List(_)));
         let has_context = || json.at(&["context", "trace_id"]).is_some();
         if has_attributes && is_bare_span(&|key| json.get(key).is_some(), &has_context) {
             let resource = Attributes::of(json.at(&["resource", "attributes"]));

@@ -2,17 +2,18 @@
 
 use super::span::{Kind, Span};
 use crate::ingest::formats::draft::Draft;
+use foldhash::fast::RandomState;
 use std::collections::{HashMap, HashSet};
 
 /// Parents of spans that were told as attempts.
 #[derive(Debug, Default)]
-pub(super) struct Told(HashSet<(String, String)>);
+pub(super) struct Told(HashSet<(String, String), RandomState>);
 
 /// Attempts in the order of the input, and how many spans are none.
 pub(super) fn settle(mut spans: Vec<Span>, told: &mut Told) -> (Vec<Draft>, usize) {
     let all = spans.len();
     let key = |span: &Span| (span.trace.clone(), span.id.clone());
-    let calls: HashMap<(String, String), Draft> =
+    let calls: HashMap<(String, String), Draft, RandomState> =
         spans.iter().filter(|span| span.kind == Kind::Call).map(|span| (key(span), span.draft.clone())).collect();
     let above = |span: &Span| calls.get(&(span.trace.clone(), span.parent.clone())).filter(|_| !span.parent.is_empty());
     spans.retain(|span| span.kind != Kind::OtherRequest || above(span).is_some());

@@ -1,8 +1,8 @@
 //! What a line says of a failure, and of the retry that follows it.
 
+use super::marks;
 use crate::ingest::formats::text::literal::to_json;
-use aho_corasick::AhoCorasick;
-use regex::{Captures, Regex};
+use regex::{Captures, Match, Regex};
 use std::sync::LazyLock;
 
 /// A failure that a line tells of.
@@ -39,41 +39,23 @@ impl Retry {
     }
 }
 
-/// Words without one of which a line says nothing here, in lower case.
-const MARKS: [&str; 11] = [
-    "retr",
-    "backing off",
-    "reconnecting",
-    "giving up",
-    "attempt",
-    "error",
-    "exception",
-    "status",
-    "sleeping",
-    "http",
-    "disconnected",
-];
-
-static SCAN: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(MARKS).ok());
-
-/// Whether a line may say anything.
-pub(super) fn may_tell(line: &str) -> bool {
-    SCAN.as_ref().is_some_and(|scan| scan.is_match(line))
-}
-
-/// Case is that of ASCII letters: `(?i-u:..)` needs no tables.
+/// Case is that of ASCII letters, and so are the ends of words: `(?i-u:..)` needs no tables, and a line that is not ASCII
+/// alone is searched as fast as any other.
 fn regex(pattern: &str) -> Option<Regex> {
-    Regex::new(pattern).ok()
+    Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).ok()
 }
 
-/// `retrying in 1.9s`, `Retrying f in 4.0 seconds as it raised`, `Backing off f(..) for 0.6s`, `Retry 1/10 in 2 min`,
-/// `Retry needed, retrying request after delay of: 0.51`
+/// What a wait is announced by: `retrying`, `Backing off f(..)`, `Retry 1/10`.
+static WAITS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| regex(r"\b(?i-u:retry|retrying|retries|backing off|reconnecting|sleeping)\b"));
+/// The wait behind it: `in 1.9s`, `in 4.0 seconds as it raised`, `for 0.6s`, `in 2 min`, `after delay of: 0.51`
 static WAIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"\b(?i-u:retry|retrying|retries|backing off|reconnecting|sleeping)\b[^:{]{0,200}?\s(?i-u:in|for|after|of:?)\s+(\d+(?:\.\d+)?)\s*((?i-u:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?))?\b",
+        r"\s(?i-u:in|for|after|of:?)\s+(\d+(?:\.\d+)?)\s*((?i-u:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?))?\b",
     )
 });
+/// So many characters stand between the two at most.
+const LONGEST_GAP: usize = 200;
 /// `Sleeping 2 before retrying`
 static SLEEP: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"\b(?i-u:sleeping (?:for )?)(\d+(?:\.\d+)?)\s*((?i-u:ms|s|secs?|seconds?))?\b"));
@@ -112,10 +94,10 @@ static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r#"(?i-u:error code|status code|status_code|statuscode|http status|status|http|error|exception)["']?[\s:=('"]{1,3}([45]\d\d)\b|\(([45]\d\d)\)|\b([45]\d\d) (?i-u:Too Many Requests|Bad Request|Unauthorized|Forbidden|Payment Required|Not Found|Request Timeout|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|RESOURCE_EXHAUSTED|UNAVAILABLE)"#,
     )
 });
-/// The name of an exception, and the rest of its text.
+/// The name of an exception, without its module, in front of its text.
 static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"\b(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Timeout)|[Ee]rror|stream disconnected(?: before completion)?)\b\]?\s*[:(=\-]\s*(.*)",
+        r"\b([A-Z](?-u:\w)*(?:Error|Exception|Timeout)|[Ee]rror|stream disconnected(?: before completion)?)\b\]?\s*[:(=\-]\s*",
     )
 });
 /// Words that name a failure where nothing else does.
@@ -125,30 +107,48 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-fn captures<'l>(pattern: &Option<Regex>, line: &'l str) -> Option<Captures<'l>> {
-    pattern.as_ref()?.captures(line)
+/// A line with the marks that stand in it.
+#[derive(Clone, Copy)]
+struct Text<'l> {
+    line: &'l str,
+    marks: u16,
 }
 
-fn is(pattern: &Option<Regex>, line: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
+impl<'l> Text<'l> {
+    fn captures(self, mark: u16, pattern: &Option<Regex>) -> Option<Captures<'l>> {
+        if self.marks & mark == 0 { None } else { pattern.as_ref()?.captures(self.line) }
+    }
+
+    fn find(self, mark: u16, pattern: &Option<Regex>) -> Option<Match<'l>> {
+        if self.marks & mark == 0 { None } else { pattern.as_ref()?.find(self.line) }
+    }
 }
 
-/// The retry that a line announces.
-pub(super) fn retry_in(line: &str) -> Option<Retry> {
-    let is_last = is(&GIVES_UP, line);
-    if !is_last && !is(&ANNOUNCES, line) {
+/// The retry that a line announces, and the failure that it tells of; `None` where it cannot say either.
+pub(super) fn read(line: &str) -> Option<(Option<Retry>, Option<Failure>)> {
+    let text = Text { line, marks: marks::of(line) };
+    if text.marks & marks::TELLS == 0 {
         return None;
     }
-    let wait = captures(&WAIT, line).or_else(|| captures(&SLEEP, line));
+    let retry = retry_in(text);
+    Some((retry, failure_in(text, retry.is_some())))
+}
+
+fn retry_in(text: Text<'_>) -> Option<Retry> {
+    let is_last = text.find(marks::GIVES_UP, &GIVES_UP).is_some();
+    if !is_last && text.find(marks::ANNOUNCES, &ANNOUNCES).is_none() {
+        return None;
+    }
+    let wait = wait_in(text).or_else(|| text.captures(marks::PAIRS, &SLEEP));
     let in_pairs = || {
-        let found = captures(&DELAY, line)?;
+        let found = text.captures(marks::PAIRS, &DELAY)?;
         let unit = found.get(1).or(found.get(3)).map(|unit| unit.as_str());
         in_ms(found.get(2)?.as_str(), unit)
     };
     let wait_ms =
         wait.and_then(|found| in_ms(found.get(1)?.as_str(), found.get(2).map(|unit| unit.as_str()))).or_else(in_pairs);
     let mut retry = Retry { wait_ms: wait_ms.filter(|_| !is_last), is_last, ..Retry::default() };
-    if let Some(found) = captures(&COUNT, line) {
+    if let Some(found) = text.captures(marks::COUNTS, &COUNT) {
         let number = |at: usize| found.get(at).and_then(|digits| digits.as_str().parse::<i64>().ok());
         // Retries are one less than attempts.
         let is_attempt = found.get(1).is_some_and(|word| matches!(word.as_str().as_bytes()[0], b'a' | b'A'));
@@ -158,48 +158,83 @@ pub(super) fn retry_in(line: &str) -> Option<Retry> {
     Some(retry)
 }
 
-fn in_ms(number: &str, unit: Option<&str>) -> Option<f64> {
-    let value: f64 = number.parse().ok()?;
-    let unit = unit.unwrap_or("s").to_ascii_lowercase();
-    Some(match unit.as_str() {
-        unit if unit == "ms" || unit.starts_with("milli") => value,
-        unit if unit.starts_with('m') => value * 60_000.0,
-        _ => value * 1_000.0,
-    })
+/// The wait that stands behind the first words that announce one.
+fn wait_in(text: Text<'_>) -> Option<Captures<'_>> {
+    let (waits, wait) = (WAITS.as_ref()?, WAIT.as_ref()?);
+    let in_reach = |from: usize, to: usize| {
+        let gap = &text.line[from..to];
+        !gap.contains([':', '{']) && (gap.len() <= LONGEST_GAP || gap.chars().count() <= LONGEST_GAP)
+    };
+    for announced in waits.find_iter(text.line) {
+        let found = wait.captures_at(text.line, announced.end())?;
+        if found.get(0).is_some_and(|wait| in_reach(announced.end(), wait.start())) {
+            return Some(found);
+        }
+    }
+    None
 }
 
-/// The failure that a line tells of. `beside_retry`: the line announces a retry, so that words are enough.
-pub(super) fn failure_in(line: &str, beside_retry: bool) -> Option<Failure> {
-    let status = captures(&STATUS, line).and_then(|found| {
-        let digits = (1..4).find_map(|at| found.get(at))?;
-        Some((digits.as_str().parse::<i64>().ok()?, digits.end()))
-    });
-    let raised = captures(&EXCEPTION, line);
+fn in_ms(number: &str, unit: Option<&str>) -> Option<f64> {
+    let value: f64 = number.parse().ok()?;
+    let begins =
+        |with: &str| unit.and_then(|unit| unit.get(..with.len())).is_some_and(|it| it.eq_ignore_ascii_case(with));
+    let ms = if begins("ms") || begins("milli") {
+        1.0
+    } else if begins("m") {
+        60_000.0
+    } else {
+        1_000.0
+    };
+    Some(value * ms)
+}
+
+/// `beside_retry`: the line announces a retry, so that words are enough.
+fn failure_in(text: Text<'_>, beside_retry: bool) -> Option<Failure> {
+    let line = text.line;
+    let status = status_in(line);
+    let raised = text.captures(marks::NAMES, &EXCEPTION);
     let name = raised.as_ref().and_then(|found| found.get(1)).map(|name| name.as_str());
     let is_class = |name: &&str| *name != "Error" && name.starts_with(|first: char| first.is_ascii_uppercase());
     let exception = name.filter(is_class).map(str::to_owned);
-    let rest = raised.as_ref().and_then(|found| found.get(2));
-    let body = body_in(line, status.map_or(0, |(_, end)| end).min(rest.map_or(usize::MAX, |rest| rest.start())));
-    let answer = ANSWERS.as_ref().and_then(|answers| line.get(answers.find(line)?.start()..));
+    let rest = raised.as_ref().and_then(|found| found.get(0)).map(|found| found.end());
+    let body = body_in(line, status.map_or(0, |(_, end)| end).min(rest.unwrap_or(usize::MAX)));
+    let answer = text.find(marks::ANSWERS, &ANSWERS).and_then(|answer| line.get(answer.start()..));
     let is_answered = answer.is_some() && (status.is_some() || name.is_some());
     let is_sdks = is_answered || (body.is_some() && (status.is_some() || exception.is_some()));
-    let words = || answer.or_else(|| rest.map(|rest| rest.as_str())).filter(|words| !words.is_empty());
-    let only_words = || line.get(WORDS.as_ref()?.find(line)?.start()..).filter(|_| beside_retry);
+    let words = || answer.or_else(|| line.get(rest?..)).filter(|words| !words.is_empty());
+    let only_words = || if beside_retry { line.get(WORDS.as_ref()?.find(line)?.start()..) } else { None };
     if status.is_none() && name.is_none() && body.is_none() && only_words().is_none() {
         return None;
     }
     let error = body.or_else(|| words().or_else(only_words).map(|words| words.trim().to_owned()));
     let is_told = status.is_some() || name.is_some() || is_sdks;
-    let counted = captures(&LAST_OF, line).filter(|_| is_sdks);
+    let counted = if is_sdks { text.captures(marks::LAST_OF, &LAST_OF) } else { None };
     let last_of = counted.and_then(|found| found.get(1)?.as_str().parse().ok());
     Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks, last_of, is_told })
+}
+
+/// The status that a line tells of, and where its digits end.
+fn status_in(line: &str) -> Option<(i64, usize)> {
+    let bytes = line.as_bytes();
+    let is_status = |at: usize| bytes.get(at + 1..at + 3).is_some_and(|rest| rest.iter().all(u8::is_ascii_digit));
+    if !memchr::memchr2_iter(b'4', b'5', bytes).any(is_status) {
+        return None;
+    }
+    let found = STATUS.as_ref()?.captures(line)?;
+    let digits = (1..4).find_map(|at| found.get(at))?;
+    Some((digits.as_str().parse().ok()?, digits.end()))
 }
 
 /// The body of an error from byte `from` of a line on, as JSON: a literal of Python, JSON, or JSON in a literal of bytes.
 fn body_in(line: &str, from: usize) -> Option<String> {
     let rest = line.get(from..)?;
-    let starts = ["{'", "{\"", "b'{", "b\"{"];
-    let at = starts.iter().filter_map(|start| rest.find(start)).min()?;
+    let bytes = rest.as_bytes();
+    let start = |brace: usize| {
+        let is_in_bytes = bytes[..brace].ends_with(b"b'") || bytes[..brace].ends_with(b"b\"");
+        let begins = matches!(bytes.get(brace + 1), Some(b'\'' | b'"'));
+        if is_in_bytes { Some(brace - 2) } else { Some(brace).filter(|_| begins) }
+    };
+    let at = memchr::memchr_iter(b'{', bytes).find_map(start)?;
     let json = to_json(&rest[at..]).0;
     if json.starts_with('"') {
         // What the bytes hold.
@@ -211,6 +246,15 @@ fn body_in(line: &str, from: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn retry_in(line: &str) -> Option<Retry> {
+        read(line)?.0
+    }
+
+    /// As if the line announced a retry.
+    fn failure_in(line: &str, beside_retry: bool) -> Option<Failure> {
+        super::failure_in(Text { line, marks: marks::of(line) }, beside_retry)
+    }
 
     #[test]
     fn retries_in_the_words_of_many_loggers() {
@@ -242,6 +286,17 @@ mod tests {
         {
             assert_eq!(retry_in(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_wait_stands_near_the_words_that_announce_it() {
+        let waits = |line: &str| retry_in(line).and_then(|retry| retry.wait_ms);
+        assert_eq!(waits("⚠️Retrying « größere Anfrage » in 3 s…"), Some(3000.0));
+        assert_eq!(waits(&format!("Retrying {} in 3 s", "ü".repeat(190))), Some(3000.0));
+        assert_eq!(waits(&format!("Retrying {} in 3 s", "ü".repeat(200))), None);
+        // Between the two stands something else; the second word has its own.
+        assert_eq!(waits("Retrying as it failed: slept for 3 s"), None);
+        assert_eq!(waits("Retrying (a: b), will retry in 2 min"), Some(120_000.0));
     }
 
     #[test]

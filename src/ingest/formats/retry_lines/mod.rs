@@ -1,6 +1,7 @@
 //! Lines in which retry loops tell of a failure and of the retry that follows, in whatever logger.
 
 mod line;
+mod marks;
 
 use super::json_objects::Members;
 use super::text::attempt::{Attempt, Call};
@@ -11,7 +12,7 @@ use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
-use line::{Failure, Retry, failure_in, may_tell, retry_in};
+use line::{Failure, Retry, read};
 
 /// What tenacity, backoff, botocore, Spring's retries and agents write when they retry.
 pub(in crate::ingest) struct RetryLines;
@@ -35,11 +36,8 @@ impl Format for RetryLines {
         for line in head.text().lines().filter(|line| !line.trim().is_empty()) {
             all += u32::from(!is_continued(line));
             let is_json = line.starts_with('{') || line.starts_with("[{");
-            if is_json || !may_tell(line) {
-                continue;
-            }
-            let retry = retry_in(line);
-            let Some(failure) = failure_in(line, retry.is_some()) else {
+            let Some((retry, failure)) = (if is_json { None } else { read(line) }) else { continue };
+            let Some(failure) = failure else {
                 retried = retry.filter(Retry::says_how).map(|_| all).or(retried);
                 fit += usize::from(retried == Some(all) && is_near(failed, all));
                 continue;
@@ -125,7 +123,7 @@ impl Decoder for RetryDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         block.each_line(sink, |sink, line, at| {
             self.lines = self.lines.saturating_add(u32::from(!is_continued(line)));
-            if self.goes_on(line) || self.is_inspected(line) || !may_tell(line) || !self.line(sink, line, &at) {
+            if self.goes_on(line) || self.is_inspected(line) || !self.line(sink, line, &at) {
                 sink.noise();
             }
         });
@@ -164,8 +162,8 @@ impl RetryDecoder {
 
     /// Takes in a line; whether it begins an attempt.
     fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: &Position<'_>) -> bool {
-        let retry = retry_in(line);
-        let Some(failure) = failure_in(line, retry.is_some()) else {
+        let Some((retry, failure)) = read(line) else { return false };
+        let Some(failure) = failure else {
             return retry.is_some_and(|retry| self.retry(sink, retry, line, at));
         };
         let moment = self.clock.read(line, at, sink.zone());

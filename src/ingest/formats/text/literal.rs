@@ -1,5 +1,7 @@
 //! Literals of Python and of Node's `util.inspect`, rewritten as JSON.
 
+use crate::ingest::record::scan;
+
 /// Objects and lists inside one another, at most; what is deeper becomes a string.
 const DEEPEST: usize = 64;
 
@@ -126,8 +128,16 @@ impl Rewriter<'_> {
     }
 
     fn string(&mut self) {
-        let quote_mark = char::from(self.peek().unwrap_or(b'"'));
+        let quote_mark = self.peek().unwrap_or(b'"');
         self.at += 1;
+        let rest = &self.text[self.at..];
+        if let Some(end) = memchr::memchr2(quote_mark, b'\\', rest.as_bytes())
+            && rest.as_bytes()[end] == quote_mark
+        {
+            self.at += end + 1;
+            return quote(&rest[..end], &mut self.json);
+        }
+        let quote_mark = char::from(quote_mark);
         let mut value = String::new();
         let mut chars = self.text[self.at..].char_indices();
         let mut end = self.text.len();
@@ -198,14 +208,18 @@ fn unescape(chars: &mut std::str::CharIndices<'_>, value: &mut String) {
 /// Adds `text` as a string of JSON.
 pub(in crate::ingest::formats) fn quote(text: &str, json: &mut String) {
     json.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => json.push_str("\\\""),
-            '\\' => json.push_str("\\\\"),
-            '\n' => json.push_str("\\n"),
-            c if c < ' ' => json.push_str(&format!("\\u{:04x}", c as u32)),
-            c => json.push(c),
+    let mut from = 0;
+    loop {
+        let end = scan::special(text.as_bytes(), from);
+        json.push_str(&text[from..end]);
+        match text.as_bytes().get(end) {
+            None => break,
+            Some(b'"') => json.push_str("\\\""),
+            Some(b'\\') => json.push_str("\\\\"),
+            Some(b'\n') => json.push_str("\\n"),
+            Some(control) => json.push_str(&format!("\\u{control:04x}")),
         }
+        from = end + 1;
     }
     json.push('"');
 }

@@ -24,13 +24,13 @@ pub(super) struct Line<'l> {
 /// Sources: litellm/_logging.py; openai-python, _utils/_logs.py; the defaults of Python's logging.
 static FRONT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"^(?:[^\n]{0,48}?\bLiteLLM(?: Router| Proxy)?(?:(:[A-Z]+: [\w.]+:\d+ -(?: |$))|(:\d+ - [A-Z]+\](?: |$))|( - [A-Z]+ -(?: |$)))|(?:[A-Z]+:)?LiteLLM(?: Router| Proxy)?(:))",
+        r"^(?:[^\n]{0,48}?(?-u:\b)LiteLLM(?: Router| Proxy)?(?:(:[A-Z]+: [\w.]+:\d+ -(?: |$))|(:\d+ - [A-Z]+\](?: |$))|( - [A-Z]+ -(?: |$)))|(?:[A-Z]+:)?LiteLLM(?: Router| Proxy)?(:))",
     )
     .ok()
 });
 /// `127.0.0.1:55142 - "POST /v1/chat/completions HTTP/1.1" 200`, as uvicorn writes it.
 static ACCESS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"[\w.:\[\]]+:\d+ - "POST (\S+) HTTP/[\d.]+" (\d{3})\b"#).ok());
+    LazyLock::new(|| Regex::new(r#"[\w.:\[\]]+:\d+ - "POST (\S+) HTTP/[\d.]+" (\d{3})(?-u:\b)"#).ok());
 /// `Server error '529 ' for url 'https://..'`, as httpx raises it.
 static STATUS_ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:Server error|Client error|Redirect response) '(\d{3}) [^']{0,80}' for url '([^']+)'").ok()
@@ -51,7 +51,9 @@ pub(super) fn line(line: &str) -> Option<Line<'_>> {
         let message = Cow::Owned(ansi::without(&members.words("message")?).into_owned());
         return Some(Line { style: 0, message, members });
     }
-    if let Some(found) = FRONT.as_ref()?.captures(line) {
+    if line.contains("LiteLLM")
+        && let Some(found) = FRONT.as_ref()?.captures(line)
+    {
         let style = (1..5).find(|at| found.get(*at).is_some())? as u8;
         let message = Cow::Borrowed(line.get(found.get(0)?.end()..)?);
         return Some(Line { style, message, members: Members::default() });
@@ -164,6 +166,9 @@ fn gave_up(text: &str) -> Option<Message<'_>> {
 }
 
 fn access(text: &str) -> Option<Message<'_>> {
+    if !text.contains("POST ") {
+        return None;
+    }
     let found = ACCESS.as_ref()?.captures(text)?;
     let (path, status) = (found.get(1)?.as_str(), found.get(2)?.as_str().parse().ok()?);
     Some(Message::Access { path, status })
