@@ -232,6 +232,16 @@ impl<'a> Call<'a> {
         &self.rows
     }
 
+    /// The same, and the rows that tell of them in other logs.
+    pub(crate) fn all_rows(&self) -> impl Iterator<Item = u32> + '_ {
+        self.rows.iter().copied().chain(self.views.iter().map(|(view, _)| *view))
+    }
+
+    /// Rows that tell of the attempt of `row` in other logs.
+    pub(crate) fn views_of(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
+        self.views.iter().filter(move |(_, of)| *of == row).map(|(view, _)| *view)
+    }
+
     /// Its attempts, first to last.
     pub fn attempts(&self) -> impl DoubleEndedIterator<Item = &'a Attempt> + ExactSizeIterator + '_ {
         self.rows.iter().map(|&index| &self.table.rows[index as usize])
