@@ -4,7 +4,7 @@ use super::fields::{Anonymize, fields};
 use super::{Anonymizer, Kind};
 use crate::trace::{
     Candidate, Failures, Kind as Named, Near, Reading, Searched, SupportCase, Surroundings, Trace, TracedAttempt,
-    TracedCall, Traces, Unresolved,
+    TracedCall, TracedView, Traces, Unresolved,
 };
 
 impl From<Named> for Kind {
@@ -70,16 +70,21 @@ fields! { anonymizer;
         names: [run_id Run, call_id Call, provider Provider, model Model]
         texts: [account label, client client]
         parts: [attempts, findings]
-        kept: [grouping, namesakes, outcome, waited_s, tokens, usd, suppressed, peers]
+        kept: [grouping, namesakes, outcome, attempts_implied, waited_s, tokens, usd, suppressed, peers]
     }
     TracedAttempt {
-        names: [platform_id Request, error_type Error, error_code Error]
-        parts: [sighting]
+        names: [platform_id Request, layer Layer, error_type Error, error_code Error]
+        parts: [sighting, views]
         kept: [
-            named, sdk_retry_count, duration_ms, answered, bucket, action, hint_s, hint_source, mid_stream, waited_s,
+            named, unseen_beneath, sdk_retry_count, duration_ms, answered, bucket, action, hint_s, hint_source, mid_stream, waited_s,
             wait_source, place
         ]
         with: [message, raw] then: { (*message, *raw) = (None, None) }
+    }
+    TracedView {
+        names: [layer Layer]
+        parts: [sighting]
+        kept: [format, duration_ms]
     }
     Surroundings {
         texts: [scope label]

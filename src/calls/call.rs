@@ -143,7 +143,8 @@ impl<'a> Call<'a> {
                 && table.spans(of, *other)
                 && !table.is_copy(*other, row)
         };
-        (!self.rows.iter().any(beside)).then_some(of)
+        let [outer, inner] = [of, row].map(|row| &table.rows[row as usize]);
+        (!self.rows.iter().any(beside) && !self.is_passed_on(outer, inner)).then_some(of)
     }
 
     fn same_attempt(&self, a: &Attempt, b: &Attempt) -> bool {
@@ -160,15 +161,12 @@ impl<'a> Call<'a> {
     fn is_passed_on(&self, a: &Attempt, b: &Attempt) -> bool {
         let spans = |outer: &Attempt, inner: &Attempt| inner.sent >= outer.sent && inner.ended() <= outer.ended();
         let (outer, inner) = if spans(a, b) { (a, b) } else { (b, a) };
-        let (around, within) = (self.table.origin(outer), self.table.origin(inner));
-        let differ = |a: Symbol, b: Symbol| a.is_some() && b.is_some() && a != b;
+        let within = self.table.origin(inner);
         let more = || {
             let of_layer = self.attempts().filter(|row| self.table.origin(row).layer == within.layer);
             of_layer.filter(|row| row.identity != inner.identity && spans(outer, row)).count() > 0
         };
-        spans(outer, inner)
-            && outer.duration.as_us().is_some()
-            && (differ(around.provider, within.provider) || differ(around.model, within.model) || more())
+        spans(outer, inner) && outer.duration.as_us().is_some() && (!self.table.same_service(outer, inner) || more())
     }
 
     /// Where every attempt has a number of its own and the clock disagrees, the numbers are right.
@@ -246,6 +244,16 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
+    }
+
+    /// The same, and the rows that tell of them in other logs.
+    pub(crate) fn all_rows(&self) -> impl Iterator<Item = u32> + '_ {
+        self.rows.iter().copied().chain(self.views.iter().map(|(view, _)| *view))
+    }
+
+    /// Rows that tell of the attempt of `row` in other logs.
+    pub(crate) fn views_of(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
+        self.views.iter().filter(move |(_, of)| *of == row).map(|(view, _)| *view)
     }
 
     /// Its attempts, first to last.

@@ -9,9 +9,9 @@ impl Call<'_> {
     #[must_use]
     pub fn attempts_implied(&self) -> u64 {
         let observed = self.len() as u64;
-        let behind: u64 = (0..self.len()).map(|position| self.unseen_behind(position)).sum();
+        let beneath: u64 = (0..self.len()).map(|position| self.unseen_beneath(position)).sum();
         let counted = (0..self.len()).map(|position| self.counted_at(position)).max().unwrap_or(0);
-        (observed + behind).max(counted)
+        (observed + beneath).max(counted)
     }
 
     /// Which attempt of its loop the one at `position` is, by the counter that says most.
@@ -22,8 +22,8 @@ impl Call<'_> {
         u64::from(attempt.number).max(retries + 1)
     }
 
-    /// Attempts of a gateway behind the one at `position`, beyond those that have records.
-    fn unseen_behind(&self, position: usize) -> u64 {
+    /// Attempts of a gateway beneath the one at `position`, beyond those that have records.
+    pub(crate) fn unseen_beneath(&self, position: usize) -> u64 {
         let again = self.detail(position).map_or(0, |detail| u64::from(detail.gateway_retries));
         // Few gateways count, and to look for what they logged takes as long as the call is.
         if again == 0 {

@@ -178,3 +178,85 @@ fn rank<'t>(table: &'t AttemptTable, call: &Unsettled) -> impl Ord + use<'t> {
         first.map(|row| (row.sent, row.identity, table.format(row.file), table.names.text(table.origin(row).layer)));
     ((of_gateway, several && call.rows.len() == 1, call.grouping), (Reverse(call.rows.len()), Reverse(lasted)), kind)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::calls::{Call, Grouping, Horizon, group};
+    use crate::ingest::read_str;
+    use crate::model::Time;
+
+    /// Lines of the attempts of each call, how it was grouped, and lines that are views.
+    fn calls(log: &str) -> Vec<(Vec<u32>, Grouping, Vec<u32>)> {
+        let table = read_str(log);
+        let horizon = Horizon { data_end: Time(0), complete: true, endurance: Default::default() };
+        let groups = group(&table);
+        let mut calls = Vec::new();
+        let line = |row: &u32| table.rows[*row as usize].line;
+        let mut take = |call: &Call<'_>| {
+            let views = call.views.iter().map(|(view, _)| line(view)).collect();
+            calls.push((call.rows().iter().map(line).collect::<Vec<u32>>(), call.grouping, views));
+        };
+        groups.pieces().iter().for_each(|piece| groups.calls(piece, &horizon, |_| true, &mut take));
+        calls.sort_by_key(|(lines, ..)| lines.clone());
+        calls
+    }
+
+    /// A record of `layer`, sent so many ms after ten.
+    fn record(layer: &str, at: u64, took: u64, rest: &str) -> String {
+        let at = 1_767_607_200_000 + at;
+        format!("{{\"ts\":{at},\"layer\":\"{layer}\",\"duration_ms\":{took},{rest}}}\n")
+    }
+
+    #[test]
+    fn a_gateway_that_names_every_request_takes_no_call_apart() {
+        let log = record("sdk", 0, 300, r#""call_id":"c","status":503,"request_id":"req_abcdefgh1""#)
+            + &record("sdk", 900, 300, r#""call_id":"c","status":200,"request_id":"req_abcdefgh2""#)
+            + &record("gateway", 10, 280, r#""call_id":"g1","status":503,"request_id":"req_abcdefgh1""#)
+            + &record("gateway", 910, 280, r#""call_id":"g2","status":200,"request_id":"req_abcdefgh2""#);
+        assert_eq!(calls(&log), [(vec![1, 2], Grouping::Explicit, vec![3, 4])]);
+    }
+
+    #[test]
+    fn an_attempt_of_a_gateway_without_an_id_stays_with_its_call() {
+        let log = record("sdk", 0, 1_000, r#""call_id":"c","status":200,"request_id":"req_abcdefgh2""#)
+            + &record("gateway", 10, 280, r#""call_id":"g","attempt":1,"status":503"#)
+            + &record("gateway", 600, 390, r#""call_id":"g","attempt":2,"status":200,"request_id":"req_abcdefgh2""#);
+        assert_eq!(calls(&log), [(vec![1, 2, 3], Grouping::Explicit, vec![])]);
+    }
+
+    #[test]
+    fn a_log_without_call_ids_joins_no_two_calls_of_the_client() {
+        // By likeness the gateway's two requests are one call.
+        let log = record("sdk", 0, 300, r#""call_id":"c","status":503,"decision":"fail","request_id":"req_abcdefgh1""#)
+            + &record("sdk", 900, 300, r#""call_id":"d","status":200,"request_id":"req_abcdefgh2""#)
+            + &record("gateway", 10, 280, r#""status":503,"request_id":"req_abcdefgh1""#)
+            + &record("gateway", 910, 280, r#""status":200,"request_id":"req_abcdefgh2""#);
+        let expected = [(vec![1], Grouping::Explicit, vec![3]), (vec![2], Grouping::Explicit, vec![4])];
+        assert_eq!(calls(&log), expected);
+    }
+
+    #[test]
+    fn what_contradicts_or_is_long_past_is_no_view() {
+        let sdk = record("sdk", 0, 300, r#""call_id":"c","status":200,"request_id":"req_abcdefgh1""#);
+        for (what, gateway) in [
+            ("another outcome", record("gateway", 10, 280, r#""status":503,"request_id":"req_abcdefgh1""#)),
+            ("an hour later", record("gateway", 3_600_010, 280, r#""status":200,"request_id":"req_abcdefgh1""#)),
+            ("the same layer", record("sdk", 10, 280, r#""call_id":"d","status":200,"request_id":"req_abcdefgh1""#)),
+            ("another id", record("gateway", 10, 280, r#""status":200,"request_id":"req_abcdefgh9""#)),
+        ] {
+            assert_eq!(calls(&(sdk.clone() + &gateway)).len(), 2, "{what}");
+        }
+        let gateway = record("gateway", 10, 280, r#""status":200,"request_id":"req_abcdefgh1""#);
+        assert_eq!(calls(&(sdk + &gateway)).len(), 1);
+    }
+
+    #[test]
+    fn an_idempotency_key_and_a_number_tell_what_no_request_id_does() {
+        let key = r#""idempotency_key":"k-1""#;
+        let log = record("sdk", 0, 300, &format!(r#""call_id":"c","attempt":1,"status":503,{key}"#))
+            + &record("sdk", 900, 300, &format!(r#""call_id":"c","attempt":2,"status":200,{key}"#))
+            + &record("gateway", 10, 280, &format!(r#""call_id":"g","attempt":1,"status":503,{key}"#))
+            + &record("gateway", 910, 280, &format!(r#""call_id":"g","attempt":2,"status":200,{key}"#));
+        assert_eq!(calls(&log), [(vec![1, 2], Grouping::Explicit, vec![3, 4])]);
+    }
+}

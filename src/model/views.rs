@@ -137,8 +137,11 @@ impl AttemptTable {
             }
         }
         self.views.unclear += found.unclear.len() as u64;
-        let alone: Vec<(u32, u32)> = self.alone_within(&found.links);
-        alone.into_iter().for_each(|(view, of)| self.complete(of, view));
+        for (view, of) in self.alone_within(&found.links) {
+            if self.same_service(&self.rows[of as usize], &self.rows[view as usize]) {
+                self.complete(of, view);
+            }
+        }
         self.views.links.append(&mut found.links);
     }
 
@@ -322,6 +325,13 @@ impl AttemptTable {
     /// Whether the layer of a row passes on what others send.
     pub(crate) fn is_of_gateway(&self, row: &Attempt) -> bool {
         is_gateway(self.names.text(self.origin(row).layer))
+    }
+
+    /// Whether nothing shows that two attempts were of other models or providers.
+    pub(crate) fn same_service(&self, a: &Attempt, b: &Attempt) -> bool {
+        let (a, b) = (self.origin(a), self.origin(b));
+        let differ = |a: Symbol, b: Symbol| a.is_some() && b.is_some() && a != b;
+        !differ(a.provider, b.provider) && !differ(a.model, b.model)
     }
 
     /// Whether two rows are of one kind of log.

@@ -4,7 +4,19 @@ use crate::measure::Fleet;
 
 /// The notices that follow from times and ids.
 pub(super) fn of_times_and_ids(fleet: &Fleet<'_>) -> Vec<String> {
-    [outliers(fleet), shared_ids(fleet)].into_iter().flatten().collect()
+    [outliers(fleet), shared_ids(fleet), unclear_views(fleet)].into_iter().flatten().collect()
+}
+
+/// Attempts that may be in another log as well.
+fn unclear_views(fleet: &Fleet<'_>) -> Option<String> {
+    let attempts = fleet.table.unclear_views();
+    let (what, are) = if attempts == 1 { ("attempt shares", "is") } else { ("attempts share", "are") };
+    (attempts > 0).then(|| {
+        format!(
+            "{attempts} {what} an id with attempts of a log of another kind, and nothing tells which of those {are} the same: \
+             counted apart; log the provider's request id in both"
+        )
+    })
 }
 
 /// Attempts whose clock was wrong by so much that they say nothing of when something happened.

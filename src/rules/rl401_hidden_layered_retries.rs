@@ -2,7 +2,7 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Settings};
 use super::{repeats, shared};
-use crate::calls::{Call, Grouping};
+use crate::calls::{Call, Grouping, streaks};
 use crate::measure::{Layering, Loops, Sign, loops_of};
 use crate::model::{Confidence, Remedy, Severity};
 
@@ -31,6 +31,7 @@ pub(super) const RULE: Rule = Rule {
         "A counter that begins anew with another model or account is a fallback's, after a success another request's.",
         "Requests under way at the same time are two calls' or hedged ones.",
         "One attempt that two layers logged under one request id counts once.",
+        "Where only a gateway's counter tells of its attempts, the confidence is medium.",
         "Attempts that only their likeness brings together are info, and two rounds of them must each have more than \
          one attempt.",
     ]],
@@ -57,6 +58,9 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:00.4Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":0,"status":503,"duration_ms":20}
 {"ts":"2026-05-20T10:00:01.2Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":1,"status":503,"duration_ms":20}
 {"ts":"2026-05-20T10:00:01.6Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":1,"status":200,"duration_ms":20}"#,
+        // The client sent twice, and a gateway three times and twice for it: the log shows two of five.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}
+{"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"2"}}"#,
         // One loop, and not the one that is to retry.
         r#"[policy]
 layer = "harness"
@@ -65,6 +69,11 @@ layer = "harness"
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","layer":"harness","sdk_retry_count":1,"status":200}"#,
     ],
     near_misses: &[
+        // The gateway sent again, the client did not.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}"#,
+        // The client sent again, the gateway did not.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"1"}}
+{"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"1"}}"#,
         // One loop.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":1,"status":529}
@@ -110,7 +119,51 @@ layer = "sdk"
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    loops_of(call).map_or_else(|| by_policy(call, settings), |loops| by_shape(call, &loops))
+    match loops_of(call) {
+        Some(loops) => by_shape(call, &loops),
+        None => by_counter(call).or_else(|| by_policy(call, settings)),
+    }
+}
+
+/// The client sent again what a gateway had sent several times: the log shows the one, and only a counter tells of the
+/// other.
+fn by_counter(call: &Call<'_>) -> Option<Hit> {
+    if call.disordered || repeats::guessed(call) {
+        return None;
+    }
+    let told = |p: &usize| call.unseen_beneath(*p) > 0;
+    let mut streaks = streaks(call).filter(|streak| streak.len() > 1);
+    let streak =
+        streaks.find(|streak| streak.clone().any(|p| told(&p)) && streak.clone().all(|p| is_outer(call, p)))?;
+    let rounds: Vec<u64> = streak.clone().map(|p| call.unseen_beneath(p) + 1).collect();
+    let (seen, sends) = (rounds.len() as u64, rounds.iter().sum::<u64>());
+    let inner = rounds.iter().copied().max()?;
+    let each: Vec<String> = rounds.iter().map(u64::to_string).collect();
+    let shape = format!("{seen} rounds of {} attempts", each.join(" + "));
+    let mut hit = Hit::new(format!(
+        "one call became {sends} attempts, {shape}: the log shows {seen}, and only a gateway's counter tells of the {} \
+         others; the client's retries are around the gateway's",
+        sends - seen
+    ))
+    .about(call.at(streak.start).class)
+    .count("sends", sends)
+    .count("sends_shown", seen)
+    .count("sends_told", sends - seen)
+    .count("rounds", seen)
+    .count("sends_per_round", inner)
+    .count("bound", seen * inner)
+    .text("factorisation", shape)
+    .text("inner_layer", "the retries of a gateway")
+    .text("outer_layer", "the client's")
+    .word("sign", "a counter of the gateway above 1 on attempts that the client sent again");
+    hit.rows.extend(streak.map(|position| call.rows()[position]));
+    hit.confidence = Confidence::Medium;
+    Some(hit)
+}
+
+/// Whether the attempt at `position` is of the layer of the first, and none of another layer lies within it.
+fn is_outer(call: &Call<'_>, position: usize) -> bool {
+    call.origin(position).layer == call.origin(0).layer && call.logged_within(position) == 0
 }
 
 fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {

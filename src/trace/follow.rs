@@ -105,7 +105,7 @@ fn follow(
     options: &judge::Options,
 ) -> Option<Trace> {
     let (kind, rows) = narrow(id, kind, &found.table, rows);
-    let meant: Vec<&Call<'_>> = calls.iter().filter(|call| call.rows().iter().any(|row| rows.contains(row))).collect();
+    let meant: Vec<&Call<'_>> = calls.iter().filter(|call| call.all_rows().any(|row| rows.contains(&row))).collect();
     let shown = worst(&meant, fleet, options);
     let alike = namesakes(&shown, calls);
     let others = |call: &Call<'_>| {
@@ -248,6 +248,7 @@ fn call_of(
         grouping: call.grouping.name(),
         namesakes,
         outcome: call.outcome,
+        attempts_implied: call.attempts_implied(),
         waited_s: call.waited_us() as f64 / 1e6,
         tokens: spent.known_tokens(),
         usd: spent.usd(),
@@ -281,8 +282,11 @@ fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTe
     let text = |symbol: Option<Symbol>| call.table().names.get(symbol?).map(masked);
     TracedAttempt {
         sighting: sighting(call.table(), row, position),
-        named: named.contains(&row),
+        named: named.contains(&row) || call.views_of(row).any(|view| named.contains(&view)),
         platform_id: None,
+        layer: text(Some(call.origin(position).layer)),
+        unseen_beneath: call.unseen_beneath(position),
+        views: call.views_of(row).map(|view| view_at(call.table(), view, position)).collect(),
         sdk_retry_count: attempt.sdk_count(),
         duration_ms: attempt.duration.as_ms(),
         answered: attempt.duration.as_us().map(|us| attempt.sent.plus_us(us)),
@@ -298,6 +302,17 @@ fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTe
         wait_source: wait.map(|wait| wait_source(call, position, wait.us, terms)),
         raw: None,
         place: (attempt.file, attempt.line),
+    }
+}
+
+/// What the row `view` says of the attempt at `position`.
+fn view_at(table: &AttemptTable, view: u32, position: usize) -> TracedView {
+    let row = &table.rows[view as usize];
+    TracedView {
+        sighting: sighting(table, view, position),
+        format: table.format(row.file),
+        layer: table.names.get(table.origin(row).layer).map(masked),
+        duration_ms: row.duration.as_ms(),
     }
 }
 

@@ -111,6 +111,8 @@ pub struct TracedCall {
     pub namesakes: u64,
     /// How it ended.
     pub outcome: Outcome,
+    /// Its attempts with those that have no record, and that only a counter tells of.
+    pub attempts_implied: u64,
     /// Seconds between its attempts.
     pub waited_s: f64,
     /// Input and output tokens; `None` where the log gives none.
@@ -137,6 +139,20 @@ impl TracedCall {
     }
 }
 
+/// What another log says of an attempt.
+#[derive(Clone, Debug, Serialize)]
+pub struct TracedView {
+    /// Where it stands and what it says.
+    #[serde(flatten)]
+    pub sighting: Sighting,
+    /// The format of the log.
+    pub format: &'static str,
+    /// The layer that wrote it, as logged.
+    pub layer: Option<String>,
+    /// From sending it to its answer, ms.
+    pub duration_ms: Option<f64>,
+}
+
 /// One attempt.
 #[derive(Clone, Debug, Serialize)]
 pub struct TracedAttempt {
@@ -147,6 +163,12 @@ pub struct TracedAttempt {
     pub named: bool,
     /// The platform's id of it, beside the provider's.
     pub platform_id: Option<String>,
+    /// The layer that sent it, as logged.
+    pub layer: Option<String>,
+    /// Attempts beneath it that have no record: a gateway or the instrumentation counts them.
+    pub unseen_beneath: u64,
+    /// What other logs say of it.
+    pub views: Vec<TracedView>,
     /// The inner SDK counter.
     pub sdk_retry_count: Option<u8>,
     /// From sending it to its answer, ms.

@@ -41,6 +41,10 @@ fn what_a_gateway_sent_beneath_is_implied_and_judged() {
 {"ts":"2026-01-05T10:00:04Z","call_id":"c","attempt":2,"request_id":"r2","status":200,"headers":{"x-envoy-attempt-count":"2"}}"#;
     let report = assert_counts(beneath, 2, 5);
     assert!(codes(&report).contains(&"RL402"), "{report}");
+    let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == "RL401").unwrap();
+    let figure = |name: &str| found["evidence"][name].as_u64();
+    assert_eq!([figure("sends"), figure("sends_shown"), figure("sends_told")], [Some(5), Some(2), Some(3)], "{found}");
+    assert!(codes(&report).iter().all(|code| !code.starts_with("RL3")), "no wait between unseen ones: {report}");
     let hidden = r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","attempt":1,"request_id":"r1","status":200,"http.request.resend_count":2}"#;
     assert!(codes(&assert_counts(hidden, 1, 3)).contains(&"RL402"));
 }

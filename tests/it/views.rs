@@ -139,3 +139,44 @@ fn ids_that_two_programs_use_for_requests_of_their_own_join_nothing() {
     let report_of = report(&[("a.jsonl", CLIENT), ("b.jsonl", &CLIENT.replace("\"c", "\"d"))]);
     assert_eq!((&report_of["ledger"]["views"], &report_of["totals"]["sends"]), (&0.into(), &6.into()));
 }
+
+#[test]
+fn a_trace_shows_what_each_log_says() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("client.jsonl"), CLIENT).unwrap();
+    std::fs::write(folder.path().join("access.log"), NGINX).unwrap();
+    let trace = |form: &str| {
+        let id = "7af7651916cd43dd8448eb211c803102";
+        run_in(folder.path(), &["trace", "--no-config", id, "client.jsonl", "access.log", "--format", form])
+    };
+    let traced = trace("json").json();
+    let calls = traced["traces"][0]["calls"].as_array().unwrap();
+    assert_eq!((calls.len(), &calls[0]["call_id"]), (1, &"c1".into()), "{traced}");
+    let sends = calls[0]["sends"].as_array().unwrap();
+    let views: Vec<&Value> = sends.iter().map(|send| &send["views"]).collect();
+    assert_eq!(views.iter().map(|views| views.as_array().unwrap().len()).collect::<Vec<_>>(), [1, 1], "{traced}");
+    let view = &views[1][0];
+    assert_eq!((&view["file"], &view["line"], &view["layer"]), (&"access.log".into(), &2.into(), &"gateway".into()));
+    let text = trace("text").stdout;
+    assert!(text.contains("also in access.log:2 (nginx, gateway): status 200"), "{text}");
+}
+
+#[test]
+fn several_attempts_with_one_trace_at_a_time_stay_apart_and_are_counted() {
+    let of = |layer: &str, calls: [&str; 2]| {
+        let line = |call: &str, at: &str| {
+            format!(
+                r#"{{"ts":"2026-01-05T10:00:00.{at}Z","run_id":"c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1","call_id":"{call}","layer":"{layer}","status":200,"duration_ms":700}}"#
+            )
+        };
+        format!("{}\n{}\n", line(calls[0], "100"), line(calls[1], "200"))
+    };
+    let report = report(&[("client.jsonl", &of("sdk", ["a", "b"])), ("gateway.jsonl", &of("gateway", ["x", "y"]))]);
+    assert_counts(&report, [4, 4, 4, 0]);
+    let notices = report["notices"].as_array().unwrap();
+    assert!(notices.iter().any(|notice| notice.as_str().unwrap().starts_with("2 attempts share an id")), "{notices:?}");
+    // One at a time they are told.
+    let one = |log: String| log.lines().next().unwrap().to_owned();
+    let logs = [one(of("sdk", ["a", "b"])), one(of("gateway", ["x", "y"]))];
+    assert_counts(&self::report(&[("client.jsonl", &logs[0]), ("gateway.jsonl", &logs[1])]), [1, 1, 1, 1]);
+}

@@ -80,3 +80,15 @@ impl Again {
         (bit / 64, 1 << (bit % 64))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_and_short_ids_are_not_unique() {
+        assert!(is_unique("req_011Cabcdefgh") && is_unique("7af7651916cd43dd8448eb211c803101"));
+        assert!(!is_unique("req_1") && !is_unique("202605201000001"));
+        assert!(is_trace("0af7651916cd43dd8448eb211c80319c") && !is_trace("nightly-run-of-the-agents-at-4am"));
+    }
+}

@@ -59,7 +59,10 @@ fn row(attempt: &TracedAttempt, is_marked: bool, zone: Zone) -> Markup {
                 (sighting.request_id.as_deref().map_or_else(|| "not logged".to_owned(), name))
                 @if let Some(id) = &attempt.platform_id { br; (name(id)) }
             }
-            td.id { (name(&sighting.file)) ":" (sighting.line) }
+            td.id {
+                (name(&sighting.file)) ":" (sighting.line)
+                @for line in sections::beside(attempt) { br; span.faint { (prose(&line)) } }
+            }
         }
     }
 }

@@ -4,12 +4,14 @@ mod around;
 mod named;
 mod peers;
 mod support;
+mod views;
 mod wait;
 
 pub(crate) use around::around;
 pub(crate) use named::{cost, ending, sentence};
 pub(crate) use peers::beside_peers;
 pub(crate) use support::support;
+pub(crate) use views::beside;
 pub(crate) use wait::{after, before, right};
 
 use crate::render::words::{counted, number};

@@ -8,7 +8,7 @@ use super::ended;
 use super::fold::{self, Step};
 use crate::model::{Time, Zone};
 use crate::render::document::Column;
-use crate::render::sections::trace::{after, before, right};
+use crate::render::sections::trace::{after, before, beside, right};
 use crate::trace::{Kind, Trace, TracedAttempt, TracedCall};
 use anstyle::Style;
 use std::io;
@@ -165,7 +165,11 @@ impl Line<'_> {
         if attempt.mid_stream {
             page.hanging(Text::new(), self.hang, &Text::plain("inside a stream that had begun with a success"))?;
         }
-        self.places(self.found_at(nth, same), page)
+        self.places(self.found_at(nth, same), page)?;
+        for line in beside(attempt) {
+            page.hanging(Text::new(), self.hang, &Text::styled(style::FAINT, line))?;
+        }
+        Ok(())
     }
 
     /// Returns request id, file and line, and remarks.

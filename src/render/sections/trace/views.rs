@@ -1,0 +1,29 @@
+//! What else is known of an attempt: what other logs say of it, and what only counters tell of.
+
+use crate::render::words::{counted, span};
+use crate::trace::{TracedAttempt, TracedView};
+
+/// What stands below an attempt, a line each.
+pub(crate) fn beside(attempt: &TracedAttempt) -> Vec<String> {
+    let unseen = (attempt.unseen_beneath > 0).then(|| {
+        format!(
+            "{} beneath it without a record: only a counter tells of them",
+            counted(attempt.unseen_beneath, "attempt")
+        )
+    });
+    attempt.views.iter().map(view).chain(unseen).collect()
+}
+
+/// "also in access.log:12 (nginx, gateway): status 503, 290 ms, id 7af7".
+fn view(view: &TracedView) -> String {
+    let sighting = &view.sighting;
+    let kind: Vec<&str> = [Some(view.format), view.layer.as_deref()].into_iter().flatten().collect();
+    let mut says = vec![match (sighting.status, sighting.class) {
+        (Some(status), _) => format!("status {status}"),
+        (None, Some(class)) => class.to_owned(),
+        (None, None) => "ok".to_owned(),
+    }];
+    says.extend(view.duration_ms.map(|ms| span(ms / 1e3)));
+    says.extend(sighting.request_id.as_ref().map(|id| format!("id {id}")));
+    format!("also in {}:{} ({}): {}", sighting.file, sighting.line, kind.join(", "), says.join(", "))
+}
