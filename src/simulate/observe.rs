@@ -4,6 +4,7 @@ use super::endpoint::Capacity;
 use super::figures::Figures;
 use crate::calls::{Call, Endurance, Horizon, group, group_between};
 use crate::classify::{Bucket, Class};
+use crate::ingest::Filter;
 use crate::measure::Service;
 use crate::model::{Attempt, AttemptTable, Flags, Time, Usage};
 use crate::policy::{Seen, SeenStep};
@@ -68,14 +69,19 @@ struct Visit {
     rows: Vec<u32>,
 }
 
-/// When each call of a log first sent, in µs since the Unix epoch, in order.
+/// When each call of a log that `filter` wants first sent, in µs since the Unix epoch, in order.
 #[must_use]
-pub fn arrivals_of(table: &AttemptTable, complete: bool) -> Vec<i64> {
+pub fn arrivals_of(table: &AttemptTable, filter: &Filter, complete: bool) -> Vec<i64> {
     let groups = group(table);
     let horizon = Horizon { data_end: Time::LATEST, complete, endurance: Endurance::default() };
     let mut times = Vec::new();
     for piece in groups.pieces() {
-        groups.calls(piece, &horizon, |_| true, |call| times.push(call.first().sent.0));
+        groups.calls(
+            piece,
+            &horizon,
+            |_| true,
+            |call| times.extend(filter.wants_call(call).then(|| call.first().sent.0)),
+        );
     }
     times.sort_unstable();
     times
