@@ -199,6 +199,15 @@ pub(super) struct ReadingArgs {
     pub(super) quiet: bool,
 }
 
+impl ReadingArgs {
+    /// The options given that choose among the calls of a log.
+    pub(super) fn choices(&self) -> Vec<String> {
+        let times = [("--since", self.since.is_some()), ("--until", self.until.is_some())];
+        let times = times.into_iter().filter(|(_, given)| *given).map(|(option, _)| option.to_owned());
+        times.chain(self.names.names().iter().map(|names| format!("--{}", names.of.name()))).collect()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct AnalyzeArgs {
     #[command(flatten)]

@@ -45,7 +45,7 @@ pub enum CliError {
     },
     /// No server could be started.
     #[cfg(feature = "serve")]
-    #[error("cannot listen on {address}: {reason}")]
+    #[error("cannot listen on {address}: {reason}{}", other_port(reason))]
     Listen {
         /// Where.
         address: std::net::SocketAddr,
@@ -61,6 +61,11 @@ pub enum CliError {
         /// Why.
         reason: io::Error,
     },
+}
+
+#[cfg(feature = "serve")]
+fn other_port(reason: &io::Error) -> &'static str {
+    if reason.kind() == io::ErrorKind::AddrInUse { "; --port names another port, 0 any that is free" } else { "" }
 }
 
 /// The exit code where reading or writing failed: `EX_IOERR` of sysexits.

@@ -1,6 +1,6 @@
 //! What every subcommand that reads logs does first.
 
-use super::args::{InputArgs, time};
+use super::args::{InputArgs, ReadingArgs, time};
 use super::error::CliError;
 use super::{interrupt, message};
 use crate::compare::PastReport;
@@ -226,6 +226,28 @@ pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filte
         text.push_str(&sentence);
     }
     CliError::NoAttempts(text)
+}
+
+/// Fails where the options that choose calls left none, and says which names the log does not have.
+pub(super) fn some_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter) -> Result<(), CliError> {
+    if judgement.left_out >= ingested.ledger().attempts {
+        return Err(nothing_left(ingested, judgement, filter, judgement.left_out));
+    }
+    unmatched(judgement, filter).iter().for_each(|sentence| message::warning(sentence));
+    Ok(())
+}
+
+/// Fails where options choose among the calls of a log, and no log is read.
+pub(super) fn need_log(args: &ReadingArgs, wanted: &str) -> Result<(), CliError> {
+    let choices = args.choices();
+    match choices.as_slice() {
+        [] => Ok(()),
+        [one] => Err(CliError::Usage(format!("{one} chooses among the calls of a log, and none is named: {wanted}"))),
+        many => Err(CliError::Usage(format!(
+            "{} choose among the calls of a log, and none is named: {wanted}",
+            many.join(", ")
+        ))),
+    }
 }
 
 /// A sentence for each name of `filter` that the log does not have, with those most like it.

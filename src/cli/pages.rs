@@ -41,6 +41,13 @@ impl<'a> Pages<'a> {
         Ok(Pages { args, zone, files })
     }
 
+    /// Whether a page of this form is asked for.
+    pub(super) fn has(&self, form: PageForm) -> bool {
+        let to_stdout = |path: &PathBuf| path == Path::new("-");
+        let replaced = self.files.iter().any(|(_, path)| to_stdout(path));
+        (self.args.format == form && !replaced) || self.files.iter().any(|(of, _)| *of == form)
+    }
+
     /// Writes every page asked for; standard output last.
     pub(super) fn write(
         &self,

@@ -3,23 +3,32 @@
 use super::args::{InputArgs, PageForm, PlanArgs};
 use super::error::CliError;
 use super::pages::{PageRequest, Pages};
-use super::{config as settings, inputs};
+use super::{config as settings, inputs, message};
 use crate::config::{Config, did_you_mean};
 use crate::ingest;
 use crate::judge::judge;
 use crate::model::{Jitter, Policy, Schedule, Zone};
-use crate::plan::{Inputs, Measured, Sourced, measured, plan};
+use crate::plan::{Inputs, Measured, Plan, Sourced, measured, plan};
 use crate::policy::{SDK, SDK_ATTEMPTS};
 use crate::render::{html, json, markdown, settings as written, text};
 use crate::report::build;
 use std::io::Write;
 
+/// What a fan-out is admitted by.
+const FAN_OUT_NEEDS: &str =
+    "--request-limit, or --pool with --rate and --time, or --token-limit with --rate and --tokens";
+
 pub(super) fn run(args: &PlanArgs) -> Result<u8, CliError> {
     let pages = Pages::parse(&args.page, Zone::UTC, &[])?;
+    if args.write_policy && pages.has(PageForm::Html) {
+        return Err(CliError::Usage("--write-policy has the forms text, markdown and json".to_owned()));
+    }
     let config = settings::load(&args.config)?;
     let declared = config.policies.iter().next().cloned().unwrap_or_default();
     let measured = from_log(args, &config)?;
-    let plan = plan(&plan_inputs(args, &declared, &measured)?);
+    let inputs = plan_inputs(args, &declared, &measured)?;
+    let plan = plan(&inputs);
+    unused(args, &inputs, &plan).iter().for_each(|sentence| message::warning(sentence));
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match (request.form, args.write_policy) {
         (PageForm::Json, _) => json::pretty(&plan, out),
         (PageForm::Markdown, true) => written::markdown(&plan, out),
@@ -33,13 +42,16 @@ pub(super) fn run(args: &PlanArgs) -> Result<u8, CliError> {
 
 fn from_log(args: &PlanArgs, config: &Config) -> Result<Measured, CliError> {
     if args.from_log.is_empty() {
+        inputs::need_log(&args.reading, "add --from-log LOG")?;
         return Ok(Measured::default());
     }
     let input = InputArgs { inputs: args.from_log.clone(), reading: args.reading.clone() };
     let reading = inputs::open(&input, args.page.verbose, |reading| reading.dialect = config.dialect())?;
     let ingested = reading.read(ingest::read)?;
     let options = settings::options(config, Vec::new(), &input)?;
-    Ok(measured(&build(&ingested, &judge(&ingested.table, &options), &options.rules)))
+    let judgement = judge(&ingested.table, &options);
+    inputs::some_left(&ingested, &judgement, &options.filter)?;
+    Ok(measured(&build(&ingested, &judgement, &options.rules)))
 }
 
 fn plan_inputs(args: &PlanArgs, declared: &Policy, measured: &Measured) -> Result<Inputs, CliError> {
@@ -89,6 +101,27 @@ fn jitter(word: &str) -> Result<Jitter, CliError> {
         let known = format!("there are {}, or a share such as 0.25", names.join(", "));
         CliError::Usage(format!("--jitter {word}: no such jitter{}", did_you_mean(word, names, &known)))
     })
+}
+
+/// Figures that were given and came to nothing, each with what it lacks.
+fn unused(args: &PlanArgs, inputs: &Inputs, plan: &Plan) -> Vec<String> {
+    let lacks = |option: &str, wanted: &str| format!("{option} is of no use here: it needs {wanted}");
+    let no_load = plan.load.is_none();
+    let no_tokens = plan.tokens.is_none();
+    let no_admission = args.request_limit.is_some() && args.fan_out.is_none();
+    [
+        (args.rate.is_some() && no_load && no_tokens, lacks("--rate", "--time, or --tokens")),
+        (args.time.is_some() && no_load, lacks("--time", "--rate")),
+        (args.pool.is_some() && no_load, lacks("--pool", "--rate and --time")),
+        (args.tokens.is_some() && no_tokens, lacks("--tokens", "--rate")),
+        (args.attempts_per_call.is_some() && no_tokens, lacks("--attempts-per-call", "--rate and --tokens")),
+        (args.token_limit.is_some() && no_tokens, lacks("--token-limit", "--rate and --tokens")),
+        (no_admission, lacks("--request-limit", "--fan-out")),
+        (inputs.fan_out.is_some() && plan.fan_out.is_none(), lacks("--fan-out", FAN_OUT_NEEDS)),
+    ]
+    .into_iter()
+    .filter_map(|(is_unused, sentence)| is_unused.then_some(sentence))
+    .collect()
 }
 
 /// As given; else a loop of three around the policy's own.

@@ -5,6 +5,7 @@ use super::check::{self, Played};
 use super::error::CliError;
 use super::{message, server};
 use crate::serve::{Log, Recorder, Server, Table};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,11 +28,18 @@ fn start(args: &RecordArgs, table: Table, log: Arc<Log>) -> Result<Server, CliEr
     let stopping = Arc::default();
     let of_recorder = (Arc::clone(&log), Arc::clone(&stopping));
     let keep_errors = args.bodies == Bodies::Errors;
-    let started = Server::start(address, log, stopping, |_| {
+    let started = Server::start(address, log, stopping, |here| {
+        if let Some(upstream) = table.leads_to(here) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, upstream));
+        }
         Recorder::new(table, args.roots.as_deref(), of_recorder.0, of_recorder.1, keep_errors, args.control)
     });
     started.map_err(|reason| match &args.roots {
-        Some(path) if reason.kind() == std::io::ErrorKind::InvalidData => {
+        _ if reason.kind() == io::ErrorKind::InvalidInput => CliError::Usage(format!(
+            "--upstream {reason}: this recorder listens there itself; name the provider's address, or listen elsewhere \
+             with --port"
+        )),
+        Some(path) if reason.kind() == io::ErrorKind::InvalidData => {
             CliError::Usage(format!("--roots {}: {reason}", path.display()))
         }
         _ => CliError::Listen { address, reason },

@@ -14,6 +14,8 @@ pub(super) fn run(args: &SchemaArgs) -> Result<u8, CliError> {
         SchemaOf::Trace => out.write_all(schema::TRACE.as_bytes()),
         SchemaOf::Diff => out.write_all(schema::DIFF.as_bytes()),
         SchemaOf::Simulation => out.write_all(schema::SIMULATION.as_bytes()),
+        SchemaOf::Script => out.write_all(schema::SCRIPT.as_bytes()),
+        SchemaOf::Replay => out.write_all(schema::REPLAY.as_bytes()),
         SchemaOf::Plan => out.write_all(schema::PLAN.as_bytes()),
         SchemaOf::Trend => out.write_all(schema::TREND.as_bytes()),
     };

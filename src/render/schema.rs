@@ -14,6 +14,10 @@ pub const DIFF: &str = include_str!("../../docs/diff.schema.json");
 pub const TREND: &str = include_str!("../../docs/trend.schema.json");
 /// Schema of a simulation.
 pub const SIMULATION: &str = include_str!("../../docs/simulation.schema.json");
+/// Schema of one client against a scripted server.
+pub const SCRIPT: &str = include_str!("../../docs/script.schema.json");
+/// Schema of a replayed incident.
+pub const REPLAY: &str = include_str!("../../docs/replay.schema.json");
 /// Schema of a plan.
 pub const PLAN: &str = include_str!("../../docs/plan.schema.json");
 

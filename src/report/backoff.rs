@@ -112,7 +112,9 @@ fn words(schedule: &Schedule) -> String {
             );
         }
         Shape::SdkLadder => return "SDK ladder: 0.5 s doubling to 8 s, less up to 25%".to_owned(),
-        Shape::Decorrelated => return format!("decorrelated jitter{}, up to three times the wait before", from(" from ")),
+        Shape::Decorrelated => {
+            return format!("decorrelated jitter{}, up to three times the wait before", from(" from "));
+        }
         Shape::Irregular => "no known schedule".to_owned(),
         Shape::Fixed => format!("the same at every step{}", from(", ")),
         Shape::Exponential => {

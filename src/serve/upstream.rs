@@ -10,6 +10,7 @@ use hyper_util::rt::TokioExecutor;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -90,6 +91,25 @@ impl Upstream {
     pub(crate) fn is_encrypted(&self) -> bool {
         self.scheme == Scheme::HTTPS
     }
+
+    /// Whether requests to it reach whoever listens on `address`.
+    fn is_at(&self, address: SocketAddr) -> bool {
+        let port = self.authority.port_u16().unwrap_or(if self.is_encrypted() { 443 } else { 80 });
+        let here = address.ip();
+        let reaches = match self.authority.host().trim_matches(['[', ']']).parse::<IpAddr>() {
+            // No address in particular is this machine's own.
+            Ok(ip) if ip.is_unspecified() => here.is_loopback() || here.is_unspecified(),
+            Ok(ip) => ip == here || (here.is_unspecified() && ip.is_loopback()),
+            Err(_) => {
+                self.authority.host().eq_ignore_ascii_case("localhost") && (here.is_loopback() || here.is_unspecified())
+            }
+        };
+        port == address.port() && reaches
+    }
+
+    fn name(&self) -> String {
+        format!("{}://{}{}", self.scheme, self.authority, self.prefix)
+    }
 }
 
 impl Table {
@@ -127,11 +147,14 @@ impl Table {
         self.all.iter().chain(self.by_api.iter().map(|(_, upstream)| upstream))
     }
 
+    /// The upstream that is whoever listens on `address`, who would forward to himself.
+    pub(crate) fn leads_to(&self, address: SocketAddr) -> Option<String> {
+        self.each().find(|upstream| upstream.is_at(address)).map(Upstream::name)
+    }
+
     /// All of them, in a sentence.
     pub(crate) fn names(&self) -> String {
-        let names: Vec<String> =
-            self.each().map(|it| format!("{}://{}{}", it.scheme, it.authority, it.prefix)).collect();
-        names.join(", ")
+        self.each().map(Upstream::name).collect::<Vec<_>>().join(", ")
     }
 
     pub(crate) fn is_encrypted(&self) -> bool {
@@ -207,6 +230,27 @@ mod tests {
         // What looks like another host is a path of this one.
         let odd = "http://evil.example/x".parse().unwrap();
         assert_eq!(upstream.uri(&odd).unwrap().host(), Some("127.0.0.1"));
+    }
+
+    #[test]
+    fn a_table_tells_whether_it_leads_back() {
+        for (upstream, listening, leads_back) in [
+            ("http://127.0.0.1:8529", "127.0.0.1:8529", true),
+            ("http://localhost:8529/v1", "127.0.0.1:8529", true),
+            ("http://LOCALHOST:8529", "[::1]:8529", true),
+            ("http://[::1]:8529", "[::1]:8529", true),
+            ("anthropic=http://0.0.0.0:8529", "127.0.0.1:8529", true),
+            ("http://127.0.0.1:8529", "0.0.0.0:8529", true),
+            ("http://127.0.0.1", "127.0.0.1:80", true),
+            ("https://127.0.0.1", "127.0.0.1:80", false),
+            ("http://127.0.0.1:8530", "127.0.0.1:8529", false),
+            ("http://192.0.2.1:8529", "127.0.0.1:8529", false),
+            ("http://api.example:8529", "127.0.0.1:8529", false),
+        ] {
+            let table = Table::parse(&[upstream.to_owned()]).unwrap();
+            assert_eq!(table.leads_to(listening.parse().unwrap()).is_some(), leads_back, "{upstream} at {listening}");
+        }
+        assert_eq!(Table::parse(&[]).unwrap().leads_to("127.0.0.1:443".parse().unwrap()), None);
     }
 
     #[test]

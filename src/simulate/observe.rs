@@ -4,6 +4,7 @@ use super::endpoint::Capacity;
 use super::figures::Figures;
 use crate::calls::{Call, Endurance, Horizon, group, group_between};
 use crate::classify::{Bucket, Class};
+use crate::ingest::Filter;
 use crate::measure::Service;
 use crate::model::{Attempt, AttemptTable, Flags, Time, Usage};
 use crate::policy::{Seen, SeenStep};
@@ -69,14 +70,20 @@ struct Visit {
     rows: Vec<u32>,
 }
 
-/// Returns when each call of a log sent its first attempt, in microseconds since the Unix epoch, in ascending order.
+/// Returns when each call of a log that `filter` wants sent its first attempt, in microseconds since the Unix epoch, in
+/// ascending order.
 #[must_use]
-pub fn arrivals_of(table: &AttemptTable, complete: bool) -> Vec<i64> {
+pub fn arrivals_of(table: &AttemptTable, filter: &Filter, complete: bool) -> Vec<i64> {
     let groups = group(table);
     let horizon = Horizon { data_end: Time::LATEST, complete, endurance: Endurance::default() };
     let mut times = Vec::new();
     for piece in groups.pieces() {
-        groups.calls(piece, &horizon, |_| true, |call| times.push(call.first().sent.0));
+        groups.calls(
+            piece,
+            &horizon,
+            |_| true,
+            |call| times.extend(filter.wants_call(call).then(|| call.first().sent.0)),
+        );
     }
     times.sort_unstable();
     times

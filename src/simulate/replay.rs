@@ -6,7 +6,7 @@ use super::figures::{Figures, TOLERANCE, TOLERANCE_COUNT, TOLERANCE_TIME, whole}
 use super::observe::{Incident, Observed, observe};
 use super::series::Counts;
 use super::words::{Named, Terms};
-use crate::model::units::{counted, percent};
+use crate::model::units::{counted, percent, thousands};
 use crate::model::{AttemptTable, Jitter, Schedule, Time, rounded};
 use crate::policy::Strategy;
 use crate::untrusted::masked;
@@ -68,6 +68,27 @@ pub struct Counterfactual {
     pub policies: Vec<ReplayedPolicy>,
     /// The result in two or three sentences.
     pub summary: Vec<String>,
+}
+
+/// The same as a document of its own.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replay<'a> {
+    /// Version of this form.
+    pub schema_version: u32,
+    /// The program and version that made it.
+    pub generator: String,
+    /// The incident.
+    #[serde(flatten)]
+    pub told: &'a Counterfactual,
+}
+
+impl<'a> Replay<'a> {
+    /// The document that `told` makes.
+    #[must_use]
+    pub fn of(told: &'a Counterfactual) -> Replay<'a> {
+        let generator = format!("retrylens {}", env!("CARGO_PKG_VERSION"));
+        Replay { schema_version: super::SCHEMA_VERSION, generator, told }
+    }
 }
 
 /// An incident under one policy.
@@ -299,7 +320,7 @@ fn summary(told: &Counterfactual) -> Vec<String> {
         let range = if least == worst {
             String::new()
         } else {
-            format!(" ({least} to {worst} lost, by how its capacity is read)")
+            format!(" ({} to {} lost, by how its capacity is read)", thousands(least), thousands(worst))
         };
         lines.push(format!("Under {}{most}, the model gives {}{range}.", best.policy, best.figures.in_words()));
     }

@@ -13,6 +13,19 @@ pub struct Counts {
     pub waiting: u64,
 }
 
+impl Counts {
+    /// Of stretches that follow one another, as of one.
+    #[must_use]
+    pub fn of_all(stretches: &[Counts]) -> Counts {
+        let sum = |of: fn(&Counts) -> u64| stretches.iter().map(of).sum();
+        Counts {
+            served: sum(|one| one.served),
+            refused: sum(|one| one.refused),
+            waiting: stretches.last().map_or(0, |last| last.waiting),
+        }
+    }
+}
+
 /// Counts over time in at most [`Series::MOST`] stretches, whose length doubles whenever they do not suffice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Series {
@@ -44,12 +57,7 @@ impl Series {
 
     fn halve(&mut self) {
         self.width *= 2;
-        let sum = |pair: &[Counts]| {
-            let last = pair[pair.len() - 1];
-            let (served, refused) = pair.iter().fold((0, 0), |sum, one| (sum.0 + one.served, sum.1 + one.refused));
-            Counts { served, refused, waiting: last.waiting }
-        };
-        self.counts = self.counts.chunks(2).map(sum).collect();
+        self.counts = self.counts.chunks(2).map(Counts::of_all).collect();
     }
 
     /// Returns the length of a stretch in steps, and the stretches in order.

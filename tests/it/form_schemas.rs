@@ -1,10 +1,10 @@
-//! The JSON of `trace`, `diff` and `trend` are contracts too: `docs/*.schema.json` say what others may build on.
+//! The JSON of `trace`, `diff`, `trend`, `simulate` and `plan` are contracts too: `docs/*.schema.json` say what others may build on.
 
 use crate::common;
 use serde_json::{Value, json};
 
 /// Forms, each with the name of its schema.
-const FORMS: [&str; 5] = ["trace", "diff", "trend", "simulation", "plan"];
+const FORMS: [&str; 7] = ["trace", "diff", "trend", "simulation", "plan", "script", "replay"];
 
 /// Options that fill every table of a plan.
 const PLANNED: [&str; 8] = ["--pool", "8", "--tokens", "900", "--token-limit", "90000", "--fan-out", "12"];
@@ -18,7 +18,7 @@ fn validator(form: &str) -> jsonschema::Validator {
     jsonschema::validator_for(&read(form)).expect("a schema")
 }
 
-/// Real output of the three commands: what was found and what was not, problems that came and went.
+/// Real output of the commands: what was found and what was not, problems that came and went.
 fn outputs() -> Vec<(&'static str, Value)> {
     let folder = tempfile::tempdir().unwrap();
     let night = |name: &str, sample: &str| {
@@ -36,6 +36,9 @@ fn outputs() -> Vec<(&'static str, Value)> {
         ("diff", run(&["diff", &one, &two, "--format", "json"])),
         ("trend", run(&["trend", &one, &two, "--format", "json"])),
         ("simulation", run(&["simulate", "--seeds", "3", "--format", "json"])),
+        ("script", run(&["simulate", "--script", "529,mid,429(2),ok", "--fallback-after", "3", "--format", "json"])),
+        ("script", run(&["simulate", "--script", "spend-cap", "--format", "json"])),
+        ("replay", run(&["simulate", "--from-log", "samples/fan-out.jsonl", "--format", "json"])),
         ("plan", run(&[&["plan", "--from-log", "samples", "--format", "json"][..], &PLANNED].concat())),
     ]
 }
@@ -118,6 +121,8 @@ fn what_forms_share_is_the_same_in_all() {
     for form in FORMS {
         let schema = read(form);
         let shared = ["time", "severity", "share", "cost", "sighting", "finding"];
+        let replayed = ["replayed_figures", "replayed_point", "replayed_policy"];
+        let shared: Vec<&str> = shared.into_iter().chain(replayed).collect();
         for name in shared.iter().filter(|name| schema["$defs"].get(**name).is_some()) {
             assert_eq!(schema["$defs"][name], report["$defs"][name], "{form}: {name}");
         }
@@ -138,6 +143,12 @@ fn the_schemas_tell_types() {
         (2, "/problems/0/severity", json!("fatal")),
         (3, "/reports/0/findings", json!([1, 2])),
         (3, "/problems/0/presence", json!("often")),
+        (5, "/attempts/0/action", json!("waits")),
+        (5, "/attempts/0/wait_s", json!("2 s")),
+        (6, "/outcome", json!("lost")),
+        (7, "/holds", json!("yes")),
+        (7, "/policies/0/lost_range", json!([1])),
+        (7, "/observed/attempts", json!(null)),
     ] {
         let (form, mut output) = outputs[nth].clone();
         *output.pointer_mut(pointer).unwrap_or_else(|| panic!("{form} has no {pointer}")) = wrong;

@@ -18,6 +18,8 @@ mod config;
 mod conformance;
 mod convert;
 mod diff;
+#[cfg(unix)]
+mod doc_commands;
 mod docs;
 mod explain_input;
 mod failed_io;

@@ -1,7 +1,11 @@
 //! Numbers on the command line: what is wanted, in words.
 
+use std::num::IntErrorKind;
+
 /// Most threads that make sense anywhere.
 const MOST_THREADS: u16 = 1024;
+/// Most tasks of a simulation: each takes some 85 bytes.
+const MOST_TASKS: u64 = 100_000_000;
 
 /// A number of threads.
 pub(super) fn threads(text: &str) -> Result<u16, String> {
@@ -17,12 +21,31 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
 
 /// A number of things, at least one.
 pub(super) fn count(text: &str) -> Result<u32, String> {
-    text.parse().ok().filter(|count| *count >= 1).ok_or_else(|| "give a whole number of 1 or more".to_owned())
+    let number = up_to(text, u32::MAX.into())?;
+    Ok(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 /// The same, and as large as it may be.
 pub(super) fn whole(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|count| *count >= 1).ok_or_else(|| "give a whole number of 1 or more".to_owned())
+    up_to(text, u64::MAX)
+}
+
+/// Tasks of a simulation.
+pub(super) fn tasks(text: &str) -> Result<u32, String> {
+    up_to(text, MOST_TASKS).and_then(|_| count(text))
+}
+
+/// A seed.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
+}
+
+fn up_to(text: &str, most: u64) -> Result<u64, String> {
+    match text.parse::<u64>().map_err(|error| error.kind().clone()) {
+        Ok(number) if (1..=most).contains(&number) => Ok(number),
+        Err(IntErrorKind::PosOverflow) | Ok(1..) => Err(format!("give a whole number from 1 to {most}")),
+        _ => Err("give a whole number of 1 or more".to_owned()),
+    }
 }
 
 /// A probability, above 0.
@@ -35,6 +58,12 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let wanted = || "give a number above 0, such as 0.5".to_owned();
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0).ok_or_else(wanted)
+}
+
+/// A number of attempts on average.
+pub(super) fn at_least_one(text: &str) -> Result<f64, String> {
+    let wanted = || "give a number of 1 or more, such as 1.5".to_owned();
+    text.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 1.0).ok_or_else(wanted)
 }
 
 /// A figure that may be 0.
@@ -66,7 +95,19 @@ mod tests {
             assert!(count(text).is_err_and(|wanted| wanted.contains("1 or more")), "{text}");
             assert!(whole(text).is_err_and(|wanted| wanted.contains("1 or more")), "{text}");
         }
-        assert_eq!((count("3"), whole("3")), (Ok(3), Ok(3)));
+        assert_eq!((count("3"), whole("3"), tasks("3"), seed("0")), (Ok(3), Ok(3), Ok(3), Ok(0)));
+        for (wrong, most) in [
+            (count("4294967296").unwrap_err(), "1 to 4294967295"),
+            (whole("18446744073709551616").unwrap_err(), "1 to 18446744073709551615"),
+            (tasks("100000001").unwrap_err(), "1 to 100000000"),
+            (seed("-1").unwrap_err(), "0 to 18446744073709551615"),
+            (seed("x").unwrap_err(), "0 to 18446744073709551615"),
+        ] {
+            assert!(wrong.ends_with(&format!("from {most}")), "{wrong}");
+        }
+        for text in ["x", "0.5", "nan", ""] {
+            assert!(at_least_one(text).is_err_and(|wanted| wanted.contains("1 or more")), "{text}");
+        }
         for text in ["x", "0", "-1", "nan", "inf", ""] {
             assert!(positive(text).is_err_and(|wanted| wanted.contains("above 0")), "{text}");
         }
@@ -74,7 +115,7 @@ mod tests {
             assert!(share(text).is_err_and(|wanted| wanted.contains("up to 1")), "{text}");
         }
         assert!(not_negative("-1").is_err_and(|wanted| wanted.contains("0 or more")));
-        assert_eq!((positive("0.5"), not_negative("0")), (Ok(0.5), Ok(0.0)));
+        assert_eq!((positive("0.5"), not_negative("0"), at_least_one("1")), (Ok(0.5), Ok(0.0), Ok(1.0)));
         assert!(status("abc").is_err_and(|wanted| wanted.contains("429")));
         assert_eq!(status("529"), Ok(529));
     }

@@ -66,7 +66,7 @@ pub(in crate::cli) struct PlanArgs {
     pub(in crate::cli) pool: Option<u32>,
 
     /// Attempts of a call on average (default: 1)
-    #[arg(long, value_name = "N", value_parser = numbers::positive, help_heading = "Load")]
+    #[arg(long, value_name = "N", value_parser = numbers::at_least_one, help_heading = "Load")]
     pub(in crate::cli) attempts_per_call: Option<f64>,
 
     /// Tokens of an attempt, input and output

@@ -23,6 +23,10 @@ pub(in crate::cli) enum SchemaOf {
     Trend,
     /// What simulate --format json writes
     Simulation,
+    /// What simulate --script --format json writes
+    Script,
+    /// What simulate --from-log --format json writes
+    Replay,
     /// What plan --format json writes
     Plan,
 }

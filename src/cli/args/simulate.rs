@@ -4,6 +4,10 @@ use super::{ConfigFile, PageForms, ReadingArgs, numbers};
 use clap::Args;
 use std::path::PathBuf;
 
+/// What describes an endpoint and its load: a script and an incident are both themselves.
+const ENDPOINT: [&str; 9] =
+    ["tasks", "capacity", "second_capacity", "arrivals", "service", "retry_after", "tick", "horizon", "seeds"];
+
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SimulateArgs {
     /// Policies: none, immediate, fixed, exponential, full-jitter, equal-jitter, decorrelated, sdk, or declared for that
@@ -21,7 +25,7 @@ pub(in crate::cli) struct SimulateArgs {
     pub(in crate::cli) base: Option<f64>,
 
     /// What each wait is multiplied by (default: 2)
-    #[arg(long, value_name = "X", value_parser = numbers::positive, help_heading = "Policies")]
+    #[arg(long, value_name = "X", value_parser = numbers::positive, conflicts_with = "from_log", help_heading = "Policies")]
     pub(in crate::cli) factor: Option<f64>,
 
     /// The longest wait, in seconds (default: none)
@@ -29,19 +33,19 @@ pub(in crate::cli) struct SimulateArgs {
     pub(in crate::cli) cap: Option<f64>,
 
     /// Every policy shares a gate: nobody sends before a retry-after that anybody was given has passed
-    #[arg(long, help_heading = "Policies")]
+    #[arg(long, conflicts_with = "from_log", help_heading = "Policies")]
     pub(in crate::cli) gate: bool,
 
     /// Every policy goes on at a second endpoint after so many failures for lack of capacity
-    #[arg(long, value_name = "N", value_parser = numbers::count, help_heading = "Policies")]
+    #[arg(long, value_name = "N", value_parser = numbers::count, conflicts_with = "from_log", help_heading = "Policies")]
     pub(in crate::cli) fallback_after: Option<u32>,
 
     /// Every policy ends a call that goes on for longer, in seconds; without --attempts, nothing else does
-    #[arg(long, value_name = "SECONDS", value_parser = numbers::positive, help_heading = "Policies")]
+    #[arg(long, value_name = "SECONDS", value_parser = numbers::positive, conflicts_with = "from_log", help_heading = "Policies")]
     pub(in crate::cli) budget: Option<f64>,
 
     /// Take arrivals, capacity and waits from an incident of these logs, and replay each policy on it (repeatable)
-    #[arg(long, value_name = "INPUT", help_heading = "From a log", conflicts_with_all = ["script", "emit"])]
+    #[arg(long, value_name = "INPUT", help_heading = "From a log", conflicts_with_all = ENDPOINT)]
     pub(in crate::cli) from_log: Vec<String>,
 
     /// Replay the incident of this number, as analyze lists them (default: the one with most failed attempts)
@@ -53,11 +57,11 @@ pub(in crate::cli) struct SimulateArgs {
 
     /// Show one call of the first policy against a server that answers so: HTTP statuses, 429(2) for a retry-after of 2 s,
     /// 529* for ever, ok, mid for an overload inside a stream, timeout, reset, spend-cap, quota, window, too-long, refused
-    #[arg(long, value_name = "ANSWERS", help_heading = "Endpoint", conflicts_with_all = ["emit", "charts"])]
+    #[arg(long, value_name = "ANSWERS", help_heading = "Endpoint", conflicts_with = "from_log", conflicts_with_all = ENDPOINT)]
     pub(in crate::cli) script: Option<String>,
 
     /// Tasks
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = numbers::count, help_heading = "Endpoint")]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = numbers::tasks, help_heading = "Endpoint")]
     pub(in crate::cli) tasks: u32,
 
     /// Attempts served a tick, or at once where serving takes longer (--service); several, joined by commas, are compared
@@ -89,7 +93,7 @@ pub(in crate::cli) struct SimulateArgs {
     pub(in crate::cli) horizon: u64,
 
     /// Seed of the random numbers, which are those of Python's random.Random(SEED)
-    #[arg(long, value_name = "SEED", default_value_t = 0, help_heading = "Endpoint")]
+    #[arg(long, value_name = "SEED", default_value_t = 0, value_parser = numbers::seed, conflicts_with = "from_log", help_heading = "Endpoint")]
     pub(in crate::cli) seed: u64,
 
     /// Simulate so many seeds, from --seed on, and show medians and spread
@@ -97,11 +101,11 @@ pub(in crate::cli) struct SimulateArgs {
     pub(in crate::cli) seeds: u32,
 
     /// Write the simulated attempts of the first policy to this file, as records that analyze reads
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "from_log"], help_heading = "Output")]
     pub(in crate::cli) emit: Option<PathBuf>,
 
     /// Write the chart as SVG and PNG into this directory
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", conflicts_with = "script", help_heading = "Output")]
     pub(in crate::cli) charts: Option<PathBuf>,
 
     #[command(flatten)]

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::ingest;
 use crate::judge::judge;
 use crate::render::{charts as drawn, html, json, markdown, text};
-use crate::simulate::{Counterfactual, Question, replay};
+use crate::simulate::{Counterfactual, Question, Replay, replay};
 use std::io::Write;
 
 pub(super) fn run(args: &SimulateArgs, config: &Config, pages: &Pages<'_>) -> Result<u8, CliError> {
@@ -16,7 +16,7 @@ pub(super) fn run(args: &SimulateArgs, config: &Config, pages: &Pages<'_>) -> Re
     let subject = args.from_log.join(", ");
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
         PageForm::Text => text::what_if(&told, &subject, &request.text, out),
-        PageForm::Json => json::pretty(&told, out),
+        PageForm::Json => json::pretty(&Replay::of(&told), out),
         PageForm::Markdown => markdown::what_if(&told, &subject, out),
         PageForm::Html => html::what_if(&told, &subject, out),
     })?;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &SimulateArgs, config: &Config, pages: &Pages<'_>) -> Re
 
 fn told(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError> {
     let question = Question {
-        attempts: args.attempts.first().copied(),
+        attempts: super::one_number_of_attempts(args, "--from-log")?,
         base_s: args.base,
         cap_s: args.cap,
         in_passing: false,
@@ -39,6 +39,7 @@ fn told(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError
     let ingested = reading.read(ingest::read)?;
     let options = settings::options(config, Vec::new(), &input)?;
     let judgement = judge(&ingested.table, &options);
+    inputs::some_left(&ingested, &judgement, &options.filter)?;
     let all = what_if::incidents(&judgement.fleet);
     let found = match args.incident {
         Some(number) => all.get(number as usize - 1),

@@ -8,7 +8,7 @@ mod terms;
 use super::args::{PageForm, SimulateArgs};
 use super::error::CliError;
 use super::pages::{PageRequest, Pages};
-use super::{charts, config};
+use super::{charts, config, inputs};
 use crate::model::Zone;
 use crate::render::{charts as drawn, html, json, markdown, text};
 use crate::simulate::{Capacity, Setup, Simulation, Variation, cases, study};
@@ -22,7 +22,11 @@ pub(super) fn run(args: &SimulateArgs) -> Result<u8, CliError> {
         return from_log::run(args, &config, &pages);
     }
     if let Some(script) = &args.script {
+        inputs::need_log(&args.reading, "a script has no calls of a log")?;
         return script::run(args, script, &terms, &pages);
+    }
+    if !terms::reads_log(args) {
+        inputs::need_log(&args.reading, "add --from-log LOG or --arrivals log=FILE")?;
     }
     let names = terms::names(&args.policy, &["none", "fixed", "exponential", "full-jitter"]);
     let variation = Variation {
@@ -52,6 +56,16 @@ pub(super) fn run(args: &SimulateArgs) -> Result<u8, CliError> {
         charts::write(folder, &drawn::simulation(&simulation))?;
     }
     Ok(0)
+}
+
+/// The number of attempts that was given, where `option` compares none.
+fn one_number_of_attempts(args: &SimulateArgs, option: &str) -> Result<Option<u32>, CliError> {
+    match args.attempts.as_slice() {
+        [] | [_] => Ok(args.attempts.first().copied()),
+        _ => Err(CliError::Usage(format!(
+            "--attempts: {option} takes one number; policies may have their own, as in full-jitter+attempts=8"
+        ))),
+    }
 }
 
 impl terms::EndpointTerms {

@@ -11,6 +11,7 @@ use std::io::Write;
 
 /// Plays the script to the first policy, or the one that is declared, or one with full jitter.
 pub(super) fn run(args: &SimulateArgs, script: &str, terms: &Terms, pages: &Pages<'_>) -> Result<u8, CliError> {
+    super::one_number_of_attempts(args, "--script")?;
     let script = Script::parse(script).map_err(|reason| CliError::Usage(format!("--script: {reason}")))?;
     let default = if terms.declared.is_some() { "declared" } else { "full-jitter" };
     let policies = terms.read(&names(&args.policy, &[default])).map_err(CliError::Usage)?;

@@ -69,6 +69,11 @@ pub(super) fn endpoint(args: &SimulateArgs) -> Result<EndpointTerms, CliError> {
     Ok(EndpointTerms { setup, at_once: service.is_some(), arrivals: arrivals_in_words, service: in_words })
 }
 
+/// Whether arrivals come from a log.
+pub(super) fn reads_log(args: &SimulateArgs) -> bool {
+    args.arrivals.starts_with("log=")
+}
+
 fn arrivals(args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String), CliError> {
     let text = args.arrivals.as_str();
     let (word, figure) = text.split_once('=').unwrap_or((text, ""));
@@ -79,7 +84,9 @@ fn arrivals(args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String),
             let words = format!("{figure} a second, independent of each other");
             Ok((Arrivals::Poisson(args.tasks, steps_per_s / rate), words))
         }
-        "log" if !figure.is_empty() => log(figure, args, steps_per_s),
+        "burst" => Err(refused(text, "arrivals", "burst alone: --tasks says how many")),
+        "log" if figure.is_empty() => Err(refused(text, "arrivals", "the path of a log, as in log=attempts.jsonl")),
+        "log" => log(figure, args, steps_per_s),
         _ => {
             let known = "there are burst, poisson=RATE and log=FILE";
             let like = did_you_mean(word, ["burst", "poisson", "log"], known);
@@ -91,9 +98,13 @@ fn arrivals(args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String),
 /// The first attempts of the calls of a log, by their clock.
 fn log(path: &str, args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String), CliError> {
     let input = InputArgs { inputs: vec![path.to_owned()], reading: args.reading.clone() };
+    let filter = inputs::filter(&input)?;
     let ingested = inputs::open(&input, args.page.verbose, |_| ())?.read(ingest::read)?;
-    let times = arrivals_of(&ingested.table, args.reading.complete);
-    let first = times.first().copied().unwrap_or(0);
+    let times = arrivals_of(&ingested.table, &filter, args.reading.complete);
+    let Some(first) = times.first().copied() else {
+        let choices = args.reading.choices().join(", ");
+        return Err(CliError::NoAttempts(format!("no call of {path} is left by {choices}")));
+    };
     let steps = times.iter().map(|us| ((us - first) as f64 / 1e6 * steps_per_s) as u64).collect();
     Ok((Arrivals::At(steps), format!("as the calls of {path}")))
 }

@@ -5,8 +5,9 @@ use super::error::ChartError;
 use super::style::{BLUE, GREY, GRID, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted};
 use super::ticks::linear;
 use crate::model::units::seconds;
-use crate::simulate::{Counterfactual, Counts, PolicyRow, Simulation};
+use crate::simulate::{Counterfactual, Counts, Figures, PolicyRow, Simulation};
 use plotters::prelude::DrawingBackend;
+use std::borrow::Cow;
 
 /// Maximum number of panels.
 const MOST: usize = 6;
@@ -20,6 +21,8 @@ const HEAD: f64 = 22.0;
 const FOOT: f64 = 20.0;
 /// Minimum width of a bar, in logical pixels.
 const LEAST_BAR: f64 = 1.5;
+/// Stretches of time narrower than this are drawn as one: bars stay apart from each other and from the line.
+const LEAST_STRETCH: f64 = 2.5;
 
 /// The policies to draw.
 #[derive(Clone, Debug)]
@@ -34,11 +37,30 @@ pub(super) struct Policies<'a> {
 #[derive(Clone, Debug)]
 struct Panel<'a> {
     name: String,
+    /// Outcome shown behind the name; never cut.
+    result: String,
     /// Its alternative text, with its figures.
     alt: String,
     /// Duration of each point, in seconds or ticks.
     width: f64,
-    points: &'a [Counts],
+    points: Cow<'a, [Counts]>,
+}
+
+impl Panel<'_> {
+    /// The same with so many points as one.
+    fn coarser(&self, points: usize) -> Panel<'_> {
+        let points = points.max(1);
+        let merged = self.points.chunks(points).map(Counts::of_all).collect();
+        Panel { width: self.width * points as f64, points: Cow::Owned(merged), ..self.clone() }
+    }
+}
+
+/// The panels in stretches that can be told apart on `across` pixels, and that are as long in all of them.
+fn coarser<'a>(panels: &'a [Panel<'_>], across: f64) -> Vec<Panel<'a>> {
+    let least = Scale::of(panels).end / across * LEAST_STRETCH;
+    let widest = panels.iter().map(|panel| panel.width).fold(0.0, f64::max);
+    let stretch = widest * (least / widest).ceil().max(1.0);
+    panels.iter().map(|panel| panel.coarser((stretch / panel.width).ceil() as usize)).collect()
 }
 
 /// One panel's frame.
@@ -60,7 +82,7 @@ struct Scale {
 impl Scale {
     fn of(panels: &[Panel<'_>]) -> Scale {
         let highest = |point: &Counts| (point.served + point.refused).max(point.waiting);
-        let most = panels.iter().flat_map(|panel| panel.points).map(highest).max().unwrap_or(0).max(1);
+        let most = panels.iter().flat_map(|panel| panel.points.iter()).map(highest).max().unwrap_or(0).max(1);
         let end = panels.iter().map(|panel| panel.width * panel.points.len() as f64).fold(0.0, f64::max);
         Scale { end: if end > 0.0 { end } else { 1.0 }, most }
     }
@@ -93,24 +115,26 @@ fn simulated<'a>(rows: &[PolicyRow], row: &'a PolicyRow) -> Panel<'a> {
         row.policy,
         counted(row.attempts, "attempt")
     );
-    let name = format!("{}{most}: {drained}", row.policy);
-    Panel { name, alt, width: row.course.ticks as f64, points: &row.course.points }
+    let (name, result) = (format!("{}{most}", row.policy), format!(": {drained}"));
+    Panel { name, result, alt, width: row.course.ticks as f64, points: Cow::Borrowed(&row.course.points) }
 }
 
 /// Returns the replayed incident and its result under other policies.
 pub(super) fn of_counterfactual(told: &Counterfactual) -> Policies<'_> {
-    let as_seen = ("as logged (model)".to_owned(), &told.replayed, told.resolution_s, told.course.as_slice());
-    let others = told.policies.iter().map(|one| (one.policy.clone(), &one.figures, one.resolution_s, &one.course[..]));
-    let panel = |(name, figures, width, points): (String, &crate::simulate::Figures, f64, _)| {
-        let lost = format!("{} lost, {}", figures.lost.round(), seconds(figures.over_after_s));
-        let alt = format!("{name}: {} attempts, {lost}", figures.attempts.round());
-        Panel { name: format!("{name}: {lost}"), alt, width, points }
-    };
+    let as_seen = replayed("as logged (model)", &told.replayed, told.resolution_s, &told.course);
+    let others = told.policies.iter().map(|one| replayed(&one.policy, &one.figures, one.resolution_s, &one.course));
     // The most complete policies come last, so the first ones are left out.
     let skipped = (told.policies.len() + 1).saturating_sub(MOST);
-    let panels = std::iter::once(as_seen).chain(others.skip(skipped)).map(panel).collect();
+    let panels = std::iter::once(as_seen).chain(others.skip(skipped)).collect();
     let subtitle = format!("{} calls met {}; mean figures of {} seeds", count(told.calls), told.class, told.seeds);
     Policies { subtitle, panels, in_seconds: true }
+}
+
+fn replayed<'a>(name: &str, figures: &Figures, width: f64, points: &'a [Counts]) -> Panel<'a> {
+    let (lost, attempts) = (count(figures.lost.round() as u64), figures.attempts.round() as u64);
+    let over = seconds(figures.over_after_s);
+    let alt = format!("{name}: {}, {lost} lost, {over}", counted(attempts, "attempt"));
+    Panel { name: name.to_owned(), result: format!(": {lost} lost"), alt, width, points: Cow::Borrowed(points) }
 }
 
 /// Returns the alternative text of the chart, with its figures.
@@ -126,12 +150,14 @@ pub(super) fn draw<DB: DrawingBackend>(
     policies: &Policies<'_>,
 ) -> Result<(), ChartError> {
     canvas.head(title, &policies.subtitle, MUTED)?;
-    legend(canvas, policies.in_seconds)?;
-    let scale = Scale::of(&policies.panels);
-    for (panel, frame) in policies.panels.iter().zip(frames(policies.panels.len())) {
+    legend(canvas, if policies.in_seconds { "over time" } else { "in each tick" })?;
+    let frames = frames(policies.panels.len());
+    let panels = coarser(&policies.panels, frames.first().map_or(WIDTH, |frame| frame.right - frame.left));
+    let scale = Scale::of(&panels);
+    for (panel, frame) in panels.iter().zip(frames) {
         axes(canvas, frame, scale, policies.in_seconds)?;
-        let name = fitting(&panel.name, LABEL, frame.right - frame.left)?;
-        canvas.text(&name, (frame.left, frame.top - 8.0), LABEL, INK, Align::Left)?;
+        let name = fitting(&panel.name, LABEL, frame.right - frame.left - width(&panel.result, LABEL)?)?;
+        canvas.text(&format!("{name}{}", panel.result), (frame.left, frame.top - 8.0), LABEL, INK, Align::Left)?;
         bars(canvas, frame, scale, panel)?;
         canvas.line(&waiting(frame, scale, panel), 1.5, GREY)?;
     }
@@ -169,7 +195,9 @@ fn axes<DB: DrawingBackend>(
     for part in linear((scale.end * parts) as u64).into_iter().step_by(2) {
         let at = part as f64 / parts;
         let label = if in_seconds && part > 0 { seconds(at) } else { compact(part) };
-        canvas.text(&label, (scale.x(frame, at), frame.base + 13.0), SMALL, MUTED, Align::Centre)?;
+        // The last one must not leave its panel, whose neighbour or the edge is near.
+        let middle = scale.x(frame, at).min(frame.right + GAP.1 - width(&label, SMALL)? / 2.0);
+        canvas.text(&label, (middle, frame.base + 13.0), SMALL, MUTED, Align::Centre)?;
     }
     Ok(())
 }
@@ -222,4 +250,35 @@ fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>, in_seconds: bool) -> Result<(
         left += width(name, LABEL)? + 37.0;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panel(width: f64, points: usize) -> Panel<'static> {
+        let points = vec![Counts { served: 2, refused: 1, waiting: 7 }; points];
+        Panel { name: String::new(), result: String::new(), alt: String::new(), width, points: Cow::Owned(points) }
+    }
+
+    #[test]
+    fn stretches_are_wide_enough_and_as_long_in_all_panels() {
+        let panels = [panel(1.0, 512), panel(2.0, 200), panel(4.0, 3)];
+        let drawn = coarser(&panels, 200.0);
+        assert!(drawn.iter().all(|panel| panel.width == 8.0), "{drawn:?}");
+        assert!(512.0 / 8.0 * LEAST_STRETCH <= 200.0);
+        for (drawn, panel) in drawn.iter().zip(&panels) {
+            let sums = |of: &Panel<'_>| {
+                of.points.iter().map(|point| (point.served, point.refused)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+            };
+            assert_eq!(sums(drawn), sums(panel));
+            assert!(drawn.points.iter().all(|point| point.waiting == 7));
+        }
+    }
+
+    #[test]
+    fn few_points_are_drawn_as_they_are() {
+        let panels = [panel(0.04, 70)];
+        assert_eq!(coarser(&panels, 190.0)[0].points, panels[0].points);
+    }
 }

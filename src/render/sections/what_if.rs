@@ -81,13 +81,14 @@ fn row<'a>(
 ) -> Row<'a> {
     // The figures are means of whole numbers.
     let whole = |x: f64| Cell::keyed(number(x.round() as u64), x);
+    let served = [lost[1], lost[0]].map(|lost| figures.served + figures.lost - lost);
     let tone = if lost[1].round() > 0.0 { Tone::Bad } else { Tone::Plain };
     Row::new(vec![
         Cell::new(policy),
         Cell::keyed(most.map_or_else(String::new, number), most.unwrap_or(0)),
         Cell::keyed(range(attempts), figures.attempts),
         whole(figures.failed),
-        whole(figures.served),
+        Cell::keyed(range(served), figures.served),
         Cell::keyed(Rich::new(tone, range(lost)), figures.lost),
         Cell::keyed(seconds(figures.over_after_s), figures.over_after_s),
         Cell::known(usd, dollars),

@@ -3,6 +3,7 @@
 mod check;
 mod faults;
 mod record;
+mod record_faults;
 mod stub;
 
 use super::common;

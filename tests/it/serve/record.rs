@@ -194,3 +194,25 @@ fn ten_megabytes_pass_both_ways() {
     assert_eq!(of_record[0]["model"], "m");
     assert_eq!(of_record[0]["delivered"], 100_000);
 }
+
+#[test]
+fn a_recorder_does_not_forward_to_itself() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let folder = tempfile::tempdir().unwrap();
+    for host in ["127.0.0.1", "localhost"] {
+        let (port, upstream) = (free.to_string(), format!("http://{host}:{free}"));
+        let ran = common::run_in(folder.path(), &["record", "--port", &port, "--upstream", &upstream]);
+        assert_eq!(ran.code, 2, "{ran:#?}");
+        assert!(ran.stderr.contains(&format!("--upstream {upstream}: this recorder listens there itself")), "{ran:#?}");
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_with_the_way_out() {
+    let stub = Server::start(&["stub"]);
+    let folder = tempfile::tempdir().unwrap();
+    let port = stub.address.port().to_string();
+    let ran = common::run_in(folder.path(), &["record", "--port", &port, "--upstream", "http://192.0.2.1"]);
+    assert_eq!(ran.code, 74, "{ran:#?}");
+    assert!(ran.stderr.contains("--port names another port, 0 any that is free"), "{ran:#?}");
+}

@@ -101,20 +101,82 @@ fn wrong_input_is_told_what_is_wanted() {
         (&["--capacity", "0"][..], 2, "whole number of 1 or more"),
         (&["--attempts", "0"], 2, "whole number of 1 or more"),
         (&["--tasks", "none"], 2, "whole number of 1 or more"),
+        (&["--tasks", "5000000000"], 2, "whole number from 1 to 100000000"),
+        (&["--seeds", "99999999999"], 2, "whole number from 1 to 4294967295"),
+        (&["--seed", "x"], 2, "whole number from 0 to 18446744073709551615"),
         (&["--policy", "ful-jitter"], 2, "did you mean `full-jitter`"),
         (&["--policy", "declared", "--no-config"], 2, "declares no [policy]"),
         (&["--script", "529,midd,ok"], 2, "did you mean `mid`"),
         (&["--arrivals", "poison=3"], 2, "did you mean `poisson`"),
         (&["--arrivals", "poisson=x"], 2, "as in poisson=4"),
+        (&["--arrivals", "log="], 2, "as in log=attempts.jsonl"),
+        (&["--arrivals", "burst=9"], 2, "--tasks says how many"),
+        (&["--script", "ok", "--attempts", "3,5"], 2, "--script takes one number"),
+        (&["--from-log", "samples/fan-out.jsonl", "--attempts", "3,5"], 2, "--from-log takes one number"),
         (&["--service", "fixed=0"], 2, "as in fixed=0.8"),
         (&["--emit", "x.jsonl"], 2, "name one policy"),
         (&["--from-log", "samples/healthy-run.jsonl"], 3, "no incident in samples/healthy-run.jsonl"),
         (&["--from-log", "samples/fan-out.jsonl", "--incident", "9"], 3, "no incident 9"),
         (&["--from-log", "samples/no-such.jsonl"], 3, "no-such"),
+        (&["--from-log", "samples/fan-out.jsonl", "--run", "no-such"], 3, "no run `no-such` in the log"),
+        (
+            &["--arrivals", "log=samples/fan-out.jsonl", "--run", "no-such"],
+            3,
+            "no call of samples/fan-out.jsonl is left by --run",
+        ),
+        (&["--layer", "4x3"], 2, "--layer chooses among the calls of a log"),
+        (&["--script", "ok", "--since", "2h", "--model", "m"], 2, "--since, --model choose among the calls of a log"),
         (&["--from-log", "samples/fan-out.jsonl", "--policy", "gat"], 2, "no policy `gat`"),
     ] {
         let ran = run_in(&repo(""), &[&["simulate"], arguments].concat());
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(part), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+/// What describes an endpoint says nothing of a script, nor of an incident, which are both themselves.
+#[test]
+fn options_without_a_meaning_are_not_passed_over() {
+    let of_endpoint = [
+        ["--tasks", "9"],
+        ["--capacity", "9"],
+        ["--second-capacity", "9"],
+        ["--arrivals", "burst"],
+        ["--service", "fixed=1"],
+        ["--retry-after", "9"],
+        ["--tick", "9"],
+        ["--horizon", "9"],
+        ["--seeds", "9"],
+        ["--emit", "x.jsonl"],
+    ];
+    let of_policies = [["--factor", "3"], ["--fallback-after", "3"], ["--budget", "9"], ["--seed", "9"]];
+    let script: Vec<_> = of_endpoint.iter().map(|given| (["--script", "ok"], given)).collect();
+    let incident = of_endpoint.iter().chain(&of_policies).map(|given| (["--from-log", "samples/fan-out.jsonl"], given));
+    for (of, given) in script.into_iter().chain(incident) {
+        let ran = run_in(&repo(""), &[&["simulate"], &of[..], &given[..]].concat());
+        assert_eq!(ran.code, 2, "{of:?} {given:?}");
+        assert!(ran.stderr.contains("cannot be used with") && ran.stderr.contains(given[0]), "{}", ran.stderr);
+    }
+}
+
+/// Every option, one letter short.
+#[test]
+fn a_misspelt_option_is_told_the_right_one() {
+    for command in ["simulate", "plan"] {
+        let help = run_in(&repo(""), &[command, "--help"]).stdout;
+        let defined = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        let options: Vec<&str> = defined
+            .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--") && word.len() > 6))
+            .collect();
+        assert!(options.len() > 20, "{options:?}");
+        for option in options {
+            let misspelt = &option[..option.len() - 1];
+            if help.contains(&format!("{misspelt} ")) {
+                continue;
+            }
+            let ran = run_in(&repo(""), &[command, misspelt]);
+            assert_eq!(ran.code, 2, "{command} {misspelt}");
+            assert!(ran.stderr.contains(&format!("'{option}'")), "{command} {misspelt}: {}", ran.stderr);
+        }
     }
 }

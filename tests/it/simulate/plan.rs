@@ -72,9 +72,47 @@ fn wrong_input_is_told_what_is_wanted() {
         (&["--layers", "4x"], "as in 4x3"),
         (&["--jitter", "ful"], "did you mean `full`"),
         (&["--rate", "0"], "above 0"),
+        (&["--attempts-per-call", "0.5"], "number of 1 or more"),
+        (&["--layer", "4x3"], "--layer chooses among the calls of a log"),
+        (&["--write-policy", "--format", "html"], "text, markdown and json"),
+        (&["--write-policy", "--output", "html=x.html"], "text, markdown and json"),
     ] {
         let ran = run_in(&repo(""), &[&["plan"], arguments].concat());
         assert_eq!(ran.code, 2, "{arguments:?}");
         assert!(ran.stderr.contains(part), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_log_of_which_nothing_is_left_is_no_plan() {
+    let ran = run_in(&repo(""), &["plan", "--no-config", "--from-log", "samples/fan-out.jsonl", "--model", "no-such"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
+    assert!(ran.stderr.contains("no model `no-such` in the log"), "{}", ran.stderr);
+}
+
+#[test]
+fn figures_that_come_to_nothing_are_named_with_what_they_lack() {
+    for (arguments, said) in [
+        (&["--rate", "9"][..], "--rate is of no use here: it needs --time, or --tokens"),
+        (&["--time", "9"], "--time is of no use here: it needs --rate"),
+        (&["--pool", "9"], "--pool is of no use here: it needs --rate and --time"),
+        (&["--tokens", "9"], "--tokens is of no use here: it needs --rate"),
+        (&["--attempts-per-call", "2"], "--attempts-per-call is of no use here: it needs --rate and --tokens"),
+        (&["--token-limit", "9"], "--token-limit is of no use here: it needs --rate and --tokens"),
+        (&["--request-limit", "9"], "--request-limit is of no use here: it needs --fan-out"),
+        (
+            &["--fan-out", "9", "--rate", "2", "--time", "3"],
+            "--fan-out is of no use here: it needs --request-limit, or",
+        ),
+        (&["--fan-out", "9", "--request-limit", "60"], ""),
+        (&["--rate", "9", "--time", "2", "--pool", "9", "--fan-out", "9"], ""),
+    ] {
+        let ran = run_in(&repo(""), &[&["plan", "--no-config"], arguments].concat());
+        assert_eq!(ran.code, 0, "{arguments:?}");
+        assert!(
+            ran.stderr.contains(said) && (said.is_empty() == ran.stderr.is_empty()),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
     }
 }
