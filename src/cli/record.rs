@@ -4,7 +4,7 @@ use super::args::{Bodies, RecordArgs};
 use super::check::{self, Played};
 use super::error::CliError;
 use super::{message, server};
-use crate::serve::{Log, Recorder, Server, Table};
+use crate::serve::{Hosts, Log, Recorder, Server, Table};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,8 +27,9 @@ fn start(args: &RecordArgs, table: Table, log: Arc<Log>) -> Result<Server, CliEr
     let stopping = Arc::default();
     let of_recorder = (Arc::clone(&log), Arc::clone(&stopping));
     let keep_errors = args.bodies == Bodies::Errors;
-    let started = Server::start(address, log, stopping, |_| {
-        Recorder::new(table, args.roots.as_deref(), of_recorder.0, of_recorder.1, keep_errors, args.control)
+    let started = Server::start(address, log, stopping, |address| {
+        let hosts = Hosts::new(address.ip(), &args.listen.allow_host);
+        Recorder::new(hosts, table, args.roots.as_deref(), of_recorder.0, of_recorder.1, keep_errors, args.control)
     });
     started.map_err(|reason| match &args.roots {
         Some(path) if reason.kind() == std::io::ErrorKind::InvalidData => {
