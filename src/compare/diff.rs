@@ -34,7 +34,8 @@ pub enum Change {
     Fixed,
     /// In both, and less often or milder in the new one.
     Better,
-    /// Found in the old report only; the new log lacks the field that would show it, or the calls: they failed.
+    /// Found in one report only, and the log of the other lacks the field that would show it, or the new one the calls:
+    /// they failed.
     #[serde(rename = "untold")]
     Inconclusive,
     /// In both, at rates that chance explains.
@@ -286,6 +287,7 @@ fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&
     let (by_rate, p_value) = judge(before, now);
     let failed_instead = new.0.failed_instead(&shown.key.rule, old.0);
     let change = match (old.1, new.1) {
+        (None, _) if old.0.cannot_judge(&shown.key.rule) => Change::Inconclusive,
         (None, _) => Change::New,
         (_, None) if new.0.cannot_judge(&shown.key.rule) => Change::Inconclusive,
         (_, None) if failed_instead => Change::Inconclusive,
@@ -304,8 +306,8 @@ fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&
         old: before,
         new: now,
         p_value,
-        failed_instead: change == Change::Inconclusive && failed_instead,
-        old_inconclusive: change == Change::New && old.0.cannot_judge(&shown.key.rule),
+        failed_instead: change == Change::Inconclusive && new.1.is_none() && failed_instead,
+        old_inconclusive: change == Change::Inconclusive && old.1.is_none(),
         example: shown.example.clone(),
         fix: shown.fix.clone(),
     })
