@@ -103,13 +103,14 @@ pub(super) fn of_counterfactual(told: &Counterfactual) -> Policies<'_> {
     let others = told.policies.iter().map(|one| (one.policy.clone(), &one.figures, one.resolution_s, &one.course[..]));
     let panel = |(name, figures, width, points): (String, &crate::simulate::Figures, f64, _)| {
         let lost = format!("{} lost, {}", figures.lost.round(), seconds(figures.over_after_s));
-        let alt = format!("{name}: {} attempts, {lost}", figures.attempts.round());
+        let alt = format!("{name}: {}, {lost}", counted(figures.attempts.round() as u64, "attempt"));
         Panel { name: format!("{name}: {lost}"), alt, width, points }
     };
     // The last policies are those with more to them.
     let skipped = (told.policies.len() + 1).saturating_sub(MOST);
     let panels = std::iter::once(as_seen).chain(others.skip(skipped)).map(panel).collect();
-    let subtitle = format!("{} calls met {}; mean figures of {} seeds", count(told.calls), told.class, told.seeds);
+    let subtitle =
+        format!("{} met {}; mean figures of {}", counted(told.calls, "call"), told.class, counted(told.seeds, "seed"));
     Policies { subtitle, panels, in_seconds: true }
 }
 

@@ -229,6 +229,7 @@ fn advice() -> Vec<Advice> {
         rule,
         remedy,
         until,
+        ended: None,
         text: text.to_owned(),
         cost: Cost { sends, wait_s, ..Cost::default() },
         findings,

@@ -1,7 +1,10 @@
 //! The attempts of a call over time, as a picture: plain SVG elements, so that each has its words for those who
 //! cannot see it.
 
-use crate::model::{Time, Zone, units::seconds};
+use crate::model::{
+    Time, Zone,
+    units::{counted, seconds},
+};
 use crate::trace::{TracedAttempt, TracedCall};
 use maud::{Markup, html};
 
@@ -27,7 +30,7 @@ pub(super) fn draw(call: &TracedCall, zone: Zone) -> Markup {
     html! {
         figure.chart.timeline {
             div.sheet tabindex="0" {
-                svg viewBox=(format!("0 0 1000 {height:.0}")) role="img" aria-label=(format!("{} attempts over {}", call.attempts.len(), seconds(span))) {
+                svg viewBox=(format!("0 0 1000 {height:.0}")) role="img" aria-label=(format!("{} over {}", counted(call.attempts.len() as u64, "attempt"), seconds(span))) {
                     @for (nth, attempt) in shown.iter().enumerate() {
                         (row(nth, attempt, nth.checked_sub(1).map(|before| &shown[before]), zone, &x))
                     }
