@@ -1,8 +1,7 @@
 //! The program: arguments in, exit code out.
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    retrylens::cli::run(retrylens::cli::Cli::parse())
+    retrylens::cli::run(retrylens::cli::Cli::read())
 }

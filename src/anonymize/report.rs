@@ -33,7 +33,7 @@ fields! { anonymizer;
         with: [notices] then: { *notices = withheld(notices.len()) }
     }
     Advice {
-        kept: [remedy, until, cost, findings]
+        kept: [remedy, until, ended, cost, findings]
         with: [rule, text] then: { *text = fix(rule) }
     }
     Problem {
@@ -78,7 +78,7 @@ fields! { anonymizer;
     }
     IncidentRow {
         names: [provider Provider, model Model, request_ids Request]
-        kept: [class, first, last, failed, sends, calls, runs, runs_exact, peak_per_min, ended]
+        kept: [class, classes, first, last, failed, sends, calls, runs, runs_exact, peak_per_min, ended]
     }
     // The sentences of its summary contain figures and classes, but no names.
     Counterfactual {

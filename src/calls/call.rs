@@ -40,9 +40,15 @@ pub struct Wait {
     pub end_to_start: bool,
 }
 
+impl Default for Wait {
+    fn default() -> Wait {
+        Wait::NONE
+    }
+}
+
 impl Wait {
     /// No wait, to add others to.
-    pub const NONE: Wait = Wait { us: 0, end_to_start: true };
+    pub(crate) const NONE: Wait = Wait { us: 0, end_to_start: true };
 
     /// How long, in seconds.
     #[must_use]
@@ -366,10 +372,10 @@ impl<'a> Call<'a> {
         (us >= -clock_slack_us(before, this)).then_some(Wait { us: us.max(0), end_to_start })
     }
 
-    /// Time spent between its attempts, in µs.
+    /// Time spent between its attempts.
     #[must_use]
-    pub fn waited_us(&self) -> i64 {
-        (1..self.len()).filter_map(|position| self.wait_before(position)).map(|wait| wait.us).sum()
+    pub fn waited(&self) -> Wait {
+        (1..self.len()).filter_map(|position| self.wait_before(position)).fold(Wait::NONE, Wait::and)
     }
 
     /// Positions of attempts that failed and were followed by another send.

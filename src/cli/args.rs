@@ -40,7 +40,7 @@ pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::FormatName;
 use crate::model::Zone;
-use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,6 +51,26 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(super) command: Command,
+}
+
+impl Cli {
+    /// What the program was called with; ends it where that is wrong, or help is asked for.
+    #[must_use]
+    pub fn read() -> Cli {
+        let mut command = with_negative_numbers(Cli::command());
+        let read = Cli::from_arg_matches(&command.get_matches_mut());
+        read.unwrap_or_else(|error| error.format(&mut command).exit())
+    }
+}
+
+/// The same, for which a number below 0 is the value of an option, and not an option: then the option says what it
+/// wants.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| {
+        let takes_value = !arg.is_positional() && arg.get_action().takes_values();
+        if takes_value { arg.allow_negative_numbers(true) } else { arg }
+    });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 const EXIT_CODES: &str = "\

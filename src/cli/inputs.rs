@@ -7,7 +7,7 @@ use crate::compare::PastReport;
 use crate::config::did_you_mean;
 use crate::ingest::{self, Filter, Ingested, Options, Progress, Source};
 use crate::judge::Judgement;
-use crate::model::{Dimension, Input, Name};
+use crate::model::{Dimension, Input, Name, units::counted};
 use crate::untrusted::mask_keys;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::{BTreeSet, HashMap};
@@ -134,7 +134,8 @@ pub(super) fn unread<'i>(inputs: impl ExactSizeIterator<Item = (&'i str, Option<
     let count = failed.len();
     (count > 0).then(|| {
         format!(
-            "{count} of {all} inputs could not be read to the end, and what is missing is not judged: {}{more}",
+            "{count} of {} could not be read to the end, and what is missing is not judged: {}{more}",
+            counted(all as u64, "input"),
             named.join(", ")
         )
     })

@@ -7,6 +7,7 @@ use super::outputs::Outputs;
 use super::{inputs, partials};
 use crate::ingest::{self, Ingested, Source};
 use crate::judge::{Options, Rolling, Settled, judge};
+use crate::model::units::counted;
 use std::io::Read;
 use std::path::Path;
 
@@ -47,8 +48,9 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
     let (settled, late) = rolling.finish(&mut ingested.table);
     let notice = (late > 0).then(|| {
         format!(
-            "{late} attempts stand more than 10 minutes too late in the log: with open calls alone in memory, their \
-             calls may be cut apart. Sort the log by time, or use --memory whole."
+            "{} more than 10 minutes too late in the log: with open calls alone in memory, calls may be cut apart. Sort \
+             the log by time, or use --memory whole.",
+            counted(late, "attempt")
         )
     });
     Ok(Judged { ingested, settled, notice, is_whole: false })

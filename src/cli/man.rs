@@ -15,12 +15,17 @@ pub(super) fn run(args: &ManArgs) -> Result<u8, CliError> {
     match &args.dir {
         Some(folder) => write_all(&program, folder)?,
         None => {
-            let mut page = Vec::new();
-            Man::new(named(program, &args.command)?).render(&mut page).map_err(CliError::Stdout)?;
-            output::printed(io::stdout().lock().write_all(&page))?;
+            let mut written = Vec::new();
+            page(named(program, &args.command)?).render(&mut written).map_err(CliError::Stdout)?;
+            output::printed(io::stdout().lock().write_all(&written))?;
         }
     }
     Ok(0)
+}
+
+/// The page of a command; one below another has no version of its own.
+fn page(command: Command) -> Man {
+    Man::new(command).source(concat!("retrylens ", env!("CARGO_PKG_VERSION")))
 }
 
 /// The command that the words name, one below the other.
@@ -42,7 +47,7 @@ fn named(program: Command, words: &[String]) -> Result<Command, CliError> {
 fn write_all(command: &Command, folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder)
         .map_err(|error| CliError::Output { path: folder.to_owned(), reason: error.to_string() })?;
-    let page = Man::new(command.clone());
+    let page = page(command.clone());
     output::write_file(&folder.join(page.get_filename()), |out| page.render(out))?;
     command.get_subcommands().try_for_each(|below| write_all(below, folder))
 }

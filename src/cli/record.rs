@@ -4,7 +4,7 @@ use super::args::{Bodies, RecordArgs};
 use super::check::{self, Played};
 use super::error::CliError;
 use super::{message, server};
-use crate::serve::{Log, Recorder, Server, Table};
+use crate::serve::{Hosts, Log, Recorder, Server, Table};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,8 @@ fn start(args: &RecordArgs, table: Table, log: Arc<Log>) -> Result<Server, CliEr
         if let Some(upstream) = table.leads_to(here) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, upstream));
         }
-        Recorder::new(table, args.roots.as_deref(), of_recorder.0, of_recorder.1, keep_errors, args.control)
+        let hosts = Hosts::new(here.ip(), &args.listen.allow_host);
+        Recorder::new(hosts, table, args.roots.as_deref(), of_recorder.0, of_recorder.1, keep_errors, args.control)
     });
     started.map_err(|reason| match &args.roots {
         _ if reason.kind() == io::ErrorKind::InvalidInput => CliError::Usage(format!(

@@ -3,7 +3,7 @@
 use super::args::ListenArgs;
 use super::error::{CliError, IO_FAILED};
 use super::message;
-use crate::model::units::thousands;
+use crate::model::units::{counted, thousands};
 use crate::serve::{Counts, Log, Server};
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -63,7 +63,7 @@ pub(super) fn until_interrupted(server: Server, log: Option<&Path>) -> Result<u8
 /// What became of the requests, in a sentence.
 pub(super) fn summary(counts: Counts, log: Option<&Path>) -> String {
     let Counts { requests, ended, written, lost, refused } = counts;
-    let mut text = format!("{} requests", thousands(requests));
+    let mut text = counted(requests, "request");
     if ended < requests {
         text.push_str(&format!(", {} of them ended", thousands(ended)));
     }
@@ -71,7 +71,7 @@ pub(super) fn summary(counts: Counts, log: Option<&Path>) -> String {
         text.push_str(&format!(", {} others turned away", thousands(refused)));
     }
     if let Some(log) = log {
-        text.push_str(&format!("; {} records in {}", thousands(written), log.display()));
+        text.push_str(&format!("; {} in {}", counted(written, "record"), log.display()));
     }
     if lost > 0 {
         text.push_str(&format!("; {} records could not be written", thousands(lost)));

@@ -7,7 +7,7 @@ use super::{output, server};
 use crate::serve::scenario::buckets::Limits;
 use crate::serve::scenario::shapes::{Does, SHAPES, Shape};
 use crate::serve::scenario::{Scenario, read};
-use crate::serve::{Log, Server, Stub};
+use crate::serve::{Hosts, Log, Server, Stub};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -78,7 +78,8 @@ fn start(args: &StubArgs, scenario: Scenario, log: Arc<Log>) -> Result<Server, C
     let stopping = Arc::default();
     let of_stub = (Arc::clone(&log), Arc::clone(&stopping));
     let started = Server::start(address, log, stopping, |address| {
-        Ok(Stub::new(scenario, of_stub.0, of_stub.1, address.to_string()))
+        let hosts = Hosts::new(address.ip(), &args.listen.allow_host);
+        Ok(Stub::new(hosts, scenario, of_stub.0, of_stub.1, address.to_string()))
     });
     started.map_err(|reason| CliError::Listen { address, reason })
 }

@@ -24,8 +24,8 @@ pub(super) fn question(config: &Config, policies: &[String], complete: bool) -> 
 /// The incidents of a fleet, in the order in which a report lists them, each with its failed attempts.
 pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<(Incident, u64)> {
     let (all, _) = fleet.worst_incidents();
-    let one = |(service, class, found): &(_, _, crate::measure::Incident)| {
-        (Incident { service: *service, class: *class, first: found.seen.0, last: found.seen.1 }, found.failed)
+    let one = |(service, found): &(_, crate::measure::Incident)| {
+        (Incident { service: *service, class: found.class(), first: found.seen.0, last: found.seen.1 }, found.failed)
     };
     all.iter().map(one).collect()
 }
@@ -45,7 +45,7 @@ pub(super) fn notice(args: &AnalyzeArgs, report: &Report, is_whole: bool) -> Opt
     let asked = !args.what_if.is_empty() && report.counterfactual.is_none();
     let why = match (is_whole, report.incidents.is_empty()) {
         (false, _) => "it needs every attempt in memory (--memory whole)",
-        (true, true) => "the log has no incident: failures of one class that come together, across runs or calls",
+        (true, true) => "the log has no incident: failures of one kind that come together, across runs or calls",
         (true, false) => "no call of the worst incident can be followed, or its failures are none that waiting heals",
     };
     asked.then(|| format!("--what-if has no answer: {why}"))

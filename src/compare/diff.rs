@@ -35,7 +35,8 @@ pub enum Change {
     Fixed,
     /// Found in both, less often or with a lower severity in the new one.
     Better,
-    /// Found in the old report only, but the new log could not have shown it: it lacks the field, or the calls failed.
+    /// Found in one report only, and the other could not have shown it: its log lacks the field, or, of the new one,
+    /// the calls failed.
     #[serde(rename = "untold")]
     Inconclusive,
     /// Found in both, at rates whose difference may be chance.
@@ -288,6 +289,7 @@ fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&
     let (by_rate, p_value) = judge(before, now);
     let failed_instead = new.0.failed_instead(&shown.key.rule, old.0);
     let change = match (old.1, new.1) {
+        (None, _) if old.0.cannot_judge(&shown.key.rule) => Change::Inconclusive,
         (None, _) => Change::New,
         (_, None) if new.0.cannot_judge(&shown.key.rule) => Change::Inconclusive,
         (_, None) if failed_instead => Change::Inconclusive,
@@ -306,8 +308,8 @@ fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&
         old: before,
         new: now,
         p_value,
-        failed_instead: change == Change::Inconclusive && failed_instead,
-        old_inconclusive: change == Change::New && old.0.cannot_judge(&shown.key.rule),
+        failed_instead: change == Change::Inconclusive && new.1.is_none() && failed_instead,
+        old_inconclusive: change == Change::Inconclusive && old.1.is_none(),
         example: shown.example.clone(),
         fix: shown.fix.clone(),
     })

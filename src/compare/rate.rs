@@ -1,7 +1,7 @@
 //! The measures by which reports are compared, as rates, so that the amount of traffic does not matter.
 
 use super::PastTotals;
-use crate::model::units::{per_thousand, percent, plural, seconds, thousands};
+use crate::model::units::{counted, per_thousand, percent, plural, seconds, thousands};
 use serde::Serialize;
 
 /// A count and its base.
@@ -141,13 +141,13 @@ impl Measure {
     /// Formats the count with its base: "12 of 1,000 calls".
     #[must_use]
     pub fn counted(self, rate: Rate) -> String {
-        let (part, of) = (thousands(rate.part), thousands(rate.of));
+        let (part, calls) = (thousands(rate.part), counted(rate.of, "call"));
         match self {
-            Measure::FailedCalls | Measure::OpenCalls => format!("{part} of {of} calls"),
-            Measure::Retries => format!("{} attempts in {of} calls", thousands(rate.part.saturating_add(rate.of))),
-            Measure::WastedSends | Measure::RateLimited => format!("{part} of {of} attempts"),
-            Measure::WaitMs => format!("{} in {of} calls", seconds(rate.part as f64 / 1000.0)),
-            Measure::Errors | Measure::Warnings => format!("{part} in {of} calls"),
+            Measure::FailedCalls | Measure::OpenCalls => format!("{part} of {calls}"),
+            Measure::Retries => format!("{} in {calls}", counted(rate.part.saturating_add(rate.of), "attempt")),
+            Measure::WastedSends | Measure::RateLimited => format!("{part} of {}", counted(rate.of, "attempt")),
+            Measure::WaitMs => format!("{} in {calls}", seconds(rate.part as f64 / 1000.0)),
+            Measure::Errors | Measure::Warnings => format!("{part} in {calls}"),
         }
     }
 }

@@ -214,7 +214,7 @@ fn call_row(call: &Call<'_>) -> CallRow {
         model: name(call.origin(0).model),
         attempts: call.len() as i64,
         outcome: call.outcome,
-        waited_s: call.waited_us() as f64 / 1e6,
+        waited_s: call.waited().s(),
         grouping: call.grouping.name(),
         first_class: call.first().class.map(|class| class.name()),
         last_class: call.last().class.map(|class| class.name()),

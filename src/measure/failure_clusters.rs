@@ -1,4 +1,4 @@
-//! Failures of one class over time, and the stretches in which they cluster.
+//! Failures of one kind over time, and the stretches in which they cluster.
 
 use super::distinct::Distinct;
 use super::flow::Flow;
@@ -11,16 +11,22 @@ use crate::model::{AttemptTable, Mergeable, Series, Time};
 use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Failing attempts kept as examples of one stretch.
 const EXAMPLES: usize = 3;
 
-/// Attempts that failed with one class in one stretch of time.
+/// Attempts of one class.
+type ClassCounts = SmallVec<[(Class, u64); 2]>;
+
+/// Attempts that failed alike in one stretch of time.
 #[derive(Clone, Debug)]
 pub(super) struct FailureCount {
     /// Attempts.
     failed: u64,
+    /// The same by class.
+    classes: ClassCounts,
     /// Calls whose first such failure is among them.
     calls: u64,
     runs: Distinct,
@@ -33,12 +39,22 @@ pub(super) struct FailureCount {
 impl Mergeable for FailureCount {
     fn merge(&mut self, other: &FailureCount) {
         self.failed += other.failed;
+        add(&mut self.classes, &other.classes);
         self.calls += other.calls;
         self.runs.merge(&other.runs);
         self.seen = (self.seen.0.min(other.seen.0), self.seen.1.max(other.seen.1));
         self.examples.extend_from_slice(&other.examples);
         self.examples.sort_unstable();
         self.examples.truncate(EXAMPLES);
+    }
+}
+
+fn add(mine: &mut ClassCounts, theirs: &[(Class, u64)]) {
+    for (class, attempts) in theirs {
+        match mine.iter_mut().find(|(known, _)| known == class) {
+            Some((_, known)) => *known += attempts,
+            None => mine.push((*class, *attempts)),
+        }
     }
 }
 
@@ -50,11 +66,11 @@ struct PerMinute {
     most: Series<Most>,
 }
 
-/// By service and class.
+/// By service and kind of failure.
 #[derive(Debug, Default)]
 pub struct FailureClusters {
-    flares: HashMap<(Service, Class), Series<FailureCount>, RandomState>,
-    rates: HashMap<(Service, Class), PerMinute, RandomState>,
+    flares: HashMap<(Service, Kind), Series<FailureCount>, RandomState>,
+    rates: HashMap<(Service, Kind), PerMinute, RandomState>,
 }
 
 /// Whether a failure of the class says something about more than the request that failed.
@@ -73,19 +89,44 @@ pub(super) fn is_shared(class: Class) -> bool {
     )
 }
 
+/// What failures of different classes have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    /// The service, or the way to it, is down or short of capacity. One outage answers in many ways: with its own word
+    /// for an overload, with the 503 of a proxy in front, with a timeout, or not at all.
+    Outage,
+    /// The caller's own rate limit.
+    RateLimit,
+    /// Any other class is a kind of its own.
+    Other(Class),
+}
+
+impl Kind {
+    fn of(class: Class) -> Kind {
+        match class {
+            Class::Overloaded | Class::GatewayError | Class::ServerError | Class::Timeout | Class::Connection => {
+                Kind::Outage
+            }
+            Class::RateLimited | Class::UnexplainedRateLimit => Kind::RateLimit,
+            other => Kind::Other(other),
+        }
+    }
+}
+
 impl FailureClusters {
     /// Takes in the failures of one call.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
-        let mut met: SmallVec<[(Service, Class); 4]> = SmallVec::new();
+        let mut met: SmallVec<[(Service, Kind); 4]> = SmallVec::new();
         for (position, attempt) in call.attempts().enumerate() {
             let Some(class) = attempt.class.filter(|class| is_shared(*class)) else { continue };
-            let key = (Service::of(&call.origin(position).scope()), class);
+            let key = (Service::of(&call.origin(position).scope()), Kind::of(class));
             let first = !met.contains(&key);
             if first {
                 met.push(key);
             }
             let flare = FailureCount {
                 failed: 1,
+                classes: SmallVec::from_slice(&[(class, 1)]),
                 calls: u64::from(first),
                 runs: Distinct::one(call.table().names.text(attempt.run)),
                 seen: (attempt.sent, attempt.sent),
@@ -109,7 +150,7 @@ impl FailureClusters {
     /// Takes in failures of one service as soon as they are read, whether or not their calls are over.
     pub(super) fn follow(&mut self, service: Service, failures: Vec<(Time, Class)>) {
         for (sent, class) in failures {
-            self.rates.entry((service, class)).or_default().rate.add(sent);
+            self.rates.entry((service, Kind::of(class))).or_default().rate.add(sent);
         }
     }
 
@@ -125,13 +166,10 @@ impl FailureClusters {
         flares.flat_map(|flare| &mut flare.examples).for_each(|spot| visit(&mut spot.row));
     }
 
-    /// Every service and class with its incidents, in time order, given the sends of each service.
-    pub fn incidents<'f>(
-        &self,
-        sends: impl Fn(Service) -> Cow<'f, Series<Flow>>,
-    ) -> Vec<(Service, Class, Vec<Incident>)> {
+    /// Every service and kind of failure with its incidents, in time order, given the sends of each service.
+    pub fn incidents<'f>(&self, sends: impl Fn(Service) -> Cow<'f, Series<Flow>>) -> Vec<(Service, Vec<Incident>)> {
         let mut known: HashMap<(Service, i64), Flows, RandomState> = HashMap::default();
-        let mut found = |key: &(Service, Class), series: &Series<FailureCount>| {
+        let mut found = |key: &(Service, Kind), series: &Series<FailureCount>| {
             let width = series.width_us().max(STRETCH_US);
             let flows = known.entry((key.0, width)).or_insert_with(|| sends(key.0).no_finer_than(width));
             let mut list = incidents(series, flows);
@@ -140,20 +178,22 @@ impl FailureClusters {
             }
             list
         };
-        self.flares.iter().map(|(key, series)| (key.0, key.1, found(key, series))).collect()
+        self.flares.iter().map(|(key, series)| (key.0, found(key, series))).collect()
     }
 }
 
-/// A stretch of time in which failures of one class clustered.
+/// A stretch of time in which failures of one kind clustered.
 #[derive(Clone, Debug)]
 pub struct Incident {
+    /// The classes of its failing attempts with their numbers, the most frequent first.
+    pub classes: SmallVec<[(Class, u64); 2]>,
     /// When the first failing attempt was sent, and the last.
     pub seen: (Time, Time),
     /// Failing attempts.
     pub failed: u64,
     /// Sends to the service in the stretches of time it covers.
     pub sends: u64,
-    /// Calls that first failed so in it.
+    /// Calls that first failed in one of these ways in it.
     pub calls: u64,
     /// Runs hit, and whether the number is exact.
     pub runs: (u64, bool),
@@ -203,6 +243,7 @@ fn incidents(failures: &Series<FailureCount>, (width, flow): &Flows) -> Vec<Inci
     });
     let ok = flow.iter().filter_map(|(_, flow)| flow.last_ok).max();
     for incident in &mut list {
+        incident.classes.sort_unstable_by_key(|(class, attempts)| (Reverse(*attempts), *class));
         incident.recovered = ok.is_some_and(|ok| ok > incident.seen.1);
     }
     list
@@ -211,6 +252,7 @@ fn incidents(failures: &Series<FailureCount>, (width, flow): &Flows) -> Vec<Inci
 impl Incident {
     fn of(flare: &FailureCount, sends: u64) -> Incident {
         Incident {
+            classes: flare.classes.clone(),
             seen: flare.seen,
             failed: flare.failed,
             sends,
@@ -226,12 +268,19 @@ impl Incident {
     fn extend(&mut self, flare: &FailureCount, sends: u64) {
         self.seen.1 = self.seen.1.max(flare.seen.1);
         self.failed += flare.failed;
+        add(&mut self.classes, &flare.classes);
         self.sends += sends;
         self.calls += flare.calls;
         self.hit.merge(&flare.runs);
         self.runs = self.hit.count();
         self.examples.extend(flare.examples.iter().copied());
         self.examples.truncate(EXAMPLES);
+    }
+
+    /// The class of most of its failing attempts.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        self.classes.first().map_or(Class::Unknown, |(class, _)| *class)
     }
 
     /// The service's id of the earliest failing attempts, where logged.

@@ -2,7 +2,7 @@
 
 use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier};
-use crate::calls::{Call, Grouping};
+use crate::calls::{Call, Grouping, Wait};
 use crate::model::{Outcome, Time};
 
 /// Calls that succeeded late, after nothing but rate limits: see [`CallTerms::late_attempt`].
@@ -12,8 +12,8 @@ pub struct Late {
     pub calls: u64,
     /// Sends that were refused to them.
     pub refused: u64,
-    /// Time they waited between attempts, µs.
-    pub waited_us: u64,
+    /// Time they waited between attempts.
+    pub waited: Wait,
     /// The first attempt of the earliest of them.
     pub first: Option<RowRef>,
     /// When the latest of them began.
@@ -27,7 +27,7 @@ impl Late {
         if late && call.grouping != Grouping::Inferred && (0..last).all(|position| call.at(position).rate_limited()) {
             self.calls += 1;
             self.refused += last as u64;
-            self.waited_us += call.waited_us().max(0).unsigned_abs();
+            self.waited = self.waited.and(call.waited());
             self.first = earlier(self.first, Some(RowRef::of(call.table(), call.rows()[0])));
             self.last = self.last.max(Some(call.first().sent));
         }
@@ -36,7 +36,7 @@ impl Late {
     pub(super) fn merge(&mut self, other: Late) {
         self.calls += other.calls;
         self.refused += other.refused;
-        self.waited_us += other.waited_us;
+        self.waited = self.waited.and(other.waited);
         self.first = earlier(self.first, other.first);
         self.last = self.last.max(other.last);
     }

@@ -8,7 +8,7 @@ use super::pace::Paces;
 use super::row_ref::{RowRef, earlier};
 use super::spent::Spent;
 use super::terminal_failures::TerminalFailures;
-use crate::calls::{Call, Grouping};
+use crate::calls::{Call, Grouping, Wait};
 use crate::model::{Attempt, AttemptTable, Bar, Outcome, Symbol, Time};
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
@@ -30,8 +30,8 @@ pub struct RunTally {
     pub sends: u64,
     /// Attempts that followed a failed one of their call.
     pub retries: u64,
-    /// Time between attempts of a call, µs.
-    pub waited_us: i64,
+    /// Time between attempts of its calls.
+    pub waited: Wait,
     /// Sends that could not have helped.
     pub wasted: u64,
     /// What its attempts consumed.
@@ -78,7 +78,7 @@ impl Default for RunTally {
             success_by_attempt: BTreeMap::new(),
             sends: 0,
             retries: 0,
-            waited_us: 0,
+            waited: Wait::NONE,
             wasted: 0,
             spent: Spent::default(),
             wasted_spent: Spent::default(),
@@ -119,7 +119,7 @@ impl RunTally {
         self.immediate_retries.absorb(call, terms);
         self.sends += call.len() as u64;
         self.retries += call.retried().count() as u64;
-        self.waited_us += call.waited_us();
+        self.waited = self.waited.and(call.waited());
         self.first = self.first.min(call.first().sent);
         self.last = self.last.max(call.ended());
         self.is_undated |= call.first().is_undated();
@@ -185,7 +185,7 @@ impl RunTally {
         self.guessed_calls += other.guessed_calls;
         self.sends += other.sends;
         self.retries += other.retries;
-        self.waited_us += other.waited_us;
+        self.waited = self.waited.and(other.waited);
         self.wasted += other.wasted;
         self.spent.add(other.spent);
         self.wasted_spent.add(other.wasted_spent);

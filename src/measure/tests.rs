@@ -141,7 +141,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
             let ends = [pace.first, pace.last].map(|spot| spot.map(|spot| row(spot.row)));
             let _ = writeln!(out, "{ends:?} {:?}", pace.quarters());
         }
-        let _ = writeln!(out, "{name} {:?} {:?} {} {}", run.bars(), run.success_by_attempt(), run.sends, run.waited_us);
+        let _ = writeln!(out, "{name} {:?} {:?} {} {:?}", run.bars(), run.success_by_attempt(), run.sends, run.waited);
         let _ =
             writeln!(out, "{:?} {} {:?}", run.retried.map(|spot| row(spot.row)), run.retried_calls, run.last_success);
     }
@@ -183,10 +183,11 @@ fn told(fleet: &mut Fleet<'_>) -> String {
         let _ = writeln!(out, "{:?} {:?} {:?} {opened:?}", key.class, row(cap.first.row), row(cap.last.row));
     }
     let mut incidents: Vec<String> = Vec::new();
-    for (_, class, mut found) in fleet.failure_clusters.incidents(|service| fleet.sends_of(service)) {
+    for (_, mut found) in fleet.failure_clusters.incidents(|service| fleet.sends_of(service)) {
         found.sort_by_key(|incident| incident.seen);
-        let peaks: Vec<_> = found.iter().map(|incident| (incident.seen, incident.peak_per_min)).collect();
-        incidents.push(format!("{class:?} {peaks:?}"));
+        let peaks: Vec<_> =
+            found.iter().map(|incident| (&incident.classes, incident.seen, incident.peak_per_min)).collect();
+        incidents.push(format!("{peaks:?}"));
     }
     incidents.sort_unstable();
     let _ = writeln!(out, "{incidents:?}");

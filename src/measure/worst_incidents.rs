@@ -3,13 +3,12 @@
 use super::failure_clusters::Incident;
 use super::fleet::Fleet;
 use super::service::Service;
-use crate::classify::Class;
 
 /// Incidents kept, those with most failing attempts.
 const MOST_INCIDENTS: usize = 50;
 
 /// Incidents, and how many there are besides.
-pub type WorstIncidents = (Vec<(Service, Class, Incident)>, u64);
+pub type WorstIncidents = (Vec<(Service, Incident)>, u64);
 
 impl Fleet<'_> {
     /// The worst incidents in time order, and how many there are besides.
@@ -20,12 +19,12 @@ impl Fleet<'_> {
 
     fn find_worst_incidents(&self) -> WorstIncidents {
         let found = self.failure_clusters.incidents(|service| self.sends_of(service)).into_iter();
-        let mut all: Vec<(Service, Class, Incident)> =
-            found.flat_map(|(service, class, list)| list.into_iter().map(move |one| (service, class, one))).collect();
-        let order = |(service, class, one): &(Service, Class, Incident)| {
-            (one.seen.0, class.name(), service.names(self.table), one.seen.1)
+        let mut all: Vec<(Service, Incident)> =
+            found.flat_map(|(service, list)| list.into_iter().map(move |one| (service, one))).collect();
+        let order = |(service, one): &(Service, Incident)| {
+            (one.seen.0, one.class().name(), service.names(self.table), one.seen.1)
         };
-        all.sort_by(|a, b| (b.2.failed).cmp(&a.2.failed).then_with(|| order(a).cmp(&order(b))));
+        all.sort_by(|a, b| b.1.failed.cmp(&a.1.failed).then_with(|| order(a).cmp(&order(b))));
         let more = all.len().saturating_sub(MOST_INCIDENTS);
         all.truncate(MOST_INCIDENTS);
         all.sort_by(|a, b| order(a).cmp(&order(b)));

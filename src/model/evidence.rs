@@ -39,6 +39,26 @@ pub(crate) fn rounded(x: f64) -> f64 {
     (x * 1000.0).round() / 1000.0
 }
 
+/// A share, likewise: 0 or 1 only where it is exactly that.
+#[must_use]
+pub(crate) fn rounded_share(x: f64) -> f64 {
+    let shown = rounded(x);
+    if (shown == 0.0 || shown == 1.0) && shown != x { x } else { shown }
+}
+
 pub(super) fn three_decimals<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(rounded(*x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_nothing_or_all_only_where_it_is() {
+        assert_eq!([0.0, 1.0, 0.25, 1.0 / 3.0].map(rounded_share), [0.0, 1.0, 0.25, 0.333]);
+        for x in [0.9997, 0.0002, 1.0002] {
+            assert_eq!(rounded_share(x).to_bits(), f64::to_bits(x));
+        }
+    }
 }

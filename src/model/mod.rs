@@ -33,7 +33,7 @@ pub(crate) use cost::sum_of_known;
 pub use detail::{Detail, DetailId, TextRef, Usage};
 pub use dimension::Dimension;
 pub use evidence::Evidence;
-pub(crate) use evidence::rounded;
+pub(crate) use evidence::{rounded, rounded_share};
 pub(crate) use gauges::Widths;
 pub use gauges::{Gauge, Gauges, Track};
 pub use hint::HintSource;

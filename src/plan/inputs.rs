@@ -1,6 +1,6 @@
 //! The inputs of a plan, and the source of each figure.
 
-use crate::model::{Schedule, rounded};
+use crate::model::{Schedule, rounded, rounded_share};
 use crate::report::Report;
 use serde::Serialize;
 
@@ -105,13 +105,13 @@ pub fn measured(report: &Report) -> Measured {
     let busiest = report.load.iter().max_by_key(|row| row.calls);
     let tokens: u64 = report.runs.iter().filter_map(|run| run.tokens).sum();
     let spending: u64 = report.runs.iter().filter(|run| run.tokens.is_some()).map(|run| run.attempts).sum();
-    let share = |part: u64, whole: u64| (whole > 0).then(|| rounded(part as f64 / whole as f64));
+    let ratio = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     Measured {
-        success: share(recovered, retries),
+        success: ratio(recovered, retries).map(rounded_share),
         rate_per_s: busiest.and_then(|row| row.arrivals_per_s).filter(|rate| *rate > 0.0),
         in_system_s: busiest.and_then(|row| row.time_in_system_s).filter(|s| *s > 0.0),
         attempts: (report.totals.calls > 0).then_some(report.totals.amplification),
-        tokens: share(tokens, spending).filter(|tokens| *tokens > 0.0),
+        tokens: ratio(tokens, spending).map(rounded).filter(|tokens| *tokens > 0.0),
         request_limit: busiest.and_then(|row| row.requests_limit).filter(|limit| *limit > 0).map(|limit| limit as f64),
     }
 }

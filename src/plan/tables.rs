@@ -2,7 +2,7 @@
 
 use super::inputs::{Inputs, Sourced};
 use super::settings::{self, Setting};
-use crate::model::rounded;
+use crate::model::{rounded, rounded_share};
 use crate::policy::{
     attempts_of_layers, attempts_over_layers, concurrency, deadline_s, expected_attempts, stagger_s, success_within,
     tokens_per_min,
@@ -186,7 +186,7 @@ fn wait(inputs: &Inputs, retries: u32) -> WaitRow {
 
 fn recovery(q: f64, tries: u32) -> RecoveryRow {
     let (success, expected) = (success_within(tries, q), expected_attempts(tries, q));
-    RecoveryRow { tries, success: rounded(success), expected_attempts: rounded(expected) }
+    RecoveryRow { tries, success: rounded_share(success), expected_attempts: rounded(expected) }
 }
 
 fn layers(inputs: &Inputs) -> Layers {
@@ -227,7 +227,7 @@ fn tokens(inputs: &Inputs) -> Option<TokenRate> {
     Some(TokenRate {
         tokens_per_min: rounded(sent),
         limit,
-        share: limit.map(|limit| rounded(sent / limit)),
+        share: limit.map(|limit| rounded_share(sent / limit)),
         admits_per_s: limit.map(|limit| rounded(rate * limit / sent)),
     })
 }

@@ -23,7 +23,7 @@ pub(in crate::render) fn spent(totals: &Totals) -> Option<String> {
         (Some(usd), _) => {
             let known = if totals.with_cost.count < totals.with_cost.of {
                 let known = totals.with_cost;
-                format!("; known of {} of {} attempts", number(known.count), number(known.of))
+                format!("; known of {} of {}", number(known.count), counted(known.of, "attempt"))
             } else {
                 String::new()
             };

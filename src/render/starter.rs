@@ -3,7 +3,7 @@
 //! A line that begins with `#` and no space is TOML to be uncommented; one that begins with `# ` is an explanation.
 
 use crate::config::quoted;
-use crate::model::Dimension;
+use crate::model::{Dimension, units::counted};
 use crate::report::{Backoff, Problem, Report, WhoRow};
 use crate::rules::{CATALOGUE, Rule};
 use crate::untrusted::terminal;
@@ -37,8 +37,9 @@ pub fn config(facts: &Facts<'_>, schema: Option<&str>) -> String {
     file.say("`retrylens config show` prints what is in force, `retrylens explain CODE` what a rule means.");
     if let Some(report) = facts.report {
         let totals = &report.totals;
-        let (inputs, calls) = (report.inputs.len(), totals.calls);
-        file.say(&format!("The log: {inputs} inputs, {} attempts, {calls} calls, {} runs.", totals.sends, totals.runs));
+        let inputs = (report.inputs.len() as u64, "input");
+        let all = [inputs, (totals.sends, "attempt"), (totals.calls, "call"), (totals.runs, "run")];
+        file.say(&format!("The log: {}.", all.map(|(n, word)| counted(n, word)).join(", ")));
     }
     file.rules_judged();
     file.fields(facts);
@@ -106,7 +107,7 @@ impl File {
             let loops = report.backoff.iter().filter(|it| it.provider.as_deref() == Some(provider));
             let loops: Vec<&Backoff> = loops.collect();
             for it in &loops {
-                self.say(&format!("{provider}, {}: {} ({} waits)", it.loop_name(), it.summary, it.waits));
+                self.say(&format!("{provider}, {}: {} ({})", it.loop_name(), it.summary, counted(it.waits, "wait")));
             }
             self.offer("[[policy]]");
             self.offer(&format!("provider = {}", pattern(provider)));

@@ -45,13 +45,15 @@ fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
         let folds = judgement.folds.values().filter(|fold| fold.rule.code == problem.rule);
         folds.flat_map(|fold| fold.kept.values()).map(|kept| &kept.hit)
     };
-    // A time that the log has passed already is nothing to wait for.
-    let end = judgement.fleet.runs.values().map(|run| run.last).max();
-    let until: Option<Time> = hits().filter_map(|hit| hit.until).max().filter(|until| Some(*until) > end);
+    // A time that the log has passed already is nothing to wait for, and without a date it cannot be told.
+    let end = judgement.fleet.covered().map(|covered| covered.last);
+    let due: Option<Time> = hits().filter_map(|hit| hit.until).max();
+    let until = due.filter(|due| end.is_some_and(|end| *due > end));
+    let ended = due.filter(|_| until.is_none());
     // Nothing to wait for, as far as the log says: then stopping is what is left.
     let remedy = hits().find_map(|hit| hit.remedy).unwrap_or(remedy);
     let remedy = if remedy == Remedy::Wait && until.is_none() { Remedy::Stop } else { remedy };
-    Advice { rule: problem.rule, remedy, until, text: problem.fix.clone(), cost: Cost::default(), findings: 0 }
+    Advice { rule: problem.rule, remedy, until, ended, text: problem.fix.clone(), cost: Cost::default(), findings: 0 }
 }
 
 /// Waiting is for whoever operates the jobs, the fix for whoever writes the client: a step each.
@@ -59,7 +61,8 @@ fn apart(step: Advice) -> Vec<Advice> {
     if step.until.is_none() {
         return vec![step];
     }
-    let text = "Requests on this limit can only fail: pause the jobs that send them, or have the limit raised.";
+    let text = "When the log ends, requests on this limit can only fail: pause the jobs that send them, or have the limit \
+                raised.";
     let wait = Advice { remedy: Remedy::Wait, text: text.to_owned(), cost: Cost::default(), ..step.clone() };
     vec![wait, Advice { remedy: Remedy::Fix, until: None, ..step }]
 }

@@ -323,7 +323,7 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally, covered: Option<Covered>
         calls_failed: tally.ended(Outcome::Failed),
         first: covered.map_or(tally.first, |covered| within(covered, tally.first)),
         last: covered.map_or(tally.last, |covered| within(covered, tally.last)),
-        wait_s: seconds(tally.waited_us),
+        wait_s: seconds(tally.waited.us),
         wasted_sends: tally.wasted,
         tokens: tally.spent.known_tokens(),
         usd: tally.spent.usd(),

@@ -44,13 +44,28 @@ pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Ve
             by_field.entry(*field).or_default().push(rule.code);
         }
     }
-    by_field
-        .into_iter()
-        .filter_map(|(field, rules)| {
-            let present = presence(fleet, field);
-            (present.of > 0 && present.count == 0).then(|| Coverage { rules, field: field.name(), present })
-        })
-        .collect()
+    let mut gaps: Vec<Coverage> = Vec::new();
+    for (field, rules) in by_field {
+        let present = presence(fleet, field);
+        if present.of == 0 || present.count > 0 {
+            continue;
+        }
+        // What logs spell alike may be needed of different attempts.
+        match gaps.iter_mut().find(|gap| gap.field == field.name()) {
+            Some(gap) => gap.extend(rules, present),
+            None => gaps.push(Coverage { rules, field: field.name(), present }),
+        }
+    }
+    gaps
+}
+
+impl Coverage {
+    fn extend(&mut self, rules: Vec<&'static str>, present: Share) {
+        self.rules.extend(rules);
+        self.rules.sort_unstable();
+        self.rules.dedup();
+        self.present.of = self.present.of.max(present.of);
+    }
 }
 
 /// How many of `rules` lack none of their fields.

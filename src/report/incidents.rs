@@ -1,7 +1,6 @@
-//! Stretches of time in which failures of one class clustered.
+//! Stretches of time in which failures of one kind clustered.
 
 use crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
-use crate::classify::Class;
 use crate::measure::{Fleet, Incident, Service};
 use crate::model::Time;
 use crate::untrusted::masked;
@@ -10,8 +9,10 @@ use serde::Serialize;
 /// One incident.
 #[derive(Clone, Debug, Serialize)]
 pub struct IncidentRow {
-    /// Failure class.
+    /// Failure class of most of its attempts.
     pub class: &'static str,
+    /// Every failure class of it with its failing attempts, the most frequent first.
+    pub classes: Vec<IncidentClass>,
     /// Provider as logged.
     pub provider: Option<String>,
     /// Model as logged.
@@ -24,7 +25,7 @@ pub struct IncidentRow {
     pub failed: u64,
     /// Sends to the service in that time, failing or not.
     pub sends: u64,
-    /// Calls that first failed so in it.
+    /// Calls that first failed in one of these ways in it.
     pub calls: u64,
     /// Runs hit.
     pub runs: u64,
@@ -36,6 +37,15 @@ pub struct IncidentRow {
     pub ended: Ending,
     /// Up to three request ids to ask the provider about.
     pub request_ids: Vec<String>,
+}
+
+/// One failure class of an incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct IncidentClass {
+    /// Failure class.
+    pub class: &'static str,
+    /// Failing attempts.
+    pub failed: u64,
 }
 
 /// What ended an incident.
@@ -54,10 +64,15 @@ pub enum Ending {
 pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
     let data_end = fleet.covered().map_or(Time(0), |covered| covered.last);
     let (worst, more) = fleet.worst_incidents();
-    let row = |(service, class, incident): &(Service, Class, Incident)| {
+    let row = |(service, incident): &(Service, Incident)| {
         let (provider, model) = service.names(fleet.table);
         IncidentRow {
-            class: class.name(),
+            class: incident.class().name(),
+            classes: incident
+                .classes
+                .iter()
+                .map(|(class, failed)| IncidentClass { class: class.name(), failed: *failed })
+                .collect(),
             provider: provider.map(masked),
             model: model.map(masked),
             first: incident.seen.0,

@@ -24,7 +24,7 @@ pub use build::build;
 pub use classes::{ClassRow, LastFailed};
 pub use coverage::{Coverage, Undecided};
 pub use finding::{Finding, Problem, ProblemIdentity, Sighting};
-pub use incidents::{Ending, IncidentRow};
+pub use incidents::{Ending, IncidentClass, IncidentRow};
 pub use layers::LayerRow;
 pub use load::{AmplifiedSpan, LoadCourse, LoadPoint, LoadRow};
 pub use recovery::{RecoveryRow, RecoveryStep};
@@ -84,7 +84,7 @@ pub struct Report {
     pub backoff: Vec<Backoff>,
     /// Remaining against limit over time.
     pub headroom: Vec<Headroom>,
-    /// Stretches of time in which failures of one class clustered, in time order.
+    /// Stretches of time in which failures of one kind clustered, in time order.
     pub incidents: Vec<IncidentRow>,
     /// Incidents beyond those kept.
     pub incidents_omitted: u64,
@@ -141,6 +141,8 @@ pub struct Advice {
     pub remedy: Remedy,
     /// For [`Remedy::Wait`]: until when.
     pub until: Option<Time>,
+    /// When what it speaks of was due to end, where that is before the end of the log, or the log has no date.
+    pub ended: Option<Time>,
     /// The step, in words.
     pub text: String,
     /// What leaving it costs, in this log.

@@ -20,12 +20,18 @@ pub(super) const EXCEPTIONS: [&str; 4] = [
      of the retries does, none of them counts as needless.",
 ];
 
+/// What of a logged decision to send again rules judge that use [`decided`].
+pub(super) const DECISIONS: [&str; 1] = [
+    "A decision to send again that the log holds, without that attempt, is a warning: none where the attempts declared are \
+     used up, or where the client may wait for access to reopen within a day.",
+];
+
 /// The attempts of a call that repeated what had been refused for good.
 pub(super) struct Retried<'c, 'a> {
     call: &'c Call<'a>,
     /// Position of the first refusal that was repeated.
     pub(super) first: usize,
-    /// Positions of the repeats, in order.
+    /// Positions of the repeats, in order; none where the client decided on one that the log does not have.
     pub(super) again: SmallVec<[usize; 8]>,
     /// The call succeeded after the last of them, or with it.
     pub(super) recovered: bool,
@@ -56,6 +62,39 @@ pub(super) fn retried<'c, 'a>(
     }
     let last = *again.last()?;
     Some(Retried { call, first: first?, again, recovered: answered.is_some_and(|position| position >= last) })
+}
+
+/// The refusal that a call ends with in the log although the client decided to send again: `wanted` accepts its
+/// position. That the request is sent again is then known, and not what became of it.
+pub(super) fn decided<'c, 'a>(call: &'c Call<'a>, wanted: impl Fn(usize) -> bool) -> Option<Retried<'c, 'a>> {
+    let (last, attempt) = (call.len() - 1, call.last());
+    let is_spent = attempt.max_attempts > 0 && attempt.number >= attempt.max_attempts;
+    let is_told = attempt.flags.has(Flags::DECIDED_RETRY) && wanted(last) && !invited(call, last);
+    let is_early = !may_await_reopening(call, last);
+    (is_told && is_early && !is_spent).then(|| Retried { call, first: last, again: SmallVec::new(), recovered: false })
+}
+
+/// What was found of retries, or else of a decision on one.
+pub(super) fn or_decided<'c, 'a>(
+    found: Result<Option<Retried<'c, 'a>>, Field>,
+    call: &'c Call<'a>,
+    wanted: impl Fn(usize) -> bool,
+) -> Result<Option<Retried<'c, 'a>>, Field> {
+    match found {
+        Ok(Some(retried)) => Ok(Some(retried)),
+        other => decided(call, wanted).map_or(other, |decided| Ok(Some(decided))),
+    }
+}
+
+/// Agents sleep until a window of hours resets; no client holds a call for longer than this, µs.
+const LONGEST_SLEEP_US: i64 = 86_400_000_000;
+
+/// Whether the wait behind the attempt at `position` may last until what refused it is due to end: as the client says,
+/// or, where it does not, as clients do.
+fn may_await_reopening(call: &Call<'_>, position: usize) -> bool {
+    let Some(detail) = call.detail(position) else { return false };
+    let longest = detail.planned_us.unwrap_or(LONGEST_SLEEP_US);
+    detail.reopens.is_some_and(|reopens| call.at(position).ended().plus_us(longest) >= reopens)
 }
 
 fn keep(call: &Call<'_>, refusals: &mut SmallVec<[usize; 4]>, position: usize) {
@@ -122,6 +161,9 @@ pub(super) fn retried_cap<'c, 'a>(
     }
 }
 
+/// Of a decision, after the words for it.
+const UNSEEN: &str = " by a decision of the client (no such attempt is in the log)";
+
 impl Retried<'_, '_> {
     /// The class of the refusal.
     pub(super) fn class(&self) -> Option<Class> {
@@ -131,6 +173,20 @@ impl Retried<'_, '_> {
     /// When what refused it is due to end, where the log says so.
     pub(super) fn until(&self) -> Option<Time> {
         self.call.detail(self.first).and_then(|detail| detail.reopens)
+    }
+
+    /// "retried twice over 3.4 s".
+    pub(super) fn retried(&self) -> String {
+        if self.again.is_empty() { format!("to be retried{UNSEEN}") } else { format!("retried {}", self.times()) }
+    }
+
+    /// "was sent again twice over 3.4 s".
+    pub(super) fn was_sent_again(&self) -> String {
+        if self.again.is_empty() {
+            format!("is to be sent again{UNSEEN}")
+        } else {
+            format!("was sent again {}", self.times())
+        }
     }
 
     /// "twice over 3.4 s".
@@ -170,6 +226,10 @@ impl Retried<'_, '_> {
             hit.confidence = Confidence::Medium;
             let final_class = attempt.class.is_some_and(Class::is_terminal_by_default);
             hit.severity = Some(if final_class { Severity::Info } else { Severity::Warning });
+        }
+        if self.again.is_empty() {
+            hit.severity = Some(Severity::Warning);
+            hit.confidence = Confidence::Medium;
         }
         if attempt.flags.has(Flags::LOW_CONFIDENCE) {
             hit.confidence = Confidence::Low;

@@ -25,6 +25,7 @@ pub(super) const RULE: Rule = Rule {
     settings: &[],
     exceptions: &[
         &refused::EXCEPTIONS,
+        &refused::DECISIONS,
         &["Another key or workspace of the organisation draws on the same cap; where keys or workspaces differ and \
              no organisation is logged, that is not known."],
     ],
@@ -52,9 +53,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let capped = |p: usize| call.at(p).class == Some(Class::SpendCap);
-    let retried = refused::retried_cap(call, capped, |_, _| true)?;
-    Ok(retried.map(|retried| {
-        let message = format!("retried {} although the monthly spend cap was reached", retried.times());
+    let retried = refused::retried_cap(call, capped, |_, _| true);
+    let told = refused::or_decided(retried, call, capped)?;
+    Ok(told.map(|retried| {
+        let message = format!("{} although the monthly spend cap was reached", retried.retried());
         retried.hit(&message, "no attempt can succeed before it reopens")
     }))
 }

@@ -25,6 +25,7 @@ pub(super) const RULE: Rule = Rule {
     settings: &[],
     exceptions: &[
         &refused::EXCEPTIONS,
+        &refused::DECISIONS,
         &["Another key of the organisation and workspace draws on the same limit; where keys differ and no \
              organisation is logged, that is not known."],
     ],
@@ -50,9 +51,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let limited = |p: usize| call.at(p).class == Some(Class::SpendLimit);
-    let retried = refused::retried_cap(call, limited, |_, _| true)?;
-    Ok(retried.map(|retried| {
-        let message = format!("retried {} although the account's own spend limit was reached", retried.times());
+    let retried = refused::retried_cap(call, limited, |_, _| true);
+    let told = refused::or_decided(retried, call, limited)?;
+    Ok(told.map(|retried| {
+        let message = format!("{} although the account's own spend limit was reached", retried.retried());
         retried.hit(&message, "no attempt can succeed before it reopens or is raised")
     }))
 }

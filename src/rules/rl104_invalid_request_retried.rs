@@ -34,6 +34,7 @@ pub(super) const RULE: Rule = Rule {
     settings: &[CHANGES],
     exceptions: &[
         &refused::EXCEPTIONS,
+        &refused::DECISIONS,
         &[
             "Another key or account does not excuse a body that is refused alike.",
             "A body that changes counts where it is refused with the same words twice more.",
@@ -79,8 +80,10 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     match (retried(call, settings), lacks(call, settings)) {
         (Some(retried), _) => Ok(Some(hit(call, &retried))),
-        (None, Some(field)) => Err(field),
-        (None, None) => Ok(None),
+        (None, lacks) => match refused::decided(call, |p| call.at(p).class.is_some_and(about_the_request)) {
+            Some(decided) => Ok(Some(hit(call, &decided))),
+            None => lacks.map_or(Ok(None), Err),
+        },
     }
 }
 
@@ -98,12 +101,12 @@ fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
 }
 
 fn hit(call: &Call<'_>, retried: &Retried<'_, '_>) -> Hit {
-    let what = if changed_in_vain(call, retried) {
-        "the request was changed and sent again"
+    let sent = if changed_in_vain(call, retried) {
+        format!("the request was changed and sent again {}", retried.times())
     } else {
-        "the same request was sent again"
+        format!("the same request {}", retried.was_sent_again())
     };
-    let message = format!("{what} {} after it was rejected as invalid", retried.times());
+    let message = format!("{sent} after it was rejected as invalid");
     let mut hit = retried.hit(&message, "");
     if hit.class != Some(Class::InvalidRequest) {
         hit.remedy = Some(Remedy::Shrink);

@@ -25,6 +25,7 @@ pub(super) const RULE: Rule = Rule {
     settings: &[],
     exceptions: &[
         &refused::EXCEPTIONS,
+        &refused::DECISIONS,
         &[
             "Attempts under another provider, account or key are not the same request again; a payment is the \
              organisation's.",
@@ -66,14 +67,17 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let refused = |p: usize| call.at(p).class.is_some_and(is_refusal);
-    let retried = refused::retried(call, refused, |p, q| repeats(call, p, q))?;
+    // A decision may come with a fresh token.
+    let lasting = |p: usize| refused(p) && call.at(p).class != Some(Class::Authentication);
+    let retried = refused::retried(call, refused, |p, q| repeats(call, p, q));
+    let retried = retried.or_else(|| refused::decided(call, lasting))?;
     let what = match retried.class() {
         Some(Class::Authentication) => "a request with a rejected key",
         Some(Class::Billing) => "a request rejected for a billing problem",
         Some(Class::Permission) => "a request the key has no permission for",
         _ => "a request for something that was not found",
     };
-    Some(retried.hit(&format!("{what} was sent again {}", retried.times()), ""))
+    Some(retried.hit(&format!("{what} {}", retried.was_sent_again()), ""))
 }
 
 fn is_refusal(class: Class) -> bool {

@@ -25,6 +25,7 @@ pub(super) const RULE: Rule = Rule {
     settings: &[],
     exceptions: &[
         &refused::EXCEPTIONS,
+        &refused::DECISIONS,
         &[
             "Another key of the organisation draws on the same quota; where keys differ and no organisation is \
              logged, that is not known.",
@@ -55,9 +56,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let spent = |p: usize| call.at(p).class == Some(Class::QuotaExhausted);
-    let retried = refused::retried_cap(call, spent, |p, q| repeats(call, p, q))?;
-    Ok(retried.map(|retried| {
-        let message = format!("retried {} although the quota was used up", retried.times());
+    let retried = refused::retried_cap(call, spent, |p, q| repeats(call, p, q));
+    let told = refused::or_decided(retried, call, spent)?;
+    Ok(told.map(|retried| {
+        let message = format!("{} although the quota was used up", retried.retried());
         retried.hit(&message, "waiting does not refill it")
     }))
 }

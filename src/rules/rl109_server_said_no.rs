@@ -22,6 +22,7 @@ pub(super) const RULE: Rule = Rule {
     settings: &[],
     exceptions: &[
         &refused::EXCEPTIONS,
+        &refused::DECISIONS,
         &[
             "Attempts under another provider, account, key or model are not the same request again.",
             "Where the class is final by itself, the rule for that class speaks.",
@@ -52,8 +53,8 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let final_class = |p: usize| call.at(p).class.is_some_and(Class::is_terminal_by_default);
     let denied = |p: usize| call.at(p).flags.has(Flags::SERVER_SAYS_NO) && !final_class(p);
     let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
-    let retried = refused::retried(call, denied, repeats)?;
-    let message = format!("retried {} after the server had said not to", retried.times());
+    let retried = refused::retried(call, denied, repeats).or_else(|| refused::decided(call, denied))?;
+    let message = format!("{} after the server had said not to", retried.retried());
     // The class is one that may heal.
     Some(retried.hit(&message, "").may_have_helped())
 }

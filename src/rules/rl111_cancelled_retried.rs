@@ -21,11 +21,14 @@ pub(super) const RULE: Rule = Rule {
              documentation, Retry: a call the client cancelled is not retried",
     needs: &[Field::CallIdentity, Field::Repeats],
     settings: &[],
-    exceptions: &[&[
-        "The retry must be shown by number, counter, body or key, and be sent after the cancelled attempt ended.",
-        "A changed body is another request.",
-        "The confidence is medium: some clients call a deadline of their own a cancellation.",
-    ]],
+    exceptions: &[
+        &[
+            "The retry must be shown by number, counter, body or key, and be sent after the cancelled attempt ended.",
+            "A changed body is another request.",
+            "The confidence is medium: some clients call a deadline of their own a cancellation.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}

@@ -3,7 +3,7 @@
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
 use crate::measure::{Alike, Fleet, Refused};
-use crate::model::{Confidence, Evidence, Remedy, Severity, Symbol};
+use crate::model::{Confidence, Evidence, Remedy, Severity, Symbol, units};
 use std::borrow::Cow;
 
 const CALLS: Setting = Setting {
@@ -125,9 +125,9 @@ fn hit(name: &str, run: Symbol, refused: &Refused) -> Hit {
     };
     let until = refused.reopens.map(|time| format!("; the window reopens at {time}")).unwrap_or_default();
     let mut hit = Hit::new(format!(
-        "{} calls of the run ({} attempts) failed as {}{alike} over {}, and none succeeded in between{until}",
-        refused.calls,
-        refused.sends,
+        "{} of the run ({}) failed as {}{alike} over {}, and none succeeded in between{until}",
+        units::counted(refused.calls, "call"),
+        units::counted(refused.sends, "attempt"),
         refused.class.name(),
         shared::seconds(span_s),
     ))

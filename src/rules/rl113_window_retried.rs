@@ -27,6 +27,7 @@ pub(super) const RULE: Rule = Rule {
     settings: &[],
     exceptions: &[
         &refused::EXCEPTIONS,
+        &refused::DECISIONS,
         &[
             "Another key of the organisation draws on the same window; where keys differ and no organisation is \
              logged, that is not known.",
@@ -56,18 +57,19 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let shut = |p: usize| call.at(p).class.is_some_and(Class::is_window);
-    Ok(refused::retried_cap(call, shut, |p, q| repeats(call, p, q))?.map(|retried| hit(&retried)))
+    let retried = refused::retried_cap(call, shut, |p, q| repeats(call, p, q));
+    Ok(refused::or_decided(retried, call, shut)?.map(|retried| hit(&retried)))
 }
 
 fn hit(retried: &Retried<'_, '_>) -> Hit {
     if retried.class() == Some(Class::Entitlement) {
-        let message = format!("retried {} although the plan does not cover the request", retried.times());
+        let message = format!("{} although the plan does not cover the request", retried.retried());
         let mut hit = retried.hit(&message, "");
         hit.remedy = Some(Remedy::Stop);
         return hit;
     }
     let until = retried.until().map_or(String::new(), |until| format!("; it resets at {until}"));
-    retried.hit(&format!("retried {} although the usage window was spent{until}", retried.times()), "")
+    retried.hit(&format!("{} although the usage window was spent{until}", retried.retried()), "")
 }
 
 /// Some windows hold for one model only: another one is a way out if it was let in.

@@ -31,6 +31,9 @@ pub(super) const RULE: Rule = Rule {
          excuse giving up.",
         "Errors inside a stream are RL202, hints that a cap does not allow RL206, relabelled overloads RL704; tools \
          are not judged.",
+        "A run that asks another model within seconds of the failure has fallen back, and attempts beneath the client \
+         that its counters show are retries.",
+        "A retry that only the server's word makes worth while is RL205.",
         "An attempt with a number above 1 has predecessors that the log has lost.",
         "In a log without ids or counters it is info, unless the client decided to fail.",
     ]],

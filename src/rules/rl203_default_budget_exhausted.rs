@@ -43,14 +43,18 @@ pub(super) const RULE: Rule = Rule {
              Builders' Library, Timeouts, retries and backoff with jitter",
     needs: &[Field::CallIdentity],
     settings: &[WAITED, ATTEMPTS],
-    exceptions: &[&[
-        "Every attempt must have met a rate limit or a lack of capacity.",
-        "A cap in the policy, or a logged one that is not the client's default, is the caller's choice.",
-        "A call with attempts left, or with a decision to retry or to go elsewhere, was ended by something else.",
-        "Waits that came early (RL301), immediate retries (RL304), hints a cap does not allow (RL206) and two loops \
-         (RL401) are those rules'.",
-        "As many retries as are advised, attempts grouped by likeness, and 429s that nothing explains make it info.",
-    ]],
+    exceptions: &[
+        &[
+            "Every attempt must have met a rate limit or a lack of capacity.",
+            "A cap in the policy, or a logged one that is not the client's default, is the caller's choice.",
+            "A call with attempts left, or with a decision to retry or to go elsewhere, was ended by something else.",
+            "A run that asks another model within seconds of the failure has fallen back; tools are not judged.",
+            "Waits that came early (RL301), immediate retries (RL304), hints a cap does not allow (RL206) and two loops \
+             (RL401) are those rules'.",
+            "As many retries as are advised, attempts grouped by likeness, and 429s that nothing explains make it info.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}

@@ -3,7 +3,7 @@
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
 use crate::measure::{Fleet, Handling};
-use crate::model::{Remedy, Severity, Symbol};
+use crate::model::{Remedy, Severity, Symbol, units};
 
 const CALLS: Setting = Setting {
     name: "min_calls",
@@ -111,8 +111,9 @@ fn hit(run: Symbol, class: Class, handling: &Handling) -> Hit {
         n => format!(", {n} of them inside a stream"),
     };
     let mut hit = Hit::new(format!(
-        "{} calls of the run retried {what}, and {} gave up on one at once{inside}",
-        handling.retried, handling.given_up,
+        "{} of the run retried {what}, and {} gave up on one at once{inside}",
+        units::counted(handling.retried, "call"),
+        handling.given_up,
     ))
     .about(Some(class))
     .count("calls_retried", handling.retried)

@@ -38,14 +38,17 @@ pub(super) const RULE: Rule = Rule {
              _base_client.py: several versions discard a retry-after over 60 s",
     needs: &[Field::CallIdentity, Field::RetryAfter],
     settings: &[SHARE, FIXED],
-    exceptions: &[&[
-        "The second that a clock of whole seconds hides is tolerated; without ids such a log is not judged.",
-        "An estimate, and the time until a limit is whole again, count only where the next attempt failed alike.",
-        "A hint beside a spent quota or window is no promise; attempts on another model or account do not count.",
-        "A bare number over four days may count milliseconds: it must be early in either unit.",
-        "A hint of zero asks for no wait.",
-        "Only an early retry that was refused again, or failed alike, counts as one that could not have helped.",
-    ]],
+    exceptions: &[
+        &[
+            "The second that a clock of whole seconds hides is tolerated; without ids such a log is not judged.",
+            "An estimate, and the time until a limit is whole again, count only where the next attempt failed alike.",
+            "A hint beside a spent quota or window is no promise; attempts on another model or account do not count.",
+            "A bare number over four days may count milliseconds: it must be early in either unit.",
+            "A hint of zero asks for no wait.",
+            "Only an early retry that was refused again, or failed alike, counts as one that could not have helped.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::Call(check),
     firing: &[
         // In the words of the error.

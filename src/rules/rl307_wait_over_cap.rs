@@ -34,12 +34,15 @@ pub(super) const RULE: Rule = Rule {
              _constants.py: MAX_RETRY_DELAY of 8 s",
     needs: &[Field::CallId, Field::Duration],
     settings: &[CAP, SHARE, STEP],
-    exceptions: &[&[
-        "A wait that the server asked for, or after a rate limit with headers, is not the client's own.",
-        "Failures that are final, tools, decisions to go elsewhere, other accounts and other models do not count.",
-        "A wait of which the client planned less was made longer by a queue.",
-        "Without a plan or a schedule that leads up to it, it is info: a shared gate looks the same.",
-    ]],
+    exceptions: &[
+        &[
+            "A wait that the server asked for, or after a rate limit with headers, is not the client's own.",
+            "Failures that are final, tools, decisions to go elsewhere, other accounts and other models do not count.",
+            "A wait of which the client planned less was made longer by a queue.",
+            "Without a plan or a schedule that leads up to it, it is info: a shared gate looks the same.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::CallIfTold(check),
     firing: &[
         // 64 s, then 128: it doubles.

@@ -36,10 +36,14 @@ pub(super) const RULE: Rule = Rule {
              jitter: waiting clients hold resources",
     needs: &[Field::CallIdentity, Field::RetryAfter],
     settings: &[LONG, SHORT],
-    exceptions: &[&[
-        "A wait a tenth shorter than the hint still followed it; a shorter one is RL301.",
-        "A wait that passes the factor of RL315 is that rule's.",
-    ]],
+    exceptions: &[
+        &[
+            "A wait a tenth shorter than the hint still followed it; a shorter one is RL301.",
+            "A wait that passes the factor of RL315 is that rule's.",
+        ],
+        &shared::CLOCK,
+        &shared::SHOWN,
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","duration_ms":20}

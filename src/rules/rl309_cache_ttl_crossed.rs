@@ -23,11 +23,15 @@ pub(super) const RULE: Rule = Rule {
              option; writes at 1.25 times the input price",
     needs: &[Field::CallId, Field::Duration],
     settings: &[TTL],
-    exceptions: &[&[
-        "The next attempt must have succeeded, on the same account and model.",
-        "Usage that shows no more tokens written than read denies it.",
-        "A wait that is not known from the end of the attempt does not count.",
-    ]],
+    exceptions: &[
+        &[
+            "The next attempt must have succeeded, on the same account and model.",
+            "Usage that shows no more tokens written than read denies it.",
+            "A wait that is not known from the end of the attempt does not count.",
+        ],
+        &shared::CLOCK,
+        &shared::SHOWN,
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":320,"error_type":"rate_limit_error","duration_ms":20}

@@ -26,11 +26,14 @@ pub(super) const RULE: Rule = Rule {
              Deadlines: a call without a deadline may wait forever",
     needs: &[Field::Time, Field::CallId],
     settings: &[BUDGET],
-    exceptions: &[&[
-        "One long wait that the server asked for is RL308.",
-        "Attempts that nothing shows to repeat one another, and attempts grouped by likeness, do not count.",
-        "Where nobody declared a budget it is info.",
-    ]],
+    exceptions: &[
+        &[
+            "One long wait that the server asked for is RL308.",
+            "Attempts that nothing shows to repeat one another, and attempts grouped by likeness, do not count.",
+            "Where nobody declared a budget it is info.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}

@@ -40,11 +40,14 @@ pub(super) const RULE: Rule = Rule {
              call; RFC 9110, section 10.2.3, Retry-After",
     needs: &[Field::CallIdentity, Field::RetryAfter],
     settings: &[WAITS, CHANGE, LATE_SHARE, LATE],
-    exceptions: &[&[
-        "A success, or a failure that is final, ends the matter.",
-        "Hints that change by more than the share count down or grow: they may be true.",
-        "A wait that falls short by less than RL301 tolerates, and passes the hint by less than the thresholds, followed it.",
-    ]],
+    exceptions: &[
+        &[
+            "A success, or a failure that is final, ends the matter.",
+            "Hints that change by more than the share count down or grow: they may be true.",
+            "A wait that falls short by less than RL301 tolerates, and passes the hint by less than the thresholds, followed it.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"retry-after":"59"}}

@@ -35,11 +35,14 @@ pub(super) const RULE: Rule = Rule {
              Control and limit retry calls",
     needs: &[Field::Time, Field::CallIdentity],
     settings: &[ATTEMPTS, RATE],
-    exceptions: &[&[
-        "Two loops are RL401.",
-        "Attempts without ids, counters, keys or equal bodies are not counted together, and a success ends the count.",
-        "The second that a clock of whole seconds hides is added to the span.",
-    ]],
+    exceptions: &[
+        &[
+            "Two loops are RL401.",
+            "Attempts without ids, counters, keys or equal bodies are not counted together, and a success ends the count.",
+            "The second that a clock of whole seconds hides is added to the span.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":0}

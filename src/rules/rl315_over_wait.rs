@@ -28,11 +28,14 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: retry-after is the number of seconds to wait",
     needs: &[Field::CallIdentity, Field::RetryAfter, Field::Duration],
     settings: &[FACTOR, MORE],
-    exceptions: &[&[
-        "A wait that is not known from the end of the attempt is not judged.",
-        "The second that a clock of whole seconds hides is tolerated.",
-        "Failures that are final, other accounts and other models do not count.",
-    ]],
+    exceptions: &[
+        &[
+            "A wait that is not known from the end of the attempt is not judged.",
+            "The second that a clock of whole seconds hides is tolerated.",
+            "Failures that are final, other accounts and other models do not count.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::CallIfTold(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error","duration_ms":20}

@@ -32,12 +32,15 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter: min(cap, base * 2 ** attempt) and its jitters",
     needs: &[Field::CallIdentity],
     settings: &[SHARE, FIXED],
-    exceptions: &[&[
-        "A wait that the server asked for, or after a rate limit with headers, is on no schedule.",
-        "Waits of other layers than the declared one, around a hole in the numbers, and of two loops are not judged.",
-        "A wait that is too long is judged only where an end or a plan of it is logged.",
-        "The second that a clock of whole seconds hides is tolerated.",
-    ]],
+    exceptions: &[
+        &[
+            "A wait that the server asked for, or after a rate limit with headers, is on no schedule.",
+            "Waits of other layers than the declared one, around a hole in the numbers, and of two loops are not judged.",
+            "A wait that is too long is judged only where an end or a plan of it is logged.",
+            "The second that a clock of whole seconds hides is tolerated.",
+        ],
+        &shared::CLOCK,
+    ],
     check: Check::CallIfTold(check),
     firing: &[
         r#"[policy]

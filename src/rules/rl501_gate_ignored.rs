@@ -2,7 +2,7 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, GateTerms, Ignored};
-use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
+use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity, units};
 
 const SENDS: Setting = Setting {
     name: "min_sends",
@@ -110,13 +110,11 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
 fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &Ignored) -> Hit {
     let refused = ignored.collisions();
     let closed = ignored.closed_us as f64 / 1e6;
-    let windows = match ignored.windows {
-        1 => "one window".to_owned(),
-        n => format!("{n} windows"),
-    };
+    let were = if refused == 1 { "was" } else { "were" };
+    let windows = units::counted(ignored.windows, "window");
     let mut hit = Hit::new(format!(
-        "{refused} attempts on {} were sent after a 429 had asked everyone to wait, and were refused too ({windows}, \
-         {} in all)",
+        "{} on {} {were} sent after a 429 had asked everyone to wait, and {were} refused too ({windows}, {} in all)",
+        units::counted(refused, "attempt"),
         fleet.scope_label(&scope),
         super::shared::seconds(closed),
     ))

@@ -1,6 +1,6 @@
 //! A run that lives on its retries.
 
-use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
+use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, RunTally};
 use crate::model::{Remedy, Severity, Symbol};
 
@@ -105,7 +105,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         }
         let span = tally.last.s_since(tally.first);
         let spread_s = late.last?.s_since(late.first?.sent);
-        let on_average = late.waited_us as f64 / 1e6 / span;
+        let on_average = late.waited.s() / span;
         (span > 0.0 && spread_s >= spread * span && on_average >= waiting)
             .then(|| hit(run, tally, on_average, late_attempt(settings)))
     })
@@ -119,17 +119,16 @@ pub(super) fn late_attempt(settings: &Settings) -> usize {
 
 fn hit(run: Symbol, tally: &RunTally, waiting: f64, late_attempt: usize) -> Hit {
     let (late, calls) = (&tally.late, tally.calls());
-    let waited = late.waited_us as f64 / 1e6;
     let mut hit = Hit::new(format!(
         "{} of {calls} calls succeeded only on attempt {late_attempt} or later, after {} rate limits and {} of waiting",
         late.calls,
         late.refused,
-        shared::seconds(waited),
+        late.waited.words(),
     ))
     .count("late_calls", late.calls)
     .count("calls", calls)
     .count("refusals_429", late.refused)
-    .number("waited_s", waited)
+    .number("waited_s", late.waited.s())
     .number("calls_waiting_on_average", waiting);
     hit.rows.extend(late.first.map(|spot| spot.row));
     hit.run = Some(run);

@@ -2,7 +2,7 @@
 
 use super::{Check, Hit, Rule, Scope, Settings};
 use crate::measure::{Fleet, RunTally};
-use crate::model::{Outcome, Remedy, Severity, Symbol};
+use crate::model::{Outcome, Remedy, Severity, Symbol, units};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -52,19 +52,20 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
 }
 
 fn hit(run: Symbol, tally: &RunTally, worst: u32) -> Hit {
-    let waited = tally.waited_us as f64 / 1e6;
     let retries = tally.retries;
-    let sends = if retries == 1 { "1 retry".to_owned() } else { format!("{retries} retries") };
+    let calls = match (tally.retried_calls, tally.calls()) {
+        (1, 1) => "its only call".to_owned(),
+        (retried, all) => format!("{retried} of its {}", units::counted(all, "call")),
+    };
     let mut hit = Hit::new(format!(
-        "the run is green after {sends} in {} of its {} calls and {} of waiting; one call succeeded only on attempt {worst}",
-        tally.retried_calls,
-        tally.calls(),
-        super::shared::seconds(waited),
+        "the run is green after {} in {calls} and {} of waiting; one call succeeded only on attempt {worst}",
+        units::counted(retries, "retry"),
+        tally.waited.words(),
     ))
     .count("retries", retries)
     .count("retried_calls", tally.retried_calls)
     .count("calls", tally.calls())
-    .number("waited_s", waited)
+    .number("waited_s", tally.waited.s())
     .count("worst_attempt", u64::from(worst));
     hit.rows.extend(tally.retried.map(|spot| spot.row));
     hit.run = Some(run);

@@ -2,7 +2,7 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
-use crate::model::{Remedy, Severity};
+use crate::model::{Remedy, Severity, units};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -46,8 +46,8 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     if duplicates == 0 {
         return Vec::new();
     }
-    let lines = if duplicates == 1 { "1 duplicate line".to_owned() } else { format!("{duplicates} duplicate lines") };
-    let mut hit = Hit::new(format!("{lines} ignored ({attempts} attempts counted)"))
+    let (lines, counted) = (units::counted(duplicates, "duplicate line"), units::counted(attempts, "attempt"));
+    let mut hit = Hit::new(format!("{lines} ignored ({counted} counted)"))
         .count("duplicates", duplicates)
         .count("attempts", attempts);
     hit.rows.extend(fleet.tally.first_duplicate.map(|spot| spot.row));

@@ -2,7 +2,7 @@
 
 use super::{Check, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::Fleet;
-use crate::model::{Remedy, Severity};
+use crate::model::{Remedy, Severity, units};
 
 const ATTEMPTS: Setting = Setting {
     name: "attempts",
@@ -88,7 +88,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     if tally.with_headroom > 0 || (tally.sends as f64) < settings.get(RULE.code, &ATTEMPTS) {
         return Vec::new();
     }
-    let mut hit = Hit::new(format!("none of {} attempts carries a rate-limit header", tally.sends))
+    let mut hit = Hit::new(format!("none of {} carries a rate-limit header", units::counted(tally.sends, "attempt")))
         .count("attempts", tally.sends);
     hit.rows.extend(tally.first.map(|spot| spot.row));
     vec![hit]

@@ -7,6 +7,15 @@ pub(super) use crate::model::units::seconds;
 use crate::model::{Symbol, units};
 pub(super) use crate::untrusted::cut;
 
+/// An exception of rules that judge waits or spans of a call.
+pub(super) const CLOCK: [&str; 1] = ["A call whose times contradict the order of its attempts is not judged."];
+
+/// An exception of rules that need more than likeness to call an attempt a retry.
+pub(super) const SHOWN: [&str; 1] = [
+    "In a log without call ids a retry counts only where a number, a counter, an equal body, a planned wait or a decision \
+     shows it.",
+];
+
 /// How far two send times of the call may be off against each other: some logs keep whole seconds.
 pub(super) fn clock_step_us(call: &Call<'_>) -> i64 {
     if call.whole_seconds { 1_000_000 } else { 0 }

@@ -15,7 +15,7 @@ fn options(example: Example<'_>) -> Options {
 }
 
 /// Codes found in an example that is read and judged alone.
-fn found(example: &str) -> BTreeSet<&'static str> {
+pub(super) fn found(example: &str) -> BTreeSet<&'static str> {
     let example = Example::of(example);
     let table = crate::ingest::read_str(example.log);
     assert!(!table.rows.is_empty(), "no attempt was read from\n{}", example.log);

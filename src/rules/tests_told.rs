@@ -1,16 +1,22 @@
 //! What findings count and say, rule by rule, of logs that show it.
 
-use super::Hit;
+use super::{CATALOGUE, Hit, Rule, shared};
 use crate::judge::{Options, judge};
 
-/// The first finding of the rule `code` in `log`, of which nothing follows.
-fn hit(code: &str, log: &str) -> Hit {
+/// The first finding of the rule `code` in `log`, of which nothing follows, with the severity it is told with.
+fn find(code: &str, log: &str) -> Option<Hit> {
     let table = crate::ingest::read_str(log);
     let judgement = judge(&table, &Options { complete: true, ..Options::default() });
-    let fold = judgement.folds.values().find(|fold| fold.rule.code == code);
-    let kept = fold.and_then(|fold| fold.kept.values().next());
-    assert!(kept.is_some(), "no {code} in\n{log}");
-    kept.unwrap().hit.clone()
+    let fold = judgement.folds.values().find(|fold| fold.rule.code == code)?;
+    let kept = fold.kept.values().next()?;
+    Some(Hit { severity: Some(kept.severity), ..kept.hit.clone() })
+}
+
+/// The same, which is there.
+fn hit(code: &str, log: &str) -> Hit {
+    let found = find(code, log);
+    assert!(found.is_some(), "no {code} in\n{log}");
+    found.unwrap()
 }
 
 /// A call whose second attempt came early, each attempt with these fields.
@@ -99,4 +105,90 @@ fn waits_that_may_include_answers_are_upper_bounds() {
             assert!(message.contains(words), "{code}, {words}: {message}");
         }
     }
+}
+
+/// One attempt that the client decided to send again, with these fields.
+fn decided(fields: &str) -> String {
+    format!(
+        r#"{{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"duration_ms":20,"decision":"retry",{fields}}}"#
+    )
+}
+
+#[test]
+fn a_decision_to_send_a_refused_request_again_is_a_warning() {
+    const CAPPED: &str = r#""status":429,"error_code":"enforced_spend_limit_reached""#;
+    const DATED: &str = r#""status":429,"error_code":"enforced_spend_limit_reached","error_message":"You have reached your API usage limits. You will regain access on 2026-06-01 at 00:00 UTC.""#;
+    let told: &[(&str, String)] = &[
+        ("RL101", CAPPED.to_owned()),
+        ("RL101", DATED.to_owned()),
+        ("RL101", format!(r#"{DATED},"planned_wait_s":2"#)),
+        ("RL104", r#""status":400,"error_type":"invalid_request_error""#.to_owned()),
+        ("RL106", r#""status":403,"error_type":"permission_error""#.to_owned()),
+        ("RL107", r#""status":429,"error_code":"insufficient_quota""#.to_owned()),
+        ("RL109", r#""status":503,"should_retry":false"#.to_owned()),
+    ];
+    for (code, fields) in told {
+        let hit = hit(code, &decided(fields));
+        assert_eq!((hit.severity, hit.wasted.len()), (Some(crate::model::Severity::Warning), 0), "{fields}");
+        assert!(hit.message.contains("by a decision of the client (no such attempt is in the log)"), "{}", hit.message);
+    }
+    let silent = [
+        // It may wait until the cap reopens.
+        ("RL101", DATED.replace("2026-06-01 at 00:00", "2026-05-20 at 13:00")),
+        ("RL101", format!(r#"{DATED},"planned_wait_s":1200000"#)),
+        // A fresh token may come with the next attempt.
+        ("RL106", r#""status":401,"error_type":"authentication_error""#.to_owned()),
+        // There is no attempt left.
+        ("RL104", r#""status":400,"error_type":"invalid_request_error","max_attempts":1"#.to_owned()),
+        // The server asked for it.
+        ("RL104", r#""status":400,"error_type":"api_error","should_retry":true"#.to_owned()),
+    ];
+    for (code, fields) in silent {
+        assert_eq!(find(code, &decided(&fields)).map(|hit| hit.message), None, "{fields}");
+    }
+}
+
+/// Rules that name this exception.
+fn naming(exception: &str) -> Vec<&'static Rule> {
+    CATALOGUE.iter().filter(|rule| rule.exceptions().any(|sentence| sentence == exception)).collect()
+}
+
+#[test]
+fn a_clock_that_contradicts_the_order_of_attempts_silences_rules_about_waits() {
+    let mut tested = 0;
+    for rule in naming(shared::CLOCK[0]) {
+        for example in
+            rule.firing.iter().filter(|log| log.contains(r#""attempt":1,"#) && log.contains(r#""attempt":2,"#))
+        {
+            let swapped = example.replace(r#""attempt":1,"#, r#""attempt":0+,"#);
+            let swapped =
+                swapped.replace(r#""attempt":2,"#, r#""attempt":1,"#).replace(r#""attempt":0+,"#, r#""attempt":2,"#);
+            assert!(!super::tests::found(&swapped).contains(rule.code), "{} in {swapped}", rule.code);
+            tested += 1;
+        }
+    }
+    assert!(tested >= 12, "{tested} examples");
+}
+
+#[test]
+fn likeness_alone_silences_rules_that_need_more() {
+    let rules = naming(shared::SHOWN[0]);
+    assert!(rules.len() >= 2);
+    for rule in rules {
+        let bare = |log: &str| {
+            let log = log.replace(r#""call_id":"c","#, "");
+            (1..9).fold(log, |log, number| log.replace(&format!(r#""attempt":{number},"#), ""))
+        };
+        for example in rule.firing {
+            assert!(!super::tests::found(&bare(example)).contains(rule.code), "{} in {}", rule.code, bare(example));
+        }
+    }
+}
+
+#[test]
+fn who_turned_to_another_model_has_not_given_up() {
+    let failed = r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","model":"a","status":529,"error_type":"overloaded_error","duration_ms":20}"#;
+    let other = r#"{"ts":"2026-05-20T10:00:01Z","run_id":"r","model":"b","status":200,"duration_ms":20}"#;
+    assert!(find("RL201", failed).is_some());
+    assert!(find("RL201", &format!("{failed}\n{other}")).is_none());
 }

@@ -8,6 +8,7 @@ mod decode;
 mod events;
 mod exchange;
 mod facts;
+mod hosts;
 mod listen;
 mod log;
 mod record;
@@ -21,6 +22,7 @@ mod upstream;
 mod usage;
 mod watched;
 
+pub(crate) use hosts::Hosts;
 pub(crate) use listen::Server;
 pub(crate) use log::{Counts, Log};
 pub(crate) use record::Recorder;

@@ -1,6 +1,7 @@
 //! A reverse proxy that writes a record of each request, and changes nothing.
 
 use super::exchange::{End, Exchange};
+use super::hosts::Hosts;
 use super::listen::{Broken, Connection, Reply, Serve};
 use super::log::Log;
 use super::replies;
@@ -28,6 +29,7 @@ const HOP_BY_HOP: [HeaderName; 7] = [
 
 /// The recorder.
 pub(crate) struct Recorder {
+    hosts: Hosts,
     table: Table,
     client: Forwarder<WatchedRequest<Incoming>>,
     log: Arc<Log>,
@@ -40,6 +42,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn new(
+        hosts: Hosts,
         table: Table,
         roots: Option<&Path>,
         log: Arc<Log>,
@@ -48,6 +51,7 @@ impl Recorder {
         has_control: bool,
     ) -> io::Result<Recorder> {
         Ok(Recorder {
+            hosts,
             client: forwarder(&table, roots)?,
             table,
             log,
@@ -123,6 +127,9 @@ impl Serve for Recorder {
         // A request to a proxy names the host it is for; one to a server does not.
         if request.method() == Method::CONNECT || request.uri().authority().is_some() {
             return Ok(self.refuse(403, "retrylens record forwards to its own upstreams only, and is no open proxy"));
+        }
+        if !self.hosts.accept(request.headers()) {
+            return Ok(self.refuse(421, Hosts::REFUSAL));
         }
         let path = request.uri().path();
         if self.has_control && path == "/_retrylens/requests" {

@@ -3,6 +3,7 @@
 use super::bodies::{self, Words};
 use super::exchange::{End, Exchange};
 use super::facts::{BodyFacts, Dialect};
+use super::hosts::Hosts;
 use super::listen::{Broken, Connection, Reply, Serve};
 use super::log::Log;
 use super::replies::{self, Plan};
@@ -25,6 +26,7 @@ const LARGEST_BODY: u64 = 32 << 20;
 
 /// The stub.
 pub(crate) struct Stub {
+    hosts: Hosts,
     scenario: Scenario,
     buckets: Buckets,
     log: Arc<Log>,
@@ -36,11 +38,17 @@ pub(crate) struct Stub {
 }
 
 impl Stub {
-    pub(crate) fn new(scenario: Scenario, log: Arc<Log>, stopping: Arc<AtomicBool>, endpoint: String) -> Stub {
+    pub(crate) fn new(
+        hosts: Hosts,
+        scenario: Scenario,
+        log: Arc<Log>,
+        stopping: Arc<AtomicBool>,
+        endpoint: String,
+    ) -> Stub {
         let began = Instant::now();
         let buckets = Buckets::new(scenario.limits, began);
         let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-        Stub { scenario, buckets, log, stopping, began, endpoint, seed }
+        Stub { hosts, scenario, buckets, log, stopping, began, endpoint, seed }
     }
 
     /// The step that a request meets.
@@ -121,6 +129,13 @@ impl Stub {
         replies::text(200, "application/json", format!("{report}\n"))
     }
 
+    /// Records are for nobody's page in a browser.
+    fn misdirected(&self) -> Reply {
+        self.log.refuse();
+        let body = serde_json::json!({"error": {"type": "retrylens_stub_refused", "message": Hosts::REFUSAL}});
+        replies::text(421, "application/json", body.to_string())
+    }
+
     /// Requests that no API has.
     fn other(&self, parts: &Parts) -> Reply {
         self.log.refuse();
@@ -141,7 +156,7 @@ impl Serve for Stub {
     async fn answer(self: Arc<Self>, request: Request<Incoming>, connection: Connection) -> Result<Reply, Broken> {
         let (path, method) = (request.uri().path(), request.method());
         if path == "/_retrylens/requests" && (method == Method::GET || method == Method::HEAD) {
-            return Ok(self.report());
+            return Ok(if self.hosts.accept(request.headers()) { self.report() } else { self.misdirected() });
         }
         if Dialect::of(path) == Dialect::Other {
             let (parts, _) = request.into_parts();

@@ -2,7 +2,7 @@
 
 use crate::classify::{AskedWait, Bucket, Class, Failure, Kind, classify};
 use crate::config::did_you_mean;
-use crate::model::rounded;
+use crate::model::{rounded, units::counted};
 use crate::policy::{Decision, Failed, Progress, Random, Reason, Stop, Strategy};
 use serde::Serialize;
 
@@ -210,7 +210,7 @@ impl ScriptedAttempt {
                 self.action = "stop";
                 match stop {
                     Stop::Terminal => "it can only fail again".to_owned(),
-                    Stop::Attempts => format!("{} attempts made", progress.attempts),
+                    Stop::Attempts => format!("{} made", counted(progress.attempts.into(), "attempt")),
                     Stop::Budget => format!("over the budget of {budget} s"),
                     Stop::RetryShare => "retry budget spent".to_owned(),
                 }

@@ -249,7 +249,7 @@ fn call_of(
         namesakes,
         outcome: call.outcome,
         attempts_implied: call.attempts_implied(),
-        waited_s: call.waited_us() as f64 / 1e6,
+        waited_s: call.waited().s(),
         tokens: spent.known_tokens(),
         usd: spent.usd(),
         attempts: (0..call.len()).map(|position| traced(call, position, named, rules.terms())).collect(),

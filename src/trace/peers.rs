@@ -102,7 +102,7 @@ fn elapsed_us(call: &Call<'_>) -> Option<i64> {
 }
 
 fn waiting_us(call: &Call<'_>) -> Option<i64> {
-    (!call.disordered).then(|| call.waited_us())
+    (!call.disordered).then(|| call.waited().us)
 }
 
 fn first_token_us(call: &Call<'_>) -> Option<i64> {

@@ -204,7 +204,10 @@ fn exit_74_when_reading_or_writing_fails() {
     let gzip = gzip.finish().unwrap();
     std::fs::write(folder.path().join("cut.jsonl.gz"), &gzip[..gzip.len() / 2]).unwrap();
     for (arguments, complaint) in [
-        (&["cut.jsonl.gz"][..], "inputs could not be read to the end, and what is missing is not judged: cut.jsonl.gz"),
+        (
+            &["cut.jsonl.gz"][..],
+            "1 of 1 input could not be read to the end, and what is missing is not judged: cut.jsonl.gz",
+        ),
         (&["--output", "json=none/report.json", "ok.jsonl"], "cannot write none/report.json"),
         (&["--output", "text=folder", "ok.jsonl"], "cannot write folder"),
         (&["--rejects", "none/rejects", "ok.jsonl"], "cannot write none/rejects"),
@@ -706,5 +709,21 @@ fn keys_leave_in_no_form() {
             let text = String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).into_owned();
             assert!(!text.contains(key), "{entry:?}");
         }
+    }
+}
+
+#[test]
+fn a_number_below_zero_is_told_what_is_wanted() {
+    for (arguments, wanted) in [
+        (&["plan", "--base", "-1"][..], "give a number of 0 or more"),
+        (&["plan", "--success", "-0.5"], "give a share above 0 and up to 1"),
+        (&["simulate", "--cap", "-3"], "give a number above 0"),
+        (&["analyze", "--max-rejected", "-1", "log.jsonl"], "give a share between 0 and 100"),
+        (&["analyze", "--threads", "-2", "log.jsonl"], "give a whole number from 1"),
+        (&["stub", "--port", "-1"], "-1 is not in 0..=65535"),
+    ] {
+        let ran = run_in(&repo(""), arguments);
+        assert_eq!(ran.code, 2, "{ran:#?}");
+        assert!(ran.stderr.contains(wanted) && !ran.stderr.contains("unexpected argument"), "{ran:#?}");
     }
 }

@@ -130,3 +130,128 @@ fn advice_is_given_for_what_is_shown() {
     let (all, errors) = (advice("info"), advice("error"));
     assert!(all.contains("RL203") && !errors.contains("RL203"), "{all}\n{errors}");
 }
+
+/// Two attempts into a spent cap that reopens on the first of September, from this date on.
+fn into_a_spent_cap(times: [&str; 2]) -> String {
+    let line = |(nth, ts): (usize, &str)| {
+        format!(
+            r#"{{"ts":"{ts}","run_id":"r","call_id":"c","attempt":{},"status":429,"error_code":"enforced_spend_limit_reached","error_message":"You have reached your API usage limits. You will regain access on 2026-09-01 at 00:00 UTC."}}"#,
+            nth + 1
+        )
+    };
+    times.into_iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn to_wait_is_told_of_a_time_that_lies_behind_the_log_alone() {
+    let step = |times, of: &str| {
+        let (report, text) = report(&into_a_spent_cap(times));
+        let steps = report["advice"].as_array().unwrap().clone();
+        let step = steps.into_iter().find(|step| step["rule"] == "RL101" && step["remedy"] == of);
+        (step.unwrap_or_else(|| panic!("no {of} in {text}")), flat(&text))
+    };
+    let (wait, text) = step(["2026-08-20T10:00:00Z", "2026-08-20T10:00:09Z"], "wait");
+    assert_eq!((&wait["until"], &wait["ended"]), (&json!("2026-09-01T00:00:00Z"), &Value::Null));
+    assert!(
+        text.contains("until 2026-09-01 00:00 UTC: When the log ends, requests on this limit can only fail"),
+        "{text}"
+    );
+    // Some other call goes on after the cap was due to reopen.
+    let later = [
+        into_a_spent_cap(["2026-08-20T10:00:00Z", "2026-08-20T10:00:09Z"]),
+        r#"{"ts":"2026-09-02T10:00:00Z","run_id":"r","call_id":"d","attempt":1,"status":200}"#.to_owned(),
+    ];
+    let (report, text) = report(&later.join("\n"));
+    let steps = report["advice"].as_array().unwrap();
+    assert!(steps.iter().all(|step| step["remedy"] != "wait" && step["until"].is_null()), "{steps:?}");
+    assert!(steps.iter().any(|step| step["ended"] == "2026-09-01T00:00:00Z"), "{steps:?}");
+    let text = flat(&text);
+    assert!(text.contains("over since 2026-09-01 00:00 UTC, before the log ends"), "{text}");
+    assert!(!text.contains("can only fail"), "{text}");
+}
+
+#[test]
+fn without_a_date_of_its_own_a_log_tells_nobody_to_wait() {
+    let lines = [
+        "10:00:05 - ERROR - anthropic.RateLimitError: Error code: 429 - {'type': 'error', 'error': {'type': \
+         'rate_limit_error', 'message': 'You have reached your API usage limits. You will regain access on 2026-09-01 at \
+         00:00 UTC.'}}",
+        "10:00:07 - ERROR - anthropic.RateLimitError: Error code: 429 - {'type': 'error', 'error': {'type': \
+         'rate_limit_error', 'message': 'You have reached your API usage limits. You will regain access on 2026-09-01 at \
+         00:00 UTC.'}}",
+    ];
+    let (report, text) = report(&lines.join("\n"));
+    assert!(report["totals"]["sends"].as_u64() > Some(0), "{text}");
+    assert!(!text.contains("can only fail"), "{text}");
+}
+
+/// Calls that fail once and are retried, each with the fields of its failure, two seconds apart.
+fn outage(failures: &[&str]) -> String {
+    let lines = failures.iter().enumerate().flat_map(|(call, failure)| {
+        let at = |ms: usize| format!("2026-03-10T09:{:02}:{:02}.{:03}Z", call / 30, call * 2 % 60, ms);
+        let line = |attempt: usize, ms: usize, rest: &str| {
+            format!(
+                r#"{{"ts":"{}","run_id":"r{}","call_id":"c{call}","model":"m","attempt":{attempt},"duration_ms":20,{rest}}}"#,
+                at(ms),
+                call % 4
+            )
+        };
+        [line(1, 0, failure), line(2, 900, r#""status":200"#)]
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn one_outage_is_one_incident_however_it_answers() {
+    const OVERLOADED: &str = r#""status":529,"error_type":"overloaded_error""#;
+    const BARE: &str = r#""status":503"#;
+    const RESET: &str = r#""kind":"connection_error""#;
+    const LIMITED: &str = r#""status":429,"error_type":"rate_limit_error","retry_after":1"#;
+    let mixed: Vec<&str> =
+        [OVERLOADED, BARE, OVERLOADED, RESET, OVERLOADED, BARE].into_iter().cycle().take(18).collect();
+    let incidents = |failures: &[&str]| report(&outage(failures)).0["incidents"].as_array().unwrap().clone();
+    let one = incidents(&mixed);
+    assert_eq!(one.len(), 1, "{one:?}");
+    assert_eq!((&one[0]["class"], &one[0]["failed"]), (&json!("overloaded"), &json!(18)));
+    let classes = json!([
+        {"class": "overloaded", "failed": 9}, {"class": "gateway_error", "failed": 6}, {"class": "connection", "failed": 3}
+    ]);
+    assert_eq!(one[0]["classes"], classes);
+    // The caller's own limit is something else.
+    let two = incidents(&[OVERLOADED, LIMITED].repeat(9));
+    let classes: Vec<&str> = two.iter().filter_map(|one| one["class"].as_str()).collect();
+    assert_eq!(classes, ["overloaded", "rate_limited"]);
+    let shown = flat(&report(&outage(&mixed)).1);
+    assert!(shown.contains("overloaded +2"), "{shown}");
+}
+
+#[test]
+fn what_nothing_tells_apart_is_joined_by_guess_and_blames_nobody() {
+    // Items of a loop, the second of which fails; the third follows at once.
+    let items = |more: [&str; 3]| {
+        let line = |(nth, more): (usize, &str)| {
+            let (ms, status) = (nth * 150, if nth == 1 { 529 } else { 200 });
+            format!(
+                r#"{{"ts":"2026-03-10T09:00:00.{ms:03}Z","run_id":"r","model":"m","duration_ms":100,{more}"status":{status}}}"#
+            )
+        };
+        more.into_iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let (told, text) = report(&items(["", "", ""]));
+    let text = flat(&text);
+    assert_eq!(told["totals"]["joined_by_guess"], json!({"count": 1, "of": 1}));
+    assert!(text.contains("seem to have succeeded") && text.contains("was joined by guess (low confidence)"), "{text}");
+    for finding in told["findings"].as_array().unwrap() {
+        if finding["grouping"] == "inferred" {
+            assert_eq!((&finding["severity"], &finding["confidence"]), (&json!("info"), &json!("low")), "{finding}");
+        }
+    }
+    // A hash of the body, or an id, tells them apart.
+    for more in [
+        [r#""request_hash":"aa","#, r#""request_hash":"bb","#, r#""request_hash":"cc","#],
+        [r#""call_id":"a","#, r#""call_id":"b","#, r#""call_id":"c","#],
+    ] {
+        let told = report(&items(more)).0;
+        assert_eq!((&told["totals"]["calls"], &told["totals"]["calls_ok"]), (&json!(3), &json!(2)), "{more:?}");
+    }
+}

@@ -73,6 +73,10 @@ fn manual_pages_name_every_command_and_option() {
     assert!(program.contains("reading or writing failed"), "exit codes are on the page: {program}");
     for (path, command) in commands() {
         let page = read(&format!("retrylens-{}.1", path.replace(' ', "-")));
+        assert!(
+            page.contains(concat!("\"retrylens ", env!("CARGO_PKG_VERSION"), "\"")),
+            "the version of {path}: {page}"
+        );
         assert!(path.contains(' ') || program.contains(&format!("retrylens-{path}(1)")), "{path}");
         for option in options(&command) {
             assert!(page.contains(&format!("--{option}")), "{path} --{option}");

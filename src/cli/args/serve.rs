@@ -80,6 +80,10 @@ pub(in crate::cli) struct ListenArgs {
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), help_heading = "Listening")]
     pub(in crate::cli) host: IpAddr,
 
+    /// Answer requests for this host, too, beside loopback and the address listened on (repeatable)
+    #[arg(long, value_name = "NAME", help_heading = "Listening")]
+    pub(in crate::cli) allow_host: Vec<String>,
+
     /// Port to listen on, 0 for any that is free [default: 8529; with --check 0]
     #[arg(long, value_name = "PORT", help_heading = "Listening")]
     pub(in crate::cli) port: Option<u16>,

@@ -59,7 +59,7 @@ fn no_incident(args: &SimulateArgs, all: usize) -> CliError {
     let place = args.from_log.join(", ");
     CliError::NoAttempts(match (args.incident, all) {
         (_, 0) => format!(
-            "no incident in {place}: failures of one class that come together, across runs or calls, are needed to replay \
+            "no incident in {place}: failures of one kind that come together, across runs or calls, are needed to replay \
              policies on"
         ),
         (Some(number), 1) => format!("no incident {number} in {place}: there is one, number 1"),

@@ -39,6 +39,7 @@ fn a_change_is_beyond_chance_and_no_trifle() {
         (of(1000, 1), past(1000, &[]), Change::Fixed),
         (past(1000, &[]), of(1000, 1), Change::New),
         (past(10, &[("RL3", Error, 1)]), past(10, &[]), Change::Inconclusive),
+        (past(10, &[]), past(10, &[("RL3", Error, 1)]), Change::Inconclusive),
     ] {
         assert_eq!(change(&old, &new), expected);
     }
@@ -104,4 +105,14 @@ fn infos_alone_are_no_news_of_problems() {
     let new = past(1000, &[("RL4", Severity::Info, 3)]);
     let verdict = diff(("a", &past(1000, &[])), ("b", &new)).head.verdict;
     assert!(verdict.starts_with("No error or warning is new, worse, fixed or better; infos: 1 new."), "{verdict}");
+}
+
+#[test]
+fn what_the_old_log_could_not_show_is_not_new() {
+    let new = past(1000, &[("RL3", Severity::Error, 3), ("RL1", Severity::Error, 2)]);
+    let diff = diff(("a", &past(1000, &[])), ("b", &new));
+    let first = "Problems: 1 new (error RL1 n), 1 inconclusive (1 found now, by fields that the old log lacks).";
+    assert!(diff.head.verdict.starts_with(first), "{}", diff.head.verdict);
+    let told = diff.changed(Change::Inconclusive).next().unwrap();
+    assert!(told.old_inconclusive && !told.failed_instead);
 }

@@ -47,10 +47,18 @@ fn changes(problems: &[&Changed], names: bool) -> Vec<String> {
     let of = |change: Change| {
         let all: Vec<&Changed> = problems.iter().copied().filter(|problem| problem.change == change).collect();
         let is_named = names && matches!(change, Change::New | Change::Worse);
-        let named = if is_named { format!(" ({})", named(&all)) } else { String::new() };
+        let named = if is_named { format!(" ({})", named(&all)) } else { untold(&all) };
         (!all.is_empty()).then(|| format!("{} {}{named}", thousands(all.len() as u64), change.name()))
     };
     Change::ALL.into_iter().filter(|change| *change != Change::Same).filter_map(of).collect()
+}
+
+/// " (2 found now, by fields that the old log lacks)"; nothing where there are none.
+fn untold(problems: &[&Changed]) -> String {
+    match problems.iter().filter(|problem| problem.old_inconclusive).count() as u64 {
+        0 => String::new(),
+        count => format!(" ({} found now, by fields that the old log lacks)", thousands(count)),
+    }
 }
 
 /// Names problems: "error RL106 auth-retried, warning RL203 default-budget-exhausted and 2 more".

@@ -171,6 +171,7 @@ fn scopes_keep_their_order() {
 fn incident(class: &'static str, place: &str, from: i64, to: i64, failed: u64) -> IncidentRow {
     IncidentRow {
         class,
+        classes: Vec::new(),
         provider: None,
         model: Some(place.to_owned()),
         first: Time(from),

@@ -135,7 +135,7 @@ fn row<'a>(problem: &Changed, basis: &Basis) -> Row<'a> {
 fn card(problem: &Changed, basis: &Basis) -> Card {
     let place = Rich::place(problem.key.place().map(Some));
     let gap = if place.is_empty() { "" } else { ": " };
-    let is_worse = matches!(problem.change, Change::New | Change::Worse);
+    let is_worse = matches!(problem.change, Change::New | Change::Worse) || problem.old_inconclusive;
     let fix = if is_worse { Place::Body } else { Place::Page };
     let example = if problem.change == Change::Better { Place::Page } else { Place::Body };
     Card {
@@ -181,8 +181,8 @@ fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
     let is_beyond = problem.p_value < basis.p_below;
     let p = chance(problem.p_value);
     match problem.change {
-        Change::New if problem.old_inconclusive => {
-            remarks.push("the old log lacks the field that would have shown it".to_owned());
+        Change::Inconclusive if problem.old_inconclusive => {
+            remarks.push("not told before: the old log lacks the field that would have shown it".to_owned());
         }
         Change::Inconclusive if problem.failed_instead => {
             remarks.push("it is about calls that succeed, and more of them failed".to_owned());

@@ -1,4 +1,4 @@
-//! Periods in which failures of one class clustered.
+//! Periods in which failures of one kind clustered.
 
 use super::{View, charts};
 use crate::render::charts::ChartKind;
@@ -26,7 +26,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let table = Table::new("incident-table", "incident", &COLUMNS, rows).limits(5, 10, usize::MAX);
     let table = Table { omitted: view.report.incidents_omitted, ..table };
     let blocks = vec![charts(view, ChartKind::Incidents, "chart"), Block::Table(table)];
-    let note = "failures of one class that came together, across runs or calls";
+    let note = "failures of one kind that came together, across runs or calls";
     Some(Section::new("incidents", "Incidents", note, blocks))
 }
 
@@ -43,18 +43,23 @@ fn row<'a>(view: &View<'a>, incident: &'a IncidentRow) -> Row<'a> {
     let failed = format!("{} of {}", number(incident.failed), number(incident.sends));
     let runs_word = if incident.runs == 1 { "run" } else { "runs" };
     let ids = incident.request_ids.iter().fold(Rich::default(), |ids, id| ids.and(Tone::Name, id));
-    let facts = vec![
+    let mut facts = vec![
         Fact::new("Where", place.clone()),
         Fact::new("When", when.clone()),
         Fact::new("Failed", format!("{failed} attempts in that time")),
         Fact::new("Hit", format!("{} in {runs} {runs_word}", counted(incident.calls, "call"))),
         Fact::new("IDs", ids),
     ];
+    let classes: Vec<String> =
+        incident.classes.iter().map(|one| format!("{} {}", one.class, number(one.failed))).collect();
+    if classes.len() > 1 {
+        facts.insert(0, Fact::new("Classes", classes.join(", ")));
+    }
     Row {
         weight: incident.failed,
         more: vec![Block::Facts(facts)],
         ..Row::new(vec![
-            Cell::code(incident.class),
+            Cell::code(name(incident)),
             Cell::keyed(when, incident.first.0),
             Cell::span(incident.last.s_since(incident.first).max(0.0)),
             Cell::keyed(failed, incident.failed),
@@ -63,5 +68,13 @@ fn row<'a>(view: &View<'a>, incident: &'a IncidentRow) -> Row<'a> {
             Cell::new(Rich::new(Tone::Sign(sign), ended)),
             Cell::new(place),
         ])
+    }
+}
+
+/// "overloaded", or "overloaded +2" where it is one of three classes.
+fn name(incident: &IncidentRow) -> String {
+    match incident.classes.len() {
+        0 | 1 => incident.class.to_owned(),
+        all => format!("{} +{}", incident.class, all - 1),
     }
 }

@@ -66,7 +66,7 @@ fn facts(view: &View<'_>, load: &LoadRow) -> Vec<Fact> {
     let offered = load.offered_at.zip(load.offered_per_min).map(|(at, most)| from(at, most, "from"));
     let peak = load.in_flight_peak_at.zip(load.in_flight_peak).map(|(at, peak)| from(at, peak, "first at"));
     let mean = load.in_flight_mean.map_or_else(String::new, |mean| format!("{mean:.1} on average"));
-    let limit = load.requests_limit.map(|limit| format!("{} requests", number(limit.unsigned_abs())));
+    let limit = load.requests_limit.map(|limit| counted(limit.unsigned_abs(), "request"));
     vec![
         Fact::new("In 60 s", offered.unwrap_or_default()),
         Fact::new("Peak", peak.unwrap_or_default()),

@@ -117,7 +117,7 @@ fn figures(report: &Report) -> Vec<Figure> {
     let figure = |name, value: u64, note| Figure { name, value: number(value), note };
     let ends = [(totals.calls_ok, "ok"), (totals.calls_failed, "failed"), (totals.calls_open, "open")];
     let needless = Share { count: totals.wasted_sends, of: totals.sends };
-    let of_all = needless.ratio().map(|ratio| format!("{} of {} attempts", percent(ratio), number(needless.of)));
+    let of_all = needless.ratio().map(|ratio| format!("{} of {}", percent(ratio), counted(needless.of, "attempt")));
     let waited = format!("before {}", retries(totals.retries));
     let bound = if totals.waits_measured.count < totals.waits_measured.of { "≤ " } else { "" };
     vec![

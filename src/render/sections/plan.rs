@@ -105,7 +105,8 @@ fn recovery(plan: &Plan) -> Section<'_> {
 
 fn layers(plan: &Plan) -> Section<'_> {
     let each: Vec<String> = plan.layers.attempts.iter().map(u32::to_string).collect();
-    let facts = vec![Fact::new("Nested", format!("{} = {} attempts", each.join(" × "), number(plan.layers.product)))];
+    let facts =
+        vec![Fact::new("Nested", format!("{} = {}", each.join(" × "), counted(plan.layers.product, "attempt")))];
     let row = |(depth, attempts): (u64, &u64)| Row::new(vec![Cell::count(depth), Cell::count(*attempts)]);
     let table = Table::new("layer-table", "depth", &LAYERS, (1..).zip(&plan.layers.equal).map(row).collect());
     let note = format!("loops around loops; (r+1)^d with r = {}", plan.max_attempts.value.saturating_sub(1));

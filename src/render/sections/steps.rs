@@ -21,11 +21,16 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
 }
 
 fn step(view: &View<'_>, advice: &Advice) -> Step {
-    let until = advice.until.map(|until| view.clock.zone.show(until, "%Y-%m-%d %H:%M %Z"));
+    let show = |time| view.clock.zone.show(time, "%Y-%m-%d %H:%M %Z");
+    let until = advice.until.map(show);
+    let ended = advice.ended.map(|time| match view.report.window {
+        Some(_) => format!("over since {}, before the log ends", show(time)),
+        None => format!("due to end at {}; the log has no date to tell whether it has", show(time)),
+    });
     // A wait fixes nothing: the step that does is below, with its findings and cost.
     let is_wait = advice.remedy == Remedy::Wait && until.is_some();
     let cost = Some(words::cost(&advice.cost)).filter(|cost| !cost.is_empty()).map(|cost| format!("cost: {cost}"));
-    let meta = cost.into_iter().chain([counted(advice.findings, "finding")]);
+    let meta = cost.into_iter().chain([counted(advice.findings, "finding")]).chain(ended);
     let meta = if is_wait { Vec::new() } else { meta.collect() };
     let decided_by = decided_by(view, advice);
     Step { remedy: advice.remedy, rule: advice.rule, until, text: advice.text.clone(), meta, decided_by }

@@ -58,7 +58,7 @@ fn of(told: &Counterfactual) -> Section<'_> {
         blocks.push(Block::Charts(charts));
     }
     blocks.push(Block::Note(basis(told)));
-    let note = format!("the worst incident, {} calls, under other policies", number(told.calls));
+    let note = format!("the worst incident, {}, under other policies", counted(told.calls, "call"));
     Section::new("what-if", "What if", note, blocks)
 }
 

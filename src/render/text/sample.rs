@@ -231,6 +231,7 @@ fn advice() -> Vec<Advice> {
         rule,
         remedy,
         until,
+        ended: None,
         text: text.to_owned(),
         cost: Cost { sends, wait_s, ..Cost::default() },
         findings,

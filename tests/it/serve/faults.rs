@@ -9,13 +9,13 @@ fn what_is_no_http_is_turned_away_and_others_are_served() {
     for bytes in [
         &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"[..],
         b"GARBAGE\r\n\r\n",
-        b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: nonsense\r\n\r\n",
+        b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: nonsense\r\n\r\n",
         b"POST /v1/messages HTTP/9.9\r\n\r\n",
     ] {
         let answer = stub.send(bytes);
         assert!(answer.status == 400 || answer.status == 0, "{answer:?}");
     }
-    let long = format!("GET / HTTP/1.1\r\nHost: x\r\nx-long: {}\r\n\r\n", "a".repeat(1 << 20));
+    let long = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nx-long: {}\r\n\r\n", "a".repeat(1 << 20));
     let mut stream = stub.connect();
     // The server need not read all of it.
     let _ = stream.write_all(long.as_bytes());
@@ -43,12 +43,12 @@ fn slow_and_half_closed_clients_hold_nobody_up() {
     let slow: Vec<TcpStream> = (0..50)
         .map(|_| {
             let mut stream = stub.connect();
-            stream.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Le").unwrap();
+            stream.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Le").unwrap();
             stream
         })
         .collect();
     let mut half = stub.connect();
-    half.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"mo").unwrap();
+    half.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{\"mo").unwrap();
     half.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(stub.ask("hello", false).status, 200);
     let records = wait_for(&stub.log, 2);
@@ -67,7 +67,7 @@ fn a_full_disk_is_said_and_requests_are_served_all_the_same() {
     for _ in 0..3 {
         assert_eq!(stub.ask("hello", false).status, 200);
     }
-    let report = stub.send(b"GET /_retrylens/requests HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").json();
+    let report = stub.send(b"GET /_retrylens/requests HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").json();
     assert_eq!((&report["requests"], &report["logged"], &report["lost"]), (&json!(3), &json!(0), &json!(3)));
     let mut child = stub;
     child.signal("-INT");

@@ -142,7 +142,7 @@ fn unchunked(mut text: &str) -> (String, bool) {
 
 fn request(path: &str, body: &str, headers: &str) -> String {
     format!(
-        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
 }

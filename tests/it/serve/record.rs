@@ -107,7 +107,7 @@ fn it_is_no_open_proxy() {
         let answer = record.send(bytes.as_bytes());
         assert_eq!(answer.status, 403, "{answer:?}");
     }
-    let control = record.send(b"GET /_retrylens/requests HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    let control = record.send(b"GET /_retrylens/requests HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
     assert!(control.body.contains("\"scenario\""), "without --control the path is the upstream's: {control:?}");
     let (_, said, records) = record.stop();
     assert!(said.contains("2 others turned away"), "{said}");
@@ -215,4 +215,23 @@ fn a_port_that_is_taken_is_said_with_the_way_out() {
     let ran = common::run_in(folder.path(), &["record", "--port", &port, "--upstream", "http://192.0.2.1"]);
     assert_eq!(ran.code, 74, "{ran:#?}");
     assert!(ran.stderr.contains("--port names another port, 0 any that is free"), "{ran:#?}");
+}
+
+#[test]
+fn a_page_that_was_given_this_address_is_not_forwarded() {
+    let (stub, record) = chain("ok", &["--control", "--allow-host", "recorder"]);
+    let post = |server: &Server, host: &str, path: &str| {
+        let request = request(path, &message("p", false), "").replace("Host: 127.0.0.1", &format!("Host: {host}"));
+        server.send(request.as_bytes())
+    };
+    let refused = post(&record, "evil.example", "/v1/messages");
+    assert_eq!(refused.status, 421, "{refused:?}");
+    assert!(refused.body.contains("--allow-host"), "{refused:?}");
+    let get = |host: &str| format!("GET /_retrylens/requests HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    assert_eq!(record.send(get("evil.example:8529").as_bytes()).status, 421);
+    assert_eq!(stub.send(get("evil.example").as_bytes()).status, 421);
+    for host in ["localhost:8529", "recorder"] {
+        assert_eq!(post(&record, host, "/v1/messages").status, 200, "{host}");
+    }
+    assert_eq!(stub.send(get("localhost").as_bytes()).json()["requests"], 2);
 }

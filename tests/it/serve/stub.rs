@@ -8,7 +8,7 @@ fn a_scenario_is_played_counted_and_recorded() {
     let stub = Server::start(&["stub", "--scenario", "529x2,429(retry-after=2),ok"]);
     let answers: Vec<u16> = (0..5).map(|_| stub.ask("hello", false).status).collect();
     assert_eq!(answers, [529, 529, 429, 200, 200]);
-    let report = stub.send(b"GET /_retrylens/requests HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").json();
+    let report = stub.send(b"GET /_retrylens/requests HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").json();
     assert_eq!((&report["requests"], &report["logged"], &report["lost"]), (&json!(5), &json!(5), &json!(0)));
     assert_eq!(report["attempts"].as_array().unwrap().len(), 5);
     let (code, said, records) = stub.stop();

@@ -1,6 +1,9 @@
 //! The attempts of a call over time, as plain SVG elements, so that each has a text for screen readers.
 
-use crate::model::{Time, Zone, units::seconds};
+use crate::model::{
+    Time, Zone,
+    units::{counted, seconds},
+};
 use crate::trace::{TracedAttempt, TracedCall};
 use maud::{Markup, html};
 
@@ -26,7 +29,7 @@ pub(super) fn draw(call: &TracedCall, zone: Zone) -> Markup {
     html! {
         figure.chart.timeline {
             div.sheet tabindex="0" {
-                svg viewBox=(format!("0 0 1000 {height:.0}")) role="img" aria-label=(format!("{} attempts over {}", call.attempts.len(), seconds(span))) {
+                svg viewBox=(format!("0 0 1000 {height:.0}")) role="img" aria-label=(format!("{} over {}", counted(call.attempts.len() as u64, "attempt"), seconds(span))) {
                     @for (nth, attempt) in shown.iter().enumerate() {
                         (row(nth, attempt, nth.checked_sub(1).map(|before| &shown[before]), zone, &x))
                     }

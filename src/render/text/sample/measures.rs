@@ -3,13 +3,14 @@
 use super::at;
 use crate::model::{Dimension, Outcome};
 use crate::report::{
-    AmplifiedSpan, ClassRow, Ending, IncidentRow, LastFailed, LayerRow, LoadCourse, LoadPoint, LoadRow, RecoveryRow,
-    RecoveryStep, Share, WhoRow,
+    AmplifiedSpan, ClassRow, Ending, IncidentClass, IncidentRow, LastFailed, LayerRow, LoadCourse, LoadPoint, LoadRow,
+    RecoveryRow, RecoveryStep, Share, WhoRow,
 };
 
 pub(super) fn incidents() -> Vec<IncidentRow> {
     let incident = |class, from, until, failed, runs, ended| IncidentRow {
         class,
+        classes: vec![IncidentClass { class, failed }],
         provider: Some("anthropic".to_owned()),
         model: Some("claude-opus-4-1".to_owned()),
         first: at(from),
