@@ -2,8 +2,8 @@
 
 use super::analysis::Analysis;
 use super::args::{AnalyzeArgs, Memory};
-use super::error::{CliError, IO_FAILED};
-use super::{inputs, judging, message, output};
+use super::error::CliError;
+use super::{inputs, message, output};
 use crate::ingest::{self, IngestError, Ingested, Options, Part, Progress, Source};
 use crate::partial::{Partial, PartialError, Settings, check_overlaps, is_partial};
 use std::path::Path;
@@ -16,24 +16,8 @@ pub(super) fn are_used(args: &AnalyzeArgs, sources: &[Source]) -> bool {
     args.partial.is_some() || sources.iter().any(is_one)
 }
 
-fn is_one(source: &Source) -> bool {
+pub(super) fn is_one(source: &Source) -> bool {
     matches!(source, Source::File(path) if is_partial(path))
-}
-
-/// Writes what was read, and judges nothing.
-pub(super) fn write_only(analysis: &Analysis<'_>) -> Result<u8, CliError> {
-    let args = analysis.args;
-    let reading = inputs::open(&args.input, args.verbose, |reading| judging::how(analysis, reading))?;
-    match reading.read(|sources, how, progress| read(analysis, sources, how, progress)) {
-        Ok(ingested) if inputs::unread_of(&ingested.inputs).is_some() => Ok(IO_FAILED),
-        Ok(_) => Ok(0),
-        // Other logs may hold some.
-        Err(CliError::NoAttempts(text)) => {
-            message::warning(&text);
-            Ok(0)
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// Reads logs and partials as if all were logs; writes the partial that is asked for.
