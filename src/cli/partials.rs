@@ -4,6 +4,7 @@ use super::analysis::Analysis;
 use super::args::{AnalyzeArgs, Memory};
 use super::error::CliError;
 use super::{inputs, message, output};
+use crate::anonymize::Anonymizer;
 use crate::ingest::{self, IngestError, Ingested, Options, Part, Progress, Source};
 use crate::partial::{Partial, PartialError, Settings, check_overlaps, is_partial};
 use std::path::Path;
@@ -28,9 +29,18 @@ pub(super) fn read(
     progress: Progress<'_>,
 ) -> Result<Ingested, CliError> {
     check(analysis)?;
+    let args = analysis.args;
     let (partials, logs): (Vec<Source>, Vec<Source>) = sources.iter().cloned().partition(is_one);
     let own = (!logs.is_empty()).then(|| ingest::read_part(&logs, options, progress));
-    let mut whole = own.as_ref().map(|_| Partial::new(Settings::of(options, None), LOGS));
+    let anonymizer = analysis.anonymizer.as_ref().filter(|_| args.partial.is_some());
+    if anonymizer.is_some() && !partials.is_empty() {
+        return Err(CliError::Usage(
+            "--anonymize with --partial: give it where logs are read; what a partial holds is merged as it is"
+                .to_owned(),
+        ));
+    }
+    let settings = || Settings::of(options, anonymizer.map(Anonymizer::fingerprint));
+    let mut whole = own.as_ref().map(|_| Partial::new(settings(), LOGS));
     for source in &partials {
         let Source::File(path) = source else { continue };
         let partial = open(path)?;
@@ -44,13 +54,14 @@ pub(super) fn read(
     let refused = |(name, error): (String, PartialError)| CliError::Partial { name, error };
     let mut parts = whole.open().map_err(refused)?;
     if let Some(own) = own {
-        if analysis.args.partial.is_some() {
-            whole.add(&own).map_err(CliError::Stdout)?;
+        if args.partial.is_some() {
+            let nameless = anonymizer.map(|anonymizer| anonymizer.part(&own));
+            whole.add(nameless.as_ref().unwrap_or(&own)).map_err(CliError::Stdout)?;
         }
         parts.push((own, LOGS.to_owned()));
     }
     check_overlaps(&parts).map_err(refused)?;
-    if let Some(path) = &analysis.args.partial {
+    if let Some(path) = &args.partial {
         output::write_file(path, |out| whole.write(out))?;
     }
     drop(whole);

@@ -33,8 +33,8 @@ pub(crate) struct Facts {
     /// Lines that look like attempts, by the key that seems to say how they went and the field it may stand for.
     pub(crate) unclear: Vec<(Option<(String, String)>, u64)>,
     /// Attempts of which no line tells the end so far, and those that have none for certain.
-    open: Vec<OpenStart>,
-    over: Vec<EndlessStarts>,
+    pub(crate) open: Vec<OpenStart>,
+    pub(crate) over: Vec<EndlessStarts>,
 }
 
 /// One input.

@@ -21,9 +21,9 @@ pub(super) struct Unended {
 }
 
 /// A start whose end was not seen so far: key, input, line and number.
-pub(super) type OpenStart = ([u64; 2], u32, u64, u16);
+pub(crate) type OpenStart = ([u64; 2], u32, u64, u16);
 /// Starts of an input that have no end for certain: the input, how many, and the line of the first.
-pub(super) type EndlessStarts = (u32, u64, u64);
+pub(crate) type EndlessStarts = (u32, u64, u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Open {

@@ -99,15 +99,46 @@ fn logs_and_partials_are_judged_together() {
     assert_eq!(whole.stdout, mixed.stdout);
 }
 
+/// What a partial of one part holds, unpacked.
+fn held(path: &Path) -> Vec<u8> {
+    let stored = std::fs::read(path).unwrap();
+    let packed = stored.windows(4).position(|bytes| bytes == [0x28, 0xb5, 0x2f, 0xfd]).expect("a zstd frame");
+    zstd::stream::decode_all(&stored[packed..]).unwrap()
+}
+
+fn has(held: &[u8], text: &str) -> bool {
+    held.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+#[test]
+fn an_anonymized_partial_holds_no_name_and_keeps_its_calls() {
+    let folder = folder();
+    log(folder.path(), "b.jsonl", &LOG.lines().last().unwrap().replace("again", "third").replace(":09Z", ":30Z"));
+    let salt = |salt: &str| format!("--anonymize={salt}");
+    let one = salt("0123456789abcdef0123456789abcdef");
+    for (name, salt) in [("a", &one), ("b", &one), ("c", &salt("fedcba9876543210fedcba9876543210"))] {
+        let from = if name == "c" { "a.jsonl".to_owned() } else { format!("{name}.jsonl") };
+        run(folder.path(), &["analyze", &from, "--partial", &format!("{name}.rlp"), salt]);
+    }
+    let held = held(&folder.path().join("a.rlp"));
+    for name in ["night-7", "call-9", "req_plain", "a.jsonl", "AAAABBBBCCCC", "Overloaded"] {
+        assert!(!has(&held, name), "{name}");
+    }
+    assert!(has(&held, "overloaded_error"), "what everybody knows stays");
+    let merged = run(folder.path(), &["merge", "a.rlp", "b.rlp", "--format", "json"]).json();
+    let whole = run(folder.path(), &["analyze", "a.jsonl", "b.jsonl", "--format", "json"]).json();
+    assert_eq!(merged["totals"]["sends"], 3);
+    assert_eq!(merged["totals"], whole["totals"], "a call over both logs is one call");
+    refused(folder.path(), &["merge", "a.rlp", "c.rlp"], 2, &["c.rlp", "--anonymize"]);
+    refused(folder.path(), &["merge", "a.rlp", "--partial", "d.rlp", &one], 2, &["--anonymize"]);
+}
+
 #[test]
 fn no_key_and_no_text_of_a_log_is_in_a_partial() {
     let folder = folder();
-    let stored = std::fs::read(folder.path().join("a.rlp")).unwrap();
-    let packed = stored.windows(4).position(|bytes| bytes == [0x28, 0xb5, 0x2f, 0xfd]).expect("a zstd frame");
-    let held = zstd::stream::decode_all(&stored[packed..]).unwrap();
-    let has = |text: &str| held.windows(text.len()).any(|window| window == text.as_bytes());
-    assert!(has("req_plain") && has("Overloaded"), "ids and words of failures are held");
-    assert!(!has("AAAABBBBCCCC"), "keys are masked");
+    let held = held(&folder.path().join("a.rlp"));
+    assert!(has(&held, "req_plain") && has(&held, "Overloaded"), "ids and words of failures are held");
+    assert!(!has(&held, "AAAABBBBCCCC"), "keys are masked");
     refused(folder.path(), &["merge", "a.rlp", "--rejects", "lines.txt"], 2, &["--rejects"]);
     refused(folder.path(), &["analyze", "a.jsonl", "--partial", "b.rlp", "--run", "x"], 2, &["--partial", "merge"]);
 }
