@@ -11,6 +11,7 @@
 
 mod fields;
 mod frame;
+mod part;
 mod past_report;
 mod report;
 mod trace;

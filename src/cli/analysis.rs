@@ -23,7 +23,7 @@ pub(super) struct Analysis<'a> {
     pub(super) outputs: Outputs,
     pub(super) options: Options,
     config: Config,
-    anonymizer: Option<Anonymizer>,
+    pub(super) anonymizer: Option<Anonymizer>,
     baseline: Option<Baseline>,
     question: Question,
 }

@@ -2,9 +2,9 @@
 
 use super::analysis::Analysis;
 use super::args::AnalyzeArgs;
-use super::error::CliError;
-use super::judging::{Judged, judged};
-use super::{explain_input, follow, partials};
+use super::error::{CliError, IO_FAILED};
+use super::judging::{self, Judged, judged};
+use super::{explain_input, follow, inputs, message, partials};
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     if let Some(path) = &args.explain_input {
@@ -15,10 +15,26 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
         return follow::run(&analysis, interval);
     }
     if args.partial.is_some() && analysis.outputs.are_none(args) {
-        return partials::write_only(&analysis);
+        return write_partial(&analysis);
     }
     let Judged { ingested, settled, notice, is_whole } = judged(&analysis, &analysis.options, true)?;
     let judgement = settled.attach(&ingested.table);
     let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice, is_whole)?;
     analysis.write(&ingested, &report, ending)
+}
+
+/// Writes what was read as a partial, and judges nothing.
+fn write_partial(analysis: &Analysis<'_>) -> Result<u8, CliError> {
+    let args = analysis.args;
+    let reading = inputs::open(&args.input, args.verbose, |reading| judging::how(analysis, reading))?;
+    match reading.read(|sources, how, progress| partials::read(analysis, sources, how, progress)) {
+        Ok(ingested) if inputs::unread_of(&ingested.inputs).is_some() => Ok(IO_FAILED),
+        Ok(_) => Ok(0),
+        // Other logs may hold some.
+        Err(CliError::NoAttempts(text)) => {
+            message::warning(&text);
+            Ok(0)
+        }
+        Err(error) => Err(error),
+    }
 }

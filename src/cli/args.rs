@@ -92,7 +92,7 @@ fn as_for_partials(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "inputs" => arg.value_name("PARTIAL").help("Partials: files or patterns"),
         "partial" => arg.help("Write all partials as one; without another output nothing is judged"),
-        "explain_input" | "memory" | "follow" | "rejects" | "input_format" => arg.hide(true),
+        "explain_input" | "memory" | "follow" | "rejects" | "input_format" | "state" | "keep" => arg.hide(true),
         _ => arg,
     }
 }
@@ -274,6 +274,15 @@ pub(super) struct AnalyzeArgs {
     /// Write what was read of the logs to this file, for `retrylens merge`; without another output nothing is judged
     #[arg(long, value_name = "FILE", conflicts_with_all = ["follow", "explain_input"], help_heading = "Output")]
     pub(super) partial: Option<PathBuf>,
+
+    /// Read only what is new since this folder was given last, and report on all that was ever read into it (or --since)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["follow", "explain_input", "partial", "rejects"],
+          help_heading = "Running")]
+    pub(super) state: Option<PathBuf>,
+
+    /// Forget what is older, by days: 30d (with --state)
+    #[arg(long, value_name = "AGE", requires = "state", value_parser = times::age, help_heading = "Running")]
+    pub(super) keep: Option<i64>,
 
     /// What the report is about, on top of it: a job, a night; otherwise the names of the logs
     #[arg(long, value_name = "TEXT", help_heading = "Output")]

@@ -2,7 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::ingest::IngestError;
-use crate::partial::PartialError;
+use crate::partial::{PartialError, StateError};
 use std::io;
 use std::path::PathBuf;
 
@@ -32,6 +32,9 @@ pub enum CliError {
         /// Why.
         error: PartialError,
     },
+    /// A state cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// Standard output went away or failed.
     #[error("cannot write the report: {0}")]
     Stdout(io::Error),
@@ -77,6 +80,7 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Partial { error: PartialError::Truncated { .. } | PartialError::Damaged, .. } => IO_FAILED,
+            CliError::State(StateError::Settings { .. } | StateError::Version { .. }) => 2,
             CliError::Usage(_) | CliError::Config(_) | CliError::Partial { .. } => 2,
             CliError::NoAttempts(_) | CliError::Ingest(IngestError::NoLogs { .. } | IngestError::Pattern { .. }) => 3,
             CliError::Ingest(IngestError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => 3,
@@ -84,6 +88,7 @@ impl CliError {
             CliError::Command { .. } => 2,
             #[cfg(feature = "serve")]
             CliError::Listen { .. } => IO_FAILED,
+            CliError::State(_) => IO_FAILED,
             CliError::Unread(_) | CliError::Ingest(_) | CliError::Stdout(_) | CliError::Output { .. } => IO_FAILED,
         }
     }

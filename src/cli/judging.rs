@@ -4,7 +4,7 @@ use super::analysis::Analysis;
 use super::args::{AnalyzeArgs, Memory};
 use super::error::CliError;
 use super::outputs::Outputs;
-use super::{inputs, partials};
+use super::{inputs, partials, state};
 use crate::ingest::{self, Ingested, Source};
 use crate::judge::{Options, Rolling, Settled, judge};
 use crate::model::units::counted;
@@ -31,8 +31,11 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
     let (args, outputs) = (analysis.args, &analysis.outputs);
     let reading = inputs::open(&args.input, args.verbose, |reading| how(analysis, reading))?;
     let reading = if aloud { reading } else { reading.silent() };
-    if partials::are_used(args, &reading.sources) {
-        let ingested = reading.read(|sources, how, progress| partials::read(analysis, sources, how, progress))?;
+    if args.state.is_some() || partials::are_used(args, &reading.sources) {
+        let ingested = reading.read(|sources, how, progress| match &args.state {
+            Some(folder) => state::read(analysis, folder, sources, how, progress),
+            None => partials::read(analysis, sources, how, progress),
+        })?;
         let settled = judge(&ingested.table, options).detach();
         return Ok(Judged { ingested, settled, notice: None, is_whole: true });
     }
@@ -60,7 +63,8 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
 pub(super) fn how(analysis: &Analysis<'_>, reading: &mut ingest::Options) {
     reading.dialect = analysis.dialect();
     reading.keep_rejects = analysis.args.rejects.is_some();
-    reading.keep_ids = analysis.outputs.have_tables() || analysis.args.partial.is_some();
+    let args = analysis.args;
+    reading.keep_ids = analysis.outputs.have_tables() || args.partial.is_some() || args.state.is_some();
 }
 
 fn is_bounded(args: &AnalyzeArgs, outputs: &Outputs, sources: &[Source]) -> Result<bool, CliError> {

@@ -37,6 +37,7 @@ mod schema;
 #[cfg(feature = "serve")]
 mod server;
 mod simulate;
+mod state;
 #[cfg(feature = "serve")]
 mod stub;
 mod summary;

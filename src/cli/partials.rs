@@ -2,8 +2,9 @@
 
 use super::analysis::Analysis;
 use super::args::{AnalyzeArgs, Memory};
-use super::error::{CliError, IO_FAILED};
-use super::{inputs, judging, message, output};
+use super::error::CliError;
+use super::{inputs, message, output};
+use crate::anonymize::Anonymizer;
 use crate::ingest::{self, IngestError, Ingested, Options, Part, Progress, Source};
 use crate::partial::{Partial, PartialError, Settings, check_overlaps, is_partial};
 use std::path::Path;
@@ -16,24 +17,8 @@ pub(super) fn are_used(args: &AnalyzeArgs, sources: &[Source]) -> bool {
     args.partial.is_some() || sources.iter().any(is_one)
 }
 
-fn is_one(source: &Source) -> bool {
+pub(super) fn is_one(source: &Source) -> bool {
     matches!(source, Source::File(path) if is_partial(path))
-}
-
-/// Writes what was read, and judges nothing.
-pub(super) fn write_only(analysis: &Analysis<'_>) -> Result<u8, CliError> {
-    let args = analysis.args;
-    let reading = inputs::open(&args.input, args.verbose, |reading| judging::how(analysis, reading))?;
-    match reading.read(|sources, how, progress| read(analysis, sources, how, progress)) {
-        Ok(ingested) if inputs::unread_of(&ingested.inputs).is_some() => Ok(IO_FAILED),
-        Ok(_) => Ok(0),
-        // Other logs may hold some.
-        Err(CliError::NoAttempts(text)) => {
-            message::warning(&text);
-            Ok(0)
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// Reads logs and partials as if all were logs; writes the partial that is asked for.
@@ -44,9 +29,18 @@ pub(super) fn read(
     progress: Progress<'_>,
 ) -> Result<Ingested, CliError> {
     check(analysis)?;
+    let args = analysis.args;
     let (partials, logs): (Vec<Source>, Vec<Source>) = sources.iter().cloned().partition(is_one);
     let own = (!logs.is_empty()).then(|| ingest::read_part(&logs, options, progress));
-    let mut whole = own.as_ref().map(|_| Partial::new(Settings::of(options, None), LOGS));
+    let anonymizer = analysis.anonymizer.as_ref().filter(|_| args.partial.is_some());
+    if anonymizer.is_some() && !partials.is_empty() {
+        return Err(CliError::Usage(
+            "--anonymize with --partial: give it where logs are read; what a partial holds is merged as it is"
+                .to_owned(),
+        ));
+    }
+    let settings = || Settings::of(options, anonymizer.map(Anonymizer::fingerprint));
+    let mut whole = own.as_ref().map(|_| Partial::new(settings(), LOGS));
     for source in &partials {
         let Source::File(path) = source else { continue };
         let partial = open(path)?;
@@ -60,13 +54,14 @@ pub(super) fn read(
     let refused = |(name, error): (String, PartialError)| CliError::Partial { name, error };
     let mut parts = whole.open().map_err(refused)?;
     if let Some(own) = own {
-        if analysis.args.partial.is_some() {
-            whole.add(&own).map_err(CliError::Stdout)?;
+        if args.partial.is_some() {
+            let nameless = anonymizer.map(|anonymizer| anonymizer.part(&own));
+            whole.add(nameless.as_ref().unwrap_or(&own)).map_err(CliError::Stdout)?;
         }
         parts.push((own, LOGS.to_owned()));
     }
     check_overlaps(&parts).map_err(refused)?;
-    if let Some(path) = &analysis.args.partial {
+    if let Some(path) = &args.partial {
         output::write_file(path, |out| whole.write(out))?;
     }
     drop(whole);

@@ -6,10 +6,12 @@ use super::ingested::Ingested;
 use super::limits::{BATCH, FRONT};
 use super::open::Plan;
 use super::options::{Options, Progress};
+use super::part::Part;
 use super::piece::Piece;
 use super::reader;
 use super::source::Source;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -23,6 +25,18 @@ pub struct Following {
     files: Vec<Followed>,
     merger: Merger,
     options: Options,
+    /// What was read of the only file before.
+    resumed: Option<Mark>,
+}
+
+/// How far an input was read, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// Bytes of whole lines, unpacked.
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
+    /// [`Plan::fingerprint`] of what it was read by.
+    pub(crate) how: String,
 }
 
 /// One of them.
@@ -57,7 +71,8 @@ impl Following {
     /// # Errors
     /// When a file cannot be opened.
     pub fn new(sources: &[Source], options: &Options) -> io::Result<Option<Following>> {
-        let mut following = Following { files: Vec::new(), merger: Merger::new(), options: options.clone() };
+        let mut following =
+            Following { files: Vec::new(), merger: Merger::new(), options: options.clone(), resumed: None };
         for source in sources {
             let Source::File(path) = source else { return Ok(None) };
             let reader::Bytes::Plain(_) = reader::open(path)? else { return Ok(None) };
@@ -70,6 +85,32 @@ impl Following {
             following.files.push(Followed { path: path.clone(), id, read: 0, plan: None, front: 0 });
         }
         Ok(Some(following))
+    }
+
+    /// Takes the first `mark` of the only file to be read already.
+    pub(super) fn resume(&mut self, mark: &Mark) {
+        if let [followed] = self.files.as_mut_slice() {
+            followed.read = mark.bytes;
+            self.merger.accumulator.lines[0] = mark.lines;
+            self.resumed = Some(mark.clone());
+        }
+    }
+
+    /// How far the only file was read.
+    pub(super) fn mark(&self) -> Option<Mark> {
+        let [followed] = self.files.as_slice() else { return None };
+        let plan = followed.plan.as_ref()?;
+        Some(Mark { bytes: followed.read, lines: self.merger.accumulator.lines[0], how: plan.fingerprint() })
+    }
+
+    /// What was read since [`Following::resume`], as a part.
+    pub(super) fn into_part(self) -> Part {
+        let mut part = self.merger.accumulator.into_part();
+        if let (Some(before), [input]) = (self.resumed, part.facts.inputs.as_mut_slice()) {
+            input.start = (before.bytes, before.lines);
+            input.read.1 -= before.lines;
+        }
+        part
     }
 
     /// Reads what came behind what is known: whole lines, and with `to_end` what stands behind the last newline too, after
@@ -129,7 +170,9 @@ impl Following {
             return Ok(false);
         }
         let plan = Plan::of(&front, &self.options.settings());
-        let stays = plan.is_side_by_side() && followed.plan.as_ref().is_none_or(|before| before.reads_like(&plan));
+        let stays = plan.is_side_by_side()
+            && followed.plan.as_ref().is_none_or(|before| before.reads_like(&plan))
+            && self.resumed.as_ref().is_none_or(|before| before.how == plan.fingerprint());
         let accumulator = &mut self.merger.accumulator;
         accumulator.forget_plan(file as u32);
         accumulator.read_by(file as u32, &plan);

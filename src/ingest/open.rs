@@ -101,9 +101,14 @@ impl Plan {
 
     /// Whether `other` reads every line as this does.
     pub(crate) fn reads_like(&self, other: &Plan) -> bool {
-        self.format.name() == other.format.name()
-            && self.wrapping.name() == other.wrapping.name()
-            && self.conventions == other.conventions
+        self.fingerprint() == other.fingerprint()
+    }
+
+    /// Tells plans apart that read lines otherwise.
+    pub(crate) fn fingerprint(&self) -> String {
+        let Conventions { stamped_at_end, ms_per_unit } = self.conventions;
+        let envelope = self.wrapping.name().unwrap_or_default();
+        format!("{} {envelope} {stamped_at_end} {ms_per_unit}", self.format.name())
     }
 
     /// What reads blocks of it.

@@ -8,6 +8,7 @@ use super::ingested::Ingested;
 use super::line_counts;
 use super::record::field_names;
 use super::source::{Source, order};
+use super::unended::{EndlessStarts, OpenStart};
 use crate::model::{AttemptTable, Ledger, Reject};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -31,10 +32,9 @@ pub(crate) struct Facts {
     pub(crate) misread: Vec<(String, u64, (u32, u64, String))>,
     /// Lines that look like attempts, by the key that seems to say how they went and the field it may stand for.
     pub(crate) unclear: Vec<(Option<(String, String)>, u64)>,
-    /// Attempts of which no line tells the end so far: key, input, line and number.
-    pub(crate) open: Vec<([u64; 2], u32, u64, u16)>,
-    /// Attempts that have no end for certain: how many of an input, and the line of the first.
-    pub(crate) over: Vec<(u32, u64, u64)>,
+    /// Attempts of which no line tells the end so far, and those that have none for certain.
+    pub(crate) open: Vec<OpenStart>,
+    pub(crate) over: Vec<EndlessStarts>,
 }
 
 /// One input.

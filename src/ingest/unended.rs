@@ -20,6 +20,11 @@ pub(super) struct Unended {
     over: BTreeMap<u32, Lost>,
 }
 
+/// A start whose end was not seen so far: key, input, line and number.
+pub(crate) type OpenStart = ([u64; 2], u32, u64, u16);
+/// Starts of an input that have no end for certain: the input, how many, and the line of the first.
+pub(crate) type EndlessStarts = (u32, u64, u64);
+
 #[derive(Clone, Copy, Debug)]
 struct Open {
     file: u32,
@@ -65,9 +70,8 @@ impl Unended {
         }
     }
 
-    /// The starts whose end was not seen so far: key, input, line and number; and how many of each input have none for
-    /// certain, with the line of the first.
-    pub(super) fn into_lists(self) -> (Vec<([u64; 2], u32, u64, u16)>, Vec<(u32, u64, u64)>) {
+    /// What [`Unended::take`] takes.
+    pub(super) fn into_lists(self) -> (Vec<OpenStart>, Vec<EndlessStarts>) {
         let open = self
             .open
             .into_iter()
@@ -75,8 +79,8 @@ impl Unended {
         (open.collect(), self.over.into_iter().map(|(file, lost)| (file, lost.count, lost.first)).collect())
     }
 
-    /// Takes in such lists.
-    pub(super) fn take(&mut self, open: Vec<([u64; 2], u32, u64, u16)>, over: Vec<(u32, u64, u64)>) {
+    /// Takes in what began elsewhere.
+    pub(super) fn take(&mut self, open: Vec<OpenStart>, over: Vec<EndlessStarts>) {
         for (key, file, line, number) in open {
             self.open.entry(key).or_default().push(Open { file, line, number });
         }

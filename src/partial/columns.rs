@@ -106,7 +106,7 @@ impl Columns {
     pub(super) fn of(table: &AttemptTable, files: u32) -> Columns {
         let mut columns = Columns {
             names: table.names.all().map(str::to_owned).collect(),
-            origins: table.all_origins().iter().map(|origin| numbers_of(origin)).collect(),
+            origins: table.all_origins().iter().map(numbers_of).collect(),
             whole_seconds: (0..files).filter(|file| table.shows_whole_seconds(*file)).collect(),
             same_bodies: (0..files).filter(|file| table.repeats_bodies(*file)).collect(),
             readings: Readings::of(table),

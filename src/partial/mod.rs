@@ -10,9 +10,11 @@ mod file;
 mod names;
 mod readings;
 mod settings;
+mod state;
 
 pub use error::PartialError;
 pub use settings::Settings;
+pub use state::{State, StateError};
 
 use crate::ingest::{InputFacts, Part};
 use file::Sealed;

@@ -47,6 +47,7 @@ mod loggers;
 mod markdown;
 mod metamorphic;
 mod odd_input;
+mod partials;
 mod properties;
 mod rates;
 mod report_schema;

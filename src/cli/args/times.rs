@@ -26,6 +26,11 @@ pub(in crate::cli) fn now() -> Time {
     Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
+/// An age on the command line, in µs.
+pub(super) fn age(text: &str) -> Result<i64, String> {
+    age_us(text).ok_or_else(|| "give an age such as 30d or 12h".to_owned())
+}
+
 /// `90s`, `30m`, `2h`, `7d` in µs.
 pub(in crate::cli) fn age_us(text: &str) -> Option<i64> {
     let unit = match text.chars().next_back()? {

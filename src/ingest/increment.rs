@@ -1,0 +1,129 @@
+//! What came behind what was read of a file before: a part of its own.
+
+use super::accumulator::Merger;
+use super::following::{Following, Growth, Mark};
+use super::in_order::read_part;
+use super::limits::FRONT;
+use super::open::{HEAD, Plan, head};
+use super::options::{Options, Progress};
+use super::part::Part;
+use super::piece::Piece;
+use super::reader::{self, Blocks, Bytes};
+use super::source::Source;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a look at a file came to.
+#[derive(Debug)]
+pub(crate) struct Increment {
+    /// What is new, up to the end of the last whole line; `None` where nothing is.
+    pub(crate) part: Option<Part>,
+    /// The line behind that, which is not at its end and will be read again.
+    pub(crate) tail: Option<Part>,
+    /// How far the file was read; `None` where it can be read as a whole only.
+    pub(crate) mark: Option<Mark>,
+    /// What was read before is part of this again: it counts no more.
+    pub(crate) replaces: bool,
+}
+
+/// Reads what stands behind `before` in a file, the whole where that does not go.
+pub(crate) fn read_on(
+    path: &Path,
+    before: Option<&Mark>,
+    options: &Options,
+    progress: Progress<'_>,
+) -> io::Result<Increment> {
+    let source = Source::File(path.to_owned());
+    let Some(mut following) = Following::new(std::slice::from_ref(&source), options)? else {
+        return packed(path, before, options, progress);
+    };
+    before.into_iter().for_each(|mark| following.resume(mark));
+    let mut replaces = false;
+    let mut growth = following.read_on(false, progress)?;
+    if growth == Growth::Replaced {
+        // It shows another format by now.
+        replaces = before.is_some();
+        let Some(anew) = Following::new(std::slice::from_ref(&source), options)? else {
+            return packed(path, None, options, progress).map(|packed| Increment { replaces, ..packed });
+        };
+        following = anew;
+        growth = following.read_on(false, progress)?;
+    }
+    if growth == Growth::Replaced {
+        return Err(io::Error::new(io::ErrorKind::Interrupted, "it was replaced while it was read"));
+    }
+    let mark = following.mark().or_else(|| before.filter(|_| !replaces).cloned());
+    let part = (growth == Growth::Appended).then(|| following.into_part());
+    let tail = tail(&source, mark.as_ref(), options, progress)?;
+    Ok(Increment { part, tail, mark, replaces })
+}
+
+/// What stands behind the last whole line.
+fn tail(source: &Source, mark: Option<&Mark>, options: &Options, progress: Progress<'_>) -> io::Result<Option<Part>> {
+    let Some(mut following) = Following::new(std::slice::from_ref(source), options)? else { return Ok(None) };
+    mark.into_iter().for_each(|mark| following.resume(mark));
+    let growth = following.read_on(true, progress)?;
+    Ok((growth == Growth::Appended).then(|| following.into_part()))
+}
+
+/// The same for a file that is packed, or is read from front to back.
+fn packed(path: &Path, before: Option<&Mark>, options: &Options, progress: Progress<'_>) -> io::Result<Increment> {
+    if let (Some(before), Bytes::Stream(stream)) = (before, reader::open(path)?) {
+        let (front, stream) = reader::front_of(stream, FRONT);
+        let plan = Arc::new(Plan::of(&front, &options.settings()));
+        if plan.is_side_by_side() && plan.fingerprint() == before.how {
+            return unpacked_rest(path, stream, &plan, before, options, progress);
+        }
+    }
+    let part = read_part(&[Source::File(path.to_owned())], options, progress);
+    Ok(Increment { part: Some(part), tail: None, mark: None, replaces: before.is_some() })
+}
+
+/// What stands behind `before` in a packed file: nothing is written to it any more.
+fn unpacked_rest(
+    path: &Path,
+    mut stream: Box<dyn Read + Send>,
+    plan: &Arc<Plan>,
+    before: &Mark,
+    options: &Options,
+    progress: Progress<'_>,
+) -> io::Result<Increment> {
+    let skipped = io::copy(&mut stream.by_ref().take(before.bytes), &mut io::sink())?;
+    if skipped < before.bytes {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is shorter than what was read of it before"));
+    }
+    let mut merger = Merger::new();
+    merger.open(&Source::File(path.to_owned()));
+    merger.accumulator.read_by(0, plan);
+    merger.accumulator.lines[0] = before.lines;
+    let mut blocks = Blocks::new(stream, options.window.max(1) as usize);
+    let mut bytes = before.bytes;
+    while let Some(block) = blocks.next_block()? {
+        bytes += block.len() as u64;
+        let piece = Piece::Block(0, block, Arc::clone(plan));
+        merger.accumulator.pending.push(piece.parse(&merger.streams, options, progress));
+        merger.accumulator.settle();
+    }
+    let mark = Mark { bytes, lines: merger.accumulator.lines[0], how: before.how.clone() };
+    let mut part = merger.accumulator.into_part();
+    for input in &mut part.facts.inputs {
+        input.start = (before.bytes, before.lines);
+        input.read.1 -= before.lines;
+    }
+    let part = (bytes > before.bytes).then_some(part);
+    Ok(Increment { part, tail: None, mark: Some(mark), replaces: false })
+}
+
+/// Fingerprint of the first bytes of a file, unpacked, and how many that were: at most 4 KiB, and at most `most`.
+pub(crate) fn head_of(path: &Path, most: u64) -> io::Result<(u64, u64)> {
+    let most = most.min(HEAD as u64);
+    let mut front = Vec::new();
+    match reader::open(path)? {
+        Bytes::Plain(_) => front = reader::front_of_file(path, most as usize)?,
+        Bytes::Stream(stream) => {
+            stream.take(most).read_to_end(&mut front)?;
+        }
+    }
+    Ok((head(&front), front.len() as u64))
+}

@@ -1,0 +1,255 @@
+//! A state: what was read of logs so far, so that the next analysis reads only what is new.
+
+mod claims;
+mod error;
+mod manifest;
+
+pub use error::StateError;
+
+use super::file::Sealed;
+use super::{Partial, Settings};
+use crate::ingest::{Increment, Options, Part, Progress, Source, head_of, read_on, read_part};
+use crate::untrusted::mask_keys;
+use claims::{Claim, claims, id};
+use manifest::{Known, Manifest, Stored};
+use rayon::prelude::*;
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{File, Metadata, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// Microseconds of a day.
+const DAY_US: i64 = 86_400_000_000;
+
+/// A state that nobody else uses.
+#[derive(Debug)]
+pub struct State {
+    folder: PathBuf,
+    manifest: Manifest,
+    /// Held as long as the state is in use.
+    _lock: File,
+}
+
+/// What a look at one file came to.
+struct Look {
+    known: Known,
+    /// What is to be kept, and what counts for this report only.
+    part: Option<Part>,
+    passing: Option<Part>,
+}
+
+impl State {
+    /// Opens the state in `folder`, an empty one where there is none, for lines read by `settings`.
+    ///
+    /// # Errors
+    /// When another process uses it; when it is that of other settings or of another version; when it cannot be read.
+    pub fn open(folder: &Path, settings: &Settings) -> Result<State, StateError> {
+        let failed = |error| StateError::io(folder, error);
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let lock = File::create(folder.join("lock")).map_err(failed)?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => StateError::InUse { folder: folder.to_owned() },
+            TryLockError::Error(error) => failed(error),
+        })?;
+        let manifest = Manifest::load(folder, settings)?;
+        let state = State { folder: folder.to_owned(), manifest, _lock: lock };
+        state.remove_unused().map_err(failed)?;
+        Ok(state)
+    }
+
+    /// Reads what is new of `sources` and keeps it, forgets what was sent before `oldest_us`, and gives everything that is
+    /// left: parts, to be joined.
+    ///
+    /// # Errors
+    /// When the state cannot be read or written. What cannot be read of the sources is marked there.
+    pub(crate) fn read(
+        &mut self,
+        sources: &[Source],
+        options: &Options,
+        progress: Progress<'_>,
+        now_us: i64,
+        oldest_us: Option<i64>,
+    ) -> Result<Vec<Part>, StateError> {
+        let paths: Vec<&Path> = sources
+            .iter()
+            .filter_map(|source| if let Source::File(path) = source { Some(path.as_path()) } else { None })
+            .collect();
+        let claims = claims(&self.manifest.files, &paths);
+        let first = self.manifest.next;
+        let looks: Vec<Option<Look>> = (paths.par_iter().zip(&claims).enumerate())
+            .map(|(nth, (path, claim))| {
+                let known = match claim {
+                    Claim::Copy => return None,
+                    Claim::Known(place) => self.manifest.files[*place].clone(),
+                    Claim::New => Known::new(first + nth as u64, path),
+                };
+                Some(known.look(path, options, progress))
+            })
+            .collect();
+        self.manifest.next += paths.len() as u64;
+        let passing = self.keep(looks, &claims, now_us)?;
+        if let Some(oldest) = oldest_us {
+            self.forget(oldest - oldest.rem_euclid(DAY_US), &paths);
+        }
+        let failed = |error| StateError::io(&self.folder, error);
+        self.manifest.store(&self.folder).map_err(failed)?;
+        self.remove_unused().map_err(failed)?;
+        let mut parts = self.load()?;
+        parts.extend(passing);
+        Ok(parts)
+    }
+
+    /// Writes what was read into a partial of its own; gives what is not kept.
+    fn keep(&mut self, looks: Vec<Option<Look>>, claims: &[Claim], now_us: i64) -> Result<Vec<Part>, StateError> {
+        let failed = |error| StateError::io(&self.folder, error);
+        let number = self.manifest.next;
+        let mut partial = Partial::new(self.manifest.settings.clone(), "state");
+        let mut passing = Vec::new();
+        for (look, claim) in looks.into_iter().zip(claims) {
+            let Some(Look { mut known, part, passing: more }) = look else { continue };
+            if let Some(part) = part {
+                let latest = part.table.rows.iter().map(|row| row.sent.0).max();
+                let sealed = Sealed::of(&part).map_err(failed)?;
+                let latest_us = latest.unwrap_or(now_us);
+                known.parts.push(Stored { partial: number, part: hex(&sealed.digest), latest_us });
+                partial.insert(sealed, "state");
+            }
+            passing.extend(more.map(|part| named(part, &known)));
+            match claim {
+                Claim::Known(place) => self.manifest.files[*place] = known,
+                _ if known.parts.is_empty() => {}
+                _ => self.manifest.files.push(known),
+            }
+        }
+        if !partial.parts.is_empty() {
+            manifest::write(&self.folder, &file_name(number), |out| partial.write(out)).map_err(failed)?;
+            self.manifest.next += 1;
+        }
+        Ok(passing)
+    }
+
+    /// Forgets what was sent before a time, and files that are gone and of which nothing is left.
+    fn forget(&mut self, oldest_us: i64, paths: &[&Path]) {
+        for file in &mut self.manifest.files {
+            file.parts.retain(|stored| stored.latest_us >= oldest_us);
+        }
+        self.manifest.files.retain(|file| !file.parts.is_empty() || paths.contains(&file.path.as_path()));
+    }
+
+    /// Everything that is kept.
+    fn load(&self) -> Result<Vec<Part>, StateError> {
+        let mut owners: HashMap<(u64, String), Vec<&Known>> = HashMap::new();
+        for file in &self.manifest.files {
+            for stored in &file.parts {
+                owners.entry((stored.partial, stored.part.clone())).or_default().push(file);
+            }
+        }
+        let mut parts = Vec::new();
+        for number in self.manifest.partials() {
+            let path = self.folder.join(file_name(number));
+            let damaged = |error| StateError::Partial { path: path.clone(), error };
+            let partial = Partial::read(&path).map_err(|error| StateError::io(&path, error))?.map_err(damaged)?;
+            let wanted =
+                partial.parts.iter().filter_map(|(part, _)| Some((part, owners.get(&(number, hex(&part.digest)))?)));
+            let wanted: Vec<_> = wanted.collect();
+            let opened: Result<Vec<Vec<Part>>, _> = wanted
+                .par_iter()
+                .map(|(part, owners)| owners.iter().map(|file| Ok(named(part.open()?, file))).collect())
+                .collect();
+            parts.extend(opened.map_err(damaged)?.into_iter().flatten());
+        }
+        Ok(parts)
+    }
+
+    /// Removes partials that nothing speaks of: those an interrupted analysis left, and those forgotten.
+    fn remove_unused(&self) -> io::Result<()> {
+        let used: BTreeSet<String> = self.manifest.partials().into_iter().map(file_name).collect();
+        for entry in std::fs::read_dir(&self.folder)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let is_partial = name.ends_with(".rlp") && !used.contains(&name);
+            if is_partial || name.ends_with(".half") {
+                std::fs::remove_file(self.folder.join(&name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Known {
+    fn new(number: u64, path: &Path) -> Known {
+        let path = path.to_owned();
+        Known { number, path, id: (0, 0), head: (0, 0), mark: None, seen: None, has_attempts: false, parts: Vec::new() }
+    }
+
+    /// Reads what is new of it, at `path`.
+    fn look(mut self, path: &Path, options: &Options, progress: Progress<'_>) -> Look {
+        self.path = path.to_owned();
+        let metadata = path.metadata().ok();
+        let seen = metadata.as_ref().map(|metadata| (id(metadata), seen(metadata)));
+        if seen.is_some_and(|(id, seen)| self.id == id && self.seen == Some(seen)) {
+            return Look { known: self, part: None, passing: None };
+        }
+        let increment = read_on(path, self.mark.as_ref(), options, progress);
+        let (Some((id, seen)), Ok(Increment { part, tail, mark, replaces })) = (seen, increment) else {
+            return self.unread(path, options, progress);
+        };
+        // Under its name may be another file by now, or another text: it is looked at again next time.
+        let is_whole =
+            part.iter().chain(&tail).all(|part| part.facts.inputs.iter().all(|input| input.failure.is_none()));
+        if !is_whole || !self.is_still(path, id) {
+            return self.unread(path, options, progress);
+        }
+        if part.is_none() && tail.is_none() && self.parts.is_empty() {
+            return self.unread(path, options, progress);
+        }
+        if replaces || mark.is_none() {
+            self.parts.clear();
+        }
+        let head = head_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes));
+        let is_settled = tail.is_none() && path.metadata().is_ok_and(|after| self::seen(&after) == seen);
+        self.head = head.unwrap_or(self.head);
+        self.seen = is_settled.then_some(seen);
+        (self.id, self.mark) = (id, mark);
+        self.has_attempts |= part.iter().any(|part| !part.table.rows.is_empty());
+        Look { known: self, part, passing: tail }
+    }
+
+    /// Whether the file at `path` is the one it was, and begins as it did.
+    fn is_still(&self, path: &Path, id: (u64, u64)) -> bool {
+        let is_same = path.metadata().is_ok_and(|metadata| claims::id(&metadata) == id);
+        is_same && (self.head.1 == 0 || head_of(path, self.head.1).is_ok_and(|head| head == self.head))
+    }
+
+    /// What cannot be read now is marked in this report, and read next time.
+    fn unread(self, path: &Path, options: &Options, progress: Progress<'_>) -> Look {
+        let part = read_part(&[Source::File(path.to_owned())], options, progress);
+        // What is kept of it would count twice.
+        let is_passing = self.parts.is_empty() || part.facts.inputs.iter().all(|input| input.read.0 == 0);
+        Look { known: self, part: None, passing: is_passing.then_some(part) }
+    }
+}
+
+/// A part of a file under the name that the file has by now.
+fn named(mut part: Part, file: &Known) -> Part {
+    let name = mask_keys(&file.path.display().to_string()).into_owned();
+    for input in &mut part.facts.inputs {
+        input.name.clone_from(&name);
+        input.head = file.number;
+    }
+    part
+}
+
+/// Length in bytes, and time of the last change in ns.
+fn seen(metadata: &Metadata) -> (u64, u64) {
+    let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    (metadata.len(), changed.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)))
+}
+
+fn file_name(number: u64) -> String {
+    format!("{number:08}.rlp")
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
