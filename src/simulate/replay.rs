@@ -19,6 +19,8 @@ const SEEDS: u64 = 25;
 /// Attempts that all seeds of a replay may make together, about; and where it is done in passing.
 const EFFORT: u64 = 2_000_000;
 const LITTLE_EFFORT: u64 = 2_000;
+/// In passing one seed does for incidents of more attempts: sums of so many draws scatter by a few per cent.
+const ONE_SEED: f64 = 500.0;
 /// Incidents of more attempts are not replayed in passing.
 const MOST_IN_PASSING: f64 = 10_000.0;
 /// Nothing is sent so long after the last attempt of the log, µs.
@@ -126,8 +128,13 @@ pub fn replay(
     }
     let terms = terms(&observed, question);
     let policies = terms.read(&names(&observed, question))?;
-    let effort = if question.in_passing { LITTLE_EFFORT } else { EFFORT };
-    let seeds = (effort / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
+    let attempts = observed.figures.attempts;
+    let effort = match question.in_passing {
+        true if attempts > ONE_SEED => 0,
+        true => LITTLE_EFFORT,
+        false => EFFORT,
+    };
+    let seeds = (effort / (attempts as u64).max(1)).clamp(1, SEEDS);
     let mut readings = readings(&observed, seeds);
     let Some(nearest) = readings.first().cloned() else { return Ok(None) };
     readings.retain(|reading| reading.replayed.is_near(&observed.figures));
