@@ -72,9 +72,9 @@ fn horizon_of(groups: &Groups<'_>, complete: bool) -> Horizon {
     let rows = || table.rows.par_iter().with_min_len(1 << 14);
     let data_end = rows().map(|row| row.ended()).max().unwrap_or(Time(0));
     let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
-    // Only where a call may be open does it matter when clients stop.
+    // Only where a call may be open does it matter when clients stop; most of those are at the end.
     let may_be_open = |row: &Attempt| row.failed() && data_end.us_since(row.ended()) < calls::patience_us(table, row);
-    if complete || !rows().any(may_be_open) {
+    if complete || !rows().rev().any(may_be_open) {
         return horizon;
     }
     let seen = groups.pieces().par_iter().map(|piece| {

@@ -41,6 +41,21 @@ struct Successes {
     outputs: u64,
 }
 
+impl Successes {
+    /// Takes in one more, of this logarithm.
+    fn add(&mut self, logarithm: i64, usage: Usage) {
+        let prompt =
+            u64::from(usage.input_tokens) + u64::from(usage.cache_read_tokens) + u64::from(usage.cache_write_tokens);
+        self.count += 1;
+        self.sum += logarithm;
+        self.squares += logarithm * logarithm;
+        self.prompt_tokens += prompt;
+        self.prompts += u64::from(prompt > 0);
+        self.output_tokens += u64::from(usage.output_tokens);
+        self.outputs += u64::from(usage.output_tokens > 0);
+    }
+}
+
 impl Mergeable for Successes {
     fn merge(&mut self, other: &Successes) {
         self.count += other.count;
@@ -143,28 +158,17 @@ impl Paces {
             return;
         };
         let logarithm = (value.ln() * PARTS).round() as i64;
-        let prompt =
-            u64::from(usage.input_tokens) + u64::from(usage.cache_read_tokens) + u64::from(usage.cache_write_tokens);
-        let some = Successes {
-            count: 1,
-            sum: logarithm,
-            squares: logarithm * logarithm,
-            prompt_tokens: prompt,
-            prompts: u64::from(prompt > 0),
-            output_tokens: usage.output_tokens.into(),
-            outputs: u64::from(usage.output_tokens > 0),
-        };
         let model = table.origin(attempt).model;
         if let Some(known) =
             self.0.iter_mut().map(|(_, pace)| pace).find(|pace| pace.model == model && pace.kind == kind)
         {
             note(&mut known.first, spot);
             known.last = known.last.max(Some(spot));
-            return known.series.add(attempt.sent, some);
+            return known.series.update(attempt.sent, |some| some.add(logarithm, usage));
         }
         let key = FixedState::with_seed(0).hash_one((table.names.text(model), kind));
         let mut series = Series::default();
-        series.add(attempt.sent, some);
+        series.update(attempt.sent, |some: &mut Successes| some.add(logarithm, usage));
         self.add(key, Pace { model, kind, first: Some(spot), last: Some(spot), series });
     }
 

@@ -105,13 +105,14 @@ pub struct Gauges {
     widths: Widths,
 }
 
-/// How wide buckets became in earlier stretches of an analysis. A later one that begins with them does not grow
-/// through all widths again, and comes to the same in the end: the whole has no finer buckets than a part of it.
+/// The buckets of earlier stretches of an analysis together, without what they hold. A later one begins with their
+/// width, so that it does not grow through all widths again, and comes to the same in the end: the whole has no finer
+/// buckets than a part of it.
 #[derive(Debug, Default)]
-pub(crate) struct Widths(HashMap<(String, LimitKind), u32, RandomState>);
+pub(crate) struct Widths(HashMap<(String, LimitKind), Series<()>, RandomState>);
 
-/// Widths kept; a log of more limits begins anew with the others.
-const MOST_WIDTHS: usize = 256;
+/// Limits whose buckets are kept, of some 24 KiB each; a log of more begins anew with the others.
+const MOST_WIDTHS: usize = 64;
 
 impl Gauges {
     /// Takes in a reading of `origin`. A negative count or an empty limit is a sentinel and only noted.
@@ -140,7 +141,7 @@ impl Gauges {
     fn track(&mut self, scope: Scope, kind: LimitKind, names: Option<&Interner>) -> u32 {
         *self.index.entry((scope, kind)).or_insert_with(|| {
             let known = names.and_then(|names| self.widths.0.get(&(spelled(&scope, names), kind)));
-            let series = Series::as_wide(known.copied().unwrap_or_default());
+            let series = known.map(Series::as_wide).unwrap_or_default();
             self.tracks.push(((scope, kind), Track { series, bad: false }));
             self.tracks.len() as u32 - 1
         })
@@ -155,8 +156,9 @@ impl Gauges {
     pub(crate) fn widths(&mut self, names: &Interner) -> Widths {
         let mut widths = std::mem::take(&mut self.widths);
         for ((scope, kind), track) in &self.tracks {
-            if widths.0.len() < MOST_WIDTHS {
-                widths.0.insert((spelled(scope, names), *kind), track.series.shift());
+            let key = (spelled(scope, names), *kind);
+            if widths.0.len() < MOST_WIDTHS || widths.0.contains_key(&key) {
+                widths.0.entry(key).or_default().merge(track.series.outline());
             }
         }
         widths
@@ -192,6 +194,36 @@ impl Gauges {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Readings in `stretches` of as many seconds, one each 100 ms.
+    fn read(stretches: i64, seconds: i64, carry: bool) -> (Gauges, Vec<i64>) {
+        let (mut whole, mut widths, mut first_widths) = (Gauges::default(), Widths::default(), Vec::new());
+        let (names, origin) = (Interner::default(), (Origin::default(), OriginId(0)));
+        for stretch in 0..stretches {
+            let mut gauges = Gauges::default();
+            gauges.start(if carry { std::mem::take(&mut widths) } else { Widths::default() });
+            for n in 0..seconds * 10 {
+                let at = Time((stretch * seconds * 10 + n) * 100_000);
+                let reading = Reading { kind: LimitKind::Requests, limit: 9, remaining: n % 9 };
+                gauges.add(&names, origin, at, reading);
+                if n == 0 {
+                    first_widths.extend(gauges.iter().map(|(.., track)| track.series.width_us()));
+                }
+            }
+            widths = gauges.widths(&names);
+            whole.absorb(gauges, &[]);
+        }
+        (whole, first_widths)
+    }
+
+    #[test]
+    fn a_stretch_begins_as_wide_as_those_before_it_together() {
+        let ((carried, widths), (anew, _)) = (read(40, 60, true), read(40, 60, false));
+        assert!(widths.is_sorted() && widths.first() < widths.last(), "{widths:?}");
+        let all = |gauges: &Gauges| gauges.iter().map(|(.., track)| track.series.sorted()).collect::<Vec<_>>();
+        assert_eq!(all(&carried), all(&anew));
+        assert_eq!(widths.last().copied(), all(&anew).first().map(|(width, _)| *width));
+    }
 
     #[test]
     fn one_reading_more_is_what_merging_it_is() {

@@ -41,34 +41,50 @@ pub struct Interner {
     ends: Vec<u32>,
     table: HashTable<u32>,
     hasher: RandomState,
-    last: Option<Symbol>,
+    /// The strings met last, by their last bytes: records nearly always repeat those of records shortly before.
+    recent: Vec<u32>,
+}
+
+/// Places of strings met last.
+const RECENT: usize = 1 << RECENT_BITS;
+const RECENT_BITS: u32 = 6;
+/// No string.
+const NEVER: u32 = u32::MAX;
+
+/// Where a string is looked for among those met last: names that are numbered differ in their last bytes.
+fn recent_place(value: &[u8]) -> usize {
+    let tail = value.last_chunk().map_or(0, |tail| u32::from_le_bytes(*tail));
+    (tail.wrapping_mul(0x9e37_79b1) >> (u32::BITS - RECENT_BITS)) as usize
 }
 
 impl Interner {
     /// The symbol of `value`, new or known. Texts past 4 GiB in total are not kept apart any more.
     pub fn intern(&mut self, value: &str) -> Symbol {
-        // Neighbouring records nearly always repeat the string before.
         let (text, ends) = (&self.text, &self.ends);
-        if let Some(last) = self.last
-            && is_same(bytes(text, ends, last.0), value.as_bytes())
+        let is_value = |index: u32| bytes(text, ends, index) == value.as_bytes();
+        let recent = recent_place(value.as_bytes());
+        if let Some(index) = self.recent.get(recent).copied().filter(|index| *index != NEVER)
+            && is_value(index)
         {
-            return last;
-        }
-        let hash = self.hasher.hash_one(value);
-        if let Some(&index) = self.table.find(hash, |&index| bytes(text, ends, index) == value.as_bytes()) {
-            self.last = Some(Symbol(index));
             return Symbol(index);
         }
-        let Ok(end) = u32::try_from(self.text.len() + value.len()) else {
-            return Symbol::NONE;
-        };
+        let hash = self.hasher.hash_one(value);
+        let known = self.table.find(hash, |&index| is_value(index)).copied();
+        let Some(index) = known.or_else(|| self.add(hash, value)) else { return Symbol::NONE };
+        self.recent.resize(RECENT, NEVER);
+        self.recent[recent] = index;
+        Symbol(index)
+    }
+
+    /// Adds a string that is new.
+    fn add(&mut self, hash: u64, value: &str) -> Option<u32> {
+        let end = u32::try_from(self.text.len() + value.len()).ok()?;
         let index = self.ends.len() as u32;
         self.text.push_str(value);
         self.ends.push(end);
         let (text, ends, hasher) = (&self.text, &self.ends, &self.hasher);
         self.table.insert_unique(hash, index, |&other| hasher.hash_one(slice(text, ends, other)));
-        self.last = Some(Symbol(index));
-        Symbol(index)
+        Some(index)
     }
 
     /// The string behind `symbol`; `None` for [`Symbol::NONE`].
@@ -113,11 +129,6 @@ fn slice<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a str {
 /// The same, for comparing: where a string begins and ends in UTF-8 need not be looked at.
 fn bytes<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a [u8] {
     &text.as_bytes()[place(ends, index)]
-}
-
-/// Names that are numbered differ in their last byte, which costs less to see than a call of `memcmp`.
-fn is_same(a: &[u8], b: &[u8]) -> bool {
-    a.last() == b.last() && a == b
 }
 
 fn place(ends: &[u32], index: u32) -> std::ops::Range<usize> {

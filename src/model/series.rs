@@ -11,6 +11,10 @@ pub trait Mergeable {
     fn merge(&mut self, other: &Self);
 }
 
+impl Mergeable for () {
+    fn merge(&mut self, (): &()) {}
+}
+
 /// Buckets over time, at most `MOST` of them; by default two for every pixel of a chart 1,000 px wide.
 #[derive(Clone, Debug)]
 pub struct Series<B, const MOST: usize = 2048> {
@@ -59,15 +63,15 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
 
     /// An empty series whose buckets are as wide as those of another: where the times added here and there end up
     /// in one series, no finer width can come out.
-    pub(super) fn as_wide(shift: u32) -> Self {
-        Series { shift, ..Series::default() }
+    pub(super) fn as_wide<O>(other: &Series<O, MOST>) -> Self {
+        Series { shift: other.shift, ..Series::default() }
     }
 
     /// A series of buckets of this width in µs, each with a moment in it: what [`Series::sorted`] gives. `None` where no
     /// series has such buckets, or so many.
     pub(crate) fn of_buckets(width_us: i64, buckets: Vec<(Time, B)>) -> Option<Self> {
         let shift = u64::try_from(width_us).ok().filter(|width| width.is_power_of_two())?.trailing_zeros();
-        let mut series = Self::as_wide(shift.checked_sub(FINEST)?);
+        let mut series = Series { shift: shift.checked_sub(FINEST)?, ..Series::default() };
         if buckets.len() > MOST {
             return None;
         }
@@ -75,9 +79,10 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         Some(series)
     }
 
-    /// How wide its buckets have become, for [`Series::as_wide`].
-    pub(super) fn shift(&self) -> u32 {
-        self.shift
+    /// Its buckets without what they hold.
+    pub(super) fn outline(&self) -> Series<(), MOST> {
+        let buckets = self.buckets.iter().map(|(key, _)| (*key, ())).collect();
+        Series { shift: self.shift, buckets, places: self.places.clone(), last: self.last }
     }
 
     /// The bucket of `at`, where there is one.

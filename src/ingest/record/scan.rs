@@ -242,12 +242,24 @@ pub(in crate::ingest) fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
 /// fraction are whole and below 2^53, and one division rounds once.
 #[inline]
 pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
-    let point = bytes.iter().position(|byte| *byte == b'.').filter(|_| bytes.len() <= 16);
+    if bytes.len() > 16 {
+        return integer(bytes).map(|value| value as f64);
+    }
+    // Whether all but a point were digits is asked once, at the end: until then the value may be anything.
+    let (mut value, mut strange, mut point) = (0_i64, false, None);
+    for (place, byte) in bytes.iter().enumerate() {
+        if *byte == b'.' && point.is_none() {
+            point = Some(place);
+            continue;
+        }
+        let digit = byte.wrapping_sub(b'0');
+        strange |= digit > 9;
+        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
+    }
     let Some(point) = point else { return integer(bytes).map(|value| value as f64) };
-    let (whole, fraction) = (&bytes[..point], &bytes[point + 1..]);
-    let digits = |text: &[u8]| text.first()?.is_ascii_digit().then(|| integer(text))?;
-    let power = POWERS[fraction.len()];
-    Some((digits(whole)? * power as i64 + digits(fraction)?) as f64 / power)
+    let decimals = bytes.len() - point - 1;
+    let sound = !strange && point > 0 && decimals > 0;
+    sound.then(|| value as f64 / POWERS[decimals])
 }
 
 /// Powers of ten, exact.
