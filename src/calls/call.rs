@@ -4,7 +4,7 @@ use super::reuse::Part;
 use super::series::Series;
 use super::{Endurance, Grouping, Horizon, asked_wait_us, clock_slack_us, order_of, plausible_wait_us};
 use crate::model::units::waited;
-use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Outcome, Symbol, Time, Usage};
+use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Outcome, Time, Usage};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 

@@ -151,7 +151,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     policies: &Policies<'_>,
 ) -> Result<(), ChartError> {
     canvas.head(title, &policies.subtitle, MUTED)?;
-    legend(canvas, if policies.in_seconds { "over time" } else { "in each tick" })?;
+    legend(canvas, policies.in_seconds)?;
     let frames = frames(policies.panels.len());
     let panels = coarser(&policies.panels, frames.first().map_or(WIDTH, |frame| frame.right - frame.left));
     let scale = Scale::of(&panels);
