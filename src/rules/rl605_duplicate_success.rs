@@ -22,13 +22,16 @@ pub(super) const RULE: Rule = Rule {
              answer arrives",
     needs: &[Field::Time, Field::CallId, Field::Repeats],
     settings: &[],
-    exceptions: &[&[
-        "An answer that missed its schema, that the logger calls a failure or that the client decided to ask again \
-         excuses the second.",
-        "Successes of different layers, of changed bodies, and of attempts grouped by likeness are not compared.",
-        "Numbers, counters, bodies or keys must show that it is the same request.",
-        "Where the attempts do not overlap the confidence is medium.",
-    ]],
+    exceptions: &[
+        &[
+            "An answer that missed its schema, that the logger calls a failure, that has an empty stop reason or that the \
+             client decided to ask again excuses the second.",
+            "Successes of different layers, of changed bodies, and of attempts grouped by likeness are not compared.",
+            "Numbers, counters, bodies or keys must show that it is the same request.",
+            "Where the attempts do not overlap the confidence is medium.",
+        ],
+        &super::shared::CLOCK,
+    ],
     check: Check::Call(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":32000}

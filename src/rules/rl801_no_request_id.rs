@@ -104,11 +104,14 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         return Vec::new();
     }
     let few = (tally.responses as f64) < settings.get(RULE.code, &RESPONSES);
-    let mut hit =
-        Hit::new(format!("{missing} of {} responses ({}) have no request id", tally.responses, units::percent(share)))
-            .count("responses", tally.responses)
-            .count("without_request_id", missing)
-            .number("share", share);
+    let mut hit = Hit::new(format!(
+        "no request id on {missing} of {} ({})",
+        units::counted(tally.responses, "response"),
+        units::percent(share)
+    ))
+    .count("responses", tally.responses)
+    .count("without_request_id", missing)
+    .number("share", share);
     hit.severity = few.then_some(Severity::Info);
     hit.rows.extend(tally.first_without_id.map(|spot| spot.row));
     vec![hit]

@@ -2,7 +2,7 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
-use crate::model::{Remedy, Severity};
+use crate::model::{Remedy, Severity, units};
 
 /// See the catalogue.
 pub(super) const RULE: Rule = Rule {
@@ -42,8 +42,9 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     }
     let all = tally.with_one_id + tally.with_both_ids;
     let mut hit = Hit::new(format!(
-        "{} of {all} responses through the AWS platform carry x-amzn-requestid without request-id",
-        tally.with_one_id
+        "{} of {} through the AWS platform carry x-amzn-requestid without request-id",
+        tally.with_one_id,
+        units::counted(all, "response")
     ))
     .count("with_one_id", tally.with_one_id)
     .count("with_both_ids", tally.with_both_ids);

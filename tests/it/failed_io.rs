@@ -97,7 +97,7 @@ fn a_comparison_says_that_it_lacks_a_part() {
     let folder = folder();
     let ran = run(folder.path(), &["diff", "a-whole.jsonl", "b-cut.jsonl.gz"]);
     assert_eq!(ran.code, 74, "{ran:#?}");
-    assert!(ran.stderr.contains("1 of 1 inputs could not be read to the end"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 of 1 input could not be read to the end"), "{}", ran.stderr);
 }
 
 #[test]
