@@ -1,8 +1,8 @@
 //! What was read, and how much of it says what a rule needs to know.
 
 use super::View;
-use crate::model::Ledger;
 use crate::model::units::seconds;
+use crate::model::{Input, Ledger};
 use crate::render::document::{Block, Fact, Rich, Section, Target, Tone};
 use crate::render::words::{self, counted, glued, number};
 use crate::report::{Report, Share, Window};
@@ -28,7 +28,11 @@ pub(super) fn section<'a>(view: &View<'a>) -> Section<'a> {
 
 /// How many, of which formats, and where they are.
 fn inputs(report: &Report) -> Rich {
-    let mut formats: Vec<&str> = report.inputs.iter().map(|input| input.format).collect();
+    let format = |input: &Input| match &input.envelope {
+        Some(envelope) => format!("{} in {envelope}", input.format),
+        None => input.format.to_owned(),
+    };
+    let mut formats: Vec<String> = report.inputs.iter().map(format).collect();
     formats.sort_unstable();
     formats.dedup();
     let formats = formats.join(", ");
