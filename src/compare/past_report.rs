@@ -184,16 +184,6 @@ impl PastReport {
         probe.schema_version.is_some() && (is_ours || probe.problems.is_some())
     }
 
-    /// Whether a file that begins with `head` was written by this program: a report, or a comparison of reports.
-    #[must_use]
-    pub fn begins_with(head: &[u8]) -> bool {
-        let head = String::from_utf8_lossy(head);
-        let value = head.split_once("\"generator\"").and_then(|(before, rest)| {
-            (before.trim_start().starts_with('{') && before.contains("\"schema_version\"")).then_some(rest)
-        });
-        value.is_some_and(|rest| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
-    }
-
     /// Whether the log lacked what this rule needs to judge, of all calls or of some.
     #[must_use]
     pub fn cannot_judge(&self, rule: &str) -> bool {
