@@ -49,7 +49,7 @@ impl Builder<'_, '_> {
     }
 
     fn message_hint(&self, answered: Time) -> Option<ServerHint> {
-        let message = self.message()?;
+        let message = self.error_message()?;
         let (us, is_estimate) = match classify::stated_wait(message) {
             Some(wait) => (wait.us, wait.is_estimate),
             None => (self.clock_us(message, answered)?, false),

@@ -347,6 +347,6 @@ pub(in crate::ingest) fn ttft_ms_plus_1(ms: Option<f64>) -> u32 {
     ms.map_or(0, |ms| (ms.round() as u32).saturating_add(1))
 }
 
-pub(in crate::ingest) fn count(value: i64) -> u32 {
+fn count(value: i64) -> u32 {
     u32::try_from(value.max(0)).unwrap_or(u32::MAX)
 }

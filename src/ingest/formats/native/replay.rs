@@ -89,7 +89,7 @@ impl Replay {
                     parts.set(*field, *rank, Scalar::Other);
                     said.skip(*count);
                 }
-                Step::Usage(field) => parts.record.set(*field, said.next()),
+                Step::Usage(field) => parts.record.put(*field, said.next()),
                 Step::ClientName => parts.record.client = said.next().into_text(),
                 Step::ClientVersion => parts.record.client_version = said.next().into_text(),
                 Step::Header(header) => match said.text() {
@@ -307,6 +307,7 @@ impl Learner {
                 Some(Key::Error) => Member::Error(self.error(reader, depth)?),
                 Some(Key::More | Key::Deeper) => Member::More(self.error(reader, depth)?),
                 Some(Key::Said(part)) => self.bare(reader, Member::Said(part))?,
+                Some(Key::Previous) => return give_up(reader),
                 None => Member::Skip(self.pass(reader)?),
             });
             Ok(())

@@ -253,6 +253,8 @@ fn field_meaning(name: &str, field: Field, rank: u8) -> Option<Meaning<'static>>
         Field::Error | Field::Body => return Some(Meaning::Object(Context::Error)),
         Field::Header => return header_meaning(name),
         Field::RequestHash => Slot::RequestHash,
+        // Only of what failed.
+        Field::LogMessage => return Some(NOTHING),
         Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs => Slot::OfRetries,
         // What is said of failures, of decisions, or in units that need a closer look.
         Field::StatusLike

@@ -5,7 +5,7 @@ use super::slot::Slot;
 use super::values::{Value, Values};
 use crate::ingest::conventions::Moments;
 use crate::ingest::record::scan;
-use crate::ingest::record::{FINGERPRINT, Place, body_hash, count, fingerprint, keep_ids, kept_id, ttft_ms_plus_1};
+use crate::ingest::record::{FINGERPRINT, Place, body_hash, fingerprint, keep_ids, kept_id, ttft_ms_plus_1};
 use crate::model::{
     Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span, Time, Usage,
 };
@@ -130,12 +130,13 @@ impl<'l> Said<'l> {
             Slot::HeaderRequestId => self.request_ids[1] = value.name()?,
             Slot::ProxyRequestId => self.request_ids[2] = value.name()?,
             Slot::AwsRequestId => self.aws_id = value.kind != scan::Kind::Null,
-            Slot::DurationMs => self.took(value.number()?),
-            Slot::DurationS => self.took(value.number()?.map(|s| s * 1e3)),
-            Slot::DurationUs => self.took(value.number()?.map(|us| us / 1e3)),
-            Slot::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6)),
+            Slot::DurationMs => self.took(value.number()?)?,
+            Slot::DurationS => self.took(value.number()?.map(|s| s * 1e3))?,
+            Slot::DurationUs => self.took(value.number()?.map(|us| us / 1e3))?,
+            Slot::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6))?,
             Slot::DurationBare => {
                 let duration = value.number()?;
+                possible(duration.map(|ns| ns / 1e6))?;
                 self.durations += u8::from(duration.is_some());
                 self.moments.bare_duration = duration;
             }
@@ -145,12 +146,14 @@ impl<'l> Said<'l> {
             Slot::OutputTokensRemaining => {
                 self.remaining[LimitKind::OutputTokens as usize] = value.optional_integer()?;
             }
-            Slot::InputTokens => self.consumed(value.optional_integer()?, |usage| &mut usage.input_tokens),
-            Slot::OutputTokens => self.consumed(value.optional_integer()?, |usage| &mut usage.output_tokens),
-            Slot::CacheRead => self.consumed(value.optional_integer()?, |usage| &mut usage.cache_read_tokens),
-            Slot::CacheWrite => self.consumed(value.optional_integer()?, |usage| &mut usage.cache_write_tokens),
+            Slot::InputTokens => self.consumed(value.optional_integer()?, |usage| &mut usage.input_tokens)?,
+            Slot::OutputTokens => self.consumed(value.optional_integer()?, |usage| &mut usage.output_tokens)?,
+            Slot::CacheRead => self.consumed(value.optional_integer()?, |usage| &mut usage.cache_read_tokens)?,
+            Slot::CacheWrite => self.consumed(value.optional_integer()?, |usage| &mut usage.cache_write_tokens)?,
             Slot::TtftMs => {
-                if let Some(ms) = value.number()?.filter(|ms| *ms >= 0.0) {
+                let ttft = value.number()?;
+                possible(ttft)?;
+                if let Some(ms) = ttft.filter(|ms| *ms >= 0.0) {
                     self.usage.get_or_insert_default().ttft_ms_plus_1 = ttft_ms_plus_1(Some(ms));
                 }
             }
@@ -168,15 +171,25 @@ impl<'l> Said<'l> {
         Some(())
     }
 
-    fn consumed(&mut self, tokens: Option<i64>, which: impl FnOnce(&mut Usage) -> &mut u32) {
+    /// `None` where it is more than a row holds.
+    fn consumed(&mut self, tokens: Option<i64>, which: impl FnOnce(&mut Usage) -> &mut u32) -> Option<()> {
         if let Some(tokens) = tokens {
-            *which(self.usage.get_or_insert_default()) = count(tokens);
+            *which(self.usage.get_or_insert_default()) = u32::try_from(tokens.max(0)).ok()?;
         }
+        Some(())
     }
 
     #[inline]
-    fn took(&mut self, ms: Option<f64>) {
+    fn took(&mut self, ms: Option<f64>) -> Option<()> {
+        possible(ms)?;
         self.durations += u8::from(ms.is_some());
         self.moments.duration_ms = ms.or(self.moments.duration_ms);
+        Some(())
     }
+}
+
+/// `None` for a span that none can be.
+#[inline]
+fn possible(ms: Option<f64>) -> Option<()> {
+    ms.is_none_or(|ms| ms <= Span::LONGEST_MS).then_some(())
 }
