@@ -198,11 +198,14 @@ impl<'a> Call<'a> {
         }
         let last = self.last();
         let spent = last.max_attempts > 0 && last.number >= last.max_attempts;
-        if horizon.complete || spent || last.terminal() || last.flags.has(Flags::DECIDED_FAIL) {
-            return Outcome::Failed;
-        }
         let detail = self.table.detail(last);
         let (hint_us, planned_us) = (detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
+        // Whatever the failure is, its client has said that it sends again.
+        let is_announced = last.flags.has(Flags::DECIDED_RETRY) || planned_us.is_some();
+        let is_over = spent || (last.terminal() && !is_announced);
+        if horizon.complete || is_over || last.flags.has(Flags::DECIDED_FAIL) {
+            return Outcome::Failed;
+        }
         let Endurance { patience_us, cap } = horizon.endurance;
         let patience = match patience_us {
             Some(us) => us.max(asked_wait_us(hint_us, planned_us)).min(plausible_wait_us(hint_us, planned_us)),

@@ -250,7 +250,8 @@ fn looks_like_exception(name: &str) -> bool {
 
 /// The class of a status alone; 429 is left to the circumstances.
 fn class_of_status(status: u16) -> Option<Class> {
-    // Sources: Anthropic docs, Errors; 520..524 Cloudflare docs, 5xx errors.
+    // Sources: Anthropic docs, Errors; 520..524 Cloudflare docs, 5xx errors; 499 nginx, `NGX_HTTP_CLIENT_CLOSED_REQUEST`, and
+    // google.rpc.Code, CANCELLED.
     Some(match status {
         400 | 422 => Class::InvalidRequest,
         401 => Class::Authentication,
@@ -261,6 +262,7 @@ fn class_of_status(status: u16) -> Option<Class> {
         409 => Class::Conflict,
         413 => Class::RequestTooLarge,
         429 => Class::UnexplainedRateLimit,
+        499 => Class::Cancelled,
         529 => Class::Overloaded,
         502 | 503 | 520..=524 => Class::GatewayError,
         500..=599 => Class::ServerError,

@@ -3,7 +3,6 @@
 use super::args::{InputArgs, ReadingArgs, time};
 use super::error::CliError;
 use super::{interrupt, message};
-use crate::compare::PastReport;
 use crate::config::did_you_mean;
 use crate::ingest::{self, Filter, Ingested, Options, Progress, Source};
 use crate::judge::Judgement;
@@ -73,7 +72,7 @@ fn is_report(source: &Source) -> bool {
     let mut head = Vec::new();
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
         && std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
-        && PastReport::begins_with(&head)
+        && ingest::own_output(&head).is_some()
 }
 
 impl Reading {

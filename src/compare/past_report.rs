@@ -184,16 +184,6 @@ impl PastReport {
         probe.schema_version.is_some() && (is_ours || probe.problems.is_some())
     }
 
-    /// Returns whether a file that begins with `head` was written by this program: a report or a comparison.
-    #[must_use]
-    pub fn begins_with(head: &[u8]) -> bool {
-        let head = String::from_utf8_lossy(head);
-        let value = head.split_once("\"generator\"").and_then(|(before, rest)| {
-            (before.trim_start().starts_with('{') && before.contains("\"schema_version\"")).then_some(rest)
-        });
-        value.is_some_and(|rest| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
-    }
-
     /// Returns whether the log lacked what this rule needs, in all calls or in some.
     #[must_use]
     pub fn cannot_judge(&self, rule: &str) -> bool {

@@ -1,6 +1,7 @@
 //! What is read from many inputs, put together in order.
 
 use super::chunk::{Chunk, Stretch};
+use super::digest::Digest;
 use super::error::IngestError;
 use super::ingested::Ingested;
 use super::line_counts;
@@ -30,6 +31,8 @@ pub(super) struct Streams {
     pub(super) analysis: u64,
     /// Name of the run of records that name none, by file.
     pub(super) names: Vec<String>,
+    /// There are, or will be, several of them.
+    pub(super) are_several: bool,
 }
 
 /// What is put together so far.
@@ -57,10 +60,12 @@ pub(super) struct Accumulator {
 }
 
 impl Merger {
-    pub(super) fn new() -> Merger {
+    /// Of so many inputs.
+    pub(super) fn new(inputs: usize) -> Merger {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let analysis = NEXT.fetch_add(1, Ordering::Relaxed);
-        Merger { streams: Streams { analysis, names: Vec::new() }, accumulator: Accumulator::default() }
+        let streams = Streams { analysis, names: Vec::new(), are_several: inputs > 1 };
+        Merger { streams, accumulator: Accumulator::default() }
     }
 
     pub(super) fn open(&mut self, source: &Source) {
@@ -94,6 +99,7 @@ impl Accumulator {
         self.lines.push(0);
         self.heads.push(0);
         self.out.how.push(String::new());
+        self.out.digests.push(Digest::default());
         self.out.table.files.push(name.clone());
         self.out.inputs.push(Input {
             path: name,
@@ -157,6 +163,9 @@ impl Accumulator {
     /// Takes note of how input `file` is read.
     pub(super) fn read_by(&mut self, file: u32, plan: &Plan) {
         self.notes.extend(plan.notes.iter().map(|note| (file, note.clone())));
+        if let Some(why) = &plan.refusal {
+            self.fail(file, io::Error::new(io::ErrorKind::InvalidData, why.clone()));
+        }
         let input = &mut self.out.inputs[file as usize];
         input.format = plan.format.name();
         input.envelope = plan.wrapping.name();
@@ -171,8 +180,9 @@ impl Accumulator {
     }
 
     fn take(&mut self, stretch: Stretch) {
-        let Stretch { file, bytes, counts, newlines, .. } = stretch;
+        let Stretch { file, bytes, counts, newlines, digest, .. } = stretch;
         let index = file as usize;
+        self.out.digests[index].add(digest);
         self.lines[index] += newlines;
         let input = &mut self.out.inputs[index];
         input.bytes += bytes;

@@ -44,6 +44,7 @@ impl Plan {
             dialect: settings.dialect,
             keep_rejects: false,
             keep_ids: false,
+            beside_others: false,
             conventions: self.conventions,
         }
     }
@@ -104,7 +105,7 @@ pub fn convert(
     progress: Progress<'_>,
     out: &mut dyn Write,
 ) -> Result<(Ingested, io::Result<()>), IngestError> {
-    let mut merger = Merger::new();
+    let mut merger = Merger::new(sources.len());
     let mut written = Ok(());
     for (file, source) in (0..).zip(sources) {
         merger.open(source);

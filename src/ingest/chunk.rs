@@ -1,6 +1,7 @@
 //! Stretches of whole lines become rows of one table: the unit of parallel work.
 
 use super::block::Block;
+use super::digest::Digest;
 use super::feed::Fed;
 use super::format::Decoder;
 use super::line_counts::{LineCounts, Reading};
@@ -41,6 +42,8 @@ pub(crate) struct Stretch {
     pub(crate) newlines: u64,
     /// Its lines are counted from the front of the input already.
     pub(crate) is_placed: bool,
+    /// What its attempts come to, where there are other inputs.
+    pub(crate) digest: Digest,
 }
 
 /// A usual record, in bytes: what rows are set aside by.
@@ -75,6 +78,9 @@ impl Chunk {
         let counted = part.newlines.or(sink.newlines);
         stretch.newlines = counted.unwrap_or_else(|| memchr::memchr_iter(b'\n', text).count() as u64);
         stretch.rows = first..self.table.rows.len();
+        if reading.beside_others {
+            stretch.digest = Digest::of(&self.table.rows[first..], &self.table.names);
+        }
         self.stretches.push(stretch);
     }
 }

@@ -71,8 +71,12 @@ impl Following {
     /// # Errors
     /// When a file cannot be opened.
     pub fn new(sources: &[Source], options: &Options) -> io::Result<Option<Following>> {
-        let mut following =
-            Following { files: Vec::new(), merger: Merger::new(), options: options.clone(), resumed: None };
+        let mut following = Following {
+            files: Vec::new(),
+            merger: Merger::new(sources.len()),
+            options: options.clone(),
+            resumed: None,
+        };
         for source in sources {
             let Source::File(path) = source else { return Ok(None) };
             let reader::Bytes::Plain(_) = reader::open(path)? else { return Ok(None) };

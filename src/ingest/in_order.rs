@@ -46,7 +46,7 @@ pub(crate) fn read_part(sources: &[Source], options: &Options, progress: Progres
 fn read_all(sources: &[Source], options: &Options, progress: Progress<'_>) -> Merger {
     let window = options.window.max(1);
     let small: Vec<Option<u64>> = sources.par_iter().map(|source| piece::small(source, window)).collect();
-    let mut reader = InOrder { merger: Merger::new(), pieces: Vec::new(), waiting: 0, options, progress };
+    let mut reader = InOrder { merger: Merger::new(sources.len()), pieces: Vec::new(), waiting: 0, options, progress };
     for ((file, source), small) in (0..).zip(sources).zip(small) {
         reader.merger.open(source);
         match (source, small) {

@@ -93,7 +93,7 @@ fn unpacked_rest(
     if skipped < before.bytes {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is shorter than what was read of it before"));
     }
-    let mut merger = Merger::new();
+    let mut merger = Merger::new(1);
     merger.open(&Source::File(path.to_owned()));
     merger.accumulator.read_by(0, plan);
     merger.accumulator.lines[0] = before.lines;

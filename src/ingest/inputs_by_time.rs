@@ -80,7 +80,7 @@ pub fn read_in_time(
     progress: Progress<'_>,
     sink: Sink<'_>,
 ) -> Result<Ingested, IngestError> {
-    let mut merger = Merger::new();
+    let mut merger = Merger::new(sources.len());
     sources.iter().for_each(|source| merger.open(source));
     let mut inputs = InputsByTime::open(sources, options, &merger.streams);
     let mut watermark = Time(i64::MIN);

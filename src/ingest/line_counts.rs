@@ -29,6 +29,8 @@ pub(crate) struct Reading<'c> {
     pub(crate) keep_rejects: bool,
     /// Keep the ids of every attempt.
     pub(crate) keep_ids: bool,
+    /// There are other inputs.
+    pub(crate) beside_others: bool,
     /// What times and durations mean.
     pub(crate) conventions: Conventions,
 }

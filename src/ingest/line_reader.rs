@@ -38,6 +38,7 @@ impl<'c> LineReader<'c> {
             dialect: settings.dialect,
             keep_rejects: false,
             keep_ids: false,
+            beside_others: false,
             conventions: plan.conventions,
         };
         let (mut memory, mut table) = (Memory::default(), AttemptTable::default());

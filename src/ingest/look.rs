@@ -5,7 +5,7 @@
 
 use super::conventions::Conventions;
 use super::record::{Glance, Times};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a look at an input came to.
 #[derive(Debug, Default)]
@@ -61,7 +61,10 @@ struct Pairs<'g> {
 impl<'g> Pairs<'g> {
     fn of(glances: &'g [Glance]) -> Pairs<'g> {
         let (mut calls, mut runs) = (BTreeMap::new(), BTreeMap::new());
-        for glance in glances.iter().filter(|glance| glance.stamp.is_some()) {
+        // The same record again says nothing of what comes after it.
+        let mut known = BTreeSet::new();
+        let is_new = |glance: &&Glance| known.insert(glance.identity());
+        for glance in glances.iter().filter(|glance| glance.stamp.is_some()).filter(is_new) {
             if let Some(call) = glance.call {
                 calls.entry((call, glance.layer)).or_insert_with(Vec::new).push(glance);
             }
@@ -287,6 +290,13 @@ fn fits_a_wait(wait_us: i64, failed: &Glance) -> bool {
 }
 
 impl Glance {
+    /// What the same record has alike wherever it stands.
+    fn identity(&self) -> impl Ord + use<> {
+        let bits = |number: Option<f64>| number.map(f64::to_bits);
+        let times = (self.stamp, bits(self.named_ms), bits(self.bare.map(|bare| bare.value)));
+        (self.run, self.layer, self.call, self.number, self.failed, times)
+    }
+
     /// How long it took, in µs, a bare duration being in this unit.
     fn us(&self, ms_per_unit: f64) -> Option<i64> {
         let ms = self.named_ms.or_else(|| Some(self.bare?.value * ms_per_unit))?;

@@ -4,6 +4,7 @@
 use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::envelope::{ENVELOPES, Envelope, Inner, LAST};
+use super::foreign::{Foreign, NoLog};
 use super::format::{Decoder, Format, Framing, Match, Order, Share};
 use super::formats::{self, FORMATS};
 use super::head::{Head, whole_lines};
@@ -38,6 +39,8 @@ pub(crate) struct Plan {
     pub(crate) notes: Vec<String>,
     /// Fingerprint of its first lines, up to [`HEAD`] bytes, unpacked; 0 where it has none.
     pub(crate) head: u64,
+    /// Why it is not read.
+    pub(crate) refusal: Option<String>,
 }
 
 impl std::fmt::Debug for Plan {
@@ -68,11 +71,29 @@ impl Plan {
             why: String::new(),
             notes: Vec::new(),
             head: 0,
+            refusal: None,
+        }
+    }
+
+    /// Of an input that is no log.
+    fn of_no_log(foreign: Foreign) -> Plan {
+        let plan = Plan { why: "no log".to_owned(), ..Plan::plain() };
+        match foreign {
+            Foreign::Own(what) => {
+                let note = format!("it is {what}, not a log: its lines are left out");
+                Plan { format: &NoLog { is_text: true }, notes: vec![note], ..plan }
+            }
+            Foreign::Binary(what) => {
+                Plan { format: &NoLog { is_text: false }, refusal: Some(format!("it is no log: {what}")), ..plan }
+            }
         }
     }
 
     /// Of the input that begins with `front`, the first [`FRONT`] bytes or all of it.
     pub(crate) fn of(front: &[u8], settings: &InputSettings<'_>) -> Plan {
+        if let Some(foreign) = Foreign::of(front) {
+            return Plan::of_no_log(foreign);
+        }
         let head = head(front);
         let front = Front { lines: whole_lines(front), is_whole: front.len() < FRONT, settings };
         let Understood { wrapping, unwrapped, format, fit } = front.understand();
@@ -90,7 +111,7 @@ impl Plan {
         let look = look::look(&front.glances(&unwrapped, format));
         notes.extend(look.notes);
         notes.extend(format.notes(&front.head(&text_of(&unwrapped.bytes))));
-        Plan { wrapping, format, conventions: look.conventions, why, notes, head }
+        Plan { wrapping, format, conventions: look.conventions, why, notes, head, refusal: None }
     }
 
     /// How it is read, in words.
@@ -240,6 +261,7 @@ impl Front<'_> {
             dialect: self.settings.dialect,
             keep_rejects: false,
             keep_ids: false,
+            beside_others: false,
             conventions: Conventions::default(),
         };
         let mut glances = Vec::new();

@@ -2,7 +2,9 @@
 //! inputs had been read at once.
 
 use super::accumulator::{Accumulator, Merger};
+use super::digest::Digest;
 use super::error::IngestError;
+use super::foreign;
 use super::formats::FormatName;
 use super::ingested::Ingested;
 use super::line_counts;
@@ -67,11 +69,16 @@ impl Facts {
             .chain(self.over.iter().map(|(file, ..)| file));
         let fields = (self.misread.iter().map(|(field, ..)| field))
             .chain(self.unclear.iter().filter_map(|(key, _)| Some(&key.as_ref()?.1)));
-        let mut formats = self.inputs.iter().map(|input| input.format.parse::<FormatName>());
+        let mut formats = self.inputs.iter().map(|input| format_named(&input.format));
         files.copied().all(|file| (file as usize) < self.inputs.len())
             && fields.map(String::as_str).all(|field| field_named(field).is_some())
-            && formats.all(|format| format.is_ok())
+            && formats.all(|format| format.is_some())
     }
+}
+
+fn format_named(name: &str) -> Option<&'static str> {
+    let format = name.parse().ok().map(|format: FormatName| format.format().name());
+    format.or_else(|| foreign::NAMES.into_iter().find(|known| *known == name))
 }
 
 fn field_named(name: &str) -> Option<&'static str> {
@@ -144,7 +151,7 @@ impl Accumulator {
         self.notes.extend(facts.notes.into_iter().map(|note| (file, note)));
         self.out.how[index] = facts.how;
         let input = &mut self.out.inputs[index];
-        input.format = facts.format.parse().map_or(input.format, |format: FormatName| format.format().name());
+        input.format = format_named(&facts.format).unwrap_or(input.format);
         input.envelope = facts.envelope;
         self.out.table.note_format(file, input.format);
         input.bytes += facts.read.0;
@@ -185,7 +192,7 @@ impl Accumulator {
 /// # Errors
 /// When no input could be read.
 pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
-    let mut merger = Merger::new();
+    let mut merger = Merger::new(parts.len());
     let accumulator = &mut merger.accumulator;
     let numbers = open_inputs(&parts, accumulator);
     let order = row_order(&parts, &numbers);
@@ -200,6 +207,10 @@ pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
     inputs.into_iter().for_each(|(file, input)| accumulator.take_input(file, input));
     if let Some(order) = order {
         accumulator.out.table.retain(&order);
+    }
+    let table = &accumulator.out.table;
+    for rows in table.rows.chunk_by(|a, b| a.file == b.file) {
+        accumulator.out.digests[rows[0].file as usize].add(Digest::of(rows, &table.names));
     }
     merger.finish_whole()
 }

@@ -169,6 +169,7 @@ impl<'w> Work<'w> {
             dialect: &self.options.dialect,
             keep_rejects: self.options.keep_rejects,
             keep_ids: self.options.keep_ids,
+            beside_others: self.streams.are_several,
             conventions: plan.conventions,
         }
     }

@@ -24,6 +24,7 @@ pub(super) fn read_with(text: &str, mut decoder: NativeDecoder) -> AttemptTable 
         dialect: &options.dialect,
         keep_rejects: false,
         keep_ids: false,
+        beside_others: false,
         conventions: Conventions::default(),
     };
     let mut memory = Memory::default();

@@ -9,6 +9,8 @@ pub struct Span(u32);
 impl Span {
     /// The log does not say.
     pub const UNKNOWN: Span = Span(u32::MAX);
+    /// The longest that is kept as it is, in ms.
+    pub const LONGEST_MS: f64 = (u32::MAX - 1) as f64 / 10.0;
     /// Microseconds in one unit.
     const UNIT_US: i64 = 100;
 

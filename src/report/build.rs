@@ -40,7 +40,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
         last_failed: classes::last_failed(fleet),
         ledger: ledger(ingested, judgement),
         window: window(fleet),
-        notices: notices::of_times_and_ids(fleet),
+        notices: notices::of_inputs_times_and_ids(ingested, fleet),
         baseline: None,
         advice,
         advice_omitted,

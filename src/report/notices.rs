@@ -1,10 +1,18 @@
-//! What is to be known about the records that were judged: times that cannot be, ids that several calls share.
+//! What is to be known about the records that were judged: inputs that repeat one another, times that cannot be, ids that
+//! several calls share.
 
+use crate::ingest::Ingested;
 use crate::measure::Fleet;
+use crate::model::units::thousands;
 
-/// The notices that follow from times and ids.
-pub(super) fn of_times_and_ids(fleet: &Fleet<'_>) -> Vec<String> {
-    [outliers(fleet), shared_ids(fleet), unclear_views(fleet)].into_iter().flatten().collect()
+/// The notices that follow from inputs, times and ids.
+pub(super) fn of_inputs_times_and_ids(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
+    copies(ingested, fleet)
+        .into_iter()
+        .chain(outliers(fleet))
+        .chain(shared_ids(fleet))
+        .chain(unclear_views(fleet))
+        .collect()
 }
 
 /// Attempts that may be in another log as well.
@@ -17,6 +25,28 @@ fn unclear_views(fleet: &Fleet<'_>) -> Option<String> {
              counted apart; log the provider's request id in both"
         )
     })
+}
+
+/// Inputs copied that are named.
+const COPIES_NAMED: usize = 3;
+
+/// Inputs with the attempts of another, which no id shows to be the same: they count twice.
+fn copies(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
+    let copies = ingested.copies();
+    let copied: u64 = copies.iter().map(|(_, _, attempts)| attempts).sum();
+    if fleet.tally.duplicates >= copied {
+        return Vec::new();
+    }
+    let more = copies.len().saturating_sub(COPIES_NAMED);
+    let told = |(first, copy, attempts): &(&str, &str, u64)| {
+        format!(
+            "{first} and {copy} hold the same {} attempts by time, duration and status, and no id shows it: they count \
+             twice; give one of the two",
+            thousands(*attempts)
+        )
+    };
+    let rest = (more > 0).then(|| format!("{more} more inputs hold the attempts of another, and count twice"));
+    copies.iter().take(COPIES_NAMED).map(told).chain(rest).collect()
 }
 
 /// Attempts whose clock was wrong by so much that they say nothing of when something happened.

@@ -25,6 +25,7 @@ pub(super) const RULE: Rule = Rule {
         &[
             "The retry must be shown by number, counter, body or key, and be sent after the cancelled attempt ended.",
             "A changed body is another request.",
+            "Not where a gateway logged 499: a client that closes its connection and comes again had a timeout of its own.",
             "The confidence is medium: some clients call a deadline of their own a cancellation.",
         ],
         &shared::CLOCK,
@@ -42,15 +43,22 @@ pub(super) const RULE: Rule = Rule {
         // The slower of two hedged attempts was cancelled when the other had answered.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":6000}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":2900}"#,
+        // A gateway's view of a client whose timeout was over.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":499,"duration_ms":2000}
+{"ts":"2026-05-20T10:00:02.5Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":2000}"#,
         // The turn began anew with another question.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}
 {"ts":"2026-05-20T10:00:20Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":2900}"#,
     ],
 };
 
+/// The status that gateways log of a client that went away.
+const CLIENT_CLOSED_REQUEST: u16 = 499;
+
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let position = call.retried().find(|&p| {
         call.at(p).class == Some(Class::Cancelled)
+            && call.at(p).status != CLIENT_CLOSED_REQUEST
             && !call.disordered
             && repeats::says_repeat(call, p, p + 1)
             && repeats::in_turn(call, p, p + 1)

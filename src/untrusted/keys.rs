@@ -36,18 +36,18 @@ const fn doubtful(words: &'static [&'static str], pattern: &'static str) -> Fami
 }
 
 /// All families of secrets. Case is ignored for ASCII only, hence `(?i-u:`.
-const FAMILIES: [Family; 16] = [
-    sure(&["-----begin "], r"(?s)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"),
+const FAMILIES: [Family; 17] = [
+    sure(&["-----begin "], r"(?is)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"),
     // Prefixes long enough to be recognised anywhere, even inside a word or an id.
     sure(
         &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
-        r"(?<lead>sk-)(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,}",
+        r"(?<lead>(?i-u:sk-))(?i-u:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,}",
     ),
     // Keys with a known prefix, which is kept. Not inside a word such as `task-` or `risk-`; but they may follow an
     // escape of JSON or of a URL, whose last character is a letter or a digit.
     family(
         &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "plx-", "plx_", "lpat-", "lpat_", "hf_"],
-        r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?:(?:sk|pk|rk|xai|gsk|pplx|glpat)[-_])|hf_)[A-Za-z0-9][A-Za-z0-9_-]{7,}",
+        r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?i-u:(?:(?:sk|pk|rk|xai|gsk|pplx|glpat)[-_])|hf_))[A-Za-z0-9][A-Za-z0-9_-]{7,}",
         looks_issued,
     ),
     sure(&["aiza", "ya29."], r"(?<lead>AIza|ya29\.)[A-Za-z0-9_-]{16,}"),
@@ -61,6 +61,15 @@ const FAMILIES: [Family; 16] = [
             "xoxs-", "eyj",
         ],
         r"(?<lead>gh[pousr]_|github_pat_|xox[abeoprs]-|eyJ)[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*",
+    ),
+    // The same in another case than they are issued in, as a logger or a person may write them.
+    family(
+        &[
+            "aiza", "ya29.", "akia", "asia", "absk", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hub_pat_", "xoxa-",
+            "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "eyj",
+        ],
+        r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?i-u:aiza|ya29\.|akia|asia|absk|gh[pousr]_|github_pat_|xox[abeoprs]-|eyj))[A-Za-z0-9_-]{12,}",
+        looks_mixed,
     ),
     // A header or field with a key, whatever its value is.
     sure(
@@ -112,7 +121,7 @@ const FAMILIES: [Family; 16] = [
         &["key=", "token=", "sig=", "signature="],
         r"(?<lead>[?&](?i-u:key|token|sig|signature|x-amz-signature|x-amz-security-token)=)[^\s&#…]{8,}",
     ),
-    sure(&["@"], r"(?<lead>[a-z][a-z0-9+.-]*://)[^\s/:@…]*:[^\s/@…]+(?<tail>@)"),
+    sure(&["@"], r"(?<lead>[A-Za-z][A-Za-z0-9+.-]*://)[^\s/:@…]*:[^\s/@…]+(?<tail>@)"),
 ];
 
 /// A search for the words of all families, and the family of each word.
@@ -148,8 +157,8 @@ pub fn mask_keys(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the families that have a word in `text`, as bits by their index.
-fn families_of(text: &str) -> u16 {
-    let Some((words, families)) = WORDS.as_ref() else { return u16::MAX };
+fn families_of(text: &str) -> u32 {
+    let Some((words, families)) = WORDS.as_ref() else { return u32::MAX };
     words.find_overlapping_iter(text).fold(0, |known, found| known | 1 << families[found.pattern().as_usize()])
 }
 
@@ -174,6 +183,12 @@ fn looks_issued(secret: &str) -> bool {
         && has(secret, u8::is_ascii_lowercase)
         && has(secret, u8::is_ascii_digit);
     is_varied || secret.split(['-', '_']).any(is_run)
+}
+
+/// Returns whether a long run with digits follows the prefix at once.
+fn looks_mixed(secret: &str) -> bool {
+    let goes_on = secret.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    goes_on && secret.bytes().any(|byte| byte.is_ascii_digit()) && looks_issued(secret)
 }
 
 /// Returns whether it is a name and password in base64, as in RFC 7617.
@@ -218,6 +233,12 @@ mod tests {
             ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln-bmF0", "eyJ…[masked]"),
             ("https://user:p4ss@proxy:8080/", "https://…[masked]@proxy:8080/"),
             ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- x", "-----BEGIN …[masked] x"),
+            ("SK-ANT-API03-ABCDEFGH Sk-Proj-abcdefgh1234", "SK-…[masked] Sk-…[masked]"),
+            ("SK-0123456789ABCDEF HF_ABCDEFGH0123", "SK-…[masked] HF_…[masked]"),
+            ("aizasya0123456789abcdefghij ghp_0123456789ABCDEFGHIJ", "aiza…[masked] ghp_…[masked]"),
+            ("id akiaiosfodnn7example2 used, XOXB-0123456789AB", "id akia…[masked] used, XOXB-…[masked]"),
+            ("-----begin private key-----\nmiie\n-----end private key----- x", "-----begin …[masked] x"),
+            ("HTTPS://user:p4ss@proxy/", "HTTPS://…[masked]@proxy/"),
             ("gsk_abcdefghijkl hf_abcdefghijkl", "gsk_…[masked] hf_…[masked]"),
             ("pk-lf-8f14e45f-ceea-467f-9b3e-0a1b2c3d4e5f", "pk-…[masked]"),
             ("proxy: Basic dXNlcjpwYXNzd29yZA== refused", "proxy: Basic …[masked] refused"),
@@ -253,6 +274,8 @@ mod tests {
             "Basic authentication is required",
             "authorization: required",
             "cookie: not accepted",
+            "Asia/Ho_Chi_Minh and asia-southeast1-c of GHS_TRANSPORT_LAYER",
+            "SK_LEARN of RISK-ASSESSMENT-0001",
         ] {
             assert_eq!(mask_keys(text), text);
         }
@@ -275,6 +298,7 @@ mod tests {
             &["AIza", "ya29."],
             &["AKIA", "ASIA", "ABSK"],
             &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "xoxb-", "xoxo-", "xoxs-", "eyJ"],
+            &["AIZA", "akia", "Asia", "GHP_", "GITHUB_PAT_", "XOXB-", "EYJ"],
             &["x-api-key", "X-Goog-Api-Key", "api-KEY", "Subscription-Key"],
             &["Authorization: Basic"],
             &["\"Authorization\":\"x"],

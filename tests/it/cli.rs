@@ -156,15 +156,12 @@ fn exit_3_when_nothing_is_there() {
     std::fs::create_dir_all(folder.path().join("empty")).unwrap();
     std::fs::write(folder.path().join("nothing.jsonl"), "").unwrap();
     std::fs::write(folder.path().join("words.log"), "starting\nlistening on 8080\n").unwrap();
-    std::fs::write(folder.path().join("binary.dat"), (0..5000_u32).map(|n| (n * 7 % 251) as u8).collect::<Vec<_>>())
-        .unwrap();
     for (arguments, complaint) in [
         (&["missing.jsonl"][..], "missing.jsonl"),
         (&["empty"], "no log in empty"),
         (&["*.zip"], "no file matches"),
         (&["nothing.jsonl"], "0 lines read"),
         (&["words.log"], "An attempt is a record with a time"),
-        (&["binary.dat"], "no attempt found in binary.dat"),
         (&["--run", "r-none", "ok.jsonl"], "1 attempt was left out by"),
         (&["--since", "2027-01-01", "ok.jsonl"], "left out by --since"),
     ] {

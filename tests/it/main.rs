@@ -23,9 +23,11 @@ mod doc_commands;
 mod docs;
 mod explain_input;
 mod failed_io;
+mod first_logs;
 mod first_screen;
 #[cfg(unix)]
 mod follow;
+mod foreign_input;
 mod form_schemas;
 mod formats;
 mod formats_agents;
@@ -43,6 +45,7 @@ mod install;
 #[cfg(unix)]
 mod interrupt;
 mod junit;
+mod kept_streams;
 mod loggers;
 mod markdown;
 mod metamorphic;

@@ -173,6 +173,7 @@ impl<'f> Front<'f> {
             dialect,
             keep_rejects: false,
             keep_ids: false,
+            beside_others: false,
             conventions: self.plan.conventions,
         };
         let mut all: Vec<Seen> = Vec::new();

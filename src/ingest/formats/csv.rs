@@ -54,7 +54,20 @@ struct Header {
     names: Vec<String>,
     /// The same as keys of JSON.
     keys: Vec<String>,
+    /// Where the class of a failure stands, in the table of attempts that this program writes.
+    class: Option<usize>,
 }
+
+/// What that table has and no other.
+const OWN_COLUMNS: [&str; 4] = ["class", "bucket", "cost_source", "call"];
+/// Classes of failures that may have neither a status nor a type, and the kinds they are of.
+const KINDS: [(&str, &str); 5] = [
+    ("timeout", "timeout"),
+    ("connection", "connection_error"),
+    ("schema_error", "schema_error"),
+    ("content_policy", "policy_refusal"),
+    ("cancelled", "cancelled"),
+];
 
 impl Header {
     fn of(line: &str, own: &Mapping) -> Option<Header> {
@@ -65,8 +78,10 @@ impl Header {
             let known = names.iter().filter(|name| is_field(name.trim(), own)).count();
             let is_header = known >= 3 && names.iter().all(|name| is_key(name));
             let keys = names.iter().map(|name| quoted(name.trim())).collect();
-            let names = names.into_iter().map(Cow::into_owned).collect();
-            is_header.then_some((known, Header { separator: *separator, names, keys }))
+            let names: Vec<String> = names.into_iter().map(Cow::into_owned).collect();
+            let is_own = OWN_COLUMNS.iter().all(|column| names.iter().any(|name| name == column));
+            let class = names.iter().position(|name| is_own && name == "class");
+            is_header.then_some((known, Header { separator: *separator, names, keys, class }))
         };
         let best = SEPARATORS.iter().filter_map(header).max_by_key(|(known, _)| *known);
         best.map(|(_, header)| header)
@@ -162,6 +177,14 @@ impl CsvDecoder {
         }
         self.lines.begin(at);
         header.keys.iter().zip(row()).for_each(|(key, value)| self.lines.member_quoted(key, value.trim()));
+        match header.class.and_then(|place| row().nth(place)) {
+            Some(class) if class.is_empty() => self.lines.member("outcome", "ok"),
+            Some(class) => {
+                let kind = KINDS.iter().find(|(name, _)| *name == class);
+                kind.into_iter().for_each(|(_, kind)| self.lines.member("kind", kind));
+            }
+            None => {}
+        }
         self.lines.end();
     }
 }

@@ -1,6 +1,6 @@
 //! Requests to model APIs, told from all others by their URLs.
 
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, provider_in};
 use std::borrow::Cow;
 
 /// How the paths of requests to models end. Sources: the API references of Anthropic, OpenAI, Google (Gemini API and
@@ -37,17 +37,6 @@ const BEHIND_A_NAME: [(&str, &str); 6] = [
 ];
 /// What stands before the name of a model in a path, and what ends the name.
 const NAMED_AFTER: [(&str, &[char]); 3] = [("/models/", &[':', '/']), ("/model/", &['/']), ("/deployments/", &['/'])];
-/// Hosts, by what they end with, and whose they are.
-const HOSTS: [(&str, &str); 7] = [
-    ("api.anthropic.com", "anthropic"),
-    ("api.openai.com", "openai"),
-    ("openai.azure.com", "azure"),
-    ("generativelanguage.googleapis.com", "gemini"),
-    ("aiplatform.googleapis.com", "vertex"),
-    (".amazonaws.com", "bedrock"),
-    ("openrouter.ai", "openrouter"),
-];
-
 /// Whether a URL, or a path alone, is that of a request to a model.
 pub(super) fn is_request(url: &str) -> bool {
     let path = path_of(url);
@@ -75,10 +64,8 @@ fn behind_scheme(url: &str) -> Option<&str> {
 
 /// Puts what a URL says: where the request went, whose API that is, and the model where it is part of the path.
 pub(super) fn put_url<'t>(record: &mut Record<'t>, url: Cow<'t, str>) {
-    let host = behind_scheme(&url).and_then(|rest| rest.split(['/', ':', '?']).next());
-    let provider = host.and_then(|host| HOSTS.iter().find(|(end, _)| host.ends_with(end))).map(|(_, name)| *name);
     if record.provider.is_none() {
-        record.put(Field::Provider, provider);
+        record.put(Field::Provider, provider_in(&url));
     }
     if record.model.is_none() {
         record.put(Field::Model, model_in(path_of(&url)).map(str::to_owned));

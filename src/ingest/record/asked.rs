@@ -59,7 +59,7 @@ impl Builder<'_, '_> {
     }
 
     fn message_hint(&self, answered: Time, stated: impl FnOnce(&str) -> Option<StatedWait>) -> Option<ServerHint> {
-        let message = self.message()?;
+        let message = self.error_message()?;
         let (us, is_estimate) = match stated(message) {
             Some(wait) => (wait.us, wait.is_estimate),
             None => (self.clock_us(message, answered)?, false),

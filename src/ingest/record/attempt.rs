@@ -328,6 +328,6 @@ pub(in crate::ingest) fn cost_micro_usd(usd: Option<f64>) -> u32 {
     (usd.unwrap_or(0.0) * 1e6).round() as u32
 }
 
-pub(in crate::ingest) fn count(value: i64) -> u32 {
+fn count(value: i64) -> u32 {
     u32::try_from(value.max(0)).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,6 @@
 //! How an answer ended: by a stop reason, by the last event of its stream, or not at all.
 
+use super::event_stream::is_stream;
 use super::scalar::Scalar;
 
 /// Outcomes that say that the answer broke off.
@@ -35,8 +36,7 @@ pub(in crate::ingest) fn is_stop_reason(value: &Scalar<'_>) -> bool {
 /// Whether a kept stream of server-sent events has its last event; `None` where `text` is no such stream, or where
 /// the logger cut it: its last event is then no whole one.
 pub(in crate::ingest) fn ends_stream(text: &str) -> Option<bool> {
-    let text = text.trim_start();
-    if !(text.starts_with("event:") || text.starts_with("data:")) {
+    if !is_stream(text) {
         return None;
     }
     let is_last = |line: &str| {
@@ -50,6 +50,11 @@ pub(in crate::ingest) fn ends_stream(text: &str) -> Option<bool> {
     let data = text.lines().rev().find_map(|line| line.strip_prefix("data:"))?;
     let whole = text.ends_with('\n') && serde_json::from_str::<serde::de::IgnoredAny>(data.trim()).is_ok();
     whole.then_some(false)
+}
+
+/// Whether a text is a stream whose last event is no whole one: who wrote it was cut short, or who kept it cut it.
+pub(in crate::ingest) fn breaks_off(text: &str) -> bool {
+    is_stream(text) && ends_stream(text).is_none()
 }
 
 /// Sources: Anthropic docs, Streaming messages; OpenAI API reference, Chat completions and Responses streaming.

@@ -1,10 +1,10 @@
 //! Errors as servers nest them: `{type, message}`, `{error: {...}}`, both again inside a body, JSON in a string.
 
-use super::ending;
 use super::error_keys::{BodyWait, DEEPEST, Key, Part, key};
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
 use super::sdk_text::behind_status;
+use super::{ending, event_stream};
 use std::borrow::Cow;
 
 /// The depth at which the value of a record's own `error` stands: as deep as one inside a body.
@@ -32,8 +32,10 @@ pub(crate) struct ErrorBody<'a> {
     pub(crate) present: bool,
     /// It is called an error: `error: {...}`, `type: error`, `event: error`. A body without is any answer.
     pub(crate) named: bool,
-    /// It is a kept stream of events: whether that has its last one.
+    /// It is a kept stream of events: whether that has its last one, and no error.
     pub(crate) stream_ended: Option<bool>,
+    /// Failures that a gateway lists of attempts before this answer.
+    pub(crate) previous: Option<u16>,
 }
 
 /// Words that loggers print where there is no error.
@@ -151,6 +153,7 @@ impl<'a> ErrorBody<'a> {
 
     /// Takes what was nested in this error, once all of it was read.
     pub(in crate::ingest) fn close(&mut self, inner: ErrorBody<'a>) {
+        self.previous = inner.previous.or(self.previous);
         if inner.present {
             *self = merged(std::mem::take(self), inner);
         }
@@ -158,6 +161,7 @@ impl<'a> ErrorBody<'a> {
 
     /// Takes an error nested in this one.
     pub(in crate::ingest) fn nest(&mut self, mut error: ErrorBody<'a>) {
+        self.previous = error.previous.or(self.previous);
         if error.present {
             error.named = true;
             *self = merged(std::mem::take(self), error);
@@ -170,8 +174,9 @@ impl<'a> ErrorBody<'a> {
             return;
         }
         self.present = true;
-        self.named |= text.contains("event: error");
-        self.stream_ended = ending::ends_stream(&text);
+        if event_stream::is_stream(&text) {
+            return self.set_stream(&text, depth);
+        }
         if depth < DEEPEST
             && text.starts_with('{')
             && let Some(inner) = parse(&text, depth + 1)
@@ -188,6 +193,24 @@ impl<'a> ErrorBody<'a> {
         }
     }
 
+    /// A kept stream of events: whether it came to its end, and the error among its events. The answer is not kept.
+    fn set_stream(&mut self, text: &str, depth: u8) {
+        self.stream_ended = ending::ends_stream(text);
+        let errors = event_stream::possible_errors(text).filter_map(|(called, data)| {
+            let error = parse(&data, depth + 1).unwrap_or_default();
+            (called || error.named).then_some((data, error))
+        });
+        let Some((data, mut error)) = errors.take(1).next() else { return };
+        if !error.present {
+            error.message = (!data.is_empty()).then(|| Cow::Owned(data.into_owned()));
+        }
+        // The name of the event is not the type of its error.
+        error.error_type = error.error_type.filter(|word| !word.starts_with("response."));
+        self.take(error);
+        self.named = true;
+        self.stream_ended = Some(false);
+    }
+
     fn take(&mut self, inner: ErrorBody<'static>) {
         self.error_type = inner.error_type.or(self.error_type.take());
         self.code = inner.code.or(self.code.take());
@@ -202,6 +225,7 @@ impl<'a> ErrorBody<'a> {
         self.present |= inner.present;
         self.named |= inner.named;
         self.stream_ended = inner.stream_ended.or(self.stream_ended);
+        self.previous = inner.previous.or(self.previous);
     }
 
     fn into_owned(self) -> ErrorBody<'static> {
@@ -220,6 +244,7 @@ impl<'a> ErrorBody<'a> {
             present: self.present,
             named: self.named,
             stream_ended: self.stream_ended,
+            previous: self.previous,
         }
     }
 }
@@ -254,6 +279,7 @@ fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8)
             Ok(())
         }
         Some(Key::More | Key::Deeper) => read(reader, &mut inner, depth),
+        Some(Key::Previous) => read_previous(reader, body),
         Some(Key::Said(part)) => {
             let value = reader.scalar()?;
             body.set(part, value);
@@ -262,6 +288,20 @@ fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8)
         None => reader.skip(),
     })?;
     body.close(inner);
+    Ok(())
+}
+
+/// A list of earlier failures: how many there are.
+fn read_previous<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>) -> Result<(), Fault> {
+    if reader.peek() != Some(b'[') {
+        return reader.skip();
+    }
+    let mut failures = 0_u16;
+    reader.list(|reader| {
+        failures = failures.saturating_add(1);
+        reader.skip()
+    })?;
+    body.previous = Some(failures);
     Ok(())
 }
 
@@ -281,6 +321,7 @@ pub(in crate::ingest) fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) 
         present: outer.present || inner.present,
         named: inner.named || outer.named,
         stream_ended: inner.stream_ended.or(outer.stream_ended),
+        previous: inner.previous.or(outer.previous),
     }
 }
 
@@ -321,6 +362,22 @@ mod tests {
     fn json_inside_a_string_is_read() {
         let body = read(r#"{"error":"{\"error\":{\"type\":\"api_error\",\"message\":\"m\"}}"}"#);
         assert_eq!(body.error_type.as_deref(), Some("api_error"));
+    }
+
+    #[test]
+    fn earlier_failures_are_counted_wherever_a_gateway_lists_them() {
+        for (json, previous) in [
+            (r#"{"error":{"code":502,"metadata":{"previous_errors":[{"code":429},{"code":503,"x":[1]}]}}}"#, Some(2)),
+            (r#"{"choices":[],"previous_errors":[{"code":429,"message":"m"}]}"#, Some(1)),
+            (r#"{"error":{"message":"m","previous_errors":[]}}"#, Some(0)),
+            (r#"{"error":{"message":"m","previous_errors":"none"}}"#, None),
+        ] {
+            assert_eq!(read(json).previous, previous, "{json}");
+        }
+        // They are not the error at hand.
+        let body =
+            read(r#"{"error":{"metadata":{"previous_errors":[{"code":429,"message":"earlier"}]},"message":"last"}}"#);
+        assert_eq!((body.message.as_deref(), body.status), (Some("last"), None));
     }
 
     #[test]

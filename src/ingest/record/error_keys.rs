@@ -19,6 +19,8 @@ pub(in crate::ingest) enum Key {
     More,
     /// The same inside an error; in any other answer it is the answer itself.
     Deeper,
+    /// A list of failures before this answer.
+    Previous,
     Said(Part),
 }
 
@@ -97,6 +99,8 @@ const KEYS: &[(&str, Key)] = &[
     // OpenRouter docs, Errors: what the provider said stands in `metadata.raw`.
     ("metadata", Key::Deeper),
     ("raw", Key::Deeper),
+    // OpenRouter API reference, Errors: failures at the providers that were tried before.
+    ("previous_errors", Key::Previous),
     // MiniMax API docs, Error codes
     ("base_resp", Key::More),
     ("type", Key::Said(Part::Type)),

@@ -48,6 +48,8 @@ pub(crate) enum Field {
     ErrorType,
     ErrorCode,
     ErrorMessage,
+    /// What a logger says of the record in words: of the error, where the attempt failed and nothing else speaks of it.
+    LogMessage,
     Error,
     Exception,
     Kind,

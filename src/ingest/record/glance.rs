@@ -9,7 +9,7 @@ use super::sent::{moments, sent_at};
 use super::spellings::spelled;
 use super::typed::{Record, Times};
 use crate::ingest::hint::ServerHint;
-use crate::model::Time;
+use crate::model::{Span, Time};
 use std::hash::BuildHasher;
 
 /// What one attempt says of its times.
@@ -48,6 +48,17 @@ pub(crate) struct Bare {
 /// Numbers from here on are no seconds since the epoch, but milliseconds or less.
 const NO_SECONDS: f64 = 1e11;
 
+/// Nanoseconds in a millisecond: no other unit is further from the one that a key names.
+const NS_OF_MS: f64 = 1e6;
+
+/// A duration that cannot be in the unit that its key names, in that unit.
+fn impossible_ms(record: &Record<'_>) -> Option<f64> {
+    let units =
+        [(Field::DurationMs, 1.0), (Field::DurationS, 1e3), (Field::DurationUs, 1e-3), (Field::DurationNs, 1e-6)];
+    let found = units.into_iter().find_map(|(field, ms)| Some(record.misread_in(field)?.parse::<f64>().ok()? * ms));
+    found.filter(|ms| *ms <= Span::LONGEST_MS * NS_OF_MS)
+}
+
 /// Glances at `record`, which stands at `place`; `None` where it is no attempt.
 pub(in crate::ingest) fn glance(record: &Record<'_>, place: &Place<'_>) -> Option<Glance> {
     if !record.tells_an_outcome() {
@@ -69,7 +80,7 @@ pub(in crate::ingest) fn glance(record: &Record<'_>, place: &Place<'_>) -> Optio
         number: record.number.or(record.sdk_retry_count.map(|count| count.saturating_add(1))),
         failed: builder.verdict(hint_us).is_some(),
         hint_us,
-        named_ms: record.duration_ms,
+        named_ms: record.duration_ms.or_else(|| impossible_ms(record)),
         bare: record.bare_duration.map(|value| Bare { value, whole: value.fract() == 0.0 }),
     })
 }

@@ -3,6 +3,9 @@
 use super::scalar::Scalar;
 use std::fmt::{Display, Write};
 
+/// From here on a float need not be a whole number to the last digit.
+pub(super) const WHOLE: f64 = 1e16;
+
 /// An object that is being written.
 #[derive(Debug)]
 pub(super) struct JsonLine(String);
@@ -51,7 +54,12 @@ impl JsonLine {
 
     /// A number, where there is one that JSON can write.
     pub(super) fn number(&mut self, key: &str, number: Option<f64>) {
-        self.plain(key, number.filter(|number| number.is_finite()));
+        // Large ones with an exponent.
+        let large = number.filter(|number| number.is_finite() && number.abs() >= WHOLE);
+        match large {
+            Some(number) => self.plain(key, Some(format!("{number:e}"))),
+            None => self.plain(key, number.filter(|number| number.is_finite())),
+        }
     }
 
     /// A value as it was read, where it has no structure.
@@ -102,12 +110,16 @@ mod tests {
         line.text("a\"b", Some("x\\y\n\u{0}\u{85}\u{2028}ü"));
         line.number("n", Some(f64::NAN));
         line.number("m", Some(-0.5));
+        line.number("l", Some(2.5e300));
         line.plain("t", Some(true));
         line.object("empty", JsonLine::new());
         line.scalar("s", Some(&Scalar::First(Box::new(Scalar::Int(3)))));
         let text = line.end();
         assert!(!text.contains(['\n', '\u{2028}']), "{text}");
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(value, serde_json::json!({"a\"b": "x\\y\n\u{0}\u{85}\u{2028}ü", "m": -0.5, "t": true, "s": 3}));
+        assert_eq!(
+            value,
+            serde_json::json!({"a\"b": "x\\y\n\u{0}\u{85}\u{2028}ü", "m": -0.5, "l": 2.5e300, "t": true, "s": 3})
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Records of formats that are no JSON objects: made field by field.
 
 use super::error_body::{self, ErrorBody, INSIDE};
+use super::event_stream::is_stream;
 use super::fields::Field;
 use super::headers;
 use super::json::Reader;
@@ -12,10 +13,14 @@ impl<'a> Record<'a> {
     /// Sets `field`. A null says nothing, and a value that means nothing to the field is noted as misread.
     pub(in crate::ingest) fn put(&mut self, field: Field, value: impl Into<Scalar<'a>>) {
         let value = value.into();
-        if !matches!(value, Scalar::Null) {
-            self.check(field, &value);
+        if !matches!(value, Scalar::Null) && self.check(field, &value) {
             self.set(field, value);
         }
+    }
+
+    /// The value that stood in `field` and means nothing to it.
+    pub(in crate::ingest) fn misread_in(&self, field: Field) -> Option<&str> {
+        self.misread.iter().find(|(known, _)| *known == field).map(|(_, text)| text.as_str())
     }
 
     /// Sets the response header of this name, where headers of that name are of use.
@@ -37,11 +42,12 @@ impl<'a> Record<'a> {
     }
 
     /// Reads the body of a response, JSON or a stream of events, once all else was put: it counts where it is called an
-    /// error, or where the record says that the attempt failed.
+    /// error, or where the record says that the attempt failed. Words behind a status of success are an answer.
     pub(in crate::ingest) fn put_body(&mut self, text: &'a str) {
         let mut body = ErrorBody::default();
         let is_read = is_json(text) && error_body::read(&mut Reader::new(text), &mut body, 0).is_ok();
-        if !is_read {
+        let may_be_words = is_stream(text) || !self.status.is_some_and(|status| (200..300).contains(&status));
+        if !is_read && may_be_words {
             body.set_bare(Scalar::Text(Cow::Borrowed(text)), 0);
         }
         self.take_body(body);

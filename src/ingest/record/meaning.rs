@@ -3,7 +3,7 @@
 use super::fields::Field;
 use super::scalar::Scalar;
 use crate::ingest::hint;
-use crate::model::Time;
+use crate::model::{Span, Time};
 
 /// Whether a field of numbers or truths can be read from `value`; fields that take any words can.
 pub(super) fn means_something(field: Field, value: &Scalar<'_>) -> bool {
@@ -44,10 +44,84 @@ pub(super) fn means_something(field: Field, value: &Scalar<'_>) -> bool {
     }
 }
 
+/// The longest wait that a client may plan, a year, in ms: windows of money and of subscriptions last months.
+const LONGEST_WAIT_MS: f64 = 366.0 * 86_400e3;
+/// The dearest attempt, in US dollars: what a row holds.
+pub(in crate::ingest) const DEAREST_USD: f64 = u32::MAX as f64 / 1e6;
+/// The most tokens of an attempt: what a row holds.
+const MOST_TOKENS: i64 = u32::MAX as i64;
+
+/// Whether a number is beyond all that its field can be: it is not used.
+pub(super) fn is_impossible(field: Field, value: &Scalar<'_>) -> bool {
+    let over = |unit_ms: f64, longest_ms: f64| value.number().is_some_and(|number| number * unit_ms > longest_ms);
+    match field {
+        Field::Status => status_in(value).is_some_and(|status| !(-1..1000).contains(&status)),
+        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => over(1.0, Span::LONGEST_MS),
+        Field::DurationS | Field::TtftS | Field::ChunkGapS => over(1e3, Span::LONGEST_MS),
+        Field::DurationUs => over(1e-3, Span::LONGEST_MS),
+        // The smallest unit that a number without one may have.
+        Field::DurationNs | Field::DurationBare => over(1e-6, Span::LONGEST_MS),
+        Field::PlannedMs => over(1.0, LONGEST_WAIT_MS),
+        Field::PlannedS => over(1e3, LONGEST_WAIT_MS),
+        Field::CostUsd => over(1.0, DEAREST_USD),
+        Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite => {
+            value.integer().is_some_and(|tokens| tokens > MOST_TOKENS)
+        }
+        _ => false,
+    }
+}
+
+/// A status as a number, also at the front of a text: `429 Too Many Requests`.
+pub(super) fn status_in(value: &Scalar<'_>) -> Option<i64> {
+    value.integer().or_else(|| match value {
+        Scalar::Text(text) if text.as_bytes().first().is_some_and(u8::is_ascii_digit) => {
+            text.split(' ').next().and_then(|code| code.parse().ok())
+        }
+        _ => None,
+    })
+}
+
 /// `"1.5s"` carries its unit: the duration in ms.
 pub(super) fn with_unit(value: &Scalar<'_>) -> Option<f64> {
     match value {
         Scalar::Text(text) => hint::go_duration(text.trim()).map(|us| us as f64 / 1000.0),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::borrow::Cow;
+
+    #[test]
+    fn numbers_beyond_what_a_field_can_be_are_impossible() {
+        let text = |text: &'static str| Scalar::Text(Cow::Borrowed(text));
+        for (field, value) in [
+            (Field::Status, Scalar::Int(1000)),
+            (Field::Status, Scalar::Int(-429)),
+            (Field::Status, text("60000 Odd")),
+            (Field::DurationMs, Scalar::Float(1e300)),
+            (Field::DurationS, Scalar::Int(600_000)),
+            (Field::DurationNs, Scalar::Int(i64::MAX)),
+            (Field::PlannedS, Scalar::Float(1e9)),
+            (Field::CostUsd, Scalar::Int(5000)),
+            (Field::InputTokens, Scalar::Float(1e20)),
+        ] {
+            assert!(is_impossible(field, &value), "{field:?} {value:?}");
+        }
+        for (field, value) in [
+            (Field::Status, Scalar::Int(0)),
+            (Field::Status, Scalar::Int(-1)),
+            (Field::Status, text("529 Overloaded")),
+            (Field::Status, text("ok")),
+            (Field::DurationMs, Scalar::Int(86_400_000)),
+            (Field::DurationNs, Scalar::Int(90_000_000_000)),
+            (Field::DurationBare, Scalar::Int(90_000_000_000)),
+            (Field::PlannedS, Scalar::Int(86_400 * 30)),
+            (Field::MaxAttempts, Scalar::Int(i64::MAX)),
+        ] {
+            assert!(!is_impossible(field, &value), "{field:?} {value:?}");
+        }
     }
 }

@@ -10,11 +10,13 @@ pub(in crate::ingest) mod error_body;
 #[cfg(feature = "serve")]
 mod error_fields;
 pub(in crate::ingest) mod error_keys;
+mod event_stream;
 mod failures;
 pub(in crate::ingest) mod fields;
 mod glance;
 pub(in crate::ingest) mod header_names;
 pub(in crate::ingest) mod headers;
+mod hosts;
 mod id_field;
 mod ids;
 pub(in crate::ingest) mod json;
@@ -44,18 +46,21 @@ mod typed;
 mod unclear;
 mod words;
 
-pub(in crate::ingest) use attempt::{body_hash, cost_micro_usd, count, keep_ids, kept_id, take, ttft_ms_plus_1};
+pub(in crate::ingest) use attempt::{body_hash, cost_micro_usd, keep_ids, kept_id, take, ttft_ms_plus_1};
 pub use conversion::{Conversion, SpanUnit, TimeFormat};
+pub(in crate::ingest) use ending::breaks_off;
 #[cfg(feature = "serve")]
 pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
+pub(in crate::ingest) use hosts::provider_in;
 pub(crate) use id_field::{IdField, id_field};
 pub(crate) use ids::ids_of;
 pub(in crate::ingest) use kept::FINGERPRINT;
 pub(crate) use kept::{fingerprint, identity};
 pub(in crate::ingest) use mapping::is_field;
 pub use mapping::{Mapping, Unmappable};
+pub(in crate::ingest) use meaning::DEAREST_USD;
 pub(in crate::ingest) use members::Members;
 pub(in crate::ingest) use memory::Memory;
 pub(in crate::ingest) use native_line::{native_line, searchable_line};

@@ -60,7 +60,7 @@ pub(in crate::ingest) fn native_line(record: &Record<'_>, raw: &str, place: &Pla
     outcome(&builder, &mut line);
     spans(record, &mut line);
     amounts(record, &mut line);
-    line.object("headers", headers(&record.headers));
+    line.object("headers", headers(&record.headers, record.error.previous));
     line.end()
 }
 
@@ -149,6 +149,9 @@ fn outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     ] {
         line.text(key, word.as_deref());
     }
+    if builder.error_message().is_none() {
+        line.text("message", builder.log_message());
+    }
     for (key, truth) in [
         ("success", record.success),
         ("completed", record.complete.or(record.error.stream_ended)),
@@ -217,8 +220,8 @@ fn amounts(record: &Record<'_>, line: &mut JsonLine) {
     }
 }
 
-/// The response headers that nothing else of the line says.
-fn headers(headers: &Headers<'_>) -> JsonLine {
+/// The response headers that nothing else of the line says; `listed` are failures that the body lists of earlier attempts.
+fn headers(headers: &Headers<'_>, listed: Option<u16>) -> JsonLine {
     let mut line = JsonLine::new();
     line.scalar("retry-after", headers.retry_after.as_ref());
     if let Some((ms, source)) = headers.retry_after_ms {
@@ -226,7 +229,7 @@ fn headers(headers: &Headers<'_>) -> JsonLine {
         if ms.is_finite() { line.number(name, Some(ms)) } else { line.text(name, Some("NaN")) }
     }
     line.plain("x-envoy-attempt-count", headers.upstream_attempts);
-    line.plain("x-litellm-attempted-retries", headers.gateway_retries);
+    line.plain("x-litellm-attempted-retries", headers.gateway_retries.or(listed.map(i64::from)));
     line.text("anthropic-organization-id", headers.org.as_deref());
     line.text("x-amzn-errortype", headers.error_type.as_deref());
     line.text("date", headers.date.as_deref());

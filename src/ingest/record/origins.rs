@@ -1,5 +1,6 @@
 //! Origins of lines shortly before: nearly always that of a line is one of them, which shows by its names alone.
 
+use super::hosts::provider_of;
 use super::kept::{LONGEST_NAME, cut};
 use super::scan;
 use crate::model::{AttemptTable, Origin, OriginId, Symbol};
@@ -38,7 +39,10 @@ impl Origins {
             return self.known[place].origin;
         }
         let mut shown = *names;
-        let [.., host, endpoint] = &mut shown;
+        let [_, provider, .., host, endpoint] = &mut shown;
+        if provider.is_empty() {
+            *provider = provider_of(endpoint).or_else(|| provider_of(host)).unwrap_or_default();
+        }
         if endpoint.is_empty() && is_api(host) {
             *endpoint = std::mem::take(host);
         }
@@ -96,9 +100,7 @@ impl Origins {
 
 /// Whether a host is a provider's, not the caller's own: HTTP loggers write down where a request went.
 fn is_api(host: &str) -> bool {
-    const PROVIDERS: [&str; 5] =
-        [".anthropic.com", ".openai.com", ".openai.azure.com", ".googleapis.com", ".services.ai.azure.com"];
-    host.starts_with("api.") || host.starts_with("bedrock-runtime.") || PROVIDERS.iter().any(|end| host.ends_with(end))
+    host.starts_with("api.") || provider_of(host).is_some()
 }
 
 /// Host and port of a URL, or a path: without what differs from request to request, and without a password.

@@ -56,8 +56,7 @@ impl<'r, 'a> Parts<'r, 'a> {
                 self.record.stop_reason.get_or_insert(false);
             }
         } else if self.outranks(field, rank) {
-            self.record.check(field, &value);
-            self.record.set(field, value);
+            self.record.put(field, value);
         }
     }
 
@@ -69,9 +68,7 @@ impl<'r, 'a> Parts<'r, 'a> {
             match self.record.words(field) {
                 Some(place) => *place = Some(text),
                 None => {
-                    let value = Scalar::Text(text);
-                    self.record.check(field, &value);
-                    self.record.set(field, value);
+                    self.record.put(field, Scalar::Text(text));
                 }
             }
         }
@@ -199,7 +196,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         reader.object(|reader, key| match lookup(&key) {
             Some((field, _)) if is_usage(field) => {
                 let value = reader.scalar()?;
-                self.record.set(field, value);
+                self.record.put(field, value);
                 Ok(())
             }
             _ => reader.skip(),
@@ -249,10 +246,11 @@ impl<'a> Record<'a> {
     /// A response body is an error only when it is called one, or when the record says that the attempt failed: any
     /// other is an answer, and answers are not looked at.
     pub(in crate::ingest) fn take_body(&mut self, body: ErrorBody<'a>) {
+        self.error.previous = body.previous.or(self.error.previous);
         if !body.present {
             return;
         }
-        self.error.stream_ended = body.stream_ended;
+        self.error.stream_ended = body.stream_ended.or(self.error.stream_ended);
         let refused = self.status.or(body.status).is_some_and(|status| status >= 400);
         let failed = refused || self.success == Some(false) || self.error_type.is_some() || self.error.present;
         // What failed for its answer has an answer for a body, and that has neither code nor message.

@@ -2,6 +2,8 @@
 
 use super::attempt::Builder;
 use super::ending::names_truncation;
+use super::error_body::is_nothing;
+use super::hosts::provider_of;
 use super::outcome_words::{kind_named, words_of};
 use super::typed::Record;
 use crate::classify::{self, AskedWait, Failure, Verdict};
@@ -30,12 +32,32 @@ impl Builder<'_, '_> {
         self.record.error_code.as_deref().or(code).or_else(google)
     }
 
+    /// What is said of the error in words.
     pub(in crate::ingest) fn message(&self) -> Option<&str> {
+        self.error_message().or_else(|| self.log_message())
+    }
+
+    /// What the logger says of an attempt that failed: its own words, in which a wait is the client's.
+    pub(in crate::ingest) fn log_message(&self) -> Option<&str> {
+        let failed = self.status() >= 400 || self.logged().1;
+        self.record.log_message.as_deref().filter(|text| failed && !is_nothing(text))
+    }
+
+    /// What the error says of itself.
+    pub(in crate::ingest) fn error_message(&self) -> Option<&str> {
         let record = &self.record;
         // An exception may be a class name or its whole text.
         let text = record.exception.as_deref().filter(|text| text.contains(' '));
         let of_error = || record.error.message.as_deref().or(record.error.title.as_deref());
         record.error_message.as_deref().or_else(of_error).or(text)
+    }
+
+    /// Whom it was sent to, by its name or by that of the host.
+    fn provider(&self) -> Option<&str> {
+        let record = self.record;
+        let named = record.provider.as_deref().filter(|name| !name.is_empty());
+        named
+            .or_else(|| [&record.endpoint, &record.host].into_iter().flatten().find_map(|address| provider_of(address)))
     }
 
     pub(in crate::ingest) fn should_retry(&self) -> Option<bool> {
@@ -71,7 +93,7 @@ impl Builder<'_, '_> {
             window_rejected: record.headers.window_rejected,
             should_retry: self.should_retry(),
             side_effect: record.side_effect,
-            provider: record.provider.as_deref(),
+            provider: self.provider(),
             own: &self.place.dialect.failures,
         }
     }
@@ -119,13 +141,15 @@ impl Builder<'_, '_> {
     pub(in crate::ingest) fn gateway_retries(&self) -> u16 {
         let headers = &self.record.headers;
         let upstream = headers.upstream_attempts.map_or(0, |sends| sends.saturating_sub(1));
-        few(upstream.max(headers.gateway_retries.unwrap_or(0)))
+        let listed = self.record.error.previous.unwrap_or(0);
+        few(upstream.max(headers.gateway_retries.unwrap_or(0))).max(listed)
     }
 
     /// Whether something beneath the client says how often it sent, be it once.
     pub(in crate::ingest) fn counts_beneath(&self) -> bool {
         let headers = &self.record.headers;
-        headers.upstream_attempts.is_some() || headers.gateway_retries.is_some() || self.resends_told()
+        let listed = self.record.error.previous.is_some();
+        headers.upstream_attempts.is_some() || headers.gateway_retries.is_some() || listed || self.resends_told()
     }
 
     fn resends_told(&self) -> bool {

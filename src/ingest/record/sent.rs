@@ -1,6 +1,7 @@
 //! When the attempt of a record was sent, and how long it took.
 
 use super::begun;
+use super::fields::Field;
 use super::kept::cut;
 use super::place::{Place, Taken};
 use super::scalar::Scalar;
@@ -16,6 +17,11 @@ pub(in crate::ingest) type Sent = (Time, Option<f64>);
 /// The same of a record whose text is `line`; what becomes of it where it is no attempt, or cannot be used as one.
 pub(in crate::ingest) fn sent_of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Result<Sent, Taken> {
     if !record.tells_an_outcome() {
+        if let Some(status) =
+            record.misread_in(Field::Status).filter(|_| record.names_an_attempt() || record.names_a_model())
+        {
+            return Err(Taken::Unusable(format!("`status` is no HTTP status: {}", cut(status, 40))));
+        }
         let unclear = unclear::of(record, line).map(Taken::Unclear);
         let taken = unclear.or_else(|| begun::of(record, line, place).map(Taken::Begun));
         return Err(taken.unwrap_or(Taken::NotAnAttempt));

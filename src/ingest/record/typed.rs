@@ -4,7 +4,8 @@ use super::ending;
 use super::error_body::{self, ErrorBody};
 use super::fields::Field;
 use super::headers::Headers;
-use super::meaning::{means_something, with_unit};
+use super::json_line::WHOLE;
+use super::meaning::{is_impossible, means_something, status_in, with_unit};
 use super::outcome_words::{kind_named, words_of};
 use super::scalar::Scalar;
 use std::borrow::Cow;
@@ -60,6 +61,7 @@ pub(crate) struct Record<'a> {
     pub(crate) error_type: Text<'a>,
     pub(crate) error_code: Text<'a>,
     pub(crate) error_message: Text<'a>,
+    pub(crate) log_message: Text<'a>,
     pub(crate) error: ErrorBody<'a>,
     pub(crate) exception: Text<'a>,
     pub(crate) kind: Text<'a>,
@@ -167,22 +169,26 @@ impl Record<'_> {
 }
 
 impl<'a> Record<'a> {
-    /// Notes a value that means nothing to its field, and forgets one that a better spelling replaces.
-    pub(in crate::ingest) fn check(&mut self, field: Field, value: &Scalar<'_>) {
+    /// Notes a value that means nothing to its field, and forgets one that a better spelling replaces. Whether the
+    /// field can be set by it.
+    pub(in crate::ingest) fn check(&mut self, field: Field, value: &Scalar<'_>) -> bool {
         if !self.misread.is_empty() {
             self.misread.retain(|(known, _)| *known != field);
         }
-        if means_something(field, value) {
-            return;
+        let is_impossible = is_impossible(field, value);
+        if means_something(field, value) && !is_impossible {
+            return true;
         }
         let text = match value {
             Scalar::Bool(truth) => Cow::Owned(truth.to_string()),
+            Scalar::Float(number) if number.abs() >= WHOLE => Cow::Owned(format!("{number:e}")),
             other => other.clone().into_text().unwrap_or(Cow::Borrowed("{...}")),
         };
         // A word that stands for nothing is no value.
         if !matches!(text.trim(), "" | "None" | "null" | "-") {
             self.misread.push((field, text.into_owned()));
         }
+        !is_impossible
     }
 
     /// Where the words of a field stand that takes any.
@@ -204,6 +210,7 @@ impl<'a> Record<'a> {
             Field::Kind => &mut self.kind,
             Field::Decision => &mut self.decision,
             Field::Transport => &mut self.transport,
+            Field::LogMessage => &mut self.log_message,
             Field::UserAgent => &mut self.user_agent,
             Field::SdkLanguage => &mut self.sdk_language,
             Field::SdkVersion => &mut self.sdk_version,
@@ -304,6 +311,7 @@ impl<'a> Record<'a> {
             | Field::Kind
             | Field::Decision
             | Field::Transport
+            | Field::LogMessage
             | Field::UserAgent
             | Field::SdkLanguage
             | Field::SdkVersion
@@ -339,16 +347,10 @@ impl<'a> Record<'a> {
 
     /// A status in words is an outcome.
     fn set_status(&mut self, value: Scalar<'a>) {
-        match value.integer() {
+        match status_in(&value) {
             Some(status) => self.status = Some(status),
-            None => match &value {
-                // "429 Too Many Requests"
-                Scalar::Text(text) if text.as_bytes().first().is_some_and(u8::is_ascii_digit) => {
-                    self.status = text.split(' ').next().and_then(|code| code.parse().ok());
-                }
-                Scalar::Text(_) if self.outcome.is_none() => self.set_outcome(value),
-                _ => {}
-            },
+            None if matches!(&value, Scalar::Text(_)) && self.outcome.is_none() => self.set_outcome(value),
+            None => {}
         }
     }
 

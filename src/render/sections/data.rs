@@ -1,8 +1,8 @@
 //! The inputs, and for which share of the data the fields that rules need are present.
 
 use super::View;
-use crate::model::Ledger;
 use crate::model::units::seconds;
+use crate::model::{Input, Ledger};
 use crate::render::document::{Block, Fact, Rich, Section, Target, Tone};
 use crate::render::words::{self, counted, glued, number};
 use crate::report::{Report, Share, Window};
@@ -28,7 +28,11 @@ pub(super) fn section<'a>(view: &View<'a>) -> Section<'a> {
 
 /// Returns the number of inputs, their formats and their common folder or first and last path.
 fn inputs(report: &Report) -> Rich {
-    let mut formats: Vec<&str> = report.inputs.iter().map(|input| input.format).collect();
+    let format = |input: &Input| match &input.envelope {
+        Some(envelope) => format!("{} in {envelope}", input.format),
+        None => input.format.to_owned(),
+    };
+    let mut formats: Vec<String> = report.inputs.iter().map(format).collect();
     formats.sort_unstable();
     formats.dedup();
     let formats = formats.join(", ");

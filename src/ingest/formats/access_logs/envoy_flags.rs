@@ -4,11 +4,12 @@ use crate::ingest::record::{Field, Record};
 use std::borrow::Cow;
 
 /// What flags of a response mean, so far as they tell of the connection or of a limit of the proxy.
-const FLAGS: [(&str, &str); 10] = [
+const FLAGS: [(&str, &str); 11] = [
     ("UT", "upstream request timeout"),
     ("SI", "stream idle timeout"),
     ("DT", "request timeout"),
     ("DC", "client closed the connection"),
+    ("DR", "client closed the stream"),
     ("UF", "upstream connection refused"),
     ("UC", "upstream connection terminated by server"),
     ("UR", "upstream reset by remote"),

@@ -96,6 +96,9 @@ fn tokens_of(line: &str) -> Option<Served<'_>> {
     })
 }
 
+/// The status that nginx logs where the client closed the connection before an answer.
+const CLIENT_LEFT: i64 = 499;
+
 /// What stands in every line of JSON.
 const JSON_MARK: &str = "\"upstream_status\"";
 
@@ -143,7 +146,9 @@ impl Served<'_> {
         let call = self.upstream.request_id.clone().unwrap_or_else(own_call);
         let mut started = self.started_us(sink);
         for (nth, status) in self.upstream.statuses.iter().enumerate() {
-            let mut record = self.record(*status);
+            // The last try has no status where the client did not wait for it.
+            let left = (self.status == CLIENT_LEFT && nth + 1 == tries).then_some(CLIENT_LEFT);
+            let mut record = self.record(status.filter(|status| *status > 0).or(left));
             let seconds = self.upstream.seconds.get(nth).copied();
             match started {
                 Some(us) => record.put(Field::StartedAt, us),

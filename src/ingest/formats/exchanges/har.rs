@@ -6,7 +6,7 @@ use crate::ingest::formats::json_objects::{Members, ObjectDecoder, told_by_membe
 use crate::ingest::formats::model_api;
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, breaks_off};
 use crate::ingest::sink::Sink;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -49,8 +49,10 @@ fn take(entry: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
         return sink.noise();
     }
     let asked = request.object("postData").words("text");
-    let answer = text_of(&response.object("content"));
-    let comment = response.words("_error").or_else(|| entry.words("comment")).unwrap_or_default();
+    let content = response.object("content");
+    let answer = text_of(&content);
+    let failure = response.words("_error").filter(|words| !words.trim().is_empty());
+    let comment = failure.clone().or_else(|| entry.words("comment")).unwrap_or_default();
     let mut record = Record::default();
     record.put(Field::StartedAt, entry.scalar("startedDateTime"));
     record.duration_ms = entry.number("time").filter(|ms| *ms >= 0.0);
@@ -62,6 +64,11 @@ fn take(entry: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
                 record.put_headers(headers);
             }
             put_answer(&mut record, &answer);
+            if status < 400 && (failure.is_some() || is_cut(&answer, &content)) {
+                // Its head came, and not all of the rest.
+                record.complete = Some(false);
+                record.put(Field::Transport, failure);
+            }
         }
         None => put_failure(&mut record, &comment),
     }
@@ -80,6 +87,12 @@ fn put_failure<'t>(record: &mut Record<'t>, comment: &'t str) {
     };
     record.put(Field::Kind, kind);
     record.put(Field::ErrorMessage, Some(comment).filter(|comment| !comment.is_empty()));
+}
+
+/// Whether a stream breaks off within an event, all that came of it having been recorded.
+fn is_cut(answer: &str, content: &Members<'_>) -> bool {
+    let is_whole = content.integer("size").is_some_and(|size| size >= 0 && size.unsigned_abs() == answer.len() as u64);
+    is_whole && breaks_off(answer)
 }
 
 /// The body of a response, which may be in base64.

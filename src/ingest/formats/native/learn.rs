@@ -181,6 +181,7 @@ impl Learner {
                 Some(Key::Error) => Member::Error(self.error(reader, depth)?),
                 Some(Key::More | Key::Deeper) => Member::More(self.error(reader, depth)?),
                 Some(Key::Said(part)) => self.bare(reader).map(|()| Member::Part(part))?,
+                Some(Key::Previous) => return give_up(reader),
                 None => Member::Skip(self.pass(reader, 0)?),
             });
             Ok(())

@@ -8,9 +8,9 @@ use crate::ingest::conventions::Moments;
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names::{Header, LimitPart};
 use crate::ingest::record::scan::{self, Kind};
-use crate::ingest::record::{cost_micro_usd, count, ttft_ms_plus_1};
+use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
-use crate::model::{Detail, LimitKind, Time, Usage, Zone};
+use crate::model::{Detail, LimitKind, Span, Time, Usage, Zone};
 
 /// Whether a value differs from line to line in logs whose lines say the same otherwise.
 pub(super) fn varies(target: Target) -> bool {
@@ -166,26 +166,31 @@ impl<'l> PerLine<'l> {
             Field::RequestHash => self.request_hash = value.words()?,
             Field::RequestId => self.request_ids[0] = value.name()?,
             Field::AwsRequestId => self.aws_id |= value.is_some(),
-            Field::DurationMs => self.took(value.number()?),
-            Field::DurationS => self.took(value.number()?.map(|s| s * 1e3)),
-            Field::DurationUs => self.took(value.number()?.map(|us| us / 1e3)),
-            Field::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6)),
+            Field::DurationMs => self.took(value.number()?)?,
+            Field::DurationS => self.took(value.number()?.map(|s| s * 1e3))?,
+            Field::DurationUs => self.took(value.number()?.map(|us| us / 1e3))?,
+            Field::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6))?,
             Field::DurationBare => {
                 self.moments.bare_duration = value.number()?;
+                possible(self.moments.bare_duration.map(|ns| ns / 1e6), Span::LONGEST_MS)?;
                 self.durations += u8::from(self.moments.bare_duration.is_some());
             }
-            Field::InputTokens => self.consumed(value.integer()?, |usage| &mut usage.input_tokens),
-            Field::OutputTokens => self.consumed(value.integer()?, |usage| &mut usage.output_tokens),
-            Field::CacheRead => self.consumed(value.integer()?, |usage| &mut usage.cache_read_tokens),
-            Field::CacheWrite => self.consumed(value.integer()?, |usage| &mut usage.cache_write_tokens),
+            Field::InputTokens => self.consumed(value.integer()?, |usage| &mut usage.input_tokens)?,
+            Field::OutputTokens => self.consumed(value.integer()?, |usage| &mut usage.output_tokens)?,
+            Field::CacheRead => self.consumed(value.integer()?, |usage| &mut usage.cache_read_tokens)?,
+            Field::CacheWrite => self.consumed(value.integer()?, |usage| &mut usage.cache_write_tokens)?,
             Field::CostUsd => {
-                if let Some(usd) = value.number()?.filter(|usd| *usd >= 0.0) {
+                let usd = value.number()?;
+                possible(usd, DEAREST_USD)?;
+                if let Some(usd) = usd.filter(|usd| *usd >= 0.0) {
                     self.has_cost = true;
                     self.usage.get_or_insert_default().cost_micro_usd = cost_micro_usd(Some(usd));
                 }
             }
             Field::TtftMs => {
-                if let Some(ms) = value.number()?.filter(|ms| *ms >= 0.0) {
+                let ttft = value.number()?;
+                possible(ttft, Span::LONGEST_MS)?;
+                if let Some(ms) = ttft.filter(|ms| *ms >= 0.0) {
                     self.usage.get_or_insert_default().ttft_ms_plus_1 = ttft_ms_plus_1(Some(ms));
                 }
             }
@@ -216,17 +221,27 @@ impl<'l> PerLine<'l> {
         Some(())
     }
 
-    fn consumed(&mut self, tokens: Option<i64>, which: impl FnOnce(&mut Usage) -> &mut u32) {
+    /// `None` for more tokens than a row holds.
+    fn consumed(&mut self, tokens: Option<i64>, which: impl FnOnce(&mut Usage) -> &mut u32) -> Option<()> {
         if let Some(tokens) = tokens {
-            *which(self.usage.get_or_insert_default()) = count(tokens);
+            *which(self.usage.get_or_insert_default()) = u32::try_from(tokens.max(0)).ok()?;
         }
+        Some(())
     }
 
     #[inline]
-    fn took(&mut self, ms: Option<f64>) {
+    fn took(&mut self, ms: Option<f64>) -> Option<()> {
+        possible(ms, Span::LONGEST_MS)?;
         self.durations += u8::from(ms.is_some());
         self.moments.duration_ms = ms.or(self.moments.duration_ms);
+        Some(())
     }
+}
+
+/// `None` for a number beyond `most`, which is misread.
+#[inline]
+fn possible(number: Option<f64>, most: f64) -> Option<()> {
+    number.is_none_or(|number| number <= most).then_some(())
 }
 
 /// What one scalar says. `Some(None)` where that is nothing.

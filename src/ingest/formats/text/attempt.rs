@@ -2,7 +2,7 @@
 
 use super::clock::Moment;
 use crate::ingest::position::{Given, Position};
-use crate::ingest::record::{Field, Record, Times};
+use crate::ingest::record::{Field, Record, Times, provider_in};
 use crate::ingest::sink::Sink;
 use crate::model::Time;
 
@@ -135,6 +135,9 @@ impl Call {
             let mut record = Record::default();
             attempt.fill(&mut record);
             self.fill(&mut record);
+            // A URL tells where a request went that no logger names.
+            let provider = || provider_in(&attempt.url).or_else(|| provider_in(&attempt.raw));
+            record.put(Field::Provider, self.provider.or_else(provider));
             record.put(Field::SdkRetryCount, self.is_counted.then_some(count));
             record.put(Field::StartedAt, span.sent.0);
             record.put(Field::EndedAt, span.ended.map(|time| time.0));
@@ -147,7 +150,6 @@ impl Call {
 
     fn fill<'a>(&'a self, record: &mut Record<'a>) {
         record.put(Field::CallId, self.name.as_deref());
-        record.put(Field::Provider, self.provider);
         record.put(Field::UserAgent, self.user_agent.as_deref());
         record.put(Field::Model, self.model.as_deref());
         record.put(Field::MaxTokens, self.max_tokens);

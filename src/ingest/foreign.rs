@@ -1,0 +1,196 @@
+//! Inputs that are no logs: what this program wrote itself, which speaks of attempts and holds none, and what is no text.
+
+use super::block::Block;
+use super::format::{Decoder, Format, Match};
+use super::head::Head;
+use super::sink::Sink;
+
+/// What an input is instead of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    /// An output of this program, or one in its forms: what it is called.
+    Own(&'static str),
+    /// No text: what it is instead.
+    Binary(&'static str),
+}
+
+impl Foreign {
+    /// Of the input that begins with `front`, unpacked; `None` where it may be a log.
+    pub(crate) fn of(front: &[u8]) -> Option<Foreign> {
+        binary(front).map(Foreign::Binary).or_else(|| own_output(front).map(Foreign::Own))
+    }
+}
+
+/// What an output of this program that begins so is called, or one of another program in the same form; `None` where it is
+/// none.
+#[must_use]
+pub fn own_output(head: &[u8]) -> Option<&'static str> {
+    const LOOKED_AT: usize = 2048;
+    let head = String::from_utf8_lossy(&head[..head.len().min(LOOKED_AT)]);
+    let head = head.trim_start_matches('\u{feff}').trim_start();
+    if head.starts_with('{') {
+        let is_sarif = head.contains("\"$schema\"") && head.contains("sarif") && head.contains("\"runs\"");
+        let told = [
+            (is_report(head), "a report of retrylens"),
+            (is_finding(head), "a list of findings of retrylens"),
+            (is_sarif, "a SARIF report"),
+        ];
+        return told.into_iter().find(|(is_told, _)| *is_told).map(|(_, what)| what);
+    }
+    if head.starts_with('<') {
+        return head.contains("<testsuites").then_some("a JUnit report");
+    }
+    TABLES.iter().find(|(columns, _)| head.starts_with(columns)).map(|(_, name)| *name)
+}
+
+/// How the tables begin that this program writes and that hold no attempts.
+const TABLES: [(&str, &str); 3] = [
+    ("rule,name,severity,confidence,", "a table of findings of retrylens"),
+    ("run_id,calls,attempts,retries,", "a table of runs of retrylens"),
+    ("first_sent,ended,run_id,call_id,", "a table of calls of retrylens"),
+];
+
+/// A report, or a comparison of reports.
+fn is_report(head: &str) -> bool {
+    let version = head.split_once("\"generator\"").filter(|(before, _)| before.contains("\"schema_version\""));
+    version.is_some_and(|(_, rest)| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
+}
+
+/// A finding on a line of its own.
+fn is_finding(head: &str) -> bool {
+    let is_rule = |rest: &str| rest.len() > 3 && rest.as_bytes()[..3].iter().all(u8::is_ascii_digit);
+    head.strip_prefix("{\"rule\":\"RL").is_some_and(is_rule)
+        && ["\"severity\":", "\"confidence\":"].iter().all(|key| head.contains(key))
+}
+
+/// How files begin that are known not to be text.
+const MAGICS: [(&[u8], &str); 9] = [
+    (b"\x7fELF", "an ELF program or library"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\xfd7zXZ\0", "packed by xz: unpack it first"),
+    (b"BZh", "packed by bzip2: unpack it first"),
+    (b"\x04\x22\x4d\x18", "packed by lz4: unpack it first"),
+    (b"PAR1", "a Parquet file, of which the table of attempts as CSV can be read"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG", "a PNG image"),
+];
+
+/// Text of which less than one byte in so many is zero is text.
+const FEW_ZEROS: usize = 32;
+
+/// What an input is that is no text; `None` where it may be text.
+///
+/// A few lines of a log may hold zero bytes, where a file was cut while it was written or a disk lost a block; in
+/// binary files they stand everywhere.
+fn binary(front: &[u8]) -> Option<&'static str> {
+    if let Some((_, what)) = MAGICS.iter().find(|(magic, _)| front.starts_with(magic)) {
+        return Some(what);
+    }
+    memchr::memchr(0, front)?;
+    let (mut all, mut holed) = (0_usize, 0_usize);
+    for line in front.split(|byte| *byte == b'\n') {
+        let from = line.iter().position(|byte| !matches!(byte, 0 | b'\r')).unwrap_or(line.len());
+        let to = line.iter().rposition(|byte| !matches!(byte, 0 | b'\r')).map_or(from, |last| last + 1);
+        all += usize::from(from < to);
+        holed += usize::from(memchr::memchr(0, &line[from..to]).is_some());
+    }
+    let zeros = memchr::memchr_iter(0, front).count();
+    let is_text = || front.utf8_chunks().all(|chunk| chunk.invalid().is_empty()) && zeros * FEW_ZEROS < front.len();
+    (holed > 0 && holed * 2 >= all && !is_text())
+        .then_some("a binary file, or text in UTF-16 without a byte order mark")
+}
+
+/// What reads inputs that are no logs: their lines are no attempts.
+pub(super) struct NoLog {
+    /// Its lines are counted.
+    pub(super) is_text: bool,
+}
+
+/// What a report names as the format of inputs that are no logs: output of this program, and binary files.
+pub(super) const NAMES: [&str; 2] = ["retrylens-output", "binary"];
+
+impl Format for NoLog {
+    fn name(&self) -> &'static str {
+        if self.is_text { NAMES[0] } else { NAMES[1] }
+    }
+
+    fn description(&self) -> &'static str {
+        "No log."
+    }
+
+    fn told_by(&self) -> &'static str {
+        "how it begins"
+    }
+
+    fn detect(&self, _: &Head<'_>) -> Match {
+        Match::No
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Passed { is_text: self.is_text })
+    }
+}
+
+struct Passed {
+    is_text: bool,
+}
+
+impl Decoder for Passed {
+    fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
+        if self.is_text {
+            block.each_line(sink, |sink, _, _| sink.noise());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_of_this_program_are_told_by_how_they_begin() {
+        for (head, what) in [
+            ("{\n  \"schema_version\": 1,\n  \"generator\": \"retrylens 0.1.0\",", "a report of retrylens"),
+            (r#"{"kind":"diff","schema_version":1,"generator":"retrylens 0.1.0","#, "a report of retrylens"),
+            (
+                r#"{"rule":"RL301","name":"n","severity":"error","confidence":"high","message":"m"}"#,
+                "a list of findings of retrylens",
+            ),
+            ("{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", \"runs\": [", "a SARIF report"),
+            ("<?xml version=\"1.0\"?>\n<testsuites name=\"t\">", "a JUnit report"),
+            ("rule,name,severity,confidence,run_id\nRL301,", "a table of findings of retrylens"),
+        ] {
+            assert_eq!(Foreign::of(head.as_bytes()), Some(Foreign::Own(what)), "{head}");
+        }
+        for head in [
+            r#"{"ts":1,"status":429,"generator":"retrylens"}"#,
+            r#"{"rule":"RL301","ts":1767607200,"status":429}"#,
+            r#"{"rule":"RLXYZ","severity":"error","confidence":"high","status":500}"#,
+            "rule,ts,status\n",
+            "<34>1 2026-03-04T05:06:07Z host app - - - x",
+            "",
+        ] {
+            assert_eq!(Foreign::of(head.as_bytes()), None, "{head}");
+        }
+    }
+
+    #[test]
+    fn zero_bytes_everywhere_are_no_text() {
+        let is_binary = |front: &[u8]| matches!(Foreign::of(front), Some(Foreign::Binary(_)));
+        assert!(is_binary(b"\x7fELF\x02\x01\x01\0\0"));
+        assert!(is_binary(b"MZ\x90\0\x03\0\0\0\x04\nabc\0\x01"));
+        assert!(is_binary(b"{\0\"\0a\0\"\0:\x001\0}\0\n\0"));
+        let of_one_zero = [&[b'a'; 40][..], b"\0", &[b'b'; 40]].concat();
+        // Of a log that was cut while it was written, and one of which a block was lost.
+        for log in [
+            &b"\0\0\0\0{\"ts\":1}\n{\"ts\":2}\n"[..],
+            b"{\"ts\":1}\n\0\0\0\0",
+            b"{\"a\n\0\0ts\0\":1}\n{}\n{}\n",
+            b"",
+            &of_one_zero,
+        ] {
+            assert!(!is_binary(log), "{log:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Streams of server-sent events that were kept whole, as bodies of answers: the error among the events.
+
+use std::borrow::Cow;
+
+/// Whether a text is such a stream, and not words that begin like one.
+///
+/// Source: WHATWG HTML, Server-sent events, 9.2.5: fields `event`, `data`, `id` and `retry`; a line that begins with a
+/// colon is a comment, which gateways send to keep the connection open.
+pub(super) fn is_stream(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins = ["event:", "data:", "id:", "retry:", ":"].iter().any(|field| text.starts_with(field));
+    let is_event = |line: &str| match line.strip_prefix("data:") {
+        Some(data) => data.trim_start().starts_with(['{', '[']),
+        None => line.strip_prefix("event:").is_some_and(|name| !name.trim().contains(' ')),
+    };
+    begins && text.lines().any(is_event)
+}
+
+/// An event.
+#[derive(Default)]
+struct Event<'t> {
+    name: &'t str,
+    data: Cow<'t, str>,
+}
+
+impl<'t> Event<'t> {
+    fn push(&mut self, line: &'t str) {
+        if let Some(name) = line.strip_prefix("event:") {
+            self.name = name.trim();
+        } else if let Some(data) = line.strip_prefix("data:") {
+            match self.data.is_empty() {
+                true => self.data = Cow::Borrowed(data.trim()),
+                false => self.data.to_mut().push_str(data.trim()),
+            }
+        }
+    }
+
+    /// Whether it may carry an error: it is called one, or its data has a member of that name.
+    fn may_be_an_error(&self) -> bool {
+        self.name == ERROR || (self.data.starts_with(['{', '[']) && self.data.contains("\"error\""))
+    }
+}
+
+/// What an event of an error is called. Sources: Anthropic docs, Streaming, Error events; OpenAI API reference,
+/// Responses streaming, `error`.
+const ERROR: &str = "error";
+
+/// The data of every event of a stream that may carry an error, and whether it is called one.
+pub(super) fn possible_errors(text: &str) -> impl Iterator<Item = (bool, Cow<'_, str>)> {
+    let mut lines = text.lines();
+    std::iter::from_fn(move || {
+        let mut event = Event::default();
+        let mut is_over = true;
+        for line in lines.by_ref() {
+            is_over = false;
+            if line.trim().is_empty() {
+                break;
+            }
+            event.push(line);
+        }
+        (!is_over).then_some(event)
+    })
+    .filter(Event::may_be_an_error)
+    .map(|event| (event.name == ERROR, event.data))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_told_from_words_that_begin_alike() {
+        for text in [
+            "event: message_start\ndata: {\"type\":\"message_start\"}\n\n",
+            ": PROCESSING\n\ndata: {\"choices\":[]}\n\n",
+            "id: 7\nevent: ping\ndata: 1\n\n",
+            "data: {\"cut",
+        ] {
+            assert!(is_stream(text), "{text}");
+        }
+        for text in ["data: the field is missing", "event: none was found", ": x", "id: 5 is unknown", "", "{}"] {
+            assert!(!is_stream(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_events_that_may_be_errors_are_looked_into() {
+        let stream = "data: {\"delta\":\"an \\\"error\\\": {}\"}\n\nevent: error\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n\
+                      data: {\"error\":{\"code\":502}}";
+        let found: Vec<_> = possible_errors(stream).map(|(called, data)| (called, data.into_owned())).collect();
+        assert_eq!(found, [(true, "{\"a\":1}".to_owned()), (false, "{\"error\":{\"code\":502}}".to_owned())]);
+    }
+}

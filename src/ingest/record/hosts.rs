@@ -1,0 +1,95 @@
+//! Hosts of model APIs, and whose they are: what names the provider where nothing else does.
+
+/// Part of a host's name, what it ends with, and the provider. Sources: the API references of each.
+const HOSTS: [(&str, &str, &str); 30] = [
+    ("", "anthropic.com", "anthropic"),
+    ("", "openai.com", "openai"),
+    ("", "openai.azure.com", "azure"),
+    ("", "services.ai.azure.com", "azure"),
+    ("", "cognitiveservices.azure.com", "azure"),
+    ("", "models.inference.ai.azure.com", "github"),
+    ("", "models.github.ai", "github"),
+    ("", "generativelanguage.googleapis.com", "gemini"),
+    ("", "aiplatform.googleapis.com", "vertex"),
+    ("bedrock-", ".amazonaws.com", "bedrock"),
+    ("", "openrouter.ai", "openrouter"),
+    ("", "api.mistral.ai", "mistral"),
+    ("", "api.groq.com", "groq"),
+    ("", "api.deepseek.com", "deepseek"),
+    ("", "api.x.ai", "xai"),
+    ("", "api.cohere.com", "cohere"),
+    ("", "api.cohere.ai", "cohere"),
+    ("", "api.together.xyz", "together"),
+    ("", "api.together.ai", "together"),
+    ("", "api.fireworks.ai", "fireworks"),
+    ("", "api.perplexity.ai", "perplexity"),
+    ("", "api.cerebras.ai", "cerebras"),
+    ("", "api.sambanova.ai", "sambanova"),
+    ("", "api.moonshot.ai", "moonshot"),
+    ("", "api.moonshot.cn", "moonshot"),
+    ("", "dashscope.aliyuncs.com", "dashscope"),
+    ("", "dashscope-intl.aliyuncs.com", "dashscope"),
+    ("", "open.bigmodel.cn", "zhipu"),
+    ("", "api.z.ai", "zai"),
+    ("", "router.huggingface.co", "huggingface"),
+];
+
+/// Whose a host is, by its name.
+pub(in crate::ingest) fn provider_at(host: &str) -> Option<&'static str> {
+    let is_of = |end: &str| {
+        let before = host.len().checked_sub(end.len())?;
+        let (front, found) = host.split_at_checked(before)?;
+        // `us-central1-aiplatform` is one of its regions, `notopenai.com` is somebody else's.
+        let is_whole = front.is_empty() || front.ends_with(['.', '-']) || end.starts_with('.');
+        (is_whole && found.eq_ignore_ascii_case(end)).then_some(())
+    };
+    let found = HOSTS.iter().find(|(part, end, _)| is_of(end).is_some() && host.contains(part));
+    found.map(|(_, _, provider)| *provider)
+}
+
+/// Whose API an address is of, as loggers write it: `https://host/path`, `host:443`, `POST https://host/path`.
+pub(in crate::ingest) fn provider_of(address: &str) -> Option<&'static str> {
+    let of_url = provider_in(address);
+    of_url.or_else(|| provider_at(host_of(address)).filter(|_| !address.contains(' ')))
+}
+
+/// The provider whose API the first URL in a text is of that is one.
+pub(in crate::ingest) fn provider_in(text: &str) -> Option<&'static str> {
+    let bytes = text.as_bytes();
+    let schemes = memchr::memchr_iter(b':', bytes).filter(|colon| bytes[*colon..].starts_with(b"://"));
+    schemes.filter_map(|colon| text.get(colon + 3..)).find_map(|rest| provider_at(host_of(rest)))
+}
+
+/// The host that a URL without its scheme begins with.
+fn host_of(rest: &str) -> &str {
+    let end =
+        rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '@' | '_'))).unwrap_or(rest.len());
+    let authority = &rest[..end];
+    authority.rsplit('@').next().unwrap_or(authority)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_name_their_provider() {
+        for (address, provider) in [
+            ("https://api.openai.com/v1/chat/completions", Some("openai")),
+            ("HTTP Request: POST https://api.anthropic.com:443/v1/messages \"HTTP/1.1 429\"", Some("anthropic")),
+            ("see https://docs.example.com, then https://eu-west1-aiplatform.googleapis.com/v1", Some("vertex")),
+            ("https://x.openai.azure.com/openai", Some("azure")),
+            ("bedrock-runtime.eu-west-1.amazonaws.com", Some("bedrock")),
+            ("api.groq.com:443", Some("groq")),
+            ("https://API.OpenAI.com/", Some("openai")),
+            ("https://api.openai.com.example.net/v1", None),
+            ("https://notopenai.com/v1", None),
+            ("ip-10-0-0-1.eu-west-1.compute.amazonaws.com", None),
+            ("the host api.openai.com is down", None),
+            ("10.0.0.1:8080", None),
+            ("", None),
+        ] {
+            assert_eq!(provider_of(address), provider, "{address}");
+        }
+    }
+}
