@@ -2,7 +2,7 @@
 
 use super::claude_code::calls::{self, Entry, Stream, What};
 use super::claude_code::{error, line};
-use super::draft::Draft;
+use super::draft::{Draft, read_all};
 use super::json_lines::JsonLines;
 use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
@@ -98,7 +98,8 @@ impl Decoder for StreamDecoder {
             clock.stamp(&mut draft);
             draft
         };
-        self.lines.decode_each(calls::settle(std::mem::take(&mut self.entries)).into_iter().map(stamped), sink);
+        let settled = calls::settle(std::mem::take(&mut self.entries));
+        read_all(settled.into_iter().map(stamped), &mut self.lines, sink);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::json_lines::JsonLines;
 use crate::ingest::position::{Given, Position};
+use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -73,6 +74,15 @@ impl Draft {
         self.members.iter().for_each(|(key, value)| lines.member(key, &self.values[value.clone()]));
         lines.end();
     }
+}
+
+/// Has every draft read, few of them at once.
+pub(super) fn read_all(drafts: impl IntoIterator<Item = Draft>, lines: &mut JsonLines, sink: &mut Sink<'_>) {
+    for draft in drafts {
+        draft.write(lines);
+        lines.decode_enough(sink);
+    }
+    lines.decode(sink);
 }
 
 /// What a member may be set to.

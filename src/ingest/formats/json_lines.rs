@@ -1,6 +1,5 @@
 //! Records of text formats, rewritten as lines of JSON: what is known of native records holds for them, too.
 
-use super::draft::Draft;
 use super::native::NativeDecoder;
 use super::text::literal::quote;
 use crate::ingest::block::Block;
@@ -70,15 +69,11 @@ impl JsonLines {
         self.bytes.push_str("}\n");
     }
 
-    /// Reads records of which there are many, and keeps few of them at once.
-    pub(super) fn decode_each(&mut self, drafts: impl IntoIterator<Item = Draft>, sink: &mut Sink<'_>) {
-        for draft in drafts {
-            draft.write(self);
-            if self.bytes.len() >= ENOUGH {
-                self.decode(sink);
-            }
+    /// Reads all records since the last call, where they are enough to be read at once.
+    pub(super) fn decode_enough(&mut self, sink: &mut Sink<'_>) {
+        if self.bytes.len() >= ENOUGH {
+            self.decode(sink);
         }
-        self.decode(sink);
     }
 
     /// Reads all records since the last call. The lines that are counted stay those of the input.

@@ -1,6 +1,6 @@
 //! Telemetry of Qwen Code, an event a line: answers, failures, and the waits between them.
 
-use super::draft::Draft;
+use super::draft::{Draft, read_all};
 use super::events::{self, Event};
 use super::json_lines::JsonLines;
 use super::tree::{Inside, Json, each_value};
@@ -72,7 +72,7 @@ impl Decoder for EventDecoder {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.lines.decode_each(self.drafts.drain(..), sink);
+        read_all(self.drafts.drain(..), &mut self.lines, sink);
     }
 }
 

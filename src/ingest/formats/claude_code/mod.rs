@@ -4,6 +4,7 @@ pub(super) mod calls;
 pub(super) mod error;
 pub(super) mod line;
 
+use super::draft::read_all;
 use super::json_lines::JsonLines;
 use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
@@ -114,7 +115,7 @@ impl Decoder for TranscriptDecoder {
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         self.known.clear();
-        self.lines.decode_each(calls::settle(std::mem::take(&mut self.entries)), sink);
+        read_all(calls::settle(std::mem::take(&mut self.entries)), &mut self.lines, sink);
     }
 }
 

@@ -7,7 +7,7 @@ mod log;
 mod settle;
 mod span;
 
-use super::draft::Draft;
+use super::draft::{Draft, read_all};
 use super::json_lines::JsonLines;
 use super::tree::{Inside, Json, each_value};
 use crate::ingest::block::Block;
@@ -135,7 +135,7 @@ impl OtlpDecoder {
     fn settle(&mut self, sink: &mut Sink<'_>) {
         let (drafts, others) = settle(std::mem::take(&mut self.held), &mut self.told);
         (0..others).for_each(|_| sink.noise());
-        self.lines.decode_each(drafts, sink);
+        read_all(drafts, &mut self.lines, sink);
     }
 
     fn write(&mut self, sink: &mut Sink<'_>) {
