@@ -41,9 +41,11 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 }
 
 fn up_to(text: &str, most: u64) -> Result<u64, String> {
-    match text.parse::<u64>().map_err(|error| error.kind().clone()) {
+    let too_large = || format!("give a whole number from 1 to {most}");
+    match text.parse::<u64>() {
         Ok(number) if (1..=most).contains(&number) => Ok(number),
-        Err(IntErrorKind::PosOverflow) | Ok(1..) => Err(format!("give a whole number from 1 to {most}")),
+        Ok(1..) => Err(too_large()),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
         _ => Err("give a whole number of 1 or more".to_owned()),
     }
 }
