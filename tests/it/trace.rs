@@ -522,7 +522,7 @@ fn a_ticket_has_no_more_of_a_time_than_the_log() {
         std::fs::write(folder.path().join("log.jsonl"), lines).unwrap();
         let ran = run_in(folder.path(), &["trace", "req_a", "log.jsonl", "--complete"]);
         let line = ran.stdout.lines().find(|line| line.trim_start().starts_with("sent "));
-        line.map(|line| line.trim().split_whitespace().skip(1).collect::<Vec<_>>().join(" ")).unwrap_or_default()
+        line.map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")).unwrap_or_default()
     };
     for (fields, said) in [
         (r#""ts":"2026-05-20T10:00:00.250Z""#, "2026-05-20 10:00:00.250 UTC"),
