@@ -97,7 +97,7 @@ impl InputFacts {
 
     /// Whether `other` holds bytes of the same input that this holds too.
     pub(crate) fn overlaps(&self, other: &InputFacts) -> bool {
-        let ends = |facts: &InputFacts| facts.start.0 + facts.read.0;
+        let ends = |facts: &InputFacts| facts.start.0.saturating_add(facts.read.0);
         self.name == other.name
             && self.head == other.head
             && self.start.0.max(other.start.0) < ends(self).min(ends(other))

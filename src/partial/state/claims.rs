@@ -17,31 +17,44 @@ pub(super) enum Claim {
     Copy,
 }
 
+/// By what a file is taken for a known one that begins alike.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Device and inode.
+    Id,
+    Name,
+    /// Its beginning alone. Before its first attempt, a log may hold no more than titles that others have too.
+    Head,
+}
+
+impl Way {
+    fn fits(self, (path, id): (&Path, (u64, u64)), file: &Known) -> bool {
+        match self {
+            Way::Id => id != (0, 0) && id == file.id,
+            Way::Name => path == file.path,
+            Way::Head => file.has_attempts,
+        }
+    }
+}
+
 /// What each of `paths` is.
-pub(super) fn claims(known: &[Known], paths: &[&Path]) -> Vec<Claim> {
+pub(super) fn claims<'p>(known: &[Known], paths: &[&'p Path]) -> Vec<Claim> {
     let mut heads = Heads { paths, known: HashMap::new() };
+    let with_id = |path: &&'p Path| (*path, path.metadata().map_or((0, 0), |metadata| id(&metadata)));
+    let files: Vec<(&Path, (u64, u64))> = paths.iter().map(with_id).collect();
     let mut claims = vec![Claim::New; paths.len()];
     let mut taken = vec![false; known.len()];
-    let ids: Vec<(u64, u64)> =
-        paths.iter().map(|path| path.metadata().map_or((0, 0), |metadata| id(&metadata))).collect();
-    let by_id = |nth: usize, file: &Known| ids[nth] != (0, 0) && ids[nth] == file.id;
-    let by_path = |nth: usize, file: &Known| paths[nth] == file.path;
-    // Before its first attempt, a log may hold no more than titles that others have too.
-    let by_head = |_: usize, file: &Known| file.has_attempts;
-    let ways: [&dyn Fn(usize, &Known) -> bool; 3] = [&by_id, &by_path, &by_head];
-    for fits in ways {
-        for nth in 0..paths.len() {
-            if claims[nth] != Claim::New {
-                continue;
-            }
-            let mut found = known.iter().enumerate().filter(|(place, file)| !taken[*place] && fits(nth, file));
-            if let Some((place, _)) = found.find(|(_, file)| heads.is_of(nth, file)) {
-                (claims[nth], taken[place]) = (Claim::Known(place), true);
+    for way in [Way::Id, Way::Name, Way::Head] {
+        for (nth, claim) in claims.iter_mut().enumerate().filter(|(_, claim)| **claim == Claim::New) {
+            let free = known.iter().enumerate().filter(|(place, file)| !taken[*place] && way.fits(files[nth], file));
+            let found = free.map(|(place, file)| (place, heads.is_of(nth, file))).find(|(_, is_it)| *is_it);
+            if let Some((place, _)) = found {
+                (*claim, taken[place]) = (Claim::Known(place), true);
             }
         }
     }
     for (nth, claim) in claims.iter_mut().enumerate().filter(|(_, claim)| **claim == Claim::New) {
-        if known.iter().any(|file| by_head(nth, file) && heads.is_of(nth, file)) {
+        if known.iter().any(|file| Way::Head.fits(files[nth], file) && heads.is_of(nth, file)) {
             *claim = Claim::Copy;
         }
     }
