@@ -182,6 +182,9 @@ impl FailureClusters {
     }
 }
 
+/// The worst incidents of a fleet in time order, and how many there are besides.
+pub type WorstIncidents = (Vec<(Service, Incident)>, u64);
+
 /// A stretch of time in which failures of one kind clustered.
 #[derive(Clone, Debug)]
 pub struct Incident {

@@ -4,8 +4,8 @@ use super::run;
 use crate::common::run_in;
 use std::path::Path;
 
-const LOG: &str = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"night-7","call_id":"call-9","request_id":"req_plain","status":529,"error_type":"overloaded_error","error_message":"Overloaded, sk-ant-api03-AAAABBBBCCCCDDDDEEEE1234"}
-{"ts":"2026-01-05T10:00:09Z","run_id":"night-7","call_id":"call-9","attempt":2,"request_id":"req_again","status":200}
+const LOG: &str = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"night-7","call_id":"call-nine","request_id":"req_plain","status":529,"error_type":"overloaded_error","error_message":"Overloaded, sk-ant-api03-AAAABBBBCCCCDDDDEEEE1234"}
+{"ts":"2026-01-05T10:00:09Z","run_id":"night-7","call_id":"call-nine","attempt":2,"request_id":"req_again","status":200}
 "#;
 
 fn log(folder: &Path, name: &str, text: &str) {
@@ -63,7 +63,7 @@ fn every_cut_and_every_changed_byte_is_noticed() {
 #[test]
 fn partials_of_other_settings_are_refused_by_name() {
     let folder = folder();
-    log(folder.path(), "b.jsonl", &LOG.replace("call-9", "call-10"));
+    log(folder.path(), "b.jsonl", &LOG.replace("call-nine", "call-ten"));
     log(folder.path(), "words.toml", "[fields]\n\"went\" = \"outcome\"\n");
     for (arguments, setting) in [
         (["--tz", "+02:00"], "--tz"),
@@ -121,7 +121,7 @@ fn an_anonymized_partial_holds_no_name_and_keeps_its_calls() {
         run(folder.path(), &["analyze", &from, "--partial", &format!("{name}.rlp"), salt]);
     }
     let held = held(&folder.path().join("a.rlp"));
-    for name in ["night-7", "call-9", "req_plain", "a.jsonl", "AAAABBBBCCCC", "Overloaded"] {
+    for name in ["night-7", "call-nine", "req_plain", "a.jsonl", "AAAABBBBCCCC", "Overloaded"] {
         assert!(!has(&held, name), "{name}");
     }
     assert!(has(&held, "overloaded_error"), "what everybody knows stays");

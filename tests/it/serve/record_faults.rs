@@ -14,7 +14,7 @@ fn what_is_no_http_is_turned_away_and_others_are_forwarded() {
     for bytes in [
         &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"[..],
         b"GARBAGE\r\n\r\n",
-        b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: nonsense\r\n\r\n",
+        b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: nonsense\r\n\r\n",
     ] {
         let answer = record.send(bytes);
         assert!([0, 400].contains(&answer.status), "{answer:?}");
@@ -44,12 +44,12 @@ fn slow_and_half_closed_clients_hold_nobody_up() {
     let slow: Vec<TcpStream> = (0..50)
         .map(|_| {
             let mut stream = record.connect();
-            stream.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Le").unwrap();
+            stream.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Le").unwrap();
             stream
         })
         .collect();
     let mut half = record.connect();
-    half.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"mo").unwrap();
+    half.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{\"mo").unwrap();
     half.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(record.ask("hello", false).status, 200);
     let records = wait_for(&record.log, 2);

@@ -134,7 +134,7 @@ impl Target {
                 Some(text) => parts.set_text(field, rank, text),
                 None => parts.set(field, rank, rest.next()),
             },
-            Target::Usage(field) => parts.record.set(field, rest.next()),
+            Target::Usage(field) => parts.record.put(field, rest.next()),
             Target::ClientName => parts.record.client = rest.next().into_text(),
             Target::ClientVersion => parts.record.client_version = rest.next().into_text(),
             Target::Header(header) => match rest.text() {
