@@ -47,8 +47,13 @@ impl Figures {
             && in_time
     }
 
+    /// How well these stand for others, the best first: whether any of them is not near, and how far they are together.
+    pub(super) fn rank(&self, other: &Figures) -> (bool, f64) {
+        (!self.is_near(other), self.distance(other))
+    }
+
     /// How far these are from others: the sum of the shares by which counts differ.
-    pub(super) fn distance(&self, other: &Figures) -> f64 {
+    fn distance(&self, other: &Figures) -> f64 {
         let share = |mine: f64, theirs: f64| (mine - theirs).abs() / theirs.max(TOLERANCE_COUNT);
         share(self.attempts, other.attempts)
             + share(self.refused, other.refused)
@@ -79,4 +84,18 @@ impl Figures {
 pub(super) fn whole(x: f64) -> u64 {
     // Saturating, and 0 for what is no number.
     x.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_are_all_near_stand_before_some_that_are_nearer_together() {
+        let seen = Figures { attempts: 1_000.0, refused: 200.0, served: 800.0, lost: 20.0, over_after_s: 90.0 };
+        let one_off = Figures { refused: 240.0, ..seen };
+        let all_near = Figures { attempts: 1_060.0, refused: 218.0, served: 850.0, lost: 21.0, over_after_s: 99.0 };
+        assert!(one_off.distance(&seen) < all_near.distance(&seen));
+        assert!(all_near.rank(&seen) < one_off.rank(&seen));
+    }
 }

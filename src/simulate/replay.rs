@@ -18,8 +18,9 @@ use std::sync::Arc;
 const SEEDS: u64 = 25;
 /// Attempts that all seeds of a replay may make together, about; and where it is done in passing.
 const EFFORT: u64 = 2_000_000;
-const LITTLE_EFFORT: u64 = 2_000;
-/// In passing one seed does for incidents of more attempts: sums of so many draws scatter by a few per cent.
+const LITTLE_EFFORT: u64 = 4_000;
+/// In passing one seed of each policy does for incidents of more attempts: sums of so many draws scatter by a few per
+/// cent.
 const ONE_SEED: f64 = 500.0;
 /// Incidents of more attempts are not replayed in passing.
 const MOST_IN_PASSING: f64 = 10_000.0;
@@ -61,7 +62,7 @@ pub struct Counterfactual {
     pub tolerance: [f64; 3],
     /// Whether they differ by no more; where not, nothing is claimed.
     pub holds: bool,
-    /// Seeds simulated.
+    /// Seeds simulated under each policy.
     pub seeds: u64,
     /// The first of those over time, in points of `resolution_s`.
     pub course: Vec<Counts>,
@@ -128,16 +129,12 @@ pub fn replay(
     }
     let terms = terms(&observed, question);
     let policies = terms.read(&names(&observed, question))?;
-    let attempts = observed.figures.attempts;
-    let effort = match question.in_passing {
-        true if attempts > ONE_SEED => 0,
-        true => LITTLE_EFFORT,
-        false => EFFORT,
-    };
-    let seeds = (effort / (attempts as u64).max(1)).clamp(1, SEEDS);
+    let effort = if question.in_passing { LITTLE_EFFORT } else { EFFORT };
+    let seeds = (effort / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
     let mut readings = readings(&observed, seeds);
     let Some(nearest) = readings.first().cloned() else { return Ok(None) };
     readings.retain(|reading| reading.replayed.is_near(&observed.figures));
+    let seeds = if question.in_passing && observed.figures.attempts > ONE_SEED { 1 } else { seeds };
     let policies = if readings.is_empty() { Vec::new() } else { policies };
     let policies: Vec<ReplayedPolicy> =
         policies.into_par_iter().map(|one| under(&readings, &observed, one, seeds)).collect();
@@ -206,7 +203,7 @@ struct Reading {
     first: Outcome,
 }
 
-/// Every way to read it, the one that comes nearest to what happened first.
+/// Every way to read it, those by which the model holds first, of those the one that comes nearest to what happened.
 fn readings(observed: &Observed, seeds: u64) -> Vec<Reading> {
     let strategy = as_seen(observed);
     let tried = observed.capacities.iter().map(|(name, capacity)| {
@@ -215,8 +212,8 @@ fn readings(observed: &Observed, seeds: u64) -> Vec<Reading> {
         Reading { name, setup, replayed, first }
     });
     let mut tried: Vec<Reading> = tried.collect();
-    let distance = |reading: &Reading| reading.replayed.distance(&observed.figures);
-    tried.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let rank = |reading: &Reading| reading.replayed.rank(&observed.figures);
+    tried.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
     tried
 }
 
