@@ -45,8 +45,13 @@ impl<T: Moment> TimeBuckets<T> {
 
     /// Adds an event of a stretch so long before the last one.
     fn add_before(&mut self, table: &AttemptTable, apart: u64, key: i64, event: T) {
-        // No more entries than stretches can stand between the two.
+        // No more entries than stretches can stand between the two, and where much happens just as many.
         let near = (self.list.len() as u64).saturating_sub(apart.saturating_add(1)) as usize;
+        if let Some((known, mine)) = self.list.get_mut(near)
+            && *known == key
+        {
+            return mine.merge(table, &event);
+        }
         let place = near + self.list[near..].partition_point(|(other, _)| *other < key);
         let moved = self.list.len() - place;
         match self.list.get_mut(place) {
@@ -149,6 +154,10 @@ mod tests {
         let swapped = |n: i64| if n % 200 < 100 { n + 100 } else { n - 100 };
         assert_eq!(told((0..9_000).map(|n| swapped(n) / 3)), expected);
         assert_eq!(told((0..9_000).map(|n| n * 7_919 % 9_000 / 3)), expected);
+        // With gaps between.
+        let sparse = |n: i64| n / 3 * 5;
+        let spread: Vec<_> = (0..3_000).map(|key| (key * 5, Count(3))).collect();
+        assert_eq!(told((0..9_000).map(|n| sparse(swapped(n)))), spread);
     }
 
     #[test]

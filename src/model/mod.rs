@@ -8,6 +8,7 @@ mod cost;
 mod detail;
 mod dimension;
 mod evidence;
+mod find_views;
 mod gauges;
 mod hint;
 mod intern;

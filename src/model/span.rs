@@ -20,8 +20,11 @@ impl Span {
         if !ms.is_finite() || ms < 0.0 {
             return Span::UNKNOWN;
         }
-        // Saturating: `as` clamps a float to the integer's range.
-        Span(((ms * 10.0).round() as u32).min(u32::MAX - 1))
+        // Rounded as `f64::round` does, which is a function call. Saturating: `as` clamps a float to the integer's range.
+        let units = ms * 10.0;
+        let whole = units as u64;
+        let up = units - whole as f64 >= 0.5;
+        Span(whole.saturating_add(up.into()).min(u64::from(u32::MAX - 1)) as u32)
     }
 
     /// From units of 100 µs; `u32::MAX` is unknown.
@@ -67,6 +70,9 @@ mod tests {
     fn keeps_tenths_of_a_millisecond() {
         assert_eq!(Span::from_ms(9.396).as_ms(), Some(9.4));
         assert_eq!(Span::from_ms(600_000.0).as_s(), Some(600.0));
+        for ms in (0..20_000).map(|n| f64::from(n) * 0.05).chain([0.049_999_999_999_999_99, 429_496_729.25]) {
+            assert_eq!(Span::from_ms(ms).as_ms(), Some((ms * 10.0).round() / 10.0), "{ms}");
+        }
     }
 
     #[test]

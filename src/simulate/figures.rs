@@ -47,8 +47,13 @@ impl Figures {
             && in_time
     }
 
+    /// Orders candidates that stand for other figures, the best first: whether any figure is not near, and the distance.
+    pub(super) fn rank(&self, other: &Figures) -> (bool, f64) {
+        (!self.is_near(other), self.distance(other))
+    }
+
     /// Returns the distance from other figures: the sum of their relative differences.
-    pub(super) fn distance(&self, other: &Figures) -> f64 {
+    fn distance(&self, other: &Figures) -> f64 {
         let share = |mine: f64, theirs: f64| (mine - theirs).abs() / theirs.max(TOLERANCE_COUNT);
         share(self.attempts, other.attempts)
             + share(self.failed, other.failed)
@@ -79,4 +84,18 @@ impl Figures {
 pub(super) fn whole(x: f64) -> u64 {
     // The cast saturates and turns NaN into 0.
     x.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_are_all_near_stand_before_some_that_are_nearer_together() {
+        let seen = Figures { attempts: 1_000.0, failed: 200.0, served: 800.0, lost: 20.0, over_after_s: 90.0 };
+        let one_off = Figures { failed: 240.0, ..seen };
+        let all_near = Figures { attempts: 1_060.0, failed: 218.0, served: 850.0, lost: 21.0, over_after_s: 99.0 };
+        assert!(one_off.distance(&seen) < all_near.distance(&seen));
+        assert!(all_near.rank(&seen) < one_off.rank(&seen));
+    }
 }

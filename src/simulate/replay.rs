@@ -18,7 +18,7 @@ use std::sync::Arc;
 const SEEDS: u64 = 25;
 /// Approximate limit on the attempts of all seeds of a replay, on request and as part of an analysis.
 const EFFORT: u64 = 2_000_000;
-const LITTLE_EFFORT: u64 = 2_000;
+const LITTLE_EFFORT: u64 = 4_000;
 /// Attempts of an incident from which on an analysis replays it with one seed: sums of so many draws scatter by a few per
 /// cent.
 const ONE_SEED: f64 = 500.0;
@@ -63,7 +63,7 @@ pub struct Counterfactual {
     pub tolerance: [f64; 3],
     /// Whether the model is within the tolerance; if not, there are no results for other policies.
     pub holds: bool,
-    /// Number of seeds simulated.
+    /// Number of seeds simulated under each policy.
     pub seeds: u64,
     /// The first of these simulations over time, in points of `resolution_s`.
     pub course: Vec<Counts>,
@@ -152,16 +152,12 @@ pub fn replay(
     }
     let terms = terms(&observed, question);
     let policies = terms.read(&names(&observed, question))?;
-    let attempts = observed.figures.attempts;
-    let effort = match question.in_passing {
-        true if attempts > ONE_SEED => 0,
-        true => LITTLE_EFFORT,
-        false => EFFORT,
-    };
-    let seeds = (effort / (attempts as u64).max(1)).clamp(1, SEEDS);
+    let effort = if question.in_passing { LITTLE_EFFORT } else { EFFORT };
+    let seeds = (effort / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
     let mut readings = readings(&observed, seeds);
     let Some(nearest) = readings.first().cloned() else { return Ok(None) };
     readings.retain(|reading| reading.replayed.is_near(&observed.figures));
+    let seeds = if question.in_passing && observed.figures.attempts > ONE_SEED { 1 } else { seeds };
     let policies = if readings.is_empty() { Vec::new() } else { policies };
     let policies: Vec<ReplayedPolicy> =
         policies.into_par_iter().map(|one| under(&readings, &observed, one, seeds)).collect();
@@ -231,7 +227,7 @@ struct Reading {
     first: Outcome,
 }
 
-/// Returns all readings, the one closest to the log first.
+/// Returns all readings: first those by which the model holds, and among these the one closest to the log.
 fn readings(observed: &Observed, seeds: u64) -> Vec<Reading> {
     let strategy = as_seen(observed);
     let tried = observed.capacities.iter().map(|(name, capacity)| {
@@ -240,8 +236,8 @@ fn readings(observed: &Observed, seeds: u64) -> Vec<Reading> {
         Reading { name, setup, replayed, first }
     });
     let mut tried: Vec<Reading> = tried.collect();
-    let distance = |reading: &Reading| reading.replayed.distance(&observed.figures);
-    tried.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let rank = |reading: &Reading| reading.replayed.rank(&observed.figures);
+    tried.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
     tried
 }
 

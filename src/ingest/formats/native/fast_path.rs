@@ -3,10 +3,11 @@
 //!
 //! Either does exactly what the strict reader would have done, or declines; a test holds them together.
 
+use super::give::{Outcome, give};
+use super::learn;
 use super::plan::Plan;
 use super::prototype::{Budget, Made, Prototype};
 use super::trie::{Fit, ScalarSpan, Trie};
-use super::{Outcome, give, learn};
 use crate::ingest::record::{Mapping, Memory, Place, Record, Taken};
 use crate::model::AttemptTable;
 

@@ -137,9 +137,8 @@ impl Learner {
             }
             Some(b'[') => {
                 let before = self.scalars.len();
-                reader.list(|reader| match self.scalars.len() == before {
-                    true => self.bare(reader),
-                    false => self.pass(reader, 0).map(|_| ()),
+                reader.list(|reader| {
+                    if self.scalars.len() == before { self.bare(reader) } else { self.pass(reader, 0).map(|_| ()) }
                 })?;
                 match self.scalars.len() - before {
                     0 => self.plan.ops.push(Op::Object(field, rank, 0)),

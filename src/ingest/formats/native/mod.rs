@@ -1,6 +1,7 @@
 //! Native attempt logs: one JSON object a line, in whatever spelling the logger chose.
 
 mod fast_path;
+mod give;
 mod learn;
 mod per_line;
 mod plan;
@@ -12,10 +13,12 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, take, whole_record};
+use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, whole_record};
 use crate::ingest::sink::{Sink, To};
 use crate::model::AttemptTable;
 use fast_path::{FastPath, Route};
+pub(in crate::ingest) use give::Outcome;
+use give::give;
 use repair::Piece;
 
 /// What it is called.
@@ -104,16 +107,6 @@ impl Decoder for NativeDecoder {
     }
 }
 
-/// What became of the records of one line, in order. A line nearly always holds one.
-pub(in crate::ingest) enum Outcome {
-    /// See [`Taken`].
-    Taken(Taken),
-    /// A value of an attempt that means nothing to its field: the field, and the value.
-    Misread(&'static str, String),
-    /// A piece of the line that cannot be read: column from 1, and why.
-    Unreadable(u64, String),
-}
-
 /// Reads one line, neither empty nor blank: on the fast path where it can, else by a strict parse into a
 /// borrowed record; whatever that refuses is repaired and read again, piece by piece.
 fn read_line(
@@ -184,24 +177,6 @@ fn look_at(piece: Strict<'_>, sink: &mut Sink<'_>, line: &str, at: Position<'_>)
         Strict::Noise => sink.noise(),
         Strict::Broken(column, reason) => sink.reject(&reason, column, line, at),
     }
-}
-
-/// Makes an attempt of a record; whether it is one.
-fn give(
-    record: &Record<'_>,
-    line: &str,
-    place: &Place<'_>,
-    memory: &mut Memory,
-    table: &mut AttemptTable,
-    done: &mut impl FnMut(Outcome),
-) -> bool {
-    let taken = take(record, line, place, memory, table);
-    let is_attempt = matches!(taken, Taken::Attempt);
-    if is_attempt {
-        record.misread.iter().for_each(|(field, text)| done(Outcome::Misread(field.name(), text.clone())));
-    }
-    done(Outcome::Taken(taken));
-    is_attempt
 }
 
 #[cfg(test)]

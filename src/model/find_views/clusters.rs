@@ -1,6 +1,6 @@
 //! Rows that may be views of one attempt: they have an id in common.
 
-use super::{Key, Stretch};
+use super::key::{Key, Stretch};
 use crate::model::{Attempt, AttemptTable, Flags, Symbol};
 use std::collections::{BTreeMap, HashMap};
 
