@@ -4,8 +4,8 @@ use super::run;
 use crate::common::run_in;
 use std::path::Path;
 
-const LOG: &str = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"night-7","call_id":"call-9","request_id":"req_plain","status":529,"error_type":"overloaded_error","error_message":"Overloaded, sk-ant-api03-AAAABBBBCCCCDDDDEEEE1234"}
-{"ts":"2026-01-05T10:00:09Z","run_id":"night-7","call_id":"call-9","attempt":2,"request_id":"req_again","status":200}
+const LOG: &str = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"night-7","call_id":"kall-9","request_id":"req_plain","status":529,"error_type":"overloaded_error","error_message":"Overloaded, sk-ant-api03-AAAABBBBCCCCDDDDEEEE1234"}
+{"ts":"2026-01-05T10:00:09Z","run_id":"night-7","call_id":"kall-9","attempt":2,"request_id":"req_again","status":200}
 "#;
 
 fn log(folder: &Path, name: &str, text: &str) {
@@ -63,7 +63,7 @@ fn every_cut_and_every_changed_byte_is_noticed() {
 #[test]
 fn partials_of_other_settings_are_refused_by_name() {
     let folder = folder();
-    log(folder.path(), "b.jsonl", &LOG.replace("call-9", "call-10"));
+    log(folder.path(), "b.jsonl", &LOG.replace("kall-9", "kall-10"));
     log(folder.path(), "words.toml", "[fields]\n\"went\" = \"outcome\"\n");
     for (arguments, setting) in [
         (["--tz", "+02:00"], "--tz"),
@@ -121,7 +121,7 @@ fn an_anonymized_partial_holds_no_name_and_keeps_its_calls() {
         run(folder.path(), &["analyze", &from, "--partial", &format!("{name}.rlp"), salt]);
     }
     let held = held(&folder.path().join("a.rlp"));
-    for name in ["night-7", "call-9", "req_plain", "a.jsonl", "AAAABBBBCCCC", "Overloaded"] {
+    for name in ["night-7", "kall-9", "req_plain", "a.jsonl", "AAAABBBBCCCC", "Overloaded"] {
         assert!(!has(&held, name), "{name}");
     }
     assert!(has(&held, "overloaded_error"), "what everybody knows stays");
@@ -139,7 +139,10 @@ fn no_key_and_no_text_of_a_log_is_in_a_partial() {
     let held = held(&folder.path().join("a.rlp"));
     assert!(has(&held, "req_plain") && has(&held, "Overloaded"), "ids and words of failures are held");
     assert!(!has(&held, "AAAABBBBCCCC"), "keys are masked");
-    refused(folder.path(), &["merge", "a.rlp", "--rejects", "lines.txt"], 2, &["--rejects"]);
+    for option in ["--rejects=lines.txt", "--follow=1", "--state=s", "--memory=whole", "--input-format=native"] {
+        let name = option.split('=').next().unwrap();
+        refused(folder.path(), &["merge", "a.rlp", option], 2, &[name, "`analyze`"]);
+    }
     refused(folder.path(), &["analyze", "a.jsonl", "--partial", "b.rlp", "--run", "x"], 2, &["--partial", "merge"]);
 }
 
