@@ -21,7 +21,8 @@ fn commands() -> Vec<(String, Command)> {
 }
 
 fn options(command: &Command) -> BTreeSet<String> {
-    command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect()
+    let shown = command.get_arguments().filter(|argument| !argument.is_hide_set());
+    shown.filter_map(|argument| Some(argument.get_long()?.to_owned())).collect()
 }
 
 #[test]
