@@ -1,7 +1,8 @@
 //! What is no partial, or none that fits the others, is refused in a sentence.
 
 use super::run;
-use crate::common::run_in;
+use crate::common::{run_in, without};
+use serde_json::Value;
 use std::path::Path;
 
 const LOG: &str = r#"{"ts":"2026-01-05T10:00:00Z","run_id":"night-7","call_id":"kall-9","request_id":"req_plain","status":529,"error_type":"overloaded_error","error_message":"Overloaded, sk-ant-api03-AAAABBBBCCCCDDDDEEEE1234"}
@@ -128,7 +129,9 @@ fn an_anonymized_partial_holds_no_name_and_keeps_its_calls() {
     let merged = run(folder.path(), &["merge", "a.rlp", "b.rlp", "--format", "json"]).json();
     let whole = run(folder.path(), &["analyze", "a.jsonl", "b.jsonl", "--format", "json"]).json();
     assert_eq!(merged["totals"]["sends"], 3);
-    assert_eq!(merged["totals"], whole["totals"], "a call over both logs is one call");
+    // Without the words of failures, fewer rules have evidence.
+    let totals = |report: &Value| without(report["totals"].clone(), &["rules_with_evidence"]);
+    assert_eq!(totals(&merged), totals(&whole), "a call over both logs is one call");
     refused(folder.path(), &["merge", "a.rlp", "c.rlp"], 2, &["c.rlp", "--anonymize"]);
     refused(folder.path(), &["merge", "a.rlp", "--partial", "d.rlp", &one], 2, &["--anonymize"]);
 }
