@@ -1,12 +1,23 @@
 //! `retrylens merge`: partials judged as the logs behind them would be.
 
 use super::analyze;
-use super::args::AnalyzeArgs;
+use super::args::{AnalyzeArgs, Memory};
 use super::error::CliError;
 use crate::ingest::{self, Source};
 use crate::partial::{PartialError, is_partial};
 
 pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
+    let of_logs = [
+        ("--explain-input", args.explain_input.is_some()),
+        ("--follow", args.follow.is_some()),
+        ("--input-format", args.input.input_format.is_some()),
+        ("--memory", args.memory != Memory::Auto),
+        ("--rejects", args.rejects.is_some()),
+        ("--state", args.state.is_some()),
+    ];
+    if let Some((option, _)) = of_logs.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(CliError::Usage(format!("{option} is about reading logs, which `analyze` does: give it there")));
+    }
     for source in ingest::resolve(&args.input.inputs)? {
         let is_readable = matches!(&source, Source::File(path) if is_partial(path));
         if !is_readable {
@@ -17,12 +28,6 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
             }
             return Err(CliError::Partial { name: source.name(), error: PartialError::Foreign });
         }
-    }
-    if args.rejects.is_some() {
-        return Err(CliError::Usage(
-            "--rejects writes lines of logs, and a partial holds none: give it to `analyze`, which reads them"
-                .to_owned(),
-        ));
     }
     analyze::run(args)
 }
