@@ -144,6 +144,9 @@ impl FailureClusters {
     }
 }
 
+/// Incidents, and how many there are besides.
+pub type WorstIncidents = (Vec<(Service, Class, Incident)>, u64);
+
 /// A stretch of time in which failures of one class clustered.
 #[derive(Clone, Debug)]
 pub struct Incident {

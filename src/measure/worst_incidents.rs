@@ -1,15 +1,12 @@
 //! The incidents of a fleet that are told.
 
-use super::failure_clusters::Incident;
+use super::failure_clusters::{Incident, WorstIncidents};
 use super::fleet::Fleet;
 use super::service::Service;
 use crate::classify::Class;
 
 /// Incidents kept, those with most failing attempts.
 const MOST_INCIDENTS: usize = 50;
-
-/// Incidents, and how many there are besides.
-pub type WorstIncidents = (Vec<(Service, Class, Incident)>, u64);
 
 impl Fleet<'_> {
     /// The worst incidents in time order, and how many there are besides.

@@ -3,10 +3,11 @@
 //!
 //! Either does exactly what the strict reader would have done, or declines; a test holds them together.
 
+use super::learn::learn;
+use super::outcome::{Outcome, give};
 use super::plan::Plan;
 use super::prototype::{Budget, Made, Prototype};
 use super::trie::{Fit, ScalarSpan, Trie};
-use super::{Outcome, give, learn};
 use crate::ingest::record::{Mapping, Memory, Place, Record, Taken};
 use crate::model::AttemptTable;
 
@@ -131,6 +132,6 @@ impl FastPath {
             self.pause = self.next_pause.clamp(PAUSE, LONGEST_PAUSE);
             self.next_pause = 2 * self.pause;
         }
-        learn::learn(line, own).into_iter().for_each(|entry| self.plans.add(entry));
+        learn(line, own).into_iter().for_each(|entry| self.plans.add(entry));
     }
 }

@@ -2,6 +2,7 @@
 
 mod fast_path;
 mod learn;
+mod outcome;
 mod per_line;
 mod plan;
 mod prototype;
@@ -12,10 +13,11 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, take, whole_record};
+use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, whole_record};
 use crate::ingest::sink::{Sink, To};
 use crate::model::AttemptTable;
 use fast_path::{FastPath, Route};
+use outcome::{Outcome, give};
 use repair::Piece;
 
 /// What it is called.
@@ -104,16 +106,6 @@ impl Decoder for NativeDecoder {
     }
 }
 
-/// What became of the records of one line, in order. A line nearly always holds one.
-pub(in crate::ingest) enum Outcome {
-    /// See [`Taken`].
-    Taken(Taken),
-    /// A value of an attempt that means nothing to its field: the field, and the value.
-    Misread(&'static str, String),
-    /// A piece of the line that cannot be read: column from 1, and why.
-    Unreadable(u64, String),
-}
-
 /// Reads one line, neither empty nor blank: on the fast path where it can, else by a strict parse into a
 /// borrowed record; whatever that refuses is repaired and read again, piece by piece.
 fn read_line(
@@ -184,24 +176,6 @@ fn look_at(piece: Strict<'_>, sink: &mut Sink<'_>, line: &str, at: Position<'_>)
         Strict::Noise => sink.noise(),
         Strict::Broken(column, reason) => sink.reject(&reason, column, line, at),
     }
-}
-
-/// Makes an attempt of a record; whether it is one.
-fn give(
-    record: &Record<'_>,
-    line: &str,
-    place: &Place<'_>,
-    memory: &mut Memory,
-    table: &mut AttemptTable,
-    done: &mut impl FnMut(Outcome),
-) -> bool {
-    let taken = take(record, line, place, memory, table);
-    let is_attempt = matches!(taken, Taken::Attempt);
-    if is_attempt {
-        record.misread.iter().for_each(|(field, text)| done(Outcome::Misread(field.name(), text.clone())));
-    }
-    done(Outcome::Taken(taken));
-    is_attempt
 }
 
 #[cfg(test)]
