@@ -43,24 +43,31 @@ struct Head {
 impl Sealed {
     /// Stores a part.
     pub(super) fn of(part: &Part) -> io::Result<Sealed> {
-        let columns = Columns::of(&part.table, part.facts.inputs.len() as u32);
-        let plain = postcard::to_stdvec(&(&part.facts, &columns)).map_err(io::Error::other)?;
-        let bytes = zstd::bulk::compress(&plain, LEVEL)?;
+        let bytes = zstd::bulk::compress(&plain(part)?, LEVEL)?;
         Ok(Sealed { digest: Sha256::digest(&bytes).into(), bytes })
     }
 
     /// The part again.
     pub(super) fn open(&self) -> Result<Part, PartialError> {
-        let damaged = |_| PartialError::Damaged;
-        let plain = zstd::stream::decode_all(self.bytes.as_slice()).map_err(|_| PartialError::Damaged)?;
-        let (facts, columns): (Facts, Columns) = postcard::from_bytes(&plain).map_err(damaged)?;
-        if !facts.is_sound() {
-            return Err(PartialError::Damaged);
-        }
-        let mut table = columns.table(facts.inputs.len() as u32).ok_or(PartialError::Damaged)?;
-        table.files = facts.inputs.iter().map(|input| input.name.clone()).collect();
-        Ok(Part { table, facts })
+        open_plain(&zstd::stream::decode_all(self.bytes.as_slice()).map_err(|_| PartialError::Damaged)?)
     }
+}
+
+/// A part before it is compressed.
+pub(super) fn plain(part: &Part) -> io::Result<Vec<u8>> {
+    let columns = Columns::of(&part.table, part.facts.inputs.len() as u32);
+    postcard::to_stdvec(&(&part.facts, &columns)).map_err(io::Error::other)
+}
+
+/// The part of which these are the bytes before compression.
+pub(super) fn open_plain(bytes: &[u8]) -> Result<Part, PartialError> {
+    let (facts, columns): (Facts, Columns) = postcard::from_bytes(bytes).map_err(|_| PartialError::Damaged)?;
+    if !facts.is_sound() {
+        return Err(PartialError::Damaged);
+    }
+    let mut table = columns.table(facts.inputs.len() as u32).ok_or(PartialError::Damaged)?;
+    table.files = facts.inputs.iter().map(|input| input.name.clone()).collect();
+    Ok(Part { table, facts })
 }
 
 /// Writes a partial.

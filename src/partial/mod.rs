@@ -131,3 +131,7 @@ pub(crate) fn check_overlaps(parts: &[(Part, String)]) -> Result<(), (String, Pa
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
