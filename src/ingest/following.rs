@@ -122,9 +122,6 @@ impl Following {
     ///
     /// # Errors
     /// When the metadata or the content of a file cannot be read.
-    ///
-    /// # Errors
-    /// When a file cannot be looked at.
     pub fn read_on(&mut self, to_end: bool, progress: Progress<'_>) -> io::Result<Growth> {
         let mut growth = Growth::None;
         for file in 0..self.files.len() {

@@ -163,7 +163,7 @@ struct Understood {
 /// Whole lines at the start of an input.
 struct Front<'f> {
     lines: &'f [u8],
-    /// It is the whole input.
+    /// Whether it is the whole input.
     is_whole: bool,
     settings: &'f InputSettings<'f>,
 }

@@ -1,4 +1,4 @@
-//! Amazon CloudWatch Logs: subscriptions, exported events, rows of Insights.
+//! Amazon CloudWatch Logs: subscriptions, exported events, rows of Logs Insights.
 
 use super::{Each, Envelope, Inner, list, members, string, time};
 use crate::model::Zone;
@@ -29,7 +29,7 @@ impl Envelope for Subscription {
     }
 }
 
-/// One event, as `get-log-events` and `filter-log-events` give them.
+/// One event as returned by `get-log-events` and `filter-log-events`.
 pub(super) struct Events;
 
 impl Envelope for Events {
