@@ -6,13 +6,13 @@ use super::sink::Sink;
 
 /// A log format. Each has one file under `formats/` and one line in [`super::formats::FORMATS`].
 pub(crate) trait Format: Sync {
-    /// Name used by `--input-format` and in reports.
+    /// Returns the name used by `--input-format` and in reports.
     fn name(&self) -> &'static str;
 
-    /// Description, in one sentence.
+    /// Returns a description, in one sentence.
     fn description(&self) -> &'static str;
 
-    /// The evidence it is detected by, in one sentence.
+    /// Returns the evidence it is detected by, in one sentence.
     fn told_by(&self) -> &'static str;
 
     /// Detects whether an input that begins with `head` is in this format.
@@ -24,12 +24,12 @@ pub(crate) trait Format: Sync {
         Vec::new()
     }
 
-    /// How inputs are cut into blocks.
+    /// Returns how inputs are cut into blocks.
     fn framing(&self) -> Framing {
         Framing::Lines
     }
 
-    /// Order in which blocks are read.
+    /// Returns the order in which blocks are read.
     fn order(&self) -> Order {
         Order::Any
     }

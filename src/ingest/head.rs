@@ -31,7 +31,7 @@ impl<'h> Head<'h> {
         Head { text, is_whole, dialect, lines, objects: OnceCell::new() }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub(crate) fn text(&self) -> &'h str {
         self.text
     }
@@ -41,18 +41,18 @@ impl<'h> Head<'h> {
         memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
     }
 
-    /// Non-empty lines, trimmed.
+    /// Returns the non-empty lines, trimmed.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &'h str> {
         self.lines.iter().copied()
     }
 
-    /// The same lines, each with its members if it is a JSON object.
+    /// Returns the same lines, each with its members if it is a JSON object.
     pub(in crate::ingest) fn parsed(&self) -> impl Iterator<Item = (&'h str, Option<&Members<'h>>)> {
         let parse = || self.lines().map(|line| Members::of(line).ok()).collect();
         self.lines().zip(self.objects.get_or_init(parse)).map(|(line, members)| (line, members.as_ref()))
     }
 
-    /// The lines that are JSON objects.
+    /// Returns the members of the lines that are JSON objects.
     pub(in crate::ingest) fn objects(&self) -> impl Iterator<Item = &Members<'h>> {
         self.parsed().filter_map(|(_, members)| members)
     }

@@ -55,7 +55,7 @@ impl Ingested {
         self.notes.iter().map(String::as_str).find(|note| note.contains(open::MISFIT))
     }
 
-    /// Sum of the ledgers of all inputs, before duplicates are known.
+    /// Returns the sum of the ledgers of all inputs, before duplicates are known.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
         let mut sum = Ledger::default();

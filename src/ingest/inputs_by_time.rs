@@ -25,7 +25,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Number of bytes at the start of an input in which its first attempt is searched.
+/// Number of bytes at the start of an input that are searched for its first attempt.
 const PROBE: usize = 1 << 16;
 /// Largest number of streams read at once: each keeps its file open.
 const MOST_STREAMS: usize = 256;

@@ -31,7 +31,7 @@ impl Mode {
 
 /// Largest document, in bytes, that is read as a whole in [`Mode::Nested`].
 const LONGEST_DOCUMENT: usize = 1 << 30;
-/// Number of levels of objects below a value in which lists of records are searched.
+/// Number of levels of objects below a value that are searched for lists of records.
 const DEEPEST: usize = 4;
 
 /// Splits documents into records.

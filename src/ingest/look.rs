@@ -117,7 +117,7 @@ impl Look {
         }
         let contradicted = pairs.calls.iter().any(|pair| pair.overlaps(1e3));
         let explained = pairs.calls.iter().filter(|pair| pair.is_filled(1e3)).count();
-        // A log that writes times as fractional seconds also writes durations in seconds.
+        // A log with times in fractional seconds is assumed to have durations in seconds too.
         let by_habit = median < FEW_MS && glances.iter().all(|glance| glance.fractional_seconds);
         if most > LONGEST_MS / 1e3 || contradicted {
             return;
@@ -174,7 +174,7 @@ impl Look {
         }
     }
 
-    /// Notes durations that contradict the unit their key names.
+    /// Adds a note if durations contradict the unit that their key names.
     fn doubt_named(&mut self, glances: &[Glance], pairs: &Pairs<'_>) {
         let named = |glance: &Glance| glance.named_ms.filter(|ms| *ms > 0.0);
         let Some(median) = median(glances.iter().filter_map(named)) else { return };

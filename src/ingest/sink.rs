@@ -34,7 +34,7 @@ impl<'c> Sink<'c> {
         self.reading.dialect
     }
 
-    /// Time zone of times that name none.
+    /// Returns the time zone of times that name none.
     pub(crate) fn zone(&self) -> Zone {
         self.reading.zone
     }

@@ -15,7 +15,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

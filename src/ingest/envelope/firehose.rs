@@ -33,7 +33,7 @@ impl Envelope for Firehose {
     }
 }
 
-/// Decodes base64, and gzip inside it. Returns `None` if the compressed text is longer than the longest line.
+/// Decodes base64, and gzip inside it. Returns `None` if the text would exceed the longest line.
 fn decoded(data: &str) -> Option<String> {
     let bytes = STANDARD.decode(data.trim()).ok().filter(|bytes| bytes.len() >= 2)?;
     if !bytes.starts_with(&[0x1f, 0x8b]) {

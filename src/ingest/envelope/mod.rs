@@ -19,10 +19,10 @@ use std::borrow::Cow;
 
 /// An envelope around a line.
 pub(crate) trait Envelope: Sync {
-    /// Name used in reports.
+    /// Returns the name used in reports.
     fn name(&self) -> &'static str;
 
-    /// The evidence it is detected by, in a few words.
+    /// Returns the evidence it is detected by, in a few words.
     fn told_by(&self) -> &'static str;
 
     /// Calls `each` with every text inside `line` and returns whether the line has this envelope. `zone` applies to

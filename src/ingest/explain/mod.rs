@@ -37,7 +37,7 @@ pub struct Explained {
     pub packing: &'static str,
     /// Envelopes of its lines, from the outside in.
     pub envelope: Option<String>,
-    /// Name of the detected format.
+    /// Name of the format it is read in.
     pub format: &'static str,
     /// Evidence for the format.
     pub told_by: String,

@@ -1,4 +1,4 @@
-//! A record becomes an attempt: units, flags, class, keys.
+//! Builds attempts from records: units, flags, class, keys.
 
 use super::failures::{Known, Wording};
 use super::kept::{FINGERPRINT, cut, fingerprint, identity, number_in_call};
@@ -16,13 +16,13 @@ use crate::model::{
 use crate::untrusted::mask_keys;
 use std::hash::BuildHasher;
 
-/// Longest error message kept, in bytes; the whole text stays in the log.
+/// Longest error message kept, in bytes; the full text is in the log.
 const LONGEST_MESSAGE: usize = 240;
 
 /// Longest id kept, in bytes.
 const LONGEST_ID: usize = 200;
 
-/// Appends the attempt of `record`, whose text was `line`, to `table`.
+/// Appends the attempt of `record` to `table`; `line` is the text of the record.
 pub(in crate::ingest) fn take(
     record: &Record<'_>,
     line: &str,
@@ -40,11 +40,11 @@ pub(in crate::ingest) fn take(
     Builder { record, sent, duration_ms, place }.finish(line, memory, table)
 }
 
-/// What a record says, worked out.
+/// Derives the values of an attempt from its record.
 pub(in crate::ingest) struct Builder<'r, 'c> {
     pub(in crate::ingest) record: &'c Record<'r>,
     pub(in crate::ingest) sent: Time,
-    /// In ms.
+    /// Duration in ms.
     pub(in crate::ingest) duration_ms: Option<f64>,
     pub(in crate::ingest) place: &'c Place<'c>,
 }
@@ -100,17 +100,17 @@ impl Builder<'_, '_> {
         Taken::Attempt
     }
 
-    /// What stands for the run where none is named.
+    /// Returns the name used for the run if none is named.
     pub(in crate::ingest) fn stream(&self) -> &str {
         self.record.converted_from.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.place.stream)
     }
 
-    /// The run it names, or its surroundings do.
+    /// Returns the run named by the record, or by what encloses it.
     pub(in crate::ingest) fn run(&self) -> Option<&str> {
         self.record.run().or_else(|| self.place.given?.run.as_deref())
     }
 
-    /// When the answer was complete, so far as the record tells.
+    /// Returns when the response was complete, as far as the record shows.
     fn answered(&self) -> Time {
         self.sent.plus_us(self.duration().as_us().unwrap_or(0))
     }
