@@ -3,7 +3,7 @@
 use super::{Each, Envelope, Inner, list, members, string, time};
 use crate::model::Zone;
 
-/// `{"messageType":"DATA_MESSAGE","logStream":...,"logEvents":[{"timestamp","message"}]}`.
+/// A subscription: `{"messageType":"DATA_MESSAGE","logStream":...,"logEvents":[{"timestamp","message"}]}`.
 pub(super) struct Subscription;
 
 impl Envelope for Subscription {

@@ -56,9 +56,9 @@ impl<'c> Place<'c> {
 /// The start of an attempt, with what identifies its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) struct Begun {
-    /// Fingerprint of its call or, where the record names none, of its stream.
+    /// Fingerprint of its call or, if the record names none, of its stream.
     pub(in crate::ingest) key: [u64; 2],
-    /// Its number in the call, 0 where the record has none.
+    /// Its number in the call; 0 if the record has none.
     pub(in crate::ingest) number: u16,
 }
 

@@ -240,8 +240,8 @@ pub(in crate::ingest) fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
     Some((fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) as u32)
 }
 
-/// Digits with a point as a number, exactly as a correctly rounding parser reads them: both parts of the
-/// fraction are whole and below 2^53, and one division rounds once.
+/// Parses digits with a decimal point, exactly as a correctly rounding parser does: numerator and denominator of the
+/// fraction are integers below 2^53, and their one division rounds once.
 #[inline]
 pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
     if bytes.len() > 16 {
@@ -264,7 +264,7 @@ pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
     sound.then(|| value as f64 / POWERS[decimals])
 }
 
-/// Powers of ten, exact.
+/// Exact powers of ten.
 const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Errors as providers, gateways and clients print them: one row each, with what it is and how long it asks to wait.
+//! Errors as providers, gateways and clients print them: one row each, with the expected class and wait.
 #![allow(clippy::unwrap_used)]
 
 use crate::classify::{Action, Class};
