@@ -1,4 +1,4 @@
-//! What is read from many inputs, put together in order.
+//! Merges what was read from several inputs, in order.
 
 use super::chunk::{Chunk, Stretch};
 use super::digest::Digest;
@@ -16,51 +16,52 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rejected lines shown in a report.
+/// Number of rejected lines kept for a report.
 const REJECTS_SHOWN: usize = 10;
 
-/// Puts chunks together, in order.
+/// Merges chunks in order.
 pub(super) struct Merger {
     pub(super) streams: Streams,
     pub(super) accumulator: Accumulator,
 }
 
-/// The inputs of one analysis, as those who read their lines need to know them.
+/// Properties of the inputs of one analysis that the readers of their lines need.
 pub(super) struct Streams {
-    /// Number of the analysis: no other of this process has it.
+    /// Number of the analysis, unique within the process.
     pub(super) analysis: u64,
-    /// Name of the run of records that name none, by file.
+    /// Run name given to records that name no run, by file.
     pub(super) names: Vec<String>,
-    /// There are, or will be, several of them.
+    /// Whether there are, or will be, several inputs.
     pub(super) are_several: bool,
 }
 
-/// What is put together so far.
+/// Everything merged so far.
 #[derive(Default)]
 pub(super) struct Accumulator {
     pub(super) out: Ingested,
-    /// Lines seen so far, by file.
+    /// Number of lines seen so far, by file.
     pub(super) lines: Vec<u64>,
-    /// What each file begins with; see [`Plan::head`].
+    /// Fingerprint of the start of each file; see [`Plan::head`].
     pub(super) heads: Vec<u64>,
-    /// The first rejected lines, and all of them with their text where that is asked for, by file.
+    /// The first rejected lines, each with its file.
     pub(super) rejects: Vec<(u32, Reject)>,
     rejected: Vec<(u32, Reject, String)>,
     pub(super) misread: Misread,
-    /// The first failure to read each input that has one, by file.
+    /// The first read error of each input that has one, by file.
     pub(super) failures: BTreeMap<u32, io::Error>,
-    /// Lines that look like attempts, by the key that seems to say how they went.
+    /// Number of lines that look like attempts but have no known outcome key, by the unknown key that seems to give the
+    /// outcome.
     pub(super) unclear: BTreeMap<Option<(String, &'static str)>, u64>,
-    /// Attempts of which no line tells the end.
+    /// Attempts whose end is not logged.
     pub(super) unended: Unended,
-    /// How inputs are read, in sentences, each with its input.
+    /// Remarks on how inputs are read, in sentences, each with its file.
     pub(super) notes: Vec<(u32, String)>,
-    /// Chunks that were read and wait to be taken in.
+    /// Chunks that were read but not merged yet.
     pub(super) pending: Vec<Chunk>,
 }
 
 impl Merger {
-    /// Of so many inputs.
+    /// Returns a merger for the given number of inputs.
     pub(super) fn new(inputs: usize) -> Merger {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let analysis = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -76,7 +77,7 @@ impl Merger {
         self.accumulator.open(name);
     }
 
-    /// All of it; an error where no input could be read at all.
+    /// Merges what is pending and returns the result, or an error if no input could be read at all.
     pub(super) fn finish(mut self) -> Result<Ingested, IngestError> {
         self.accumulator.sum_up()?;
         let mut accumulator = self.accumulator;
@@ -85,7 +86,8 @@ impl Merger {
         Ok(accumulator.out)
     }
 
-    /// The same, where every attempt is still in the table: those that other logs tell of, too, are found.
+    /// Like [`Merger::finish`], for a table that still holds every attempt: also marks the attempts that several logs
+    /// report.
     pub(super) fn finish_whole(self) -> Result<Ingested, IngestError> {
         let mut ingested = self.finish()?;
         ingested.table.find_all_views();
@@ -94,7 +96,7 @@ impl Merger {
 }
 
 impl Accumulator {
-    /// Adds an input of this name, of which nothing was read so far.
+    /// Adds an input of this name, with nothing read from it yet.
     pub(super) fn open(&mut self, name: String) {
         self.lines.push(0);
         self.heads.push(0);
@@ -127,8 +129,8 @@ impl Accumulator {
         }
     }
 
-    /// Takes in what is pending, and brings what is said of all inputs up to date; more may be read afterwards. An error
-    /// where no input could be read at all.
+    /// Merges what is pending and updates the fields of [`Ingested`] that summarize all inputs; more may be read
+    /// afterwards. Returns an error if no input could be read at all.
     pub(super) fn sum_up(&mut self) -> Result<(), IngestError> {
         self.settle();
         self.name_failures()?;
@@ -142,12 +144,12 @@ impl Accumulator {
         Ok(())
     }
 
-    /// Notes that an input could not be read, or not to its end.
+    /// Records that an input could not be read, or not to its end.
     pub(super) fn fail(&mut self, file: u32, error: io::Error) {
         self.failures.entry(file).or_insert(error);
     }
 
-    /// Marks the inputs that could not be read; an error where none could.
+    /// Marks the inputs that could not be read; returns an error if none could.
     fn name_failures(&mut self) -> Result<(), IngestError> {
         let nothing_read = self.out.inputs.iter().all(|input| input.ledger.lines == 0);
         if nothing_read && self.failures.len() == self.out.inputs.len() {
@@ -160,7 +162,7 @@ impl Accumulator {
         Ok(())
     }
 
-    /// Takes note of how input `file` is read.
+    /// Records how input `file` is read.
     pub(super) fn read_by(&mut self, file: u32, plan: &Plan) {
         self.notes.extend(plan.notes.iter().map(|note| (file, note.clone())));
         if let Some(why) = &plan.refusal {
@@ -174,7 +176,7 @@ impl Accumulator {
         self.heads[file as usize] = plan.head;
     }
 
-    /// Takes back what was noted of how input `file` is read.
+    /// Removes the remarks on how input `file` is read.
     pub(super) fn forget_plan(&mut self, file: u32) {
         self.notes.retain(|(of, _)| *of != file);
     }
@@ -203,14 +205,14 @@ impl Accumulator {
         self.keep_first_rejects();
     }
 
-    /// Inputs may be read by turns: the first rejected lines in the order of their names are shown.
+    /// Keeps the first rejected lines in order of file, line and column, since inputs may be read in turns.
     pub(super) fn keep_first_rejects(&mut self) {
         self.rejects.sort_by_key(|(file, reject)| (*file, reject.line, reject.column));
         self.rejects.truncate(REJECTS_SHOWN);
     }
 }
 
-/// What is to be said of lines whose attempts are missing from the report.
+/// Returns the note about lines that look like attempts but are missing from the report.
 fn unclear((key, count): (&Option<(String, &'static str)>, &u64)) -> String {
     let lines = if *count == 1 {
         "1 line looks like an attempt, and no known key says how it went".to_owned()
@@ -227,7 +229,7 @@ fn unclear((key, count): (&Option<(String, &'static str)>, &u64)) -> String {
     format!("{lines}: {mapping}. Until then, calls that went on may look as if they had failed.")
 }
 
-/// Each sentence once, with the inputs it holds for.
+/// Returns each distinct note once, with the inputs it applies to.
 fn notes(notes: &[(u32, String)], inputs: &[Input]) -> Vec<String> {
     let mut by_note: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for (file, note) in notes {

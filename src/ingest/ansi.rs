@@ -1,8 +1,9 @@
-//! What terminals and crashes leave in lines.
+//! Removal of terminal escape sequences and NUL bytes from lines.
 
 use std::borrow::Cow;
 
-/// Terminals' colours and line clearing, with or without their ESC, and the NULs of a file that grew in a crash.
+/// Returns `line` without terminal colour and line-clearing sequences, whether or not their ESC is present, and without
+/// the NULs that a crash leaves in a growing file.
 pub(in crate::ingest) fn without(line: &str) -> Cow<'_, str> {
     if !line.contains(['\u{1b}', '\0']) {
         return Cow::Borrowed(line);

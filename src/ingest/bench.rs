@@ -1,4 +1,4 @@
-//! What benchmarks and fuzz targets need besides; no part of the crate's interface.
+//! Entry points for benchmarks and fuzz targets; not part of the crate's public API.
 
 use super::formats::native::NativeDecoder;
 use super::record::{Mapping, whole_record};
@@ -6,13 +6,13 @@ use super::text::read_with;
 use crate::model::AttemptTable;
 use std::hint::black_box;
 
-/// Reads one record by the strict parser; whether it is one that tells an outcome.
+/// Reads one record with the strict parser and returns whether it has an outcome.
 #[must_use]
 pub fn tells_an_outcome(line: &str) -> bool {
     whole_record(line, &Mapping::NONE).is_ok_and(|record| black_box(&record).tells_an_outcome())
 }
 
-/// Reads native lines by the strict reader alone: what the fast path is compared with.
+/// Reads native lines with the strict reader only, as the reference for the fast path.
 #[must_use]
 pub fn read_strictly(text: &str) -> AttemptTable {
     read_with(text, NativeDecoder::strict())

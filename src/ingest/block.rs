@@ -1,4 +1,4 @@
-//! Stretches of an input as decoders get them: whole lines, and where each stands.
+//! Blocks of whole lines as decoders receive them, with the position of each line in the input.
 
 use super::limits::LONGEST_LINE;
 use super::position::{Given, Position, Spot};
@@ -12,27 +12,27 @@ pub(crate) struct Block<'b> {
     spots: Spots<'b>,
 }
 
-/// Where the lines of a block stand.
+/// Positions of the lines of a block.
 #[derive(Clone, Copy, Debug)]
 enum Spots<'b> {
-    /// One behind the other, from the line of this number.
+    /// Consecutive lines; the first has this line number.
     From(u32),
-    /// As an envelope left them: one for each line, and what they refer to.
+    /// One position per line, as an envelope gave them, and the envelope values they refer to.
     Each(&'b [Spot], &'b [Given]),
 }
 
 impl<'b> Block<'b> {
-    /// Lines as they stand in the input, the first of them the line of number `first`.
+    /// Creates a block of lines as they are in the input; `first` is the number of the first line.
     pub(crate) fn plain(bytes: &'b [u8], first: u32) -> Block<'b> {
         Block { bytes, spots: Spots::From(first) }
     }
 
-    /// Lines that were wrapped in something, and where each of them stands.
+    /// Creates a block of lines that were taken out of an envelope, with the position of each.
     pub(crate) fn unwrapped(bytes: &'b [u8], spots: &'b [Spot], given: &'b [Given]) -> Block<'b> {
         Block { bytes, spots: Spots::Each(spots, given) }
     }
 
-    /// Where the line numbered `nth`, from 0, stands.
+    /// Returns the position of line `nth` of the block, counted from 0.
     #[inline]
     pub(crate) fn position(&self, nth: usize) -> Position<'b> {
         match self.spots {
@@ -44,17 +44,17 @@ impl<'b> Block<'b> {
         }
     }
 
-    /// The text of the whole block: what is no UTF-8 is replaced.
+    /// Returns the text of the whole block; invalid UTF-8 is replaced.
     pub(crate) fn text(&self) -> Cow<'b, str> {
         simdutf8::basic::from_utf8(self.bytes).map_or_else(|_| String::from_utf8_lossy(self.bytes), Cow::Borrowed)
     }
 
-    /// Hands on every line that holds something, without what ends it. Blank lines and overlong ones are accounted
-    /// for here.
+    /// Calls `take` with every line that is neither blank nor too long, without its line ending. Blank lines and
+    /// overlong ones are counted here.
     #[inline]
     pub(crate) fn each_line(&self, sink: &mut Sink<'_>, mut take: impl FnMut(&mut Sink<'_>, &str, Position<'b>)) {
         let bytes = self.bytes;
-        // Checked once a block; a block with a broken byte is checked line by line.
+        // Validated once per block; a block with invalid UTF-8 is decoded line by line.
         let valid = simdutf8::basic::from_utf8(bytes).ok();
         let (mut start, mut nth) = (0, 0);
         for end in memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len())) {
@@ -79,8 +79,8 @@ impl<'b> Block<'b> {
         sink.newlines = Some((nth - usize::from(!bytes.is_empty() && !bytes.ends_with(b"\n"))) as u64);
     }
 
-    /// Hands on every stretch of lines that begins with one that `begins` and goes on to the next such line, with where
-    /// it begins. Lines before the first such line are stretches of their own.
+    /// Calls `take` with every stanza and its position. A stanza starts with a line for which `begins` is true and
+    /// extends to the next such line. Each line before the first of them is a stanza of its own.
     pub(crate) fn each_stanza(
         &self,
         begins: fn(&str) -> bool,
@@ -125,7 +125,7 @@ impl<'b> Block<'b> {
     }
 }
 
-/// Whether there is nothing to read but what writers and crashes leave.
+/// Whether a line consists only of white space, NULs and byte order marks.
 pub(crate) fn is_blank(line: &str) -> bool {
     line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | '\u{feff}')).is_empty()
 }

@@ -1,4 +1,4 @@
-//! Any input as lines of native records: for who searches lines by their bytes, and for who keeps a log small.
+//! Rewrites any input as lines of native records, for searching lines by their bytes and for storing logs compactly.
 
 use super::accumulator::Merger;
 use super::chunk::{Chunk, Part, Stretch};
@@ -20,21 +20,21 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// Bytes unwrapped at once.
+/// Number of bytes unwrapped at once.
 const BLOCK: usize = 1 << 20;
 
 impl Plan {
-    /// Whether the lines of an input are native records as they stand.
+    /// Whether the lines of an input already are native records.
     pub(crate) fn is_canonical(&self) -> bool {
         self.wrapping.is_none() && self.format.name() == super::formats::native::NAME
     }
 
-    /// How an input is read that was written anew by [`write`].
+    /// Returns the plan for reading what [`write`] wrote of this input.
     pub(crate) fn canonical(&self) -> Plan {
         Plan { conventions: self.conventions, ..Plan::plain() }
     }
 
-    /// How its lines are read, by `settings`; `stream` is the run of records that name none.
+    /// Returns the settings for reading the input's lines; `stream` is the run of records that name none.
     fn reading<'c>(&self, stream: &'c str, settings: &InputSettings<'c>) -> Reading<'c> {
         Reading {
             file: 0,
@@ -50,7 +50,7 @@ impl Plan {
     }
 }
 
-/// Reads a block, and lets `look` see its records.
+/// Decodes a block and calls `look` with each of its records.
 fn read(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder, look: Look<'_>) -> LineCounts {
     let mut counts = LineCounts::default();
     let part = Part::fed(fed);
@@ -62,8 +62,8 @@ fn read(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder, look: Look<
     counts
 }
 
-/// Writes every record of `input` as a line of its own. Says on which line of the input each began, and where the
-/// input could not be read any further.
+/// Writes every record of `input` to `out` as one native line. Returns the input line on which each record began, and
+/// the read error that ended the input early, if any.
 pub(crate) fn write(
     input: Box<dyn Read + Send>,
     plan: &Arc<Plan>,
@@ -94,11 +94,11 @@ pub(crate) fn write(
     }
 }
 
-/// Writes every attempt of `sources` as a line of a native log to `out`, keys masked, in the order in which they stand,
-/// and accounts for every line. The first error of `out` ends it, and is given beside what was read until then.
+/// Writes every attempt of `sources` as a line of a native log to `out`, in input order and with keys masked, and
+/// accounts for every line. Stops at the first write error, which is returned beside what was read until then.
 ///
 /// # Errors
-/// When none of the sources can be read: why the first cannot.
+/// When none of the sources can be read, with the reason for the first.
 pub fn convert(
     sources: &[Source],
     options: &Options,
@@ -127,11 +127,11 @@ struct Conversion<'c> {
     out: &'c mut dyn Write,
 }
 
-/// What a block comes to.
+/// A converted block: its counts, and its native lines.
 type Block = (Stretch, String);
 
 impl Conversion<'_> {
-    /// An error where it cannot be written; where the input cannot be read, that is noted.
+    /// Converts one source. Returns only write errors; a read error is recorded in the accumulator.
     fn source(&mut self, source: &Source) -> io::Result<()> {
         let input: io::Result<Box<dyn Read + Send>> = bytes_of(source).and_then(|bytes| match (bytes, source) {
             (Bytes::Stream(stream), _) => Ok(stream),
@@ -179,7 +179,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The next block of an input that is read in order.
+/// Converts the next block of an input that is read in order.
 fn one_block(feed: &mut Feed, reading: &Reading<'_>) -> (Vec<Block>, Option<io::Error>) {
     match feed.next() {
         Ok(Some(fed)) => {
@@ -191,7 +191,7 @@ fn one_block(feed: &mut Feed, reading: &Reading<'_>) -> (Vec<Block>, Option<io::
     }
 }
 
-/// The next blocks of an input whose blocks are read in any order.
+/// Converts the next blocks of an input whose blocks may be read in any order.
 fn blocks_side_by_side(feed: &mut Feed, plan: &Plan, reading: &Reading<'_>) -> (Vec<Block>, Option<io::Error>) {
     let (mut blocks, mut failure) = (Vec::new(), None);
     while blocks.len() < rayon::current_num_threads() * 2 && failure.is_none() {

@@ -1,4 +1,4 @@
-//! Stretches of whole lines become rows of one table: the unit of parallel work.
+//! Parses blocks of whole lines into the rows of one table, the unit of parallel work.
 
 use super::block::Block;
 use super::digest::Digest;
@@ -14,49 +14,49 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What some stretches of lines came to: one of a large input, or many small inputs.
+/// Result of reading some stretches of lines: one of a large input, or many small inputs.
 #[derive(Default)]
 pub(crate) struct Chunk {
-    /// Their attempts. Lines are counted from the start of each stretch.
+    /// Attempts of all stretches. Their line numbers count from the start of their stretch.
     pub(crate) table: AttemptTable,
-    /// One after the other, as their rows stand in the table.
+    /// The stretches, in the order of their rows in the table.
     pub(crate) stretches: Vec<Stretch>,
-    /// Inputs that could not be read, or not to their end, and why.
+    /// Inputs that could not be read, or not to their end, with the error.
     pub(crate) failures: Vec<(u32, io::Error)>,
-    /// How small inputs are read, which were opened here.
+    /// Plans of the small inputs that were opened while reading this chunk.
     pub(crate) plans: Vec<(u32, Arc<Plan>)>,
 }
 
-/// What one stretch of lines of one input came to.
+/// Result of reading one stretch of lines of one input.
 #[derive(Debug, Default)]
 pub(crate) struct Stretch {
-    /// The input.
+    /// Index of the input.
     pub(crate) file: u32,
-    /// Bytes of the input it stands for.
+    /// Number of bytes of the input it covers.
     pub(crate) bytes: u64,
-    /// Its attempts.
+    /// Rows of its attempts in the table.
     pub(crate) rows: Range<usize>,
-    /// What became of its lines.
+    /// Counts of its lines by what became of them.
     pub(crate) counts: LineCounts,
-    /// Lines that ended in it.
+    /// Number of line ends in it.
     pub(crate) newlines: u64,
-    /// Its lines are counted from the front of the input already.
+    /// Whether its line numbers already count from the start of the input.
     pub(crate) is_placed: bool,
-    /// What its attempts come to, where there are other inputs.
+    /// Digest of its attempts; computed only if there are other inputs.
     pub(crate) digest: Digest,
 }
 
-/// A usual record, in bytes: what rows are set aside by.
+/// Size of a typical record in bytes, used to reserve rows.
 const USUAL_LINE: usize = 512;
 impl Chunk {
-    /// A part of the analysis of this number, of no lines yet.
+    /// Creates an empty chunk of the analysis with this number.
     pub(crate) fn new(analysis: u64, memory: &mut Memory) -> Chunk {
         let mut chunk = Chunk::default();
         memory.start_table(analysis, &mut chunk.table);
         chunk
     }
 
-    /// Has a stretch of an input read.
+    /// Reads a stretch of an input.
     pub(crate) fn read(
         &mut self,
         part: &Part<'_>,
@@ -85,32 +85,32 @@ impl Chunk {
     }
 }
 
-/// What is read as one stretch.
+/// Lines that are read as one stretch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part<'b> {
     pub(crate) block: Block<'b>,
-    /// Bytes of the input it stands for, and lines, where those of the block are others.
+    /// Number of bytes of the input it covers, and of lines if they differ from those of the block.
     pub(crate) bytes: u64,
     pub(crate) newlines: Option<u64>,
-    /// Its lines are counted from the front of the input, not from its own.
+    /// Whether its line numbers count from the start of the input rather than of the block.
     pub(crate) is_placed: bool,
-    /// Nothing comes behind it, as a decoder that reads in order wants to know.
+    /// Whether it is the last of the input, so that a decoder that reads in order finishes.
     pub(crate) is_last: bool,
 }
 
 impl<'b> Part<'b> {
-    /// Lines as they stand in the input.
+    /// Creates a part of lines as they are in the input.
     pub(crate) fn plain(text: &'b [u8], bytes: u64) -> Part<'b> {
         Part { block: Block::plain(text, 1), bytes, newlines: None, is_placed: false, is_last: false }
     }
 
-    /// The same lines, unwrapped, out of `text`.
+    /// Creates a part of `lines`, which were unwrapped from `text`.
     pub(crate) fn unwrapped(lines: &'b Unwrapped, text: &[u8], bytes: u64) -> Part<'b> {
         let newlines = memchr::memchr_iter(b'\n', text).count() as u64;
         Part { block: lines.block(), newlines: Some(newlines), ..Part::plain(b"", bytes) }
     }
 
-    /// A block of an input that is read in order.
+    /// Creates a part of a block of an input that is read in order.
     pub(crate) fn fed(fed: &'b Fed) -> Part<'b> {
         let Fed { lines, bytes, newlines, is_last } = fed;
         let newlines = Some(*newlines);
@@ -119,7 +119,7 @@ impl<'b> Part<'b> {
 }
 
 impl Stretch {
-    /// Moves the line numbers to where the stretch stands in its input; `rows` are its own.
+    /// Shifts line numbers by the number of lines before the stretch in its input; `rows` are those of the stretch.
     pub(crate) fn shift_lines(&mut self, rows: &mut [Attempt], before: u64) {
         let base = u32::try_from(before).unwrap_or(u32::MAX);
         for row in rows {

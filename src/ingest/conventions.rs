@@ -1,39 +1,39 @@
-//! What one input means by its times and its durations, where the keys alone do not say.
+//! Meaning of an input's times and durations where the keys alone do not define it.
 
 use crate::model::Time;
 
-/// How the records of one input are read: the same for all of them.
+/// How times and durations of one input are read; the same for all of its records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Conventions {
-    /// A time that may be that of the start or of the writing is that of the writing, after the answer.
+    /// Whether a timestamp that may be the start or the time of writing is the time of writing, after the response.
     pub(crate) stamped_at_end: bool,
-    /// Milliseconds in one unit of a duration that names none.
+    /// Milliseconds per unit of a duration whose key names no unit.
     pub(crate) ms_per_unit: f64,
 }
 
 impl Default for Conventions {
-    /// A duration that is read too short overstates a wait, and so does a time of writing that is taken for a start:
-    /// rules that blame a short wait stay safe.
+    /// Errs on the safe side: a duration that is read too short overstates a wait, and so does a time of writing taken
+    /// for a start, so rules that report short waits raise no false alarm.
     fn default() -> Self {
         Conventions { stamped_at_end: false, ms_per_unit: 1.0 }
     }
 }
 
-/// The moments of one record, as far as it gives them.
+/// Times and durations of one record, as far as it gives them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Moments {
-    /// Of the start or of the writing.
+    /// Timestamp that may be the start or the time of writing.
     pub(crate) stamp: Option<Time>,
     pub(crate) started: Option<Time>,
     pub(crate) ended: Option<Time>,
-    /// In the unit that its key names.
+    /// Duration in ms, from a key that names its unit.
     pub(crate) duration_ms: Option<f64>,
-    /// In the unit of the input.
+    /// Duration in the unit of the input, from a key that names no unit.
     pub(crate) bare_duration: Option<f64>,
 }
 
 impl Conventions {
-    /// When the attempt was sent, and how long it took, in ms; `None` where no moment is given.
+    /// Returns when the attempt was sent, and its duration in ms if known; `None` if the record has no time.
     #[inline]
     pub(crate) fn sent(&self, moments: &Moments) -> Option<(Time, Option<f64>)> {
         let Moments { stamp, started, ended, duration_ms, bare_duration } = *moments;
@@ -49,7 +49,7 @@ impl Conventions {
         let end = end?;
         match duration.filter(|ms| ms.is_finite() && *ms >= 0.0) {
             Some(ms) => Some((end.plus_us(-((ms * 1e3).round() as i64)), duration)),
-            // A stamp before the end is that of the start.
+            // A timestamp before the end is the start.
             None => match stamp.filter(|stamp| *stamp < end) {
                 Some(stamp) => Some((stamp, Some(end.us_since(stamp) as f64 / 1e3))),
                 None => Some((end, None)),

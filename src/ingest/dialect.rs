@@ -1,4 +1,4 @@
-//! What the words of a log mean beyond what is built in: keys of a logger's own, failures of a provider's own.
+//! User-defined additions to the built-in vocabulary: keys of a logger, failures of a provider.
 
 use super::line_pattern::LinePattern;
 use super::record::Mapping;
@@ -8,18 +8,18 @@ use crate::model::Prices;
 /// A user's additions to the vocabulary.
 #[derive(Clone, Debug, Default)]
 pub struct Dialect {
-    /// Keys of records.
+    /// Meaning of additional record keys.
     pub fields: Mapping,
-    /// Lines of text in shapes of a program's own, the first that fits first.
+    /// Patterns for lines of text in user-defined formats; the first match wins.
     pub lines: Vec<LinePattern>,
-    /// Rows that go before the built-in table of failures, the first that fits first.
+    /// Rows consulted before the built-in table of failures; the first match wins.
     pub failures: Vec<OwnRow>,
-    /// What tokens cost, where a record gives tokens and no cost.
+    /// Prices of tokens, for records that give tokens but no cost.
     pub prices: Prices,
 }
 
 impl Dialect {
-    /// Nothing but what is built in.
+    /// The built-in vocabulary only.
     #[cfg(test)]
     pub(crate) const PLAIN: &'static Dialect =
         &Dialect { fields: Mapping::NONE, lines: Vec::new(), failures: Vec::new(), prices: Prices::NONE };

@@ -1,30 +1,30 @@
-//! What the attempts of one input come to, whatever their order and their spelling: two inputs that come to the same hold
-//! the same attempts.
+//! Digest of the attempts of one input, independent of their order and spelling: inputs with equal digests hold the
+//! same attempts.
 
 use super::record::FINGERPRINT;
 use crate::model::{Attempt, Flags, Interner, is_undated};
 use std::hash::BuildHasher;
 
-/// The attempts of one input, or of a stretch of it.
+/// Digest of the attempts of one input, or of a stretch of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Digest {
-    /// Sum of fingerprints: it does not depend on the order.
+    /// Wrapping sum of fingerprints, so that order does not matter.
     sum: u64,
     attempts: u64,
-    /// Times of some of them are finer than whole seconds.
+    /// Whether the time of any attempt is finer than whole seconds.
     is_fine: bool,
 }
 
-/// So few attempts may be alike by chance, where their times are whole seconds.
+/// Fewest attempts that are unlikely to be equal by chance if their times are whole seconds.
 const FEW: u64 = 5;
-/// What the run of records is called that name none: other inputs call it otherwise.
+/// Prefix of the run name given to records that name no run; it depends on the input's name and is left out.
 const UNNAMED_RUN: &str = "file:";
 
 impl Digest {
-    /// Of rows with these names.
+    /// Returns the digest of rows whose names are in `names`.
     pub(super) fn of(rows: &[Attempt], names: &Interner) -> Digest {
         let mut digest = Digest::default();
-        // The run of the row before.
+        // Run of the previous row, and its hash.
         let mut run = (None, 0);
         for row in rows.iter().filter(|row| !is_undated(row.sent)) {
             if run.0 != Some(row.run) {
@@ -40,14 +40,14 @@ impl Digest {
         digest
     }
 
-    /// Takes in another stretch of the input.
+    /// Adds another stretch of the same input.
     pub(super) fn add(&mut self, other: Digest) {
         self.sum = self.sum.wrapping_add(other.sum);
         self.attempts += other.attempts;
         self.is_fine |= other.is_fine;
     }
 
-    /// How many attempts are the same where another input comes to the same; `None` where chance would explain it.
+    /// Returns the number of attempts two inputs of this digest share; `None` if chance could explain equal digests.
     pub(crate) fn telling(self) -> Option<u64> {
         let least = if self.is_fine { 2 } else { FEW };
         (self.attempts >= least).then_some(self.attempts)

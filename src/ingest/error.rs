@@ -1,17 +1,17 @@
-//! Why inputs cannot be read.
+//! Errors of reading inputs.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why inputs could not be read.
+/// Error of finding or reading inputs.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
-    /// The system refused.
+    /// An input could not be opened or read.
     #[error("cannot read {name}: {source}")]
     Io {
-        /// The input.
+        /// Name of the input.
         name: String,
-        /// Why.
+        /// The I/O error.
         source: io::Error,
     },
     /// A directory could not be walked.
@@ -19,10 +19,10 @@ pub enum IngestError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// Reason given by the walker.
         reason: String,
     },
-    /// A directory holds no log.
+    /// A directory contains no log.
     #[error(
         "no log in {path}: files ending in .jsonl, .ndjson, .json, .log, .txt, .csv, .tsv, plain, .gz or .zst are looked for"
     )]
@@ -33,9 +33,9 @@ pub enum IngestError {
     /// A pattern is malformed or matches nothing.
     #[error("pattern {pattern}: {reason}")]
     Pattern {
-        /// As given.
+        /// The pattern as given.
         pattern: String,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! An input that is read from front to back: unwrapped, and cut as its format wants it.
+//! Inputs that are read from start to end: unwrapped and cut into blocks as their format requires.
 
 use super::format::{Decoder, Framing, Order};
 use super::open::Plan;
@@ -8,7 +8,7 @@ use crate::model::Zone;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// A record over several lines has at most so many bytes.
+/// Largest size of a record of several lines, in bytes.
 const LONGEST_RECORD: usize = 1 << 30;
 
 /// One input, cut into blocks in order.
@@ -16,28 +16,28 @@ pub(crate) struct Feed {
     blocks: Blocks<Box<dyn Read + Send>>,
     unwrapper: Unwrapper,
     framing: Framing,
-    /// What decodes it from front to back, where one decoder must.
+    /// Decoder of the whole input, if the format needs one decoder from start to end.
     pub(super) decoder: Option<Box<dyn Decoder>>,
     pub(super) plan: Arc<Plan>,
-    /// The line that comes next.
+    /// Number of the next line.
     line: u32,
-    /// What was unwrapped, and may go on.
+    /// Unwrapped lines that may continue in the next block.
     held: Unwrapped,
     is_over: bool,
 }
 
-/// A piece of an input that is read in order.
+/// A block of an input that is read in order.
 pub(crate) struct Fed {
     pub(crate) lines: Unwrapped,
-    /// Bytes of the input that were read for it, and lines.
+    /// Number of bytes and of lines of the input that were read for it.
     pub(crate) bytes: u64,
     pub(crate) newlines: u64,
-    /// Nothing comes behind it.
+    /// Whether it is the last block.
     pub(crate) is_last: bool,
 }
 
 impl Feed {
-    /// Of `input`, `size` bytes at once; `stream` is the run of records that name none.
+    /// Creates a feed of `input`, read `size` bytes at a time; `stream` is the run of records that name none.
     pub(crate) fn new(input: Box<dyn Read + Send>, size: usize, plan: &Arc<Plan>, stream: &str, zone: Zone) -> Feed {
         Feed {
             blocks: Blocks::new(input, size),
@@ -51,17 +51,17 @@ impl Feed {
         }
     }
 
-    /// The next block; `None` behind the last one.
+    /// Returns the next block, or `None` after the last one.
     ///
     /// # Errors
-    /// Where the input breaks off, behind what could be read of it; or where a document is too large.
+    /// When reading fails, after everything readable has been returned; or when one record is too large.
     pub(crate) fn next(&mut self) -> io::Result<Option<Fed>> {
         if self.is_over {
             return self.blocks.next_block().map(|_| None);
         }
         let (mut bytes, mut newlines) = (0, 0);
         loop {
-            // What breaks off is told behind what stands before it.
+            // A read error is reported only after everything before it has been returned.
             let block = self.blocks.next_block();
             let (block, failure) = block.map_or_else(|error| (None, Some(error)), |block| (block, None));
             if let Some(failure) = failure {
@@ -90,7 +90,7 @@ impl Feed {
         }
     }
 
-    /// What is whole of what was unwrapped.
+    /// Takes the complete records out of `held`.
     fn cut(&mut self) -> Unwrapped {
         let held = match self.framing {
             _ if self.is_over => Unwrapped::default(),

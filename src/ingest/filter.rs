@@ -1,38 +1,38 @@
-//! Which attempts the user asked for.
+//! Selection of attempts by time and name.
 
 use crate::model::{Dimension, Name, Time};
 
-/// `--since`, `--until`, and names such as `--run` and `--model`. An empty list wants everything.
+/// Values of `--since`, `--until`, and of name options such as `--run` and `--model`. An empty list selects everything.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Not before.
+    /// Earliest time, inclusive.
     pub since: Option<Time>,
-    /// Before.
+    /// Latest time, exclusive.
     pub until: Option<Time>,
-    /// Names, at most one entry a dimension. All entries must fit.
+    /// Names, at most one entry per dimension. All entries must match.
     pub names: Vec<Names>,
 }
 
-/// Names wanted of one dimension: any of them.
+/// Names of one dimension, any of which matches.
 #[derive(Clone, Debug)]
 pub struct Names {
-    /// Whose names.
+    /// The dimension the names belong to.
     pub of: Dimension,
-    /// Each as given.
+    /// Names or patterns as given.
     pub wanted: Vec<Name>,
 }
 
 impl Filter {
-    /// Filters nothing.
+    /// Selects everything.
     pub(crate) const EVERYTHING: &'static Filter = &Filter { since: None, until: None, names: Vec::new() };
 
-    /// Whether nothing is filtered.
+    /// Whether everything is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.since.is_none() && self.until.is_none() && self.names.is_empty()
     }
 
-    /// Whether what was sent then is wanted by its time. Names are asked for when calls are whole.
+    /// Whether an attempt sent at `sent` is in the time range. Names are matched later, on whole calls.
     pub(crate) fn wants(&self, sent: Time) -> bool {
         self.since.is_none_or(|since| sent >= since) && self.until.is_none_or(|until| sent < until)
     }

@@ -1,4 +1,4 @@
-//! Plain files that grow: what was read stays, and only the whole lines behind it are read.
+//! Plain files that grow: only whole lines appended since the last read are read.
 
 use super::accumulator::Merger;
 use super::error::IngestError;
@@ -17,56 +17,56 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Bytes looked at in one go for the end of the last whole line.
+/// Number of bytes read at a time when searching backward for the last newline.
 const TAIL: u64 = 1 << 16;
 
-/// Inputs that are read on whenever they have grown.
+/// Inputs that are read further whenever they have grown.
 pub struct Following {
     files: Vec<Followed>,
     merger: Merger,
     options: Options,
-    /// What was read of the only file before.
+    /// Mark at which reading of the only file resumed.
     resumed: Option<Mark>,
 }
 
 /// How far an input was read, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
-    /// Bytes of whole lines, unpacked.
+    /// Number of bytes of whole lines read, after decompression.
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
-    /// [`Plan::fingerprint`] of what it was read by.
+    /// [`Plan::fingerprint`] of the plan it was read with.
     pub(crate) how: String,
 }
 
-/// One of them.
+/// One followed file.
 struct Followed {
     path: PathBuf,
     id: FileId,
-    /// Bytes read so far: whole lines.
+    /// Number of bytes read so far, all of whole lines.
     read: u64,
-    /// How it is read, and by how many bytes of its front that was told.
+    /// How it is read, and the number of bytes at its start from which that was detected.
     plan: Option<Arc<Plan>>,
     front: u64,
 }
 
-/// What became of the inputs since they were looked at last.
+/// Change of the inputs since the last read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// They are as they were.
+    /// No change.
     None,
-    /// Lines came behind those known, and were read.
+    /// Lines were appended, and have been read.
     Appended,
-    /// One is another file by now, is shorter, or is to be read in another way: all must be read anew.
+    /// A file was replaced or truncated, or is now detected as another format: everything must be read again.
     Replaced,
 }
 
-/// What tells a file from another that took its name.
+/// Device and inode, which distinguish a file from another that took its name.
 type FileId = (u64, u64);
 
 impl Following {
-    /// Gets ready to read `sources`; `None` where one of them can be read from front to back only: packed or piped, one
-    /// document, or in a format whose lines depend on those before.
+    /// Prepares to read `sources`; `None` if one of them can only be read from start to end: compressed or piped, one
+    /// document, or in a format whose lines depend on earlier ones.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -91,7 +91,7 @@ impl Following {
         Ok(Some(following))
     }
 
-    /// Takes the first `mark` of the only file to be read already.
+    /// Treats the part of the only file before `mark` as already read.
     pub(super) fn resume(&mut self, mark: &Mark) {
         if let [followed] = self.files.as_mut_slice() {
             followed.read = mark.bytes;
@@ -100,14 +100,14 @@ impl Following {
         }
     }
 
-    /// How far the only file was read.
+    /// Returns how far the only file was read.
     pub(super) fn mark(&self) -> Option<Mark> {
         let [followed] = self.files.as_slice() else { return None };
         let plan = followed.plan.as_ref()?;
         Some(Mark { bytes: followed.read, lines: self.merger.accumulator.lines[0], how: plan.fingerprint() })
     }
 
-    /// What was read since [`Following::resume`], as a part.
+    /// Returns what was read since [`Following::resume`], as a part.
     pub(super) fn into_part(self) -> Part {
         let mut part = self.merger.accumulator.into_part();
         if let (Some(before), [input]) = (self.resumed, part.facts.inputs.as_mut_slice()) {
@@ -117,11 +117,11 @@ impl Following {
         part
     }
 
-    /// Reads what came behind what is known: whole lines, and with `to_end` what stands behind the last newline too, after
-    /// which nothing may be read any more.
+    /// Reads appended whole lines, and with `to_end` also the text after the last newline, after which nothing more may
+    /// be read.
     ///
     /// # Errors
-    /// When a file cannot be looked at.
+    /// When the metadata or the content of a file cannot be read.
     pub fn read_on(&mut self, to_end: bool, progress: Progress<'_>) -> io::Result<Growth> {
         let mut growth = Growth::None;
         for file in 0..self.files.len() {
@@ -143,7 +143,7 @@ impl Following {
         Ok(growth)
     }
 
-    /// What was read so far, but for the texts of rejected lines.
+    /// Returns what was read so far, without the texts of rejected lines.
     ///
     /// # Errors
     /// When no input could be read.
@@ -153,7 +153,7 @@ impl Following {
         Ok(&self.merger.accumulator.out)
     }
 
-    /// Everything that was read.
+    /// Returns everything that was read.
     ///
     /// # Errors
     /// When no input could be read.
@@ -161,7 +161,7 @@ impl Following {
         self.merger.finish_whole()
     }
 
-    /// Sees to it that the plan of a file is that of its first `end` bytes; whether what was read of it can stay.
+    /// Makes the plan of a file that of its first `end` bytes. Returns whether what was already read remains valid.
     fn plan(&mut self, file: usize, end: u64) -> io::Result<bool> {
         let followed = &mut self.files[file];
         let known = end.min(FRONT as u64);
@@ -169,7 +169,7 @@ impl Following {
             return Ok(true);
         }
         let front = reader::front_of_file(&followed.path, known as usize)?;
-        // It was empty, and turns out to be packed.
+        // The file was empty before, and is now compressed.
         if !reader::is_plain(&front) {
             return Ok(false);
         }
@@ -204,7 +204,7 @@ impl Following {
     }
 }
 
-/// Where the last whole line ends of a file of `length` bytes.
+/// Returns the end of the last whole line in the first `length` bytes of a file.
 fn whole_lines(followed: &Followed, length: u64) -> io::Result<u64> {
     let mut file = File::open(&followed.path)?;
     let mut end = length;
@@ -228,7 +228,7 @@ fn id(metadata: &Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }
 
-/// Elsewhere a file that took the name of another is known by its length alone.
+/// On other systems a replaced file is recognized by its shorter length only.
 #[cfg(not(unix))]
 fn id(_: &Metadata) -> FileId {
     (0, 0)

@@ -1,28 +1,29 @@
-//! Inputs that are no logs: what this program wrote itself, which speaks of attempts and holds none, and what is no text.
+//! Detection of inputs that are not logs: output of this program, which mentions attempts but holds none, and binary
+//! files.
 
 use super::block::Block;
 use super::format::{Decoder, Format, Match};
 use super::head::Head;
 use super::sink::Sink;
 
-/// What an input is instead of a log.
+/// Kind of an input that is not a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Foreign {
-    /// An output of this program, or one in its forms: what it is called.
+    /// Output of this program, or a report in one of its formats; described for messages.
     Own(&'static str),
-    /// No text: what it is instead.
+    /// Binary data; described for messages.
     Binary(&'static str),
 }
 
 impl Foreign {
-    /// Of the input that begins with `front`, unpacked; `None` where it may be a log.
+    /// Classifies the input whose decompressed content begins with `front`; `None` if it may be a log.
     pub(crate) fn of(front: &[u8]) -> Option<Foreign> {
         binary(front).map(Foreign::Binary).or_else(|| own_output(front).map(Foreign::Own))
     }
 }
 
-/// What an output of this program that begins so is called, or one of another program in the same form; `None` where it is
-/// none.
+/// Describes an output of this program that begins with `head`, or a report in one of its formats by another program;
+/// `None` if it is neither.
 #[must_use]
 pub fn own_output(head: &[u8]) -> Option<&'static str> {
     const LOOKED_AT: usize = 2048;
@@ -43,27 +44,27 @@ pub fn own_output(head: &[u8]) -> Option<&'static str> {
     TABLES.iter().find(|(columns, _)| head.starts_with(columns)).map(|(_, name)| *name)
 }
 
-/// How the tables begin that this program writes and that hold no attempts.
+/// Starts of the tables this program writes that hold no attempts, with a description.
 const TABLES: [(&str, &str); 3] = [
     ("rule,name,severity,confidence,", "a table of findings of retrylens"),
     ("run_id,calls,attempts,retries,", "a table of runs of retrylens"),
     ("first_sent,ended,run_id,call_id,", "a table of calls of retrylens"),
 ];
 
-/// A report, or a comparison of reports.
+/// Whether this is a report, or a comparison of reports.
 fn is_report(head: &str) -> bool {
     let version = head.split_once("\"generator\"").filter(|(before, _)| before.contains("\"schema_version\""));
     version.is_some_and(|(_, rest)| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
 }
 
-/// A finding on a line of its own.
+/// Whether this is a finding on a line of its own.
 fn is_finding(head: &str) -> bool {
     let is_rule = |rest: &str| rest.len() > 3 && rest.as_bytes()[..3].iter().all(u8::is_ascii_digit);
     head.strip_prefix("{\"rule\":\"RL").is_some_and(is_rule)
         && ["\"severity\":", "\"confidence\":"].iter().all(|key| head.contains(key))
 }
 
-/// How files begin that are known not to be text.
+/// Leading bytes of file types that are not text, with a description.
 const MAGICS: [(&[u8], &str); 9] = [
     (b"\x7fELF", "an ELF program or library"),
     (b"PK\x03\x04", "a zip archive"),
@@ -76,13 +77,13 @@ const MAGICS: [(&[u8], &str); 9] = [
     (b"\x89PNG", "a PNG image"),
 ];
 
-/// Text of which less than one byte in so many is zero is text.
+/// Valid UTF-8 counts as text if fewer than one byte in this many is zero.
 const FEW_ZEROS: usize = 32;
 
-/// What an input is that is no text; `None` where it may be text.
+/// Describes binary data; `None` if it may be text.
 ///
-/// A few lines of a log may hold zero bytes, where a file was cut while it was written or a disk lost a block; in
-/// binary files they stand everywhere.
+/// A few lines of a log may contain zero bytes if the file was cut off while it was written, or if a disk lost a block;
+/// in binary files zero bytes are everywhere.
 fn binary(front: &[u8]) -> Option<&'static str> {
     if let Some((_, what)) = MAGICS.iter().find(|(magic, _)| front.starts_with(magic)) {
         return Some(what);
@@ -101,13 +102,13 @@ fn binary(front: &[u8]) -> Option<&'static str> {
         .then_some("a binary file, or text in UTF-16 without a byte order mark")
 }
 
-/// What reads inputs that are no logs: their lines are no attempts.
+/// Format of inputs that are not logs: it yields no attempts.
 pub(super) struct NoLog {
-    /// Its lines are counted.
+    /// Whether its lines are counted.
     pub(super) is_text: bool,
 }
 
-/// What a report names as the format of inputs that are no logs: output of this program, and binary files.
+/// Format names in reports for inputs that are not logs: output of this program, and binary files.
 pub(super) const NAMES: [&str; 2] = ["retrylens-output", "binary"];
 
 impl Format for NoLog {
@@ -182,7 +183,7 @@ mod tests {
         assert!(is_binary(b"MZ\x90\0\x03\0\0\0\x04\nabc\0\x01"));
         assert!(is_binary(b"{\0\"\0a\0\"\0:\x001\0}\0\n\0"));
         let of_one_zero = [&[b'a'; 40][..], b"\0", &[b'b'; 40]].concat();
-        // Of a log that was cut while it was written, and one of which a block was lost.
+        // A log that was cut off while it was written, and one that lost a block.
         for log in [
             &b"\0\0\0\0{\"ts\":1}\n{\"ts\":2}\n"[..],
             b"{\"ts\":1}\n\0\0\0\0",

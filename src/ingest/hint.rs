@@ -1,29 +1,29 @@
-//! `retry-after` in all the spellings servers use, and those that are none.
+//! Parsing of `retry-after` values in all spellings that servers use.
 
 use super::timestamp;
 use crate::model::{HintSource, Time, Zone};
 
-/// A hint that was there: a wait, or something no one can obey.
+/// A hint that was present: a wait, or a value no client can follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hint {
-    /// Wait so many µs from the end of the answer.
+    /// Wait, in µs from the end of the response.
     Wait(i64),
-    /// Not a wait: negative, empty, not a number.
+    /// Not a wait: negative, empty, or not a number.
     Unreadable,
 }
 
-/// A hint, where it stood, and whether its unit is certain.
+/// A hint, where it was found, and whether its unit is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ServerHint {
     pub(crate) hint: Hint,
     pub(crate) source: HintSource,
-    /// The unit was spelled or belongs to the name of the field, or the hint was a moment. A bare number under
-    /// `retry-after` counts seconds, and some gateways write milliseconds there.
+    /// Whether the value or the name of the field states the unit, or the hint was a point in time. A bare number under
+    /// `retry-after` counts seconds, but some gateways write milliseconds.
     pub(crate) unit_known: bool,
 }
 
 impl ServerHint {
-    /// The wait in µs, if someone can obey it.
+    /// Returns the wait in µs, if a client can follow it.
     pub(crate) fn wait_us(self) -> Option<i64> {
         match self.hint {
             Hint::Wait(us) => Some(us),
@@ -32,29 +32,29 @@ impl ServerHint {
     }
 }
 
-/// Whether a header's text is more than a bare number.
+/// Whether a header value contains a letter, and so more than a bare number.
 pub(crate) fn names_its_unit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Waits beyond ten years are no waits.
+/// Longest plausible wait: ten years, in seconds.
 const LONGEST_S: f64 = 10.0 * 365.0 * 86_400.0;
 
-/// Seconds, as a JSON number or a header's digits.
+/// Parses a number of seconds, from a JSON number or a header's digits.
 pub(crate) fn from_seconds(seconds: f64) -> Hint {
     if (0.0..LONGEST_S).contains(&seconds) { Hint::Wait((seconds * 1e6).round() as i64) } else { Hint::Unreadable }
 }
 
-/// A whole JSON number: seconds, or a moment. `answered` is when the answer was complete.
+/// Parses a JSON integer: seconds, or a point in time. `answered` is when the response was complete.
 pub(crate) fn from_integer(number: i64, answered: Time) -> Hint {
     if number < 0 { Hint::Unreadable } else { seconds_or_moment(number as f64, answered) }
 }
 
-/// A header's text. `answered` is when the answer was complete, `server_date` the server's own clock if it
-/// said so: dates are counted from there.
+/// Parses a header value. `answered` is when the response was complete; dates are measured from `server_date`, the
+/// server's own clock, if given.
 pub(crate) fn from_text(text: &str, answered: Time, server_date: Option<Time>) -> Hint {
     let text = text.trim();
-    // A repeated header arrives joined: "20, 20". A date has a comma too.
+    // A repeated header arrives joined: "20, 20". A date contains a comma too.
     if let Some((first, rest)) = text.split_once(',')
         && first.trim().bytes().all(|b| b.is_ascii_digit() || b == b'.')
         && rest.split(',').all(|part| part.trim() == first.trim())
@@ -74,15 +74,15 @@ pub(crate) fn from_text(text: &str, answered: Time, server_date: Option<Time>) -
         .map(Time)
         .or_else(|| text.contains('T').then(|| timestamp::from_text(text, Zone::UTC))?);
     match moment {
-        // A date that is past means "now".
+        // A date in the past means "now".
         Some(moment) => Hint::Wait(moment.us_since(servers_now(answered, server_date)).max(0)),
         None => Hint::Unreadable,
     }
 }
 
-/// What the server's clock showed when the answer was complete. Its `date` has whole seconds: where both clocks
-/// agree that far, the client's is the finer one; where they do not, the later end of that second is taken, so
-/// that no client is blamed for a second it did wait.
+/// Returns the server's clock at the time the response was complete. Its `date` has whole seconds: if both clocks agree
+/// within that precision, the client's is finer and is used; otherwise the end of that second is taken, so that no
+/// client is blamed for a second it did wait.
 fn servers_now(answered: Time, server_date: Option<Time>) -> Time {
     match server_date {
         Some(date) if answered.us_since(date).abs() > 2_000_000 => date.plus_us(1_000_000),
@@ -90,12 +90,12 @@ fn servers_now(answered: Time, server_date: Option<Time>) -> Time {
     }
 }
 
-/// Some servers put the moment itself there, as epoch seconds.
+/// Parses seconds, or a point in time in epoch seconds, which some servers send instead.
 fn seconds_or_moment(seconds: f64, answered: Time) -> Hint {
     let now = answered.0 as f64 / 1e6;
-    // OpenRouter writes the moment in milliseconds (its docs, Limits).
+    // OpenRouter sends the point in time in milliseconds (its docs, Limits).
     let seconds = if seconds > 1e12 { seconds / 1e3 } else { seconds };
-    // Within a year of the answer: no one asks to wait that many seconds.
+    // Within a year of the response: no server asks to wait that many seconds.
     if seconds > 1e9 && (seconds - now).abs() < 366.0 * 86_400.0 {
         return Hint::Wait(((seconds - now).max(0.0) * 1e6).round() as i64);
     }

@@ -1,4 +1,4 @@
-//! Inputs read one after the other, their pieces side by side; every attempt is kept.
+//! Reads inputs one after the other, their pieces in parallel, and keeps every attempt.
 
 use super::accumulator::Merger;
 use super::error::IngestError;
@@ -18,26 +18,26 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What was read so far, and the pieces that are read next.
+/// What was read so far, and the pieces to be read next.
 struct InOrder<'s, 'o> {
     merger: Merger,
     pieces: Vec<Piece<'s>>,
-    /// Bytes of those.
+    /// Total size of `pieces` in bytes.
     waiting: u64,
     options: &'o Options,
     progress: Progress<'o>,
 }
 
-/// Reads every source, in the order given. One that cannot be read, or not to its end, is marked in
+/// Reads every source, in the order given. A source that cannot be read, or not to its end, is marked in
 /// [`Ingested::inputs`].
 ///
 /// # Errors
-/// When none of them can be read: why the first cannot.
+/// When none of them can be read, with the reason for the first.
 pub fn read(sources: &[Source], options: &Options, progress: Progress<'_>) -> Result<Ingested, IngestError> {
     read_all(sources, options, progress).finish_whole()
 }
 
-/// Reads every source as one part of something larger. What cannot be read is marked there too.
+/// Reads every source as one part of a larger analysis. A source that cannot be read is marked there too.
 #[must_use]
 pub(crate) fn read_part(sources: &[Source], options: &Options, progress: Progress<'_>) -> Part {
     read_all(sources, options, progress).accumulator.into_part()
@@ -65,7 +65,7 @@ impl<'s> InOrder<'s, '_> {
     fn add(&mut self, source: &'s Source, file: u32, window: u64) {
         match (source, bytes_of(source)) {
             (Source::File(path), Ok(Bytes::Plain(length))) => {
-                // What cannot be read shows where its pieces are.
+                // If it cannot be read, reading its pieces reports the error.
                 let front = reader::front_of_file(path, FRONT).unwrap_or_default();
                 let plan = self.plan(file, &front);
                 if plan.is_side_by_side() {
@@ -81,7 +81,7 @@ impl<'s> InOrder<'s, '_> {
                 let (front, stream) = reader::front_of(stream, FRONT);
                 let plan = self.plan(file, &front);
                 if plan.is_side_by_side() {
-                    // What stands before it comes first, so that rows keep the order of the inputs.
+                    // Earlier pieces are read first, so that rows keep the order of the inputs.
                     self.read_pieces();
                     self.read_blocks(Blocks::new(stream, window as usize), file, &plan);
                 } else {
@@ -101,7 +101,7 @@ impl<'s> InOrder<'s, '_> {
         }
     }
 
-    /// One piece, however long: what is read in order goes on where it was.
+    /// Adds an input that is read in order as one piece of any length.
     fn add_feed(&mut self, input: Box<dyn Read + Send>, file: u32, window: u64, plan: &Arc<Plan>) {
         let stream = &self.merger.streams.names[file as usize];
         let feed = Feed::new(input, window as usize, plan, stream, self.options.zone);
@@ -109,14 +109,14 @@ impl<'s> InOrder<'s, '_> {
         self.added(window);
     }
 
-    /// How the input with this front is read.
+    /// Detects and records how the input with this front is read.
     fn plan(&mut self, file: u32, front: &[u8]) -> Arc<Plan> {
         let plan = Plan::of(front, &self.options.settings());
         self.merger.accumulator.read_by(file, &plan);
         Arc::new(plan)
     }
 
-    /// Takes note of bytes that wait, and reads what waits where it is enough.
+    /// Counts bytes as waiting, and reads the waiting pieces once there are enough.
     fn added(&mut self, bytes: u64) {
         self.waiting += bytes;
         if self.waiting >= BATCH.0 * self.options.window.max(1) || self.pieces.len() >= BATCH.1 {
@@ -129,7 +129,7 @@ impl<'s> InOrder<'s, '_> {
         self.waiting = 0;
         let (streams, accumulator) = (&self.merger.streams, &mut self.merger.accumulator);
         let parse = |piece: &Piece<'_>| piece.parse(streams, self.options, self.progress);
-        // What was read before is put together while this is read.
+        // The previous batch is merged while this one is read.
         let (chunks, ()) = rayon::join(|| pieces.par_iter().map(parse).collect::<Vec<_>>(), || accumulator.settle());
         accumulator.pending.extend(chunks);
     }

@@ -1,4 +1,4 @@
-//! What came behind what was read of a file before: a part of its own.
+//! Reads what was appended to a file since an earlier read, as a part of its own.
 
 use super::accumulator::Merger;
 use super::following::{Following, Growth, Mark};
@@ -14,20 +14,20 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a look at a file came to.
+/// Result of checking a file for new content.
 #[derive(Debug)]
 pub(crate) struct Increment {
-    /// What is new, up to the end of the last whole line; `None` where nothing is.
+    /// New content up to the end of the last whole line; `None` if there is none.
     pub(crate) part: Option<Part>,
-    /// The line behind that, which is not at its end and will be read again.
+    /// The incomplete line after it, which will be read again.
     pub(crate) tail: Option<Part>,
-    /// How far the file was read; `None` where it can be read as a whole only.
+    /// How far the file was read; `None` if it can only be read as a whole.
     pub(crate) mark: Option<Mark>,
-    /// What was read before is part of this again: it counts no more.
+    /// Whether this includes what was read before, which no longer counts.
     pub(crate) replaces: bool,
 }
 
-/// Reads what stands behind `before` in a file, the whole where that does not go.
+/// Reads what follows `before` in a file, or the whole file if that is not possible.
 pub(crate) fn read_on(
     path: &Path,
     before: Option<&Mark>,
@@ -42,7 +42,7 @@ pub(crate) fn read_on(
     let mut replaces = false;
     let mut growth = following.read_on(false, progress)?;
     if growth == Growth::Replaced {
-        // It shows another format by now.
+        // The file was replaced, or is now detected as another format.
         replaces = before.is_some();
         let Some(anew) = Following::new(std::slice::from_ref(&source), options)? else {
             return packed(path, None, options, progress).map(|packed| Increment { replaces, ..packed });
@@ -59,7 +59,7 @@ pub(crate) fn read_on(
     Ok(Increment { part, tail, mark, replaces })
 }
 
-/// What stands behind the last whole line.
+/// Reads the text after the last whole line.
 fn tail(source: &Source, mark: Option<&Mark>, options: &Options, progress: Progress<'_>) -> io::Result<Option<Part>> {
     let Some(mut following) = Following::new(std::slice::from_ref(source), options)? else { return Ok(None) };
     mark.into_iter().for_each(|mark| following.resume(mark));
@@ -67,7 +67,7 @@ fn tail(source: &Source, mark: Option<&Mark>, options: &Options, progress: Progr
     Ok((growth == Growth::Appended).then(|| following.into_part()))
 }
 
-/// The same for a file that is packed, or is read from front to back.
+/// Like [`read_on`], for a file that is compressed or read from start to end.
 fn packed(path: &Path, before: Option<&Mark>, options: &Options, progress: Progress<'_>) -> io::Result<Increment> {
     if let (Some(before), Bytes::Stream(stream)) = (before, reader::open(path)?) {
         let (front, stream) = reader::front_of(stream, FRONT);
@@ -80,7 +80,7 @@ fn packed(path: &Path, before: Option<&Mark>, options: &Options, progress: Progr
     Ok(Increment { part: Some(part), tail: None, mark: None, replaces: before.is_some() })
 }
 
-/// What stands behind `before` in a packed file: nothing is written to it any more.
+/// Reads what follows `before` in a compressed file. It has no tail: compressed files are not written to any more.
 fn unpacked_rest(
     path: &Path,
     mut stream: Box<dyn Read + Send>,
@@ -115,7 +115,8 @@ fn unpacked_rest(
     Ok(Increment { part, tail: None, mark: Some(mark), replaces: false })
 }
 
-/// Fingerprint of the first bytes of a file, unpacked, and how many that were: at most 4 KiB, and at most `most`.
+/// Returns the fingerprint of the first bytes of a file, after decompression, and their number: at most 4 KiB and at
+/// most `most`.
 pub(crate) fn head_of(path: &Path, most: u64) -> io::Result<(u64, u64)> {
     let most = most.min(HEAD as u64);
     let mut front = Vec::new();

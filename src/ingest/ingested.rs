@@ -1,4 +1,4 @@
-//! What inputs held.
+//! Result of reading inputs.
 
 use super::digest::Digest;
 use super::line_counts;
@@ -7,32 +7,33 @@ use crate::model::{AttemptTable, Input, Ledger, Reject, Unreadable};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// What the inputs held.
+/// Result of reading inputs.
 #[derive(Debug, Default)]
 pub struct Ingested {
-    /// Every attempt.
+    /// All attempts.
     pub table: AttemptTable,
-    /// Input by input, in the order of their names.
+    /// Inputs, in the order of their names.
     pub inputs: Vec<Input>,
     /// The first rejected lines.
     pub rejects: Vec<Reject>,
-    /// All of them with their text, when asked for.
+    /// All rejected lines with their text, if requested.
     pub rejected: Vec<(Reject, String)>,
-    /// Values that mean nothing to their field.
+    /// Values that their field could not be read from.
     pub unreadable: Vec<Unreadable>,
-    /// What the attempts of each input come to, by its number.
+    /// Digest of the attempts of each input, by input number.
     pub digests: Vec<Digest>,
-    /// How each input is read, by its number: what was around its lines, the format, and what it was told by.
+    /// How each input is read, by input number: envelope, format, and the evidence for them.
     pub how: Vec<String>,
-    /// How inputs are read where that does not go without saying, in sentences.
+    /// Remarks on how inputs are read, where that is not obvious, in sentences.
     pub notes: Vec<String>,
-    /// Keys of lines that look like attempts and say in no known key how they went: the key that seems to, and the
-    /// field it may stand for.
+    /// Unknown keys of lines that look like attempts but give no outcome: the key that seems to give it, and the field
+    /// it may correspond to.
     pub unknown_keys: Vec<(String, &'static str)>,
 }
 
 impl Ingested {
-    /// Inputs that hold the same attempts as one before them, each with that one, and how many attempts those are.
+    /// Returns inputs that hold the same attempts as an earlier one: the earlier input, the later one, and the number
+    /// of attempts.
     pub(crate) fn copies(&self) -> Vec<(&str, &str, u64)> {
         let mut first: BTreeMap<Digest, &str> = BTreeMap::new();
         let inputs = self.digests.iter().zip(&self.inputs);
@@ -49,12 +50,12 @@ impl Ingested {
         copies
     }
 
-    /// Whether a note tells of an input that does not fit the format the user named.
+    /// Returns the note about an input that does not fit the format the user named, if any.
     pub(crate) fn misfit(&self) -> Option<&str> {
         self.notes.iter().map(String::as_str).find(|note| note.contains(open::MISFIT))
     }
 
-    /// What became of all lines together, duplicates not yet known.
+    /// Returns the sum of the ledgers of all inputs, before duplicates are known.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
         let mut sum = Ledger::default();

@@ -1,4 +1,4 @@
-//! Many inputs read side by side in the order of their times, for a judgement that goes along.
+//! Reads many inputs concurrently in the order of their timestamps, so that attempts can be judged while reading.
 
 use super::accumulator::{Accumulator, Merger, Streams};
 use super::chunk::Chunk;
@@ -25,34 +25,34 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes at the front of an input that are looked at to learn when it begins.
+/// Number of bytes at the start of an input that are searched for its first attempt.
 const PROBE: usize = 1 << 16;
-/// Compressed inputs read at once: each keeps its file open.
+/// Largest number of streams read at once: each keeps its file open.
 const MOST_STREAMS: usize = 256;
 
 thread_local! {
-    /// The front of an input that is looked at.
+    /// Buffer for the start of an input.
     static PROBED: RefCell<Window> = RefCell::default();
 }
 
-/// Hears of every attempt read so far, and that what follows was logged at a time or later. It may take rows
-/// out of the table.
+/// Called with every attempt read so far and with a time at or after which everything that follows was logged. May
+/// remove rows from the table.
 pub type Sink<'s> = &'s mut (dyn FnMut(&mut AttemptTable, Time) + Send);
 
-/// One input on its way.
+/// An input being read.
 struct InputCursor<'s> {
     file: u32,
     source: &'s Source,
-    /// Its bytes, where it is a small file.
+    /// Size in bytes, if it is a small file.
     small: Option<u64>,
     state: State<'s>,
-    /// How far it is: its first attempt, then the latest read.
+    /// Time of its latest attempt read so far, or of its first one while none is read.
     clock: Time,
-    /// Log time that one piece of it covers, µs; 0 while that is not known.
+    /// Log time covered by one of its pieces, in µs; 0 while unknown.
     stride: i64,
     /// How it is read, once it was opened.
     plan: Option<Arc<Plan>>,
-    /// That was not told so far.
+    /// Whether its plan was not yet given to the accumulator.
     is_unreported: bool,
 }
 
@@ -69,11 +69,11 @@ enum State<'s> {
     Done,
 }
 
-/// Reads every source, always going on with the one that is furthest behind in time. One that cannot be read, or
+/// Reads every source, always continuing with the one that is furthest behind in time. A source that cannot be read, or
 /// not to its end, is marked in [`Ingested::inputs`].
 ///
 /// # Errors
-/// When none of them can be read: why the first cannot.
+/// When none of them can be read, with the reason for the first.
 pub fn read_in_time(
     sources: &[Source],
     options: &Options,
@@ -102,7 +102,7 @@ pub fn read_in_time(
     }
 }
 
-/// Takes in what was read, and lets the sink look at it.
+/// Merges what was read and passes it to the sink.
 fn take_in(accumulator: &mut Accumulator, watermark: Time, sink: Sink<'_>) {
     if !accumulator.pending.is_empty() {
         accumulator.settle();
@@ -110,12 +110,12 @@ fn take_in(accumulator: &mut Accumulator, watermark: Time, sink: Sink<'_>) {
     }
 }
 
-/// All inputs, by their number.
+/// All inputs, indexed by their number.
 struct InputsByTime<'s> {
     list: Vec<InputCursor<'s>>,
-    /// Bytes of a piece.
+    /// Size of a piece in bytes.
     window: u64,
-    /// Inputs that cannot be read on, and why, until that is noted.
+    /// Inputs that failed, with the error, until the accumulator is told.
     failures: Vec<(u32, io::Error)>,
 }
 
@@ -135,7 +135,7 @@ impl<'s> InputsByTime<'s> {
                 is_unreported: false,
             };
             if !alone && let Source::File(path) = source {
-                // What cannot be looked at shows where it is opened.
+                // If probing fails, opening the file later reports the error.
                 cursor.clock = cursor.probe(path, options, streams).unwrap_or(Time(i64::MIN));
             }
             cursor
@@ -144,8 +144,8 @@ impl<'s> InputsByTime<'s> {
         InputsByTime { list, window, failures: Vec::new() }
     }
 
-    /// Pieces to read next, in the order of their times as far as that can be told. Half as many as where every
-    /// attempt is kept: here they are most of what is in memory.
+    /// Returns the pieces to read next, in the order of their times as far as known. A batch is half as large as when
+    /// every attempt is kept, because here the batches make up most of the memory used.
     fn next_batch(&mut self, options: &Options, streams_of: &Streams) -> Vec<Piece<'s>> {
         let mut streams =
             self.list.iter().filter(|cursor| matches!(cursor.state, State::Stream(_) | State::Fed(_))).count();
@@ -186,8 +186,8 @@ impl<'s> InputsByTime<'s> {
             };
             bytes += piece.bytes();
             pieces.push(piece);
-            // How much time an input's piece covers shows only once one of them was read.
-            // One that is read in order has one piece at a time.
+            // The time that a piece covers is known only after one piece of the input was read. An input that is read
+            // in order has one piece at a time.
             let in_order = matches!(cursor.state, State::Fed(_));
             if !in_order && (cursor.stride > 0 || alone) {
                 queue.push(Reverse((clock.plus_us(cursor.stride), file)));
@@ -196,7 +196,7 @@ impl<'s> InputsByTime<'s> {
         pieces
     }
 
-    /// Hands on what is to be said of the inputs opened since.
+    /// Gives the plans of newly opened inputs to the accumulator.
     fn hand_over_plans(&mut self, accumulator: &mut Accumulator) {
         for cursor in &mut self.list {
             if std::mem::take(&mut cursor.is_unreported) {
@@ -205,7 +205,7 @@ impl<'s> InputsByTime<'s> {
         }
     }
 
-    /// Takes note of what was read: the latest send of each stretch.
+    /// Updates the clocks from what was read: the latest send time of each stretch.
     fn note(&mut self, read: &[Chunk]) {
         for (chunk, stretch) in
             read.iter().flat_map(|chunk| chunk.stretches.iter().map(move |stretch| (chunk, stretch)))
@@ -220,7 +220,7 @@ impl<'s> InputsByTime<'s> {
         }
     }
 
-    /// What is still to come was logged then or later.
+    /// Returns a time at or after which everything still unread was logged.
     fn watermark(&self) -> Time {
         let undone = self.list.iter().filter(|cursor| !matches!(cursor.state, State::Done));
         undone.map(|cursor| cursor.clock).min().unwrap_or(Time(i64::MAX))
@@ -228,11 +228,11 @@ impl<'s> InputsByTime<'s> {
 }
 
 impl<'s> InputCursor<'s> {
-    /// When its first attempt was sent; the beginning of time where that does not show.
+    /// Returns when its first attempt was sent, or the minimum time if that cannot be determined.
     fn probe(&self, path: &Path, options: &Options, streams: &Streams) -> io::Result<Time> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
-        // What can be read only once is not looked at before.
+        // Anything but a regular file, such as a pipe, can be read only once.
         if !metadata.is_file() {
             return Ok(Time(i64::MIN));
         }
@@ -252,7 +252,7 @@ impl<'s> InputCursor<'s> {
         let plan = Plan::of(&lines[..lines.len().min(FRONT)], &options.settings());
         let mut line_reader = LineReader::new(self.file, stream, &options.settings(), Filter::EVERYTHING, &plan);
         if plan.is_canonical() {
-            // The first attempt is all that is asked for.
+            // Stops at the first attempt; nothing else is needed.
             let _ = lines.split(|byte| *byte == b'\n').any(|line| line_reader.take(line, 1, None, false) > 0);
         } else {
             line_reader.take_front(lines);

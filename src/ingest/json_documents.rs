@@ -1,6 +1,6 @@
-//! JSON that is no object a line: arrays, objects over several lines, records under a key of a whole document.
+//! JSON that is not one object per line: arrays, objects that span lines, and records nested in a document.
 //!
-//! Every record is handed on as one line: between the strings of JSON, a newline is but space.
+//! Every record is passed on as one line: between tokens, a newline in JSON is mere white space.
 
 use super::limits::LONGEST_LINE;
 use super::position::Spot;
@@ -8,15 +8,15 @@ use super::record::json::Reader;
 use super::record::scan;
 use std::borrow::Cow;
 
-/// U+FEFF as UTF-8, which some editors write in front.
+/// U+FEFF in UTF-8, which some editors write at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Which values of a document are records.
+/// Selects which values of a document are records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Every value, or every member of an array.
+    /// Every value, or every element of a top-level array.
     Values,
-    /// The members of the largest list of objects within each value, however deep.
+    /// The elements of the longest list of objects within each value, down to [`DEEPEST`] levels.
     Nested,
 }
 
@@ -29,40 +29,40 @@ impl Mode {
     }
 }
 
-/// A document whose records stand under a key is read whole, up to this many bytes.
+/// Largest document, in bytes, that is read as a whole in [`Mode::Nested`].
 const LONGEST_DOCUMENT: usize = 1 << 30;
-/// How deep lists of records are looked for.
+/// Number of levels of objects below a value that are searched for lists of records.
 const DEEPEST: usize = 4;
 
-/// Cuts documents into records.
+/// Splits documents into records.
 pub(super) struct Documents {
     mode: Mode,
-    /// What was not handed on so far.
+    /// Text that was not passed on yet.
     rest: String,
-    /// How far it was looked through.
+    /// Number of bytes of `rest` that were scanned.
     seen: usize,
-    /// Line of the beginning of `rest`, and of what was looked through.
+    /// Line at which `rest` begins, and line up to which it was scanned.
     line: u32,
     seen_line: u32,
     state: State,
-    /// Records handed on of the value or array at hand.
+    /// Number of records passed on from the current value or array.
     record: u32,
 }
 
-/// Where in a document one is.
+/// State of the scanner within a document.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// Brackets that are open inside a value.
+    /// Number of open brackets within the current value.
     depth: usize,
-    /// Inside an array whose members are records.
+    /// Whether the scanner is in an array whose elements are records.
     in_array: bool,
     in_string: bool,
     is_escaped: bool,
-    /// A value has begun.
+    /// Whether a value has begun.
     in_value: bool,
 }
 
-/// Takes a record and where it stands.
+/// Called with a record and its position.
 type Take<'t> = &'t mut dyn FnMut(&str, Spot);
 
 impl Documents {
@@ -78,7 +78,7 @@ impl Documents {
         self.cut(take);
     }
 
-    /// What is left is torn.
+    /// Passes on the remaining text, which is an incomplete value.
     pub(super) fn finish(&mut self, take: Take<'_>) {
         let rest = std::mem::take(&mut self.rest);
         if !rest.trim().is_empty() {
@@ -97,7 +97,7 @@ impl Documents {
         }
     }
 
-    /// Hands on every record that is whole.
+    /// Passes on every complete record.
     fn cut(&mut self, take: Take<'_>) {
         let mut text = std::mem::take(&mut self.rest);
         let bytes = text.as_bytes();
@@ -119,7 +119,7 @@ impl Documents {
                     (start, self.line) = (at - 1, self.seen_line);
                     self.state = State { depth: 1, in_value: true, ..self.state };
                 }
-                // Arrays of arrays are one.
+                // Nested arrays are treated as one.
                 b'[' => {
                     self.state.in_array = true;
                     self.record = 0;
@@ -137,10 +137,10 @@ impl Documents {
                     at += BYTE_ORDER_MARK.len() - 1;
                     (start, self.line) = (at, self.seen_line);
                 }
-                // Something else: a line of it is handed on as it is.
+                // Not JSON: the line is passed on unchanged.
                 _ => {
                     let Some(newline) = memchr::memchr(b'\n', &bytes[at..]) else {
-                        // Not all of it is there.
+                        // The line is incomplete so far.
                         self.seen_line -= u32::from(byte == b'\n');
                         at -= 1;
                         break;
@@ -158,7 +158,7 @@ impl Documents {
             self.line = self.seen_line;
         }
         self.seen = at - start;
-        // A record that goes on stays where it is.
+        // Keeps the beginning of an incomplete record.
         text.drain(..start);
         self.rest = text;
     }
@@ -185,19 +185,19 @@ impl Documents {
     }
 }
 
-/// The start of the character that `at` is within.
+/// Returns the start of the character that contains byte `at`.
 fn floor(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at)
 }
 
 impl State {
-    /// Whether a byte of a value means nothing but itself, as those behind it may: it stands in a string.
+    /// Whether `byte` is an ordinary byte inside a string, so that the scanner can skip to the next special byte.
     #[inline]
     fn is_plain_in_string(self, byte: u8) -> bool {
         self.in_string && !self.is_escaped && !matches!(byte, b'"' | b'\\')
     }
 
-    /// Goes on by one byte of a value; whether it ends there.
+    /// Advances by one byte of a value and returns whether the value ends there.
     #[inline]
     fn ends_at(&mut self, byte: u8) -> bool {
         if self.in_string {
@@ -223,7 +223,7 @@ impl State {
     }
 }
 
-/// A value of JSON on one line.
+/// Returns a JSON value with its line breaks replaced by spaces.
 fn one_line(value: &str) -> Cow<'_, str> {
     let (mut line, mut from) = (String::new(), 0);
     for end in memchr::memchr2_iter(b'\n', b'\r', value.as_bytes()) {
@@ -239,7 +239,7 @@ fn one_line(value: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// The members of the longest list of objects in an object.
+/// Returns the elements of the longest list of objects within `value`, if any.
 fn records_in(value: &str) -> Option<Vec<&str>> {
     let mut longest = Vec::new();
     search(value, DEEPEST, &mut longest);
@@ -248,7 +248,7 @@ fn records_in(value: &str) -> Option<Vec<&str>> {
 
 fn search<'v>(value: &'v str, depth: usize, longest: &mut Vec<&'v str>) {
     let mut reader = Reader::new(value);
-    // What is torn was looked through as far as it goes.
+    // An incomplete value is searched as far as it goes.
     let _ = reader.object(|reader, _| {
         let first = reader.peek();
         let start = reader.offset();
@@ -268,7 +268,7 @@ fn search<'v>(value: &'v str, depth: usize, longest: &mut Vec<&'v str>) {
     });
 }
 
-/// The members of a list of objects alone, as far as it goes.
+/// Returns the elements of `list`, as far as it goes, if all of them are objects; else an empty vector.
 fn objects(list: &str) -> Vec<&str> {
     let (mut objects, mut others) = (Vec::new(), false);
     let _ = Reader::new(list).list(|reader| {

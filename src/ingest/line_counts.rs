@@ -1,4 +1,4 @@
-//! What became of the lines of an input, and what they are read by.
+//! Counts of the lines of an input by what became of them, and the settings they are read with.
 
 use super::conventions::Conventions;
 use super::dialect::Dialect;
@@ -11,32 +11,32 @@ use crate::model::{Ledger, Zone};
 use crate::untrusted::mask_keys;
 use std::collections::BTreeMap;
 
-/// Rejected lines kept of one stretch when nobody asked for all of them.
+/// Number of rejected lines kept per stretch unless all of them are requested.
 const REJECTS_SHOWN: usize = 10;
-/// The text of a rejected line is kept up to this length.
+/// Length in bytes to which the text of a rejected line is kept.
 const REJECT_TEXT: usize = 4096;
 
-/// How lines of one input are read.
+/// Settings for reading the lines of one input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'c> {
     pub(crate) file: u32,
     pub(crate) stream: &'c str,
     pub(crate) zone: Zone,
-    /// Attempts wanted; `None` for all.
+    /// Selects attempts; `None` for all.
     pub(crate) filter: Option<&'c Filter>,
     pub(crate) dialect: &'c Dialect,
-    /// Keep the text of every rejected line.
+    /// Whether to keep the text of every rejected line.
     pub(crate) keep_rejects: bool,
-    /// Keep the ids of every attempt.
+    /// Whether to keep the ids of every attempt.
     pub(crate) keep_ids: bool,
-    /// There are other inputs.
+    /// Whether there are other inputs.
     pub(crate) beside_others: bool,
-    /// What times and durations mean.
+    /// Meaning of times and durations.
     pub(crate) conventions: Conventions,
 }
 
 impl<'c> Reading<'c> {
-    /// The place of a record.
+    /// Returns the context of the record at `at`.
     #[inline]
     pub(in crate::ingest) fn place<'p>(&'p self, at: Position<'p>) -> Place<'p> {
         Place {
@@ -54,17 +54,17 @@ impl<'c> Reading<'c> {
     }
 }
 
-/// The counts of one stretch of lines.
+/// Counts of one stretch of lines.
 #[derive(Debug, Default)]
 pub(crate) struct LineCounts {
     pub(crate) ledger: Ledger,
-    /// Lines that could not be read, counted from the start of the stretch.
+    /// Lines that could not be read, numbered from the start of the stretch.
     pub(crate) rejects: Vec<Unread>,
-    /// Values that mean nothing to their field.
+    /// Values that their field could not be read from.
     pub(crate) misread: Misread,
-    /// Rejected lines that look like attempts, by the key that seems to say how they went.
+    /// Number of rejected lines that look like attempts, by the unknown key that seems to give the outcome.
     pub(crate) unclear: BTreeMap<Option<(String, &'static str)>, u64>,
-    /// Attempts that began, lines counted from the start of the stretch.
+    /// Logged beginnings of attempts, with lines numbered from the start of the stretch.
     pub(super) begun: Vec<Start>,
 }
 
@@ -74,12 +74,12 @@ pub(crate) struct Unread {
     pub(crate) line: u64,
     pub(crate) column: u64,
     pub(crate) reason: String,
-    /// Its text, as far as it is kept for `--rejects`.
+    /// Its text, as far as it is kept for `--rejects`; else empty.
     pub(crate) text: String,
 }
 
 impl LineCounts {
-    /// Keeps counts of what became of a record.
+    /// Counts a line by what became of its record.
     pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &Reading<'_>) {
         match taken {
             Taken::Attempt => {
@@ -122,7 +122,7 @@ impl LineCounts {
         if reading.keep_rejects || self.rejects.len() < REJECTS_SHOWN {
             let kept = if reading.keep_rejects { &text[..text.floor_char_boundary(REJECT_TEXT)] } else { "" };
             let text = mask_keys(kept).into_owned();
-            // It may quote the value that could not be read.
+            // The reason may quote the value that could not be read.
             let reason = mask_keys(&reason).into_owned();
             self.rejects.push(Unread { line: u64::from(at.line), column, reason, text });
         }

@@ -1,32 +1,32 @@
-//! Lines of text in a shape of a program's own: a regular expression, whose named groups are the keys of a record.
+//! User-defined text formats: a regular expression whose named groups are the keys of a record.
 
 use super::record::{Mapping, is_field};
 use regex::Regex;
 
-/// What lines of one kind look like.
+/// A pattern for lines of text.
 #[derive(Clone, Debug)]
 pub struct LinePattern {
     regex: Regex,
-    /// The named groups, and the number of each.
+    /// Index and name of each named group.
     groups: Vec<(usize, String)>,
 }
 
-/// Why an expression cannot be used.
+/// Reason why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternFault {
-    /// It is no regular expression: what is wrong, and at which character of it, from 1, where that is known.
+    /// Not a regular expression: the message, and the 1-based character position of the fault, if known.
     Syntax(String, Option<usize>),
-    /// It names no group.
+    /// It has no named group.
     Nameless,
-    /// A group of this name is no field, and no key that is mapped to one.
+    /// The group of this name is neither a field nor a key that is mapped to one.
     NoField(String),
 }
 
 impl LinePattern {
-    /// The lines that match `text`. Each group is named after a field, in any of its spellings, or after a key of `own`.
+    /// Compiles `text`. Each group must be named after a field, in any of its spellings, or after a key of `own`.
     ///
     /// # Errors
-    /// Where `text` cannot be used.
+    /// When `text` cannot be used.
     pub fn new(text: &str, own: &Mapping) -> Result<LinePattern, PatternFault> {
         let regex = Regex::new(text).map_err(|error| fault(&error.to_string()))?;
         let named = regex.capture_names().enumerate();
@@ -40,18 +40,18 @@ impl LinePattern {
         }
     }
 
-    /// The expression, as it was given.
+    /// Returns the expression as it was given.
     #[must_use]
     pub fn text(&self) -> &str {
         self.regex.as_str()
     }
 
-    /// Whether a line is of this kind.
+    /// Whether a line matches.
     pub(crate) fn fits(&self, line: &str) -> bool {
         self.regex.is_match(line)
     }
 
-    /// Hands on the keys and values of a line of this kind; whether it is one.
+    /// Calls `each` with the keys and values of a line and returns whether the line matches.
     pub(crate) fn take(&self, line: &str, mut each: impl FnMut(&str, &str)) -> bool {
         let Some(found) = self.regex.captures(line) else { return false };
         for (nth, name) in &self.groups {
@@ -63,11 +63,11 @@ impl LinePattern {
     }
 }
 
-/// The last line of the parser's words, and where its mark stands below the expression.
+/// Takes the last line of the parser's message, and the position from the caret line below the expression.
 fn fault(words: &str) -> PatternFault {
     let last = words.lines().last().unwrap_or_default().trim_start_matches("error: ");
     let mark = words.lines().find(|line| line.trim_start().starts_with('^') && line.trim().bytes().all(|b| b == b'^'));
-    // The expression and the mark are indented by four.
+    // The parser indents the expression and the caret line by four.
     let place = mark.and_then(|line| line.find('^')).and_then(|at| at.checked_sub(3));
     PatternFault::Syntax(last.to_owned(), place)
 }

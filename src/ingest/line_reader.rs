@@ -1,4 +1,4 @@
-//! Single lines of one input, read apart from the rest.
+//! Reads single lines of one input independently of the rest.
 
 use super::block::Block;
 use super::filter::Filter;
@@ -10,7 +10,7 @@ use super::sink::{Sink, To};
 use super::unwrap::{Unwrapper, Wrapping};
 use crate::model::AttemptTable;
 
-/// Lines picked out of an input, as rows.
+/// Reads selected lines of an input into rows.
 pub(crate) struct LineReader<'c> {
     reading: Reading<'c>,
     table: AttemptTable,
@@ -21,8 +21,8 @@ pub(crate) struct LineReader<'c> {
 }
 
 impl<'c> LineReader<'c> {
-    /// No line yet of the input numbered `file`, which is read by `plan` and whose nameless records belong to the run
-    /// `stream`.
+    /// Creates a reader for the input numbered `file`, which is read by `plan`; `stream` is the run of records that
+    /// name none.
     pub(crate) fn new(
         file: u32,
         stream: &'c str,
@@ -53,8 +53,8 @@ impl<'c> LineReader<'c> {
         }
     }
 
-    /// Reads `line`, the one with this number of its input. `filter` decides instead of the reader's own, and
-    /// `keep_ids` keeps its ids whatever it is. Says how many attempts it held.
+    /// Reads `line`, whose number in the input is `number`, and returns how many attempts it held. `filter` replaces
+    /// the reader's own filter; `keep_ids` keeps the ids of the line's attempts.
     pub(crate) fn take(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
         let before = self.rows();
         let filter = filter.or(self.reading.filter);
@@ -63,7 +63,7 @@ impl<'c> LineReader<'c> {
         self.rows() - before
     }
 
-    /// Reads the front of an input.
+    /// Reads the start of an input.
     pub(crate) fn take_front(&mut self, front: &[u8]) {
         let mut unwrapper = Unwrapper::new(&self.wrapping, self.reading.stream, self.reading.zone);
         unwrapper.take(front, 1);
@@ -79,12 +79,12 @@ impl<'c> LineReader<'c> {
         self.decoder.finish(&mut sink);
     }
 
-    /// Attempts so far.
+    /// Returns the number of attempts so far.
     pub(crate) fn rows(&self) -> usize {
         self.table.rows.len()
     }
 
-    /// The attempts.
+    /// Returns the attempts.
     pub(crate) fn finish(mut self) -> AttemptTable {
         self.table.price(&self.reading.dialect.prices);
         self.table

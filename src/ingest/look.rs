@@ -1,40 +1,40 @@
-//! A look at the front of an input, before it is read: what its times and bare durations mean.
+//! Determines from the start of an input, before it is read, what its times and durations without a unit mean.
 //!
-//! Every piece of an input is read by what this look finds, so that it matters neither how an input is cut nor who
-//! reads the pieces.
+//! The result applies to the whole input, so that reading does not depend on how the input is split or which thread
+//! reads which piece.
 
 use super::conventions::Conventions;
 use super::record::{Glance, Times};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a look at an input came to.
+/// Result of looking at the start of an input.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
     pub(crate) conventions: Conventions,
-    /// What is to be said of it, in sentences.
+    /// Remarks for the user, in sentences.
     pub(crate) notes: Vec<String>,
 }
 
-/// Clocks and rounding make an attempt seem to begin so much too early, in µs.
+/// Tolerance for clock differences and rounding when attempts seem to overlap, in µs.
 const SLACK_US: i64 = 50_000;
-/// The same where times have whole seconds.
+/// The same tolerance if times are whole seconds.
 const WHOLE_SECOND_US: i64 = 1_000_000;
-/// First wait of the official SDKs, in µs, and their longest; their jitter takes up to a quarter (`_constants.py`).
+/// First and longest wait of the official SDKs, in µs; their jitter takes off up to a quarter (`_constants.py`).
 const LADDER_US: (i64, i64) = (500_000, 8_000_000);
-/// Contradictions it takes to read `ts`, which is said to be the start, as the time of writing.
+/// Number of contradictions required to read `ts`, which is documented as the start, as the time of writing.
 const CERTAIN: usize = 3;
-/// Waits without a hint that must fit the SDKs' own: any one may by chance.
+/// Number of waits without a server hint that must fit those of the SDKs, since a single one may fit by chance.
 const MANY_WAITS: usize = 4;
 
-/// What is said of an input without times.
+/// Note on an input without times.
 const NO_TIMES: &str = "its lines have no times: attempts are judged by their order and by the waits they state, and \
                         times of the year 1990 stand for that order; log the time to have rates, waves and waits judged";
 
-/// What is said of an input whose clock has no date.
+/// Note on an input whose times have no date.
 const NO_DATES: &str = "its times have no date: order and spacing of attempts hold, and the year 1991 stands for the day; log \
                         the date to have attempts set beside those of other logs";
 
-/// Looks at the attempts of the front of an input.
+/// Examines the attempts at the start of an input.
 pub(crate) fn look(glances: &[Glance]) -> Look {
     let mut look = Look::default();
     for (times, note) in [(Times::OrderOnly, NO_TIMES), (Times::Undated, NO_DATES)] {
@@ -52,7 +52,7 @@ pub(crate) fn look(glances: &[Glance]) -> Look {
     look
 }
 
-/// Neighbours in time: attempts of one call of one layer, and attempts of one run.
+/// Pairs of attempts adjacent in time: within a call and layer, where the first one failed; and within a run and layer.
 struct Pairs<'g> {
     calls: Vec<(&'g Glance, &'g Glance)>,
     runs: Vec<(&'g Glance, &'g Glance)>,
@@ -61,7 +61,7 @@ struct Pairs<'g> {
 impl<'g> Pairs<'g> {
     fn of(glances: &'g [Glance]) -> Pairs<'g> {
         let (mut calls, mut runs) = (BTreeMap::new(), BTreeMap::new());
-        // The same record again says nothing of what comes after it.
+        // A repeated record does not show what comes after it.
         let mut known = BTreeSet::new();
         let is_new = |glance: &&Glance| known.insert(glance.identity());
         for glance in glances.iter().filter(|glance| glance.stamp.is_some()).filter(is_new) {
@@ -80,7 +80,7 @@ fn neighbours(mut group: Vec<&Glance>) -> Vec<(&Glance, &Glance)> {
     group.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
-/// From the stamp of one to that of the other, in µs.
+/// Returns the time from the first stamp to the second, in µs; 0 if either is missing.
 fn gap_us((first, second): &(&Glance, &Glance)) -> i64 {
     match (first.stamp, second.stamp) {
         (Some(first), Some(second)) => second.us_since(first),
@@ -95,7 +95,7 @@ impl Look {
         let most = bare().map(|bare| bare.value).fold(0.0, f64::max);
         let answered = glances.iter().filter(|glance| !glance.failed).filter_map(|glance| Some(glance.bare?.value));
         let answered = self::median(answered);
-        // What the key would be called.
+        // Describes the key in notes.
         let key = "a duration without a unit (`duration`, `latency`, `elapsed`)";
         if median >= LONGEST_MS && bare().all(|bare| bare.whole) {
             let us_fits = most / 1e3 <= LONGEST_MS;
@@ -117,7 +117,7 @@ impl Look {
         }
         let contradicted = pairs.calls.iter().any(|pair| pair.overlaps(1e3));
         let explained = pairs.calls.iter().filter(|pair| pair.is_filled(1e3)).count();
-        // Who writes times as fractional seconds writes durations so, too.
+        // A log with times in fractional seconds is assumed to have durations in seconds too.
         let by_habit = median < FEW_MS && glances.iter().all(|glance| glance.fractional_seconds);
         if most > LONGEST_MS / 1e3 || contradicted {
             return;
@@ -142,7 +142,7 @@ impl Look {
         let unit = self.conventions.ms_per_unit;
         let (calls, runs) = (Overlaps::of(&pairs.calls, unit, slack), Overlaps::of(&pairs.runs, unit, slack));
         let waits = if whole_seconds { Fits::default() } else { Fits::of(&pairs.calls, unit) };
-        // A gateway goes on with attempts that the client has left: overlaps alone say nothing against `ts`.
+        // A gateway may continue attempts that the client abandoned, so overlaps alone do not disprove `ts`.
         let by_calls = calls.as_starts >= need
             && calls.as_ends == 0
             && calls.as_starts * 10 >= pairs.calls.len()
@@ -152,7 +152,7 @@ impl Look {
             && calls.as_ends == 0
             && (waits.as_ends_hinted >= need
                 || (waits.as_ends >= MANY_WAITS && waits.as_ends * 5 >= pairs.calls.len() * 4));
-        // Attempts of one run may be under way side by side: they tell only where one reading keeps them apart.
+        // Attempts of one run may be concurrent: they are evidence only if one of the two readings has no overlaps.
         let in_turn = runs.as_ends > 0 && runs.as_starts == 0;
         let settled = calls.as_ends > 0 || in_turn || waits.as_starts > 0;
         if by_calls || by_runs || (!settled && by_waits) {
@@ -174,7 +174,7 @@ impl Look {
         }
     }
 
-    /// Durations that cannot be what their key says.
+    /// Adds a note if durations contradict the unit that their key names.
     fn doubt_named(&mut self, glances: &[Glance], pairs: &Pairs<'_>) {
         let named = |glance: &Glance| glance.named_ms.filter(|ms| *ms > 0.0);
         let Some(median) = median(glances.iter().filter_map(named)) else { return };
@@ -196,11 +196,11 @@ impl Look {
     }
 }
 
-/// The longest a request is given, 15 min, in ms: longer numbers are in a smaller unit.
+/// Longest plausible request timeout, 15 min, in ms: larger numbers are in a smaller unit.
 const LONGEST_MS: f64 = 900_000.0;
-/// No model answers sooner, in ms.
+/// Shortest plausible response time of a model, in ms.
 const SHORTEST_ANSWER_MS: f64 = 20.0;
-/// Numbers under this may be seconds of a model's answer.
+/// Numbers below this may be the duration of a model's response in seconds.
 const FEW_MS: f64 = 120.0;
 
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -209,13 +209,13 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// What two neighbours say together.
+/// Properties of two attempts adjacent in time.
 trait Pair {
-    /// Whether a bare duration in this unit goes on beyond the next attempt, whatever the stamps are.
+    /// Whether a unitless duration in this unit extends beyond the next attempt, whatever the stamps mean.
     fn overlaps(&self, ms_per_unit: f64) -> bool;
-    /// Whether a bare duration in this unit takes most of the time between the two.
+    /// Whether a unitless duration in this unit fills at least half of the time between the two.
     fn is_filled(&self, ms_per_unit: f64) -> bool;
-    /// Whether it makes a difference which of the two durations is taken off.
+    /// Whether the wait differs noticeably by which of the two durations is subtracted from the gap.
     fn matters(&self, ms_per_unit: f64) -> bool;
 }
 
@@ -238,7 +238,7 @@ impl Pair for (&Glance, &Glance) {
     }
 }
 
-/// Neighbours that overlap, by what their stamps are taken for.
+/// Number of overlapping pairs if stamps are starts, and if they are ends.
 struct Overlaps {
     as_starts: usize,
     as_ends: usize,
@@ -253,12 +253,12 @@ impl Overlaps {
     }
 }
 
-/// Waits that are a client's or the server's only by one reading of the stamps.
+/// Number of waits that match a client's or server's wait under one reading of the stamps only.
 #[derive(Default)]
 struct Fits {
     as_starts: usize,
     as_ends: usize,
-    /// Those where the server asked for a wait, which neither reading obeys.
+    /// Those of `as_ends` where the server asked for a wait.
     as_ends_hinted: usize,
 }
 
@@ -281,7 +281,7 @@ impl Fits {
     }
 }
 
-/// Whether a wait after an attempt is what the server asked for, or what an official SDK waits.
+/// Whether a wait after an attempt matches the server's hint or the wait of an official SDK.
 fn fits_a_wait(wait_us: i64, failed: &Glance) -> bool {
     let asked = |hint: i64| wait_us >= hint - SLACK_US && wait_us <= hint + hint / 4;
     let step = u32::try_from(failed.number.unwrap_or(1).clamp(1, 16) - 1).unwrap_or(0);
@@ -290,14 +290,14 @@ fn fits_a_wait(wait_us: i64, failed: &Glance) -> bool {
 }
 
 impl Glance {
-    /// What the same record has alike wherever it stands.
+    /// Returns the values that are equal in every copy of the same record.
     fn identity(&self) -> impl Ord + use<> {
         let bits = |number: Option<f64>| number.map(f64::to_bits);
         let times = (self.stamp, bits(self.named_ms), bits(self.bare.map(|bare| bare.value)));
         (self.run, self.layer, self.call, self.number, self.failed, times)
     }
 
-    /// How long it took, in µs, a bare duration being in this unit.
+    /// Returns the duration in µs, reading a unitless duration in this unit.
     fn us(&self, ms_per_unit: f64) -> Option<i64> {
         let ms = self.named_ms.or_else(|| Some(self.bare?.value * ms_per_unit))?;
         (ms.is_finite() && ms >= 0.0).then_some((ms * 1e3) as i64)

@@ -1,4 +1,4 @@
-//! Values that mean nothing to the field they stand in, counted by field.
+//! Values that their field could not be read from, counted by field.
 
 use crate::model::{Input, Unreadable};
 use crate::untrusted::mask_keys;
@@ -7,30 +7,30 @@ use std::collections::BTreeMap;
 /// Longest example kept, in bytes.
 const LONGEST: usize = 60;
 
-/// Counts by field, each with its first example: file, line and text.
+/// Count and first example by field; an example is file, line and text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Misread(BTreeMap<&'static str, (u64, (u32, u64, String))>);
 
 impl Misread {
-    /// Counts a value that stands on `line`, counted from the start of the stretch; the file is told when stretches merge.
+    /// Counts a value on `line`, numbered from the start of the stretch. The file is set when stretches merge.
     pub(super) fn count(&mut self, field: &'static str, text: &str, line: u32) {
         let example = || (0, u64::from(line), mask_keys(&text[..text.floor_char_boundary(LONGEST)]).into_owned());
         self.0.entry(field).or_insert_with(|| (0, example())).0 += 1;
     }
 
-    /// Moves the lines of the examples to where they stand in their input.
+    /// Shifts the line numbers of the examples by the number of lines before the stretch.
     pub(super) fn shift_lines(&mut self, before: u64) {
         self.0.values_mut().for_each(|(_, (_, line, _))| *line += before);
     }
 
-    /// Takes in what was counted in a stretch of `file`.
+    /// Adds the counts of a stretch of `file`.
     pub(super) fn merge(&mut self, stretch: Misread, file: u32) {
         for (field, (count, (_, line, text))) in stretch.0 {
             self.take(field, count, (file, line, text));
         }
     }
 
-    /// Takes in `count` values of a field, of which `example` is the first.
+    /// Adds `count` values of a field, the first of which is `example`.
     pub(super) fn take(&mut self, field: &'static str, count: u64, example: (u32, u64, String)) {
         match self.0.entry(field) {
             std::collections::btree_map::Entry::Vacant(free) => {
@@ -39,7 +39,7 @@ impl Misread {
             std::collections::btree_map::Entry::Occupied(mut known) => {
                 let known = known.get_mut();
                 known.0 += count;
-                // Inputs may be read by turns.
+                // Inputs may be read in turns, so a later stretch may hold the earlier example.
                 if example < known.1 {
                     known.1 = example;
                 }
@@ -47,7 +47,7 @@ impl Misread {
         }
     }
 
-    /// Each field with how many values, and the first of them.
+    /// Returns each field with the number of values and the first of them.
     pub(super) fn into_counts(self) -> impl Iterator<Item = (&'static str, u64, (u32, u64, String))> {
         self.0.into_iter().map(|(field, (count, example))| (field, count, example))
     }

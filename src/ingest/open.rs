@@ -1,5 +1,5 @@
-//! Decides once, from the first bytes of an input, how it is read: what is wrapped around its lines, in which format
-//! they are, and what their times mean.
+//! Decides once, from the first bytes of an input, how it is read: its envelopes, its format, and the meaning of its
+//! times.
 
 use super::conventions::Conventions;
 use super::dialect::Dialect;
@@ -19,27 +19,27 @@ use super::unwrap::{Unwrapped, Unwrapper, Wrapping, text_of};
 use crate::model::Zone;
 use std::hash::BuildHasher;
 
-/// What all inputs of an analysis are read by.
+/// Settings that apply to all inputs of an analysis.
 #[derive(Clone, Copy)]
 pub(crate) struct InputSettings<'c> {
     pub(crate) dialect: &'c Dialect,
     pub(crate) zone: Zone,
-    /// The format that the user names; detected where he names none.
+    /// Format named by the user; `None` to detect it.
     pub(crate) format: Option<&'static dyn Format>,
 }
 
-/// How one input is read: the same for all of its pieces.
+/// How one input is read; the same for all of its pieces.
 pub(crate) struct Plan {
     pub(crate) wrapping: Wrapping,
     pub(crate) format: &'static dyn Format,
     pub(crate) conventions: Conventions,
-    /// What the format was told by.
+    /// Evidence for the format.
     pub(crate) why: String,
-    /// What is to be said of it, in sentences.
+    /// Remarks for the user, in sentences.
     pub(crate) notes: Vec<String>,
-    /// Fingerprint of its first lines, up to [`HEAD`] bytes, unpacked; 0 where it has none.
+    /// Fingerprint of the first [`HEAD`] bytes of the input, after decompression; 0 if it is empty.
     pub(crate) head: u64,
-    /// Why it is not read.
+    /// Reason why the input is not read, if it is not.
     pub(crate) refusal: Option<String>,
 }
 
@@ -49,20 +49,20 @@ impl std::fmt::Debug for Plan {
     }
 }
 
-/// What reads inputs that fit no format: their lines are accounted for.
+/// Format of inputs that fit none: it accounts for their lines.
 const FALLBACK: &dyn Format = &formats::native::Native;
 
-/// How notes of inputs begin that do not fit the format the user names.
+/// Start of notes on inputs that do not fit the format named by the user.
 pub(crate) const MISFIT: &str = "--input-format ";
-/// Envelopes around one another, at most.
+/// Largest number of nested envelopes.
 const MOST_ENVELOPES: usize = 3;
-/// Bytes of an input by which it is known again under another name or packed.
+/// Number of bytes by which an input is recognized under another name, or compressed.
 pub(crate) const HEAD: usize = 4096;
-/// Lines that are looked at for what is around them.
+/// Number of lines examined to detect an envelope.
 const LINES_LOOKED_AT: usize = 200;
 
 impl Plan {
-    /// Of an input of which nothing is known.
+    /// Returns the plan of an input about which nothing is known.
     pub(crate) fn plain() -> Plan {
         Plan {
             wrapping: Wrapping::default(),
@@ -75,7 +75,7 @@ impl Plan {
         }
     }
 
-    /// Of an input that is no log.
+    /// Returns the plan of an input that is not a log.
     fn of_no_log(foreign: Foreign) -> Plan {
         let plan = Plan { why: "no log".to_owned(), ..Plan::plain() };
         match foreign {
@@ -89,7 +89,7 @@ impl Plan {
         }
     }
 
-    /// Of the input that begins with `front`, the first [`FRONT`] bytes or all of it.
+    /// Returns the plan of the input that begins with `front`: its first [`FRONT`] bytes, or all of it.
     pub(crate) fn of(front: &[u8], settings: &InputSettings<'_>) -> Plan {
         if let Some(foreign) = Foreign::of(front) {
             return Plan::of_no_log(foreign);
@@ -114,30 +114,30 @@ impl Plan {
         Plan { wrapping, format, conventions: look.conventions, why, notes, head, refusal: None }
     }
 
-    /// How it is read, in words.
+    /// Describes how the input is read.
     pub(crate) fn how(&self) -> String {
         let envelope = self.wrapping.name().map_or(String::new(), |name| format!("{name}; "));
         format!("{envelope}{}: {}", self.format.name(), self.why)
     }
 
-    /// Whether `other` reads every line as this does.
+    /// Whether `other` reads every line as this plan does.
     pub(crate) fn reads_like(&self, other: &Plan) -> bool {
         self.fingerprint() == other.fingerprint()
     }
 
-    /// Tells plans apart that read lines otherwise.
+    /// Returns a text that differs between plans that read lines differently.
     pub(crate) fn fingerprint(&self) -> String {
         let Conventions { stamped_at_end, ms_per_unit } = self.conventions;
         let envelope = self.wrapping.name().unwrap_or_default();
         format!("{} {envelope} {stamped_at_end} {ms_per_unit}", self.format.name())
     }
 
-    /// What reads blocks of it.
+    /// Returns a new decoder of the format.
     pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
         self.format.decoder()
     }
 
-    /// Whether any stretch of whole lines can be read on its own.
+    /// Whether any stretch of whole lines can be read independently.
     pub(crate) fn is_side_by_side(&self) -> bool {
         self.wrapping.is_by_line()
             && self.format.order() == Order::Any
@@ -145,25 +145,25 @@ impl Plan {
     }
 }
 
-/// Fingerprint of the beginning of a front; 0 for an empty one.
+/// Returns the fingerprint of the first [`HEAD`] bytes of `front`; 0 if it is empty.
 pub(crate) fn head(front: &[u8]) -> u64 {
     let head = &front[..front.len().min(HEAD)];
     if head.is_empty() { 0 } else { FINGERPRINT.hash_one(head).max(1) }
 }
 
-/// What a front was understood to be.
+/// What was detected from a front.
 struct Understood {
     wrapping: Wrapping,
-    /// The front without it.
+    /// Lines of the front, without the envelopes.
     unwrapped: Unwrapped,
     format: &'static dyn Format,
     fit: Match,
 }
 
-/// The front of an input: whole lines of it.
+/// Whole lines at the start of an input.
 struct Front<'f> {
     lines: &'f [u8],
-    /// It is the whole input.
+    /// Whether it is the whole input.
     is_whole: bool,
     settings: &'f InputSettings<'f>,
 }
@@ -177,12 +177,12 @@ impl Front<'_> {
         let shape = Shape::of(&self.head(&text_of(self.lines)));
         let modes: &[Mode] = match shape {
             Shape::Document => &[Mode::Values, Mode::Nested],
-            // One object a line, of which each may hold several records.
+            // One object per line, each of which may hold several records.
             Shape::Objects if plain.fit == Match::No && plain.wrapping.is_none() => &[Mode::Nested],
             _ => &[],
         };
         let tried = modes.iter().map(|mode| self.peeled(Wrapping { documents: Some(*mode), ..Wrapping::default() }));
-        // A whole document is read whole even where its front is too short to show a record.
+        // A document is read as such even if its front is too short to contain a record.
         let large = matches!(shape, Shape::Document) && !self.is_whole;
         let mut best = plain;
         for tried in tried {
@@ -196,7 +196,7 @@ impl Front<'_> {
         best
     }
 
-    /// Takes envelopes off until a format fits for certain, or none is left.
+    /// Removes envelopes until a format matches with certainty, or no envelope is left.
     fn peeled(&self, mut wrapping: Wrapping) -> Understood {
         loop {
             let unwrapped = self.unwrapped(&wrapping);
@@ -216,7 +216,7 @@ impl Front<'_> {
         }
     }
 
-    /// The same, unless nothing was found and messages of a logger that writes JSON are lines of a format of text.
+    /// Returns `found`, unless no format matched and the messages of a JSON logger match a text format.
     fn texts(&self, found: Understood) -> Understood {
         let is_open = found.fit == Match::No && found.wrapping.envelopes.len() < MOST_ENVELOPES;
         if !is_open || !self.lines.contains(&b'{') {
@@ -229,7 +229,7 @@ impl Front<'_> {
         if fit == Match::No || format.gives_native() { found } else { Understood { wrapping, unwrapped, format, fit } }
     }
 
-    /// The format that fits, or how well the one fits that the user names.
+    /// Returns the format that fits, or the format named by the user, with how well it fits.
     fn fit(&self, head: &Head<'_>) -> (&'static dyn Format, Match) {
         match self.settings.format {
             Some(format) => (format, format.detect(head)),
@@ -251,7 +251,7 @@ impl Front<'_> {
         unwrapper.give()
     }
 
-    /// The attempts of it at a glance.
+    /// Returns the glances of the front's attempts.
     fn glances(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<Glance> {
         let reading = Reading {
             file: 0,
@@ -277,7 +277,8 @@ impl Front<'_> {
         glances
     }
 
-    /// The first line that does not fit the format the user names, and what the input looks like.
+    /// Returns a note on the first line that does not fit the format named by the user, and on what the input looks
+    /// like.
     fn misfit(&self, format: &dyn Format, unwrapped: &Unwrapped) -> Option<String> {
         let fits = |line: &str| format.detect(&Head::new(line, true, self.settings.dialect)) != Match::No;
         let text = text_of(&unwrapped.bytes);
@@ -292,7 +293,7 @@ impl Front<'_> {
     }
 }
 
-/// The format that fits best; of those that fit equally well, the first of the list.
+/// Returns the format that fits best; among equals, the first of the list.
 fn detect(head: &Head<'_>) -> (&'static dyn Format, Match) {
     let mut best: (&'static dyn Format, Match) = (FALLBACK, Match::No);
     for format in FORMATS.iter().copied() {
@@ -310,7 +311,7 @@ fn is_better(share: Share, known: Share) -> bool {
     share.fit * known.of > known.fit * share.of
 }
 
-/// The envelope around most of the lines.
+/// Returns the first envelope that encloses at least half of the lines.
 fn envelope(head: &Head<'_>, zone: Zone) -> Option<&'static dyn Envelope> {
     let lines: Vec<&str> = head.lines().take(LINES_LOOKED_AT).collect();
     let fits = |envelope: &&'static dyn Envelope| {
@@ -324,7 +325,7 @@ fn envelope(head: &Head<'_>, zone: Zone) -> Option<&'static dyn Envelope> {
     ENVELOPES.iter().copied().find(fits)
 }
 
-/// Whether a text is a record of an attempt by itself, or wraps one for certain.
+/// Whether a text is a record of an attempt, or certainly an envelope.
 fn holds_an_attempt(text: &str, dialect: &Dialect) -> bool {
     let is_attempt = |record: Record<'_>| {
         let is_timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
@@ -334,11 +335,11 @@ fn holds_an_attempt(text: &str, dialect: &Dialect) -> bool {
         || ENVELOPES.iter().any(|envelope| envelope.is_certain() && envelope.peel(text, Zone::UTC, &mut |_| {}))
 }
 
-/// What a front looks like as JSON.
+/// JSON structure of a front.
 enum Shape {
-    /// A list, or an object over several lines.
+    /// An array, or an object that spans lines.
     Document,
-    /// An object on each line.
+    /// One object per line.
     Objects,
     Other,
 }
@@ -352,7 +353,7 @@ impl Shape {
             return if matches!(next, Some('{' | '[' | ']')) { Shape::Document } else { Shape::Other };
         }
         let Some(rest) = first.strip_prefix('{') else { return Shape::Other };
-        // An object begins with a key or is empty.
+        // A JSON object begins with a key or is empty.
         if !matches!(rest.trim_start().chars().next(), None | Some('"' | '}')) {
             return Shape::Other;
         }
@@ -360,7 +361,7 @@ impl Shape {
         if reader.skip().is_ok() {
             return Shape::Objects;
         }
-        // What breaks off goes on, unless another object begins.
+        // An incomplete first line continues, unless the next line begins another object.
         let goes_on = lines.next().is_none_or(|next| !next.starts_with('{'));
         if goes_on && (!head.is_whole || first.len() < head.text().trim_end().len()) {
             Shape::Document

@@ -1,4 +1,4 @@
-//! How inputs are read.
+//! Options of reading inputs.
 
 use super::dialect::Dialect;
 use super::formats::FormatName;
@@ -6,20 +6,20 @@ use super::limits::WINDOW;
 use super::open::InputSettings;
 use crate::model::Zone;
 
-/// How to read.
+/// Options of reading inputs.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Zone of times that name none.
+    /// Time zone of times that name none.
     pub zone: Zone,
-    /// What the logs' own words mean.
+    /// User-defined vocabulary of the logs.
     pub dialect: Dialect,
-    /// Keep every rejected line for [`Ingested::rejected`], not just the first ones.
+    /// Whether to keep every rejected line in [`Ingested::rejected`], not just the first ones.
     pub keep_rejects: bool,
-    /// Keep the ids of every attempt, not just of those that findings speak of.
+    /// Whether to keep the ids of every attempt, not just of those that findings mention.
     pub keep_ids: bool,
-    /// The format that all inputs are read in; `None`: each in the one its front fits.
+    /// Format in which all inputs are read; `None` to detect it for each input.
     pub format: Option<FormatName>,
-    /// Bytes read and parsed as one piece of work, 4 MiB; the result does not depend on it.
+    /// Number of bytes read and parsed as one piece of work, 4 MiB by default; the result does not depend on it.
     pub window: u64,
 }
 
@@ -42,5 +42,5 @@ impl Options {
     }
 }
 
-/// Hears how many bytes were read since the last call.
+/// Called with the number of bytes read since the previous call.
 pub type Progress<'p> = &'p (dyn Fn(u64) + Sync);

@@ -1,5 +1,5 @@
-//! What was read of some inputs, before it is told what all of them together hold. Parts are put together as if all of their
-//! inputs had been read at once.
+//! Results of reading some inputs, before they are summarized. Joining parts gives the result of reading all of their
+//! inputs at once.
 
 use super::accumulator::{Accumulator, Merger};
 use super::digest::Digest;
@@ -16,52 +16,53 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
 
-/// Some inputs, or of each the stretch that was read in one go.
+/// Result of reading some inputs, or a stretch of each.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// The attempts. Their files are the inputs of the facts, by number.
+    /// The attempts. Their file numbers are indexes into [`Facts::inputs`].
     pub(crate) table: AttemptTable,
     pub(crate) facts: Facts,
 }
 
-/// What became of inputs, but for their attempts. An input is known by its number.
+/// Facts about inputs other than their attempts. Inputs are referred to by number.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) inputs: Vec<InputFacts>,
     /// The first rejected lines: input, line, column and reason.
     pub(crate) rejects: Vec<(u32, u64, u64, String)>,
-    /// Values that mean nothing to their field: the field, how many, and of the first input, line and text.
+    /// Values that their field could not be read from: the field, the count, and the input, line and text of the first.
     pub(crate) misread: Vec<(String, u64, (u32, u64, String))>,
-    /// Lines that look like attempts, by the key that seems to say how they went and the field it may stand for.
+    /// Number of lines that look like attempts, by the unknown key that seems to give the outcome and its probable
+    /// field.
     pub(crate) unclear: Vec<(Option<(String, String)>, u64)>,
-    /// Attempts of which no line tells the end so far, and those that have none for certain.
+    /// Attempts whose end is not logged so far, and those whose end certainly is not.
     pub(crate) open: Vec<OpenStart>,
     pub(crate) over: Vec<EndlessStarts>,
 }
 
-/// One input.
+/// Facts about one input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct InputFacts {
     pub(crate) name: String,
     pub(crate) format: String,
     pub(crate) envelope: Option<String>,
-    /// How it is read, in words, and what is to be said of that.
+    /// Description of how it is read, and remarks on that.
     pub(crate) how: String,
     pub(crate) notes: Vec<String>,
-    /// Bytes and lines of the input that stand before what was read.
+    /// Bytes and lines of the input before what was read.
     pub(crate) start: (u64, u64),
-    /// Bytes read, unpacked, and lines that ended in them.
+    /// Bytes read, after decompression, and the number of line ends in them.
     pub(crate) read: (u64, u64),
-    /// Fingerprint of how the input begins.
+    /// Fingerprint of the start of the input.
     pub(crate) head: u64,
-    /// Lines, and of them attempts, skipped, rejected and blank ones.
+    /// Number of lines, and of attempts, skipped, rejected and blank lines among them.
     pub(crate) ledger: [u64; 5],
-    /// Why it was not read to its end, and whether that is because nothing has its name.
+    /// Error that kept it from being read to its end, and whether that is [`io::ErrorKind::NotFound`].
     pub(crate) failure: Option<(String, bool)>,
 }
 
 impl Facts {
-    /// Whether every number is that of an input, and every format and field is known.
+    /// Whether every file number is that of an input, and every format and field is known.
     pub(crate) fn is_sound(&self) -> bool {
         let files = (self.rejects.iter().map(|(file, ..)| file))
             .chain(self.misread.iter().map(|(_, _, (file, ..))| file))
@@ -86,7 +87,7 @@ fn field_named(name: &str) -> Option<&'static str> {
 }
 
 impl InputFacts {
-    /// What tells inputs apart, and orders them as their names are ordered when they are read at once.
+    /// Returns a key that distinguishes inputs, ordered as sources are ordered when read at once.
     fn identity(&self) -> (Vec<u8>, &str, u64) {
         let source = match self.name.as_str() {
             "<stdin>" => Source::Stdin,
@@ -105,7 +106,7 @@ impl InputFacts {
 }
 
 impl Accumulator {
-    /// What was read, as a part.
+    /// Returns what was read, as a part.
     pub(super) fn into_part(mut self) -> Part {
         self.settle();
         let mut inputs: Vec<InputFacts> = (0..self.out.inputs.len()).map(|file| self.input_facts(file)).collect();
@@ -144,7 +145,7 @@ impl Accumulator {
         }
     }
 
-    /// Takes in what became of a stretch of input `file`. Stretches come in order: the latest saw most of the input.
+    /// Adds the facts of a stretch of input `file`. Stretches come in order: the latest one saw the most of the input.
     fn take_input(&mut self, file: u32, facts: InputFacts) {
         let index = file as usize;
         self.forget_plan(file);
@@ -164,7 +165,7 @@ impl Accumulator {
         }
     }
 
-    /// Takes in the rest of a part, whose inputs have these numbers here, in any order.
+    /// Adds the remaining facts of a part, whose inputs have these numbers here. Parts may come in any order.
     fn take_facts(&mut self, facts: Facts, numbers: &[u32]) {
         let to = |file: u32| numbers[file as usize];
         for (file, line, column, reason) in facts.rejects {
@@ -187,7 +188,7 @@ impl Accumulator {
     }
 }
 
-/// Puts parts together, in any order: what reading all of their inputs at once would have given.
+/// Joins parts, in any order, into the result of reading all of their inputs at once.
 ///
 /// # Errors
 /// When no input could be read.
@@ -215,7 +216,7 @@ pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
     merger.finish_whole()
 }
 
-/// Opens every input of `parts` once, in the order of their names; says their numbers, part by part.
+/// Opens every input of `parts` once, in the order of their names, and returns their numbers, part by part.
 fn open_inputs(parts: &[Part], accumulator: &mut Accumulator) -> Vec<Vec<u32>> {
     let mut numbers: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.facts.inputs.len()]).collect();
     let mut all = Vec::new();
@@ -234,7 +235,7 @@ fn open_inputs(parts: &[Part], accumulator: &mut Accumulator) -> Vec<Vec<u32>> {
     numbers
 }
 
-/// The rows of all parts in the order of the inputs; `None` where they stand in it already.
+/// Returns the order of all rows by input and position; `None` if they already are in that order.
 fn row_order(parts: &[Part], numbers: &[Vec<u32>]) -> Option<Vec<u32>> {
     let mut stretches = Vec::new();
     let mut next = 0;

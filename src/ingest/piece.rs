@@ -1,4 +1,4 @@
-//! Pieces of work: what one worker reads in one go, and how it does.
+//! Pieces of work: what one worker reads at a time, and how it is read.
 
 use super::accumulator::Streams;
 use super::chunk::{Chunk, Part};
@@ -19,50 +19,51 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Files of up to this part of a window are small: read whole, several of them as one piece.
+/// Files of up to this fraction of a window are small: read whole, several of them as one piece.
 const SMALL: u64 = 16;
-/// What the small files of one piece are at most, as a part of a window: enough that a table of their own costs
-/// nothing, few enough that every thread gets some.
+/// Largest total size of the small files of one piece, as a fraction of a window: large enough that the cost of a
+/// separate table is negligible, small enough that every thread gets some.
 const TOGETHER: u64 = 4;
-/// To open a file takes as long as to read so many bytes.
+/// Cost of opening a file, expressed as the number of bytes that could be read in the same time.
 const OPENING: u64 = 4 << 10;
 
-/// Bytes that a small compressed file is unpacked to at once.
+/// Number of bytes of a small compressed file that are decompressed at once.
 const SMALL_BLOCK: usize = 256 << 10;
 
 /// A piece of work.
 pub(super) enum Piece<'s> {
-    /// A stretch of a plain file.
+    /// A range of bytes of a plain file.
     Window { path: &'s Path, file: u32, start: u64, end: u64, plan: Arc<Plan> },
-    /// Small files, whole, which were not opened so far. Opening them weighs too.
+    /// Whole small files that were not opened yet. The weight is their total size, where each counts at least
+    /// [`OPENING`].
     Files { files: Vec<Small<'s>>, weight: u64 },
-    /// Lines of a stream.
+    /// Whole lines of a stream.
     Block(u32, Vec<u8>, Arc<Plan>),
-    /// An input that is read in order: its next block, which has about so many bytes.
+    /// The next block of an input that is read in order, and its approximate size in bytes.
     Next(u32, SharedFeed, u64),
-    /// The same: all that is left of it.
+    /// Everything that is left of an input that is read in order.
     Rest(u32, SharedFeed),
 }
 
-/// An input that is read in order, until it is over.
+/// An input that is read in order; `None` once it has been read to its end.
 pub(super) type SharedFeed = Arc<Mutex<Option<Feed>>>;
 
-/// A small file: its number, and its bytes as they are stored.
+/// A small file, its number, and its size on disk in bytes.
 pub(super) struct Small<'s> {
     pub(super) path: &'s Path,
     pub(super) file: u32,
     pub(super) length: u64,
 }
 
-/// The bytes of a small file; `None` for everything else.
+/// Returns the size of a small file in bytes; `None` for everything else.
 pub(super) fn small(source: &Source, window: u64) -> Option<u64> {
     let Source::File(path) = source else { return None };
-    // What cannot be seen is reported when it is opened.
+    // If the metadata cannot be read, opening the file later reports the error.
     let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
     (metadata.len() <= window / SMALL).then_some(metadata.len())
 }
 
-/// Adds a small file to the last of `pieces`, where there is room for it.
+/// Adds a small file to the last of `pieces` if there is room, else as a new piece.
 pub(super) fn add_small<'s>(pieces: &mut Vec<Piece<'s>>, small: Small<'s>, window: u64) {
     let weight = small.length.max(OPENING);
     match pieces.last_mut() {
@@ -78,8 +79,8 @@ thread_local! {
     static WORKER: RefCell<Worker> = RefCell::default();
 }
 
-/// What a worker keeps from one piece of work to the next: a buffer, what was met in records before, and the decoders of
-/// formats whose blocks are read in any order, with what they have learnt.
+/// State that a worker keeps between pieces: a buffer, values seen in earlier records, and the decoders of formats
+/// whose blocks are read in any order, with their state.
 #[derive(Default)]
 struct Worker {
     buffer: Window,
@@ -91,7 +92,7 @@ struct Worker {
 struct Decoders(Vec<(&'static str, Box<dyn Decoder>)>);
 
 impl Decoders {
-    /// The decoder that reads by `plan`.
+    /// Returns the decoder for `plan`.
     fn of(&mut self, plan: &Plan) -> &mut (dyn Decoder + 'static) {
         let name = plan.format.name();
         let place = self.0.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
@@ -103,7 +104,7 @@ impl Decoders {
 }
 
 impl Piece<'_> {
-    /// Bytes of the inputs it stands for.
+    /// Returns the number of bytes of the inputs that the piece covers; 0 if unknown.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Piece::Window { start, end, .. } => end - start,
@@ -114,7 +115,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Reads it, as far as its inputs can be read.
+    /// Reads the piece, as far as its inputs can be read.
     pub(super) fn parse(&self, streams: &Streams, options: &Options, progress: Progress<'_>) -> Chunk {
         WORKER.with_borrow_mut(|Worker { buffer, memory, decoders }| {
             let chunk = Chunk::new(streams.analysis, memory);
@@ -192,7 +193,7 @@ impl<'w> Work<'w> {
         cut_short(&lines, bytes)
     }
 
-    /// Reads whole lines that stand for `bytes` of an input any stretch of which can be read on its own.
+    /// Reads whole lines that cover `bytes` bytes of an input whose stretches can be read independently.
     fn lines(&mut self, file: u32, text: &[u8], bytes: u64, plan: &Plan) {
         (self.progress)(bytes);
         let reading = self.reading(file, plan);
@@ -207,7 +208,7 @@ impl<'w> Work<'w> {
         self.chunk.read(&Part::unwrapped(&lines, text, bytes), &reading, self.memory, decoder);
     }
 
-    /// Reads on in an input that is read in order: a block, or the whole of what is left.
+    /// Continues reading an input that is read in order: one block, or everything left if `whole`.
     fn feed(&mut self, file: u32, shared: &SharedFeed, whole: bool) {
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(feed) = shared.as_mut() {
@@ -225,7 +226,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Reads the next block of a feed; whether there may be another.
+    /// Reads the next block of a feed and returns whether there may be another.
     fn next(&mut self, file: u32, feed: &mut Feed) -> io::Result<bool> {
         let Some(fed) = feed.next()? else { return Ok(false) };
         (self.progress)(fed.bytes);
@@ -238,7 +239,7 @@ impl<'w> Work<'w> {
         Ok(true)
     }
 
-    /// Reads a small file whole, which was not opened before.
+    /// Opens a small file and reads it whole.
     fn small(&mut self, small: &Small<'_>, buffer: &mut Window) -> io::Result<()> {
         let lines = buffer.read(&File::open(small.path)?, 0, small.length, u64::MAX)?;
         let text = lines.text;
@@ -264,7 +265,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// How the input with this front is read.
+    /// Detects and records how the input with this front is read.
     fn plan(&mut self, file: u32, front: &[u8]) -> Arc<Plan> {
         let plan = Arc::new(Plan::of(front, &self.options.settings()));
         self.chunk.plans.push((file, Arc::clone(&plan)));
@@ -279,7 +280,7 @@ impl<'w> Work<'w> {
     }
 }
 
-/// An error where less was read than the `bytes` that the file had when its reading began.
+/// Returns an error if fewer bytes were read than the `bytes` the file had when reading began.
 fn cut_short(lines: &Lines<'_>, bytes: u64) -> io::Result<()> {
     if lines.bytes < bytes {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"));

@@ -1,5 +1,5 @@
-//! Bytes of an input in stretches of whole lines: windows of a plain file read side by side, blocks of a
-//! stream read one after the other.
+//! Reads the bytes of an input in blocks of whole lines: windows of a plain file in parallel, blocks of a stream in
+//! sequence.
 
 use super::limits::LONGEST_LINE;
 use super::limits::WINDOW;
@@ -7,18 +7,18 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-/// Bytes after which a line is read no further: nobody will keep it.
+/// Number of bytes after which the rest of a line is skipped, because the line will be rejected.
 pub(crate) const GIVEN_UP: usize = LONGEST_LINE + WINDOW as usize;
 
-/// How an input's bytes are reached.
+/// Access to the bytes of an input.
 pub(crate) enum Bytes {
-    /// A plain file of this length: any stretch can be read on its own.
+    /// A plain file of this length in bytes: any range can be read independently.
     Plain(u64),
-    /// Compressed, piped or in another encoding: front to back only.
+    /// Compressed, piped or in another encoding: readable only from start to end.
     Stream(Box<dyn Read + Send>),
 }
 
-/// Opens a file and tells plain from compressed by its first bytes, not by its name.
+/// Opens a file and distinguishes plain from compressed by its first bytes, not by its name.
 pub(crate) fn open(path: &Path) -> io::Result<Bytes> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -36,7 +36,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Bytes> {
     }
 }
 
-/// A stream of unknown kind, decoded by its first bytes.
+/// Returns a decoding reader for a stream, whose encoding is detected from its first bytes.
 pub(crate) fn stream(input: Box<dyn Read + Send>) -> io::Result<Bytes> {
     let mut input = BufReader::with_capacity(1 << 18, input);
     let mut magic = [0; 4];
@@ -50,8 +50,8 @@ pub(crate) fn stream(input: Box<dyn Read + Send>) -> io::Result<Bytes> {
     }))
 }
 
-/// The first bytes of a stream, as many as asked for where it has them, and the whole of it again, up to where it
-/// fails.
+/// Returns the first `bytes` bytes of a stream, or fewer if it is shorter, and a reader that repeats the stream from
+/// its beginning. A read error met here is repeated at the same place.
 pub(crate) fn front_of(mut stream: Box<dyn Read + Send>, bytes: usize) -> (Vec<u8>, Box<dyn Read + Send>) {
     let mut front = Vec::with_capacity(bytes);
     let failure = stream.by_ref().take(bytes as u64).read_to_end(&mut front).err();
@@ -63,7 +63,7 @@ pub(crate) fn front_of(mut stream: Box<dyn Read + Send>, bytes: usize) -> (Vec<u
     (front, whole)
 }
 
-/// Where a stream failed.
+/// A reader that fails once with the given error, and is then at its end.
 struct Broken(Option<io::Error>);
 
 impl Read for Broken {
@@ -72,7 +72,7 @@ impl Read for Broken {
     }
 }
 
-/// The first bytes of a plain file.
+/// Returns the first bytes of a plain file.
 pub(crate) fn front_of_file(path: &Path, bytes: usize) -> io::Result<Vec<u8>> {
     let mut front = Vec::new();
     File::open(path)?.take(bytes as u64).read_to_end(&mut front)?;
@@ -87,7 +87,7 @@ enum Encoding {
     Utf16 { big_endian: bool },
 }
 
-/// How a file is packed, in a word, by its first bytes.
+/// Names the encoding of a file, detected from its first bytes.
 pub(crate) fn packing(path: &Path) -> io::Result<&'static str> {
     let mut magic = [0; 4];
     let known = read_full(&mut File::open(path)?, &mut magic)?;
@@ -99,7 +99,7 @@ pub(crate) fn packing(path: &Path) -> io::Result<&'static str> {
     })
 }
 
-/// By the first bytes, or more of them.
+/// Detects the encoding from the first bytes; four suffice.
 fn encoding(magic: &[u8]) -> Encoding {
     match magic {
         [0x1f, 0x8b, ..] => Encoding::Gzip,
@@ -110,17 +110,17 @@ fn encoding(magic: &[u8]) -> Encoding {
     }
 }
 
-/// Whether a file that begins so is text as it stands, in UTF-8.
+/// Whether a file that begins with `magic` is uncompressed UTF-8 text.
 pub(crate) fn is_plain(magic: &[u8]) -> bool {
     encoding(magic) == Encoding::Plain
 }
 
-/// Whether a file that begins so is compressed.
+/// Whether a file that begins with `magic` is compressed.
 pub(crate) fn is_compressed(magic: &[u8]) -> bool {
     matches!(encoding(magic), Encoding::Gzip | Encoding::Zstd)
 }
 
-/// Fills `buffer` as far as the input goes.
+/// Reads until `buffer` is full or the input ends, and returns the number of bytes read.
 pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -134,13 +134,13 @@ pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<
     Ok(filled)
 }
 
-/// Stretches of whole lines of a stream.
+/// Splits a stream into blocks of whole lines.
 pub(crate) struct Blocks<R> {
     input: R,
     rest: Vec<u8>,
     size: usize,
     done: bool,
-    /// Why the stream ended early, until that is told.
+    /// Read error that ended the stream early, until it has been returned.
     failed: Option<io::Error>,
 }
 
@@ -149,10 +149,10 @@ impl<R: Read> Blocks<R> {
         Blocks { input, rest: Vec::new(), size, done: false, failed: None }
     }
 
-    /// The next stretch; `None` at the end. Where the stream breaks off, what stands before that comes first.
+    /// Returns the next block, or `None` at the end. If reading fails, everything before the failure is returned first.
     ///
     /// # Errors
-    /// Once, behind the last stretch that could be read.
+    /// Once, after the last block that could be read.
     pub(crate) fn next_block(&mut self) -> io::Result<Option<Vec<u8>>> {
         if self.done {
             return self.failed.take().map_or(Ok(None), Err);
@@ -168,7 +168,8 @@ impl<R: Read> Blocks<R> {
                 self.rest = block.split_off(known + newline + 1);
                 return Ok(Some(block));
             }
-            // One line longer than a block; past the longest line allowed it is handed on as it is and rejected.
+            // A line longer than a block is read on; beyond the longest line allowed it is passed on truncated, to be
+            // rejected.
             if block.len() > LONGEST_LINE {
                 self.skip_line();
                 block.push(b'\n');
@@ -177,13 +178,13 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// Has it fail at its end, where it has not yet.
+    /// Makes the stream end here with `error`, unless it already failed.
     pub(crate) fn fail(&mut self, error: io::Error) {
         self.done = true;
         self.failed.get_or_insert(error);
     }
 
-    /// Reads on to the end of a line nobody will keep.
+    /// Skips the rest of a line that is too long.
     fn skip_line(&mut self) {
         let mut piece = Vec::new();
         loop {
@@ -200,8 +201,8 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// Appends one size more to `buffer`, as far as the stream goes, or can be read; says how much that was. Nothing is
-    /// cleared first that may never be filled: most inputs are small.
+    /// Appends up to `size` bytes to `buffer` and returns how many were read. The buffer is not zeroed first: most
+    /// inputs are much smaller than `size`.
     fn fill(&mut self, buffer: &mut Vec<u8>) -> usize {
         let known = buffer.len();
         let failed = self.input.by_ref().take(self.size as u64).read_to_end(buffer).err();
@@ -210,7 +211,7 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-/// UTF-16 with a byte order mark, as UTF-8.
+/// Converts UTF-16 with a byte order mark to UTF-8.
 struct Utf16<R> {
     input: R,
     big_endian: bool,
@@ -244,7 +245,7 @@ impl<R: Read> Utf16<R> {
             }
         });
         let mut units: Vec<u16> = self.high.take().into_iter().chain(units).collect();
-        // A pair may be cut by the block's end.
+        // A surrogate pair may be split at the end of the block.
         if got == raw.len() && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
             self.high = units.pop();
         }

@@ -1,4 +1,4 @@
-//! Inputs as the user names them: files, patterns, directories, standard input.
+//! Inputs as the user names them: files, glob patterns, directories, standard input.
 
 use super::error::IngestError;
 use super::reader;
@@ -15,7 +15,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// As it is named in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -25,7 +25,7 @@ impl Source {
     }
 }
 
-/// How an input is packed, in a word, by its first bytes.
+/// Names how an input is compressed or encoded, detected from its first bytes.
 #[must_use]
 pub fn packing(source: &Source) -> &'static str {
     match source {
@@ -34,14 +34,15 @@ pub fn packing(source: &Source) -> &'static str {
     }
 }
 
-/// Endings of files a directory is searched for; a file named outright is read whatever its name.
+/// File name extensions searched for in directories; a file named explicitly is read whatever its name.
 const LOG_ENDINGS: [&str; 11] = ["jsonl", "ndjson", "json", "log", "txt", "gz", "zst", "zstd", "out", "csv", "tsv"];
 
-/// The inputs behind the arguments, sorted by name, each once. A file that does not exist is one of them beside others
-/// that do: it is reported when it is opened.
+/// Returns the inputs that the arguments name, sorted by name and without duplicates. A file that does not exist is
+/// included if there are other inputs; opening it reports the error.
 ///
 /// # Errors
-/// No file at all, where one does not exist or a pattern matches nothing; a malformed pattern, a directory without logs.
+/// When there is no input because a file does not exist or a pattern matches nothing; when a pattern is malformed; when
+/// a directory contains no logs.
 pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
     let mut sources = Vec::new();
     let mut missing = Vec::new();
@@ -60,7 +61,7 @@ pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
                     }
                     sources.extend(found);
                 }
-                // What cannot be read is reported when it is opened, and keeps nothing else from being read.
+                // A file that cannot be read is reported when it is opened, so that the others are still read.
                 _ => sources.push(Source::File(path.to_owned())),
             }
         }
@@ -76,19 +77,19 @@ pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
         }
         _ => sources.extend(missing.into_iter().map(|(path, _)| Source::File(path.to_owned()))),
     }
-    // Paths are compared part by part, which is slow: once a path, not once a comparison.
+    // Comparing paths component by component is slow, so the key is computed once per path.
     sources.sort_by_cached_key(order);
     sources.dedup();
     Ok(sources)
 }
 
-/// Bytes that compare as sources do: standard input first, then paths part by part.
+/// Returns a key whose bytes compare as sources do: standard input first, then paths by component.
 pub(super) fn order(source: &Source) -> Vec<u8> {
     let Source::File(path) = source else { return Vec::new() };
     let mut key = Vec::with_capacity(path.as_os_str().len() + 16);
     key.push(0);
     for part in path.components() {
-        // No part of a path holds a zero byte: what is shorter comes first.
+        // No component contains a zero byte, so this separator sorts a shorter component first.
         key.push(match part {
             Component::Prefix(_) => 1,
             Component::RootDir => 2,
@@ -107,7 +108,7 @@ fn directory(path: &Path) -> Result<Vec<Source>, IngestError> {
     for entry in ignore::WalkBuilder::new(path).standard_filters(false).hidden(true).build() {
         let entry = match entry {
             Ok(entry) => entry,
-            // A folder within that cannot be searched is an input that cannot be read.
+            // A subdirectory that cannot be searched is reported as an input that cannot be read.
             Err(ignore::Error::WithPath { path: inner, .. }) if inner != path => {
                 found.push(Source::File(inner));
                 continue;
@@ -127,7 +128,7 @@ fn directory(path: &Path) -> Result<Vec<Source>, IngestError> {
     Ok(found)
 }
 
-/// Whether a name is that of a log: `app.jsonl`, `app.log.3`, `app.log-20260105.gz`.
+/// Whether a file name is that of a log: `app.jsonl`, `app.log.3`, `app.log-20260105.gz`.
 pub(crate) fn looks_like_a_log(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     name.split('.').skip(1).any(|part| LOG_ENDINGS.iter().any(|ending| part.split('-').next() == Some(*ending)))

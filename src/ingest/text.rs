@@ -1,4 +1,4 @@
-//! Reads a log that is already in memory.
+//! Reads logs that are already in memory.
 
 use super::chunk::{Chunk, Part};
 use super::conventions::Conventions;

@@ -1,19 +1,19 @@
-//! When a record says it was: RFC 3339, epoch numbers of any unit, and the zone-less times of loggers.
+//! Parses timestamps: RFC 3339, epoch numbers in any unit, and the times without zone that loggers write.
 
 use super::record::scan;
 use crate::model::{Time, Zone};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
-/// Times before this year are no log's, and such a number is in another unit. 1990-01-01, in s.
+/// Earliest plausible time of a log, 1990-01-01, in epoch seconds. A number below it is in another unit.
 const OLDEST_S: f64 = 631_152_000.0;
-/// Nor after it: 2100-01-01, in s.
+/// Latest plausible time of a log, 2100-01-01, in epoch seconds.
 const NEWEST_S: f64 = 4_102_444_800.0;
 
-/// Spellings of loggers, without a zone. Fractions after a comma are rewritten with a point first.
+/// Formats of loggers, without a zone. A comma before the fraction is replaced by a point first.
 const LOCAL: [&str; 5] =
     ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%d/%b/%Y:%H:%M:%S", "%Y%m%dT%H%M%S%.f"];
 
-/// A number since the epoch; its unit is told by its size.
+/// Parses a number since the epoch, whose unit is inferred from its size.
 pub(crate) fn from_number(value: f64) -> Option<Time> {
     [1e6, 1e3, 1.0, 1e-3].into_iter().find_map(|us_per_unit| {
         let seconds = value * us_per_unit / 1e6;
@@ -21,14 +21,14 @@ pub(crate) fn from_number(value: f64) -> Option<Time> {
     })
 }
 
-/// A whole number since the epoch, without the rounding a float would bring to nanoseconds.
+/// Parses an integer since the epoch, without the rounding of nanoseconds that a float would cause.
 pub(crate) fn from_integer(value: i64) -> Option<Time> {
     let in_range = |us: i64| (OLDEST_S..NEWEST_S).contains(&(us as f64 / 1e6));
     let candidates = [value.checked_mul(1_000_000), value.checked_mul(1000), Some(value), Some(value / 1000)];
     candidates.into_iter().flatten().find(|us| in_range(*us)).map(Time)
 }
 
-/// A time in words, of the years 1 to 9999. `zone` holds for those that name none.
+/// Parses a time given as text, in the years 1 to 9999. `zone` applies to times that name none.
 #[inline]
 pub(crate) fn from_text(text: &str, zone: Zone) -> Option<Time> {
     rfc3339_utc(text.as_bytes()).or_else(|| {
@@ -54,9 +54,9 @@ fn from_other_text(text: &str, zone: Zone) -> Option<Time> {
     zoned(text).or_else(|| local(text, zone))
 }
 
-/// `2026-01-05 10:00:00 +0200` and the Common Log Format, with their offsets.
+/// Parses `2026-01-05 10:00:00 +0200`, the Common Log Format and RFC 2822 dates, with their offsets.
 fn zoned(text: &str) -> Option<Time> {
-    // The date of HTTP and mail: a comma behind its weekday.
+    // Dates of HTTP and mail.
     if let Ok(time) = DateTime::parse_from_rfc2822(text) {
         return Some(Time(time.timestamp_micros()));
     }
@@ -71,12 +71,12 @@ fn local(text: &str, zone: Zone) -> Option<Time> {
     zone.local_to_utc(reading)
 }
 
-/// Whether it is a time that no clock in `zone` ever showed: one that was skipped when clocks were set forward.
+/// Whether it is a local time that does not exist in `zone`, because clocks were set forward.
 pub(crate) fn is_skipped(text: &str, zone: Zone) -> bool {
     wall_clock(text.trim(), zone).is_some_and(|(reading, zone)| zone.local_to_utc(reading).is_none())
 }
 
-/// What a clock showed, and in which zone.
+/// Returns the local time and its zone.
 fn wall_clock(text: &str, zone: Zone) -> Option<(NaiveDateTime, Zone)> {
     let utc = text.strip_suffix(" UTC").or_else(|| text.strip_suffix('Z'));
     let (text, zone) = utc.map_or((text, zone), |rest| (rest, Zone::UTC));
@@ -85,7 +85,7 @@ fn wall_clock(text: &str, zone: Zone) -> Option<(NaiveDateTime, Zone)> {
     Some((parsed, zone))
 }
 
-/// The overwhelming spelling, without a date library: `YYYY-MM-DDTHH:MM:SS[.fraction]Z`.
+/// Parses the most common format without a date library: `YYYY-MM-DDTHH:MM:SS[.fraction]Z`.
 #[inline]
 fn rfc3339_utc(text: &[u8]) -> Option<Time> {
     let (minute, rest) = text.split_first_chunk::<16>()?;
@@ -99,8 +99,8 @@ fn rfc3339_utc(text: &[u8]) -> Option<Time> {
     Some(Time(seconds * 1_000_000 + us))
 }
 
-/// The usual spellings of loggers, without trying one after the other: `YYYY-MM-DD HH:MM:SS[,fraction]`, with an offset
-/// behind it or in `zone`. `None` says nothing: what is rare is left to the date library.
+/// Parses the usual formats of loggers in one pass: `YYYY-MM-DD HH:MM:SS[,fraction]`, followed by an offset or in
+/// `zone`. `None` does not mean the text is invalid: rare formats are left to the date library.
 fn plain(text: &str, zone: Zone) -> Option<Time> {
     let (minute, rest) = text.as_bytes().split_first_chunk::<16>()?;
     let ([b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9'], rest) = rest.split_first_chunk::<3>()? else { return None };
@@ -129,9 +129,9 @@ fn plain(text: &str, zone: Zone) -> Option<Time> {
     }
 }
 
-/// Minutes since 1970-01-01 at `YYYY-MM-DDTHH:MM`.
+/// Returns the minutes from 1970-01-01 to `YYYY-MM-DDTHH:MM`.
 fn minute_of(text: &[u8; 16]) -> Option<i64> {
-    // Neighbouring lines of a log are of the same minute: it is worked out once, as far as a thread can tell.
+    // Adjacent lines of a log mostly share a minute, so each thread caches the latest result.
     thread_local! {
         static LAST: std::cell::Cell<([u8; 16], i64)> = const { std::cell::Cell::new(([0; 16], 0)) };
     }
@@ -155,7 +155,7 @@ fn minute_of(text: &[u8; 16]) -> Option<i64> {
     Some(minutes)
 }
 
-/// `.123456789Z` or `Z`: microseconds, anything finer cut off.
+/// Parses `.123456789Z` or `Z` into microseconds; finer digits are dropped.
 #[inline]
 fn fraction_us(tail: &[u8]) -> Option<i64> {
     let (last, fraction) = tail.split_last()?;
@@ -166,10 +166,10 @@ fn fraction_us(tail: &[u8]) -> Option<i64> {
     if *point == b'.' { millionths(digits) } else { None }
 }
 
-/// Microseconds of the digits behind a point, anything finer cut off.
+/// Parses the digits after the decimal point into microseconds; finer digits are dropped.
 #[inline]
 fn millionths(digits: &[u8]) -> Option<i64> {
-    // In billionths first: nine digits at most.
+    // Computed in billionths first, from at most nine digits.
     let (value, missing) = match digits {
         [most @ .., last @ b'0'..=b'9'] if most.len() == 8 => {
             (i64::from(scan::up_to_eight_digits(most)?) * 10 + i64::from(last - b'0'), 0)
@@ -179,7 +179,6 @@ fn millionths(digits: &[u8]) -> Option<i64> {
     Some(value * TENS[missing] / 1000)
 }
 
-/// Powers of ten.
 const TENS: [i64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 #[cfg(test)]
@@ -238,7 +237,7 @@ mod tests {
                     for zone in [Zone::UTC, "Europe/Berlin".parse().unwrap_or(Zone::UTC)] {
                         let slow = DateTime::parse_from_rfc3339(&text).ok().map(|time| Time(time.timestamp_micros()));
                         let slow = slow.or_else(|| zoned(&text)).or_else(|| local(&text, zone));
-                        // An offset without its colon is one behind a `T`, too.
+                        // The formats of the fallback require a colon in the offset after a `T`.
                         let is_basic = text.contains('T') && offset == "-0330";
                         if let Some(quick) = plain(&text, zone).filter(|_| !is_basic) {
                             assert_eq!(Some(quick), slow, "{text}");

@@ -1,28 +1,28 @@
-//! Attempts that began, and of which no line says how they ended: an attempt is known by its end, and a report that leaves
-//! the others out has to say so.
+//! Attempts whose start is logged but not their end. Attempts are counted by their end, so a report has to mention
+//! those it leaves out.
 
 use super::record::Begun;
 use crate::model::Attempt;
 use std::collections::BTreeMap;
 
-/// An attempt that began on a line of an input.
+/// A logged start of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub(super) line: u64,
-    /// What its end will look like; `None` where it is known that none comes.
+    /// What its end will look like; `None` if it certainly has none.
     pub(super) begun: Option<Begun>,
 }
 
-/// The attempts that began and are not seen to end so far, and the first line and count of those that never will.
+/// Starts without an end so far, and for each input the starts that certainly have none.
 #[derive(Debug, Default)]
 pub(super) struct Unended {
     open: BTreeMap<[u64; 2], Vec<Open>>,
     over: BTreeMap<u32, Lost>,
 }
 
-/// A start whose end was not seen so far: key, input, line and number.
+/// A start without an end so far: key, input, line and attempt number.
 pub(crate) type OpenStart = ([u64; 2], u32, u64, u16);
-/// Starts of an input that have no end for certain: the input, how many, and the line of the first.
+/// Starts of an input that certainly have no end: the input, their number, and the line of the first.
 pub(crate) type EndlessStarts = (u32, u64, u64);
 
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ struct Open {
     number: u16,
 }
 
-/// Attempts of one input without an end.
+/// Attempts of one input without an end: their number, and the line of the first.
 #[derive(Clone, Copy, Debug)]
 struct Lost {
     count: u64,
@@ -40,7 +40,7 @@ struct Lost {
 }
 
 impl Unended {
-    /// Takes in what began in `file`, line numbers counted from its front.
+    /// Adds the starts of `file`; their lines are counted from the start of the input.
     pub(super) fn begin(&mut self, file: u32, starts: Vec<Start>) {
         for Start { line, begun } in starts {
             match begun {
@@ -50,14 +50,14 @@ impl Unended {
         }
     }
 
-    /// Takes in attempts that ended.
+    /// Removes the starts of attempts that ended.
     pub(super) fn end(&mut self, rows: &[Attempt]) {
         if self.open.is_empty() {
             return;
         }
         for row in rows {
             let Some(open) = self.open.get_mut(&row.key) else { continue };
-            // Without a number, all that began before is of this attempt or of one before it.
+            // Without a number, every earlier start is that of this attempt or of one before it.
             let is_before = |start: &Open| start.file != row.file || start.line <= u64::from(row.line);
             let is_numbered = |start: &Open| start.number > 0 && row.number > 0;
             open.retain(|start| match is_numbered(start) {
@@ -70,7 +70,7 @@ impl Unended {
         }
     }
 
-    /// What [`Unended::take`] takes.
+    /// Returns the lists that [`Unended::take`] accepts.
     pub(super) fn into_lists(self) -> (Vec<OpenStart>, Vec<EndlessStarts>) {
         let open = self
             .open
@@ -79,7 +79,7 @@ impl Unended {
         (open.collect(), self.over.into_iter().map(|(file, lost)| (file, lost.count, lost.first)).collect())
     }
 
-    /// Takes in what began elsewhere.
+    /// Adds the starts of another part.
     pub(super) fn take(&mut self, open: Vec<OpenStart>, over: Vec<EndlessStarts>) {
         for (key, file, line, number) in open {
             self.open.entry(key).or_default().push(Open { file, line, number });
@@ -91,7 +91,7 @@ impl Unended {
         }
     }
 
-    /// What is to be said of each input, in sentences.
+    /// Returns a note on each input with such attempts, in sentences.
     pub(super) fn sentences(&self) -> Vec<(u32, String)> {
         let mut over = self.over.clone();
         self.open.values().flatten().for_each(|start| lose(&mut over, start.file, start.line));

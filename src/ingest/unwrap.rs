@@ -1,4 +1,4 @@
-//! Lines taken out of what shippers and loggers wrapped around them.
+//! Takes lines out of the envelopes that log shippers and loggers put around them.
 
 use super::block::Block;
 use super::envelope::{Envelope, Inner};
@@ -8,15 +8,15 @@ use crate::model::Zone;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A line that arrives in parts is joined up to this length, in bytes.
+/// Length in bytes up to which the parts of a line are joined.
 const LONGEST_JOINED: usize = super::limits::LONGEST_LINE;
-/// Sources whose parts are waited for at once.
+/// Largest number of lines whose parts are awaited at once.
 const MOST_OPEN: usize = 1024;
 
-/// How the lines of an input are wrapped, from the outside in.
+/// The envelopes of the lines of an input, from the outside in.
 #[derive(Clone, Default)]
 pub(crate) struct Wrapping {
-    /// JSON over several lines, or several records in one value.
+    /// Set if the input is JSON that spans lines or holds several records per value.
     pub(crate) documents: Option<Mode>,
     pub(crate) envelopes: Vec<&'static dyn Envelope>,
 }
@@ -28,17 +28,17 @@ impl std::fmt::Debug for Wrapping {
 }
 
 impl Wrapping {
-    /// Whether lines stand as they are.
+    /// Whether lines are read unchanged.
     pub(crate) fn is_none(&self) -> bool {
         self.documents.is_none() && self.envelopes.is_empty()
     }
 
-    /// Whether a line can be unwrapped without those before it.
+    /// Whether each line can be unwrapped independently of those before it.
     pub(crate) fn is_by_line(&self) -> bool {
         self.documents.is_none() && self.envelopes.iter().all(|envelope| !envelope.joins())
     }
 
-    /// In words, from the outside in; `None` where nothing is wrapped.
+    /// Names the envelopes from the outside in; `None` if there are none.
     pub(crate) fn name(&self) -> Option<String> {
         let documents = self.documents.map(Mode::name);
         let names: Vec<&str> = documents.into_iter().chain(self.envelopes.iter().map(|it| it.name())).collect();
@@ -46,7 +46,7 @@ impl Wrapping {
     }
 }
 
-/// Lines that were unwrapped.
+/// Unwrapped lines.
 #[derive(Debug, Default)]
 pub(crate) struct Unwrapped {
     pub(crate) bytes: Vec<u8>,
@@ -55,12 +55,12 @@ pub(crate) struct Unwrapped {
 }
 
 impl Unwrapped {
-    /// As a decoder takes it.
+    /// Returns the lines as a block for a decoder.
     pub(crate) fn block(&self) -> Block<'_> {
         Block::unwrapped(&self.bytes, &self.spots, &self.given)
     }
 
-    /// Appends what comes behind it.
+    /// Appends the lines that follow.
     pub(crate) fn append(&mut self, mut other: Unwrapped) {
         if self.bytes.is_empty() {
             *self = other;
@@ -75,7 +75,7 @@ impl Unwrapped {
         self.given.append(&mut other.given);
     }
 
-    /// Takes off the last line for which `begins` holds, and what stands behind it.
+    /// Splits off the last line for which `begins` is true, and everything after it.
     pub(crate) fn split_last(&mut self, begins: fn(&str) -> bool) -> Unwrapped {
         let mut end = self.bytes.len();
         for nth in (0..self.spots.len()).rev() {
@@ -89,7 +89,7 @@ impl Unwrapped {
         std::mem::take(self)
     }
 
-    /// Appends text, each of its lines a line of its own.
+    /// Appends text, each line of it as a line at `spot`.
     fn push(&mut self, text: &str, spot: Spot) {
         let text = text.strip_suffix('\n').unwrap_or(text).as_bytes();
         self.bytes.extend_from_slice(text);
@@ -98,7 +98,7 @@ impl Unwrapped {
         self.spots.push(spot);
     }
 
-    /// The number of `given`, which is often that of the line before.
+    /// Returns the index of `given`, which is often that of the previous line.
     fn given(&mut self, given: Given) -> u32 {
         if self.given.last() != Some(&given) {
             self.given.push(given);
@@ -107,14 +107,14 @@ impl Unwrapped {
     }
 }
 
-/// Takes lines out of one input, from its front to its end.
+/// Unwraps the lines of one input, from start to end.
 pub(crate) struct Unwrapper {
     envelopes: Vec<&'static dyn Envelope>,
     documents: Option<Documents>,
-    /// The run of records that name none.
+    /// Run of records that name none.
     stream: String,
     zone: Zone,
-    /// What has arrived of lines that come in parts, by envelope and source.
+    /// Parts received so far of incomplete lines, by envelope and source.
     open: BTreeMap<(usize, String), (String, Spot)>,
     out: Unwrapped,
 }
@@ -131,7 +131,7 @@ impl Unwrapper {
         }
     }
 
-    /// Takes whole lines, of which the first is the line of number `first`.
+    /// Adds whole lines; `first` is the number of the first line.
     pub(crate) fn take(&mut self, bytes: &[u8], first: u32) {
         let text = text_of(bytes);
         let Some(mut documents) = self.documents.take() else {
@@ -144,7 +144,7 @@ impl Unwrapper {
         self.documents = Some(documents);
     }
 
-    /// The input is over: what is open is let go as it is.
+    /// Ends the input: incomplete lines are passed on as they are.
     pub(crate) fn finish(&mut self) {
         if let Some(mut documents) = self.documents.take() {
             documents.finish(&mut |record, spot| self.line(record, spot));
@@ -154,7 +154,7 @@ impl Unwrapper {
         }
     }
 
-    /// What was unwrapped since the last call.
+    /// Returns what was unwrapped since the previous call.
     pub(crate) fn give(&mut self) -> Unwrapped {
         std::mem::take(&mut self.out)
     }
@@ -172,12 +172,12 @@ impl Unwrapper {
             self.inner(layer, inner, spot);
         };
         if !envelope.peel(text.trim_end_matches(['\r', '\n']), zone, &mut take) {
-            // What is not wrapped stands as it is.
+            // A line without the envelope is passed on unchanged.
             self.out.push(text, spot);
         }
     }
 
-    /// Joins what comes in parts, and peels what is whole.
+    /// Joins the parts of lines, and unwraps complete lines further.
     fn inner(&mut self, layer: usize, inner: &Inner<'_>, spot: Spot) {
         let source = inner.source.as_deref().unwrap_or_default();
         let key = (layer, source.to_owned());
@@ -195,7 +195,8 @@ impl Unwrapper {
         }
     }
 
-    /// What an envelope says beside what those around it said: the inner one knows better.
+    /// Returns the index of the envelope's values, completed by those of the outer envelopes; the inner ones take
+    /// precedence.
     fn given_of(&mut self, inner: &Inner<'_>, outer: u32) -> u32 {
         if inner.time.is_none() && inner.source.is_none() {
             return outer;
@@ -209,10 +210,10 @@ impl Unwrapper {
     }
 }
 
-/// No [`Given`] has this number.
+/// Marks a spot without [`Given`].
 const NOTHING: u32 = u32::MAX;
 
-/// The text of bytes: what is no UTF-8 is replaced.
+/// Decodes bytes as UTF-8; invalid sequences are replaced.
 pub(super) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
@@ -230,7 +231,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Without a byte order mark, and without what terminals add: envelopes begin with what they are told by.
+/// Removes a byte order mark and terminal escape sequences, which would hide the start by which envelopes are detected.
 fn cleaned(line: &str) -> Cow<'_, str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     if memchr::memchr(b'\x1b', line.as_bytes()).is_some() { super::ansi::without(line) } else { Cow::Borrowed(line) }

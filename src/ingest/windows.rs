@@ -1,42 +1,41 @@
-//! The whole lines of stretches of a plain file, read into one buffer after another: for who analyses and for who
-//! searches.
+//! Reads the whole lines of ranges of a plain file into a reusable buffer, for analysis and for search.
 
 use super::reader::GIVEN_UP;
 use std::fs::File;
 use std::io;
 
-/// Read beyond a stretch at once, for the rest of its last line: most lines are shorter.
+/// Number of bytes read beyond a range at first, for the rest of its last line; most lines are shorter.
 const BEYOND: usize = 8 << 10;
-/// Bytes kept for the next stretch; what a very long line took is given back.
+/// Largest buffer kept for the next range, in bytes; a larger one, left by a very long line, is freed.
 const KEPT: usize = 16 << 20;
-/// Where a buffer begins decides what a read costs: into one that begins just behind a page, as large allocations do,
-/// the system copies at a quarter of the speed.
+/// Page size in bytes, to which the buffer is aligned: into a buffer that begins just after a page boundary, as large
+/// allocations do, the system copies at a quarter of the speed.
 const PAGE: usize = 4096;
 
-/// A buffer for one stretch after the other.
+/// Buffer for one range after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     buffer: Vec<u8>,
-    /// Where the first page of it begins.
+    /// Offset of the first page boundary in it.
     from: usize,
 }
 
-/// The lines of a stretch.
+/// Lines of a range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines<'w> {
     pub(crate) text: &'w [u8],
-    /// Bytes of the stretch that the file has by now.
+    /// Number of bytes of the range that the file contains at the time of reading.
     pub(crate) bytes: u64,
 }
 
 impl Window {
-    /// The lines that begin in `start..end` of `file`, which has `length` bytes or, by now, others. A line that nobody
-    /// will keep is ended early.
+    /// Reads the lines that begin in `start..end` of `file`, whose length is `length` bytes unless it changed. A line
+    /// that is too long to be kept is cut.
     pub(crate) fn read(&mut self, file: &File, start: u64, end: u64, length: u64) -> io::Result<Lines<'_>> {
         if self.buffer.len() > KEPT {
             *self = Window::default();
         }
-        // The byte before tells whether a line begins at `start`.
+        // The byte before `start` shows whether a line begins there.
         let from = start.saturating_sub(1);
         let wanted = (end - from) as usize;
         let beyond = if end < length { BEYOND } else { 0 };
@@ -46,7 +45,7 @@ impl Window {
         let within = &buffer[..known.min(wanted)];
         let first = match start {
             0 => 0,
-            // What stands before the first newline belongs to the stretch before.
+            // Everything before the first newline belongs to the previous range.
             _ => memchr::memchr(b'\n', within).map_or(wanted, |newline| newline + 1),
         };
         if first >= within.len() {
@@ -70,7 +69,8 @@ impl Window {
         Ok(Lines { text: &self.buffer[self.from..][first..known], bytes })
     }
 
-    /// Fills the buffer, which holds the `known` bytes of `file` behind `from`, up to `most`; says how far the file goes.
+    /// Fills the buffer, which holds `known` bytes of `file` from `from` on, to `most` bytes. Returns how many it then
+    /// holds.
     fn fill(&mut self, file: &File, from: u64, mut known: usize, most: usize) -> io::Result<usize> {
         self.make_room(known, most);
         let buffer = &mut self.buffer[self.from..];
@@ -85,7 +85,7 @@ impl Window {
         Ok(known)
     }
 
-    /// Makes room for `most` bytes that begin on a page, of which `known` are there already.
+    /// Makes room for `most` page-aligned bytes, of which `known` are already in the buffer.
     fn make_room(&mut self, known: usize, most: usize) {
         if self.buffer.len() >= self.from + most {
             return;
@@ -98,7 +98,7 @@ impl Window {
     }
 }
 
-/// The lines of `bytes`, each without its newline: what stands behind the last one too.
+/// Iterates over the lines of `bytes` without their newlines, including what follows the last newline.
 pub(crate) fn each(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(bytes);
     std::iter::from_fn(move || {
@@ -109,7 +109,7 @@ pub(crate) fn each(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The same from the back.
+/// Like [`each`], from back to front.
 pub(crate) fn each_from_back(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(bytes);
     std::iter::from_fn(move || {
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(text.as_ptr().addr() % PAGE, 0);
             assert_eq!(text.len(), 3 << 20);
         }
-        // A file that is shorter by now.
+        // The file is shorter than stated.
         assert_eq!(window.read(file.as_file(), 1 << 20, 9 << 20, 9 << 20).unwrap().bytes, 2 << 20);
     }
 

@@ -1,9 +1,9 @@
-//! Amazon CloudWatch Logs: subscriptions, exported events, rows of Insights.
+//! Amazon CloudWatch Logs: subscriptions, exported events, rows of Logs Insights.
 
 use super::{Each, Envelope, Inner, list, members, string, time};
 use crate::model::Zone;
 
-/// `{"messageType":"DATA_MESSAGE","logStream":...,"logEvents":[{"timestamp","message"}]}`.
+/// A subscription: `{"messageType":"DATA_MESSAGE","logStream":...,"logEvents":[{"timestamp","message"}]}`.
 pub(super) struct Subscription;
 
 impl Envelope for Subscription {
@@ -29,7 +29,7 @@ impl Envelope for Subscription {
     }
 }
 
-/// One event, as `get-log-events` and `filter-log-events` give them.
+/// One event as returned by `get-log-events` and `filter-log-events`.
 pub(super) struct Events;
 
 impl Envelope for Events {

@@ -1,11 +1,11 @@
-//! What container engines and the shippers behind them write.
+//! Container engines and the log shippers that read from them.
 
 use super::{Each, Envelope, Inner, members, string, time};
 use crate::ingest::timestamp;
 use crate::model::Zone;
 use std::borrow::Cow;
 
-/// Docker's json-file driver: `{"log":"...\n","stream":"stdout","time":"..."}`; long lines come in parts.
+/// Docker's json-file driver: `{"log":"...\n","stream":"stdout","time":"..."}`; long lines are split into parts.
 pub(super) struct Docker;
 
 impl Envelope for Docker {
@@ -33,7 +33,7 @@ impl Envelope for Docker {
     }
 }
 
-/// The Container Runtime Interface: `<time> stdout F <text>`; `P` where a line goes on.
+/// The Container Runtime Interface: `<time> stdout F <text>`, with `P` instead of `F` if the line continues.
 pub(super) struct Cri;
 
 impl Envelope for Cri {
@@ -65,7 +65,7 @@ impl Envelope for Cri {
     }
 }
 
-/// Fluent Bit and Fluentd in a cluster: the line under `log`, and who wrote it under `kubernetes`.
+/// Fluent Bit and Fluentd in a cluster: the line under `log`, and its origin under `kubernetes`.
 pub(super) struct FluentBit;
 
 impl Envelope for FluentBit {

@@ -1,4 +1,4 @@
-//! Amazon Data Firehose and Kinesis: records in base64, often packed with gzip.
+//! Amazon Data Firehose and Kinesis: records in base64, often compressed with gzip.
 
 use super::{Each, Envelope, Inner, list, members, string};
 use crate::ingest::limits::LONGEST_LINE;
@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::io::Read;
 
-/// `{"records":[{"data":"H4sI..."}]}`, or one such record a line.
+/// `{"records":[{"data":"H4sI..."}]}`, or one such record per line.
 pub(super) struct Firehose;
 
 impl Envelope for Firehose {
@@ -33,7 +33,7 @@ impl Envelope for Firehose {
     }
 }
 
-/// The text in base64, unpacked where it is packed. What would be longer than the longest line is none.
+/// Decodes base64, and gzip inside it. Returns `None` if the text would exceed the longest line.
 fn decoded(data: &str) -> Option<String> {
     let bytes = STANDARD.decode(data.trim()).ok().filter(|bytes| bytes.len() >= 2)?;
     if !bytes.starts_with(&[0x1f, 0x8b]) {

@@ -1,4 +1,4 @@
-//! Lines under a key of a JSON object, with what a shipper or a logger knows beside.
+//! Lines under a key of a JSON object, beside values added by a shipper or a logger.
 
 use super::{Each, Envelope, Inner, is_object, members, object, string, time};
 use crate::ingest::record::{Mapping, whole_record};
@@ -49,16 +49,16 @@ impl Envelope for Journald {
     }
 }
 
-/// A message with colours or broken text, which journald writes as a list of its bytes.
+/// Decodes a message with escape sequences or invalid UTF-8, which journald writes as an array of bytes.
 fn bytes(value: &str) -> Option<Cow<'_, str>> {
     let bytes: Vec<u8> = serde_json::from_str(value).ok()?;
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A record as JSON under the message of a logger, whose own `level` and `status` say nothing of the attempt.
+/// A JSON record in the message of a logger, whose own `level` and `status` do not describe the attempt.
 pub(super) struct Message;
 
-/// Keys of a message.
+/// Keys under which loggers put the message.
 const MESSAGES: [&str; 10] =
     ["message", "msg", "log", "event", "body", "text", "textPayload", "jsonPayload", "line", "raw"];
 
@@ -74,7 +74,7 @@ impl Envelope for Message {
     fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let Some(found) = members(line, MESSAGES) else { return false };
         let Some(text) = found.into_iter().flatten().find_map(object) else { return false };
-        // The body of an error, or of a request, under the message of an attempt is no record of its own.
+        // Under the message of an attempt, the body of an error or a request is not a record of its own.
         if whole_record(line, &Mapping::NONE).is_ok_and(|record| record.tells_an_outcome() && record.names_an_attempt())
         {
             return false;
@@ -92,9 +92,9 @@ impl Envelope for Message {
     }
 }
 
-/// A line of text under the message of a logger that writes JSON: what SDKs and retry loops say in a program that logs so.
+/// A line of text in the message of a JSON logger, such as the output of SDKs and retry loops.
 ///
-/// Any log of objects looks like this: it is taken off only where nothing else is found, and a format of text fits then.
+/// Every log of objects looks like this, so it is removed only if nothing else is found and a text format then fits.
 pub(super) struct Text;
 
 impl Envelope for Text {
@@ -133,7 +133,7 @@ impl Envelope for Text {
     }
 }
 
-/// Whether a text is an object that a record may be.
+/// Whether a text is a JSON object, and so may be a record.
 pub(super) fn may_be_a_record(text: &str) -> bool {
     text.starts_with('{') && is_object(text)
 }

@@ -1,4 +1,4 @@
-//! AWS Lambda: the lines of the runtime around those of the function.
+//! AWS Lambda: lines of the runtime among those of the function.
 
 use super::{Each, Envelope, Inner};
 use crate::ingest::timestamp;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// END and REPORT.
 pub(super) struct Lambda;
 
-/// What the runtime writes itself.
+/// Starts of lines that the runtime writes itself.
 const OF_THE_RUNTIME: [&str; 5] =
     ["START RequestId: ", "END RequestId: ", "REPORT RequestId: ", "INIT_START ", "EXTENSION\t"];
 

@@ -1,4 +1,4 @@
-//! Grafana Loki: pushed streams, answers to queries, lines of logcli.
+//! Grafana Loki: pushed streams, query responses, lines of logcli.
 
 use super::{Each, Envelope, Inner, list, members, string, time};
 use crate::model::Zone;
@@ -59,7 +59,7 @@ impl Envelope for LogCli {
     }
 }
 
-/// The label that tells best what wrote a stream.
+/// Returns the label that best identifies what wrote a stream.
 fn source(labels: &str) -> Option<Cow<'_, str>> {
     let known = ["pod", "instance", "container", "host", "hostname", "service_name", "app", "job"];
     members(labels, known)?.into_iter().flatten().find_map(string)

@@ -1,6 +1,7 @@
-//! What shippers, container engines and loggers wrap around the lines of a program.
+//! Envelopes: what log shippers, container engines and loggers put around the lines of a program.
 //!
-//! An envelope is told from the front of an input, once; it gives a time and a source where the record inside has none.
+//! An envelope is detected once, from the start of an input. It supplies a time and a source for records without their
+//! own.
 
 mod cloudwatch;
 mod containers;
@@ -16,40 +17,41 @@ use super::timestamp;
 use crate::model::{Time, Zone};
 use std::borrow::Cow;
 
-/// Something around a line.
+/// An envelope around a line.
 pub(crate) trait Envelope: Sync {
-    /// As reports name it.
+    /// Returns the name used in reports.
     fn name(&self) -> &'static str;
 
-    /// What it is told by, in a few words.
+    /// Returns the evidence it is detected by, in a few words.
     fn told_by(&self) -> &'static str;
 
-    /// Hands on what `line` holds; whether it is of this kind at all. `zone` is that of times that name none.
+    /// Calls `each` with every text inside `line` and returns whether the line has this envelope. `zone` applies to
+    /// times that name none.
     fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool;
 
-    /// Whether a line may be a part of one that goes on further down.
+    /// Whether a line may be a part that continues in a later line.
     fn joins(&self) -> bool {
         false
     }
 
-    /// Whether its shape alone tells it; otherwise there must be a record inside.
+    /// Whether its shape alone is sufficient evidence; otherwise it must contain a record.
     fn is_certain(&self) -> bool {
         true
     }
 }
 
-/// Takes what a line holds.
+/// Called with every text inside an envelope.
 pub(crate) type Each<'e> = &'e mut dyn FnMut(&Inner<'_>);
 
-/// What a line holds.
+/// A text inside an envelope.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inner<'i> {
     pub(crate) text: Cow<'i, str>,
-    /// When it was written.
+    /// Time of writing.
     pub(crate) time: Option<Time>,
     /// What wrote it: a pod, a container, a stream.
     pub(crate) source: Option<Cow<'i, str>>,
-    /// The rest of it follows in a later line of the same source.
+    /// Whether the rest follows in a later line of the same source.
     pub(crate) is_partial: bool,
 }
 
@@ -59,7 +61,7 @@ impl<'i> Inner<'i> {
     }
 }
 
-/// All of them. Where several fit, the first is peeled off first.
+/// All envelopes. If several fit, the first one is removed first.
 pub(crate) const ENVELOPES: &[&dyn Envelope] = &[
     &containers::Docker,
     &containers::Cri,
@@ -82,10 +84,10 @@ pub(crate) const ENVELOPES: &[&dyn Envelope] = &[
     &prefixed::Words,
 ];
 
-/// The one that is taken off where nothing else is found.
+/// Envelope that is removed only if nothing else is found.
 pub(crate) const LAST: &dyn Envelope = &keyed::Text;
 
-/// The values of `keys` in the object that `line` is, as they stand in it.
+/// Returns the raw JSON values of `keys` in the object `line`.
 fn members<'l, const N: usize>(line: &'l str, keys: [&str; N]) -> Option<[Option<&'l str>; N]> {
     if !line.starts_with('{') {
         return None;
@@ -104,12 +106,12 @@ fn members<'l, const N: usize>(line: &'l str, keys: [&str; N]) -> Option<[Option
     read.and_then(|()| reader.end()).ok().map(|()| found)
 }
 
-/// A string of JSON, unescaped.
+/// Parses a JSON string.
 fn string(value: &str) -> Option<Cow<'_, str>> {
     if value.starts_with('"') { Reader::new(value).string().ok() } else { None }
 }
 
-/// A time of JSON: a string or a number.
+/// Parses a time from a JSON string or number.
 fn time(value: &str, zone: Zone) -> Option<Time> {
     match string(value) {
         Some(text) => timestamp::from_text(&text, zone),
@@ -117,7 +119,7 @@ fn time(value: &str, zone: Zone) -> Option<Time> {
     }
 }
 
-/// The members of a list of JSON, as they stand in it.
+/// Returns the elements of a JSON array as raw JSON.
 fn list(value: &str) -> Option<Vec<&str>> {
     if !value.starts_with('[') {
         return None;
@@ -133,7 +135,7 @@ fn list(value: &str) -> Option<Vec<&str>> {
     read.ok().map(|()| found)
 }
 
-/// A string that holds a JSON object, or the object itself.
+/// Returns a JSON object, given as such or as the content of a string.
 fn object(value: &str) -> Option<Cow<'_, str>> {
     if value.starts_with('{') {
         return Some(Cow::Borrowed(value));
@@ -141,7 +143,7 @@ fn object(value: &str) -> Option<Cow<'_, str>> {
     string(value).filter(|text| is_object(text))
 }
 
-/// Whether a text is one JSON object.
+/// Whether a text is exactly one JSON object.
 fn is_object(text: &str) -> bool {
     let mut reader = Reader::new(text);
     reader.peek() == Some(b'{') && reader.skip().is_ok() && reader.end().is_ok()

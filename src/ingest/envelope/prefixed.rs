@@ -1,4 +1,4 @@
-//! Words before a line: who wrote it, when, and how grave it is.
+//! Text before a line: its origin, time and level.
 
 use super::keyed::may_be_a_record;
 use super::{Each, Envelope, Inner};
@@ -81,10 +81,10 @@ impl Envelope for Stern {
     }
 }
 
-/// A logger's own words before a JSON object: `2026-01-05 10:00:00,123 INFO llm: {...}`.
+/// The output of a logger before a JSON object: `2026-01-05 10:00:00,123 INFO llm: {...}`.
 pub(super) struct Words;
 
-/// Words before an object are no longer than this, in bytes.
+/// Longest text before an object, in bytes.
 const LONGEST: usize = 512;
 
 impl Envelope for Words {
@@ -114,12 +114,12 @@ impl Envelope for Words {
     }
 }
 
-/// The first time in words: of one word, or of two.
+/// Returns the first time in `words`, written as one word or two.
 fn time_in(words: &str, zone: Zone) -> Option<Time> {
     let is_around = |c: char| matches!(c, '[' | ']' | '(' | ')' | ',' | '|');
     let words: Vec<&str> = words.split_whitespace().map(|word| word.trim_matches(is_around)).collect();
     (0..words.len()).find_map(|at| {
-        // A number alone is a process or a line of code.
+        // A number alone is a process id or a line of code.
         let two = || timestamp::from_text(&format!("{} {}", words[at], words.get(at + 1)?), zone);
         two().or_else(|| timestamp::from_text(words[at], zone).filter(|_| words[at].contains([':', '-'])))
     })

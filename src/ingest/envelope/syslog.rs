@@ -1,4 +1,4 @@
-//! Syslog: RFC 5424, RFC 3164, and the latter with a time of RFC 3339, as rsyslog writes files.
+//! Syslog: RFC 5424, RFC 3164, and RFC 3164 with RFC 3339 times, as rsyslog writes to files.
 
 use super::{Each, Envelope, Inner};
 use crate::ingest::timestamp;
@@ -33,7 +33,7 @@ impl Envelope for Rfc5424 {
     }
 }
 
-/// `<34>Jan  5 10:00:00 host app[12]: message`, also without `<34>`. It names no year, and so gives no time.
+/// `<34>Jan  5 10:00:00 host app[12]: message`, also without `<34>`. This time has no year and is not used.
 pub(super) struct Rfc3164;
 
 impl Envelope for Rfc3164 {
@@ -61,13 +61,13 @@ impl Envelope for Rfc3164 {
     }
 }
 
-/// What stands behind `<34>`.
+/// Returns what follows the priority, `<34>`.
 fn behind_priority(line: &str) -> Option<&str> {
     let (priority, rest) = line.strip_prefix('<')?.split_once('>')?;
     (priority.len() <= 3 && priority.parse::<u8>().is_ok()).then_some(rest)
 }
 
-/// What stands behind `-` or `[id name="value"]`.
+/// Returns what follows the structured data, `-` or `[id name="value"]`.
 fn behind_data(rest: &str) -> &str {
     if let Some(rest) = rest.strip_prefix('-') {
         return rest;
@@ -90,7 +90,7 @@ fn behind_data(rest: &str) -> &str {
     &rest[end..]
 }
 
-/// A time at the front, and what follows it.
+/// Returns the time at the start of a line, `None` if it has no year, and what follows it.
 fn stamp(line: &str, zone: Zone) -> Option<(Option<Time>, &str)> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const WITHOUT_YEAR: usize = "Jan  5 10:00:00".len();

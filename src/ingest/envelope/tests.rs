@@ -1,8 +1,8 @@
-//! One line of each envelope, peeled.
+//! Tests of one line in each envelope.
 
 use super::*;
 
-/// Name, line, and what it holds: text, time, source.
+/// Name of the envelope, line, and the expected text, time and source.
 type Line = (&'static str, &'static str, &'static str, Option<&'static str>, Option<&'static str>);
 
 const LINES: &[Line] = &[

@@ -1,23 +1,23 @@
-//! Which field a key seems to stand for whose name is not known: by the words of its name and the look of its value.
+//! Guesses which field an unknown key corresponds to, from the words of its name and the form of its value.
 
 use crate::ingest::record::SpanUnit;
 use crate::ingest::timestamp;
 use crate::model::Zone;
 use serde_json::Value;
 
-/// A field that a key seems to stand for, and the unit its name speaks of.
+/// The field a key seems to correspond to, and the unit in its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Guess {
     pub(super) field: &'static str,
     pub(super) unit: Option<SpanUnit>,
 }
 
-/// A count of attempts is no larger.
+/// Largest number accepted as a count of attempts.
 const MOST_ATTEMPTS: i64 = 100;
-/// A word is no longer, in bytes.
+/// Length in bytes up to which a text counts as a word.
 const LONGEST_WORD: usize = 40;
 
-/// The words of a key: what stands between points, underscores and changes of case.
+/// Splits a key into lowercase words, at anything not alphanumeric and at changes from lower to upper case.
 fn words(key: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -34,7 +34,7 @@ fn words(key: &str) -> Vec<String> {
     words
 }
 
-/// The words of one key, and what may be asked of them.
+/// The words of one key.
 struct Words(Vec<String>);
 
 impl Words {
@@ -42,7 +42,7 @@ impl Words {
         self.0.iter().any(|word| list.contains(&word.as_str()))
     }
 
-    /// The unit that the last word names.
+    /// Returns the unit named by the last word.
     fn unit(&self) -> Option<SpanUnit> {
         match self.0.last()?.as_str() {
             "ns" | "nanos" | "nanoseconds" => Some(SpanUnit::Ns),
@@ -55,7 +55,7 @@ impl Words {
     }
 }
 
-/// The field that `key`, a path in dots, seems to stand for where it says `value`.
+/// Returns the field that `key`, a dotted path, seems to correspond to if its value is `value`.
 pub(super) fn guess(key: &str, value: &Value) -> Option<Guess> {
     let words = Words(words(key));
     let plain = |field| Some(Guess { field, unit: None });
@@ -139,7 +139,7 @@ fn number(words: &Words, value: &Value) -> Option<Guess> {
     span(words, words.unit())
 }
 
-/// What a span of time may be.
+/// Returns the field that a duration may belong to.
 fn span(words: &Words, unit: Option<SpanUnit>) -> Option<Guess> {
     let of = |field, bare| Some(Guess { field: if unit.is_some() { field } else { bare }, unit });
     if words.has(&["retry"]) && words.has(&["after"]) {
@@ -158,7 +158,7 @@ fn span(words: &Words, unit: Option<SpanUnit>) -> Option<Guess> {
     }
 }
 
-/// Whether a text is a span of time with its unit: `1.5s`, `80 ms`.
+/// Whether a text is a duration with its unit: `1.5s`, `80 ms`.
 fn is_span(text: &str) -> bool {
     text.len() < LONGEST_WORD && crate::ingest::hint::go_duration(&text.replace(' ', "")).is_some()
 }

@@ -1,20 +1,20 @@
-//! The values of a JSON object that have no structure, by the paths to them, and the same object with one of them changed.
+//! Scalar values of a JSON object with their paths, and copies of the object with one of them changed or removed.
 
 use serde_json::Value;
 
-/// Values looked at in one object; those nearest to its top come first.
+/// Largest number of values examined in one object; those nearest to the top come first.
 const MOST: usize = 250;
-/// How deep values are looked for.
+/// Number of levels of an object that are searched.
 const DEEPEST: usize = 8;
 
-/// Where a value stands.
+/// One step of the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Key(String),
     Index(usize),
 }
 
-/// A value without structure, and where it stands.
+/// A scalar value and its path.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub(super) path: Vec<Step>,
@@ -22,7 +22,7 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// The path in dots, as configurations spell it.
+    /// Returns the path in the dotted form used in configurations.
     pub(super) fn key(&self) -> String {
         let mut key = String::new();
         for step in &self.path {
@@ -35,12 +35,12 @@ impl Leaf {
         key
     }
 
-    /// Whether objects alone lead to it: lists cannot be mapped.
+    /// Whether the path consists of keys only: elements of arrays cannot be mapped.
     pub(super) fn is_mappable(&self) -> bool {
         self.path.iter().all(|step| matches!(step, Step::Key(_)))
     }
 
-    /// The value in words.
+    /// Returns the value as text.
     pub(super) fn text(&self) -> String {
         match &self.value {
             Value::String(text) => text.clone(),
@@ -48,7 +48,7 @@ impl Leaf {
         }
     }
 
-    /// What the object would be if this value were another.
+    /// Returns a copy of the object in which this value differs; `None` for null, which has no other value of its type.
     pub(super) fn changed(&self, object: &Value) -> Option<Value> {
         let other = match &self.value {
             Value::Null => return None,
@@ -65,7 +65,7 @@ impl Leaf {
         Some(object)
     }
 
-    /// What the object would be without this value.
+    /// Returns a copy of the object without this value.
     pub(super) fn removed(&self, object: &Value) -> Option<Value> {
         let mut object = object.clone();
         let (last, before) = self.path.split_last()?;
@@ -85,7 +85,7 @@ fn place<'v>(object: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     })
 }
 
-/// A text of the same kind: a time stays a time, a number a number.
+/// Returns a different text of the same kind: a time remains a time, a number a number.
 fn another(text: &str) -> String {
     let Some(at) = text.rfind(|c: char| c.is_ascii_digit()) else { return format!("{text}x") };
     let digit = text.as_bytes()[at];
@@ -93,7 +93,7 @@ fn another(text: &str) -> String {
     format!("{}{next}{}", &text[..at], &text[at + 1..])
 }
 
-/// All of an object, those nearest to its top first.
+/// Returns the scalar values of an object, those nearest to the top first.
 pub(super) fn of(object: &Value) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut level = vec![(Vec::new(), object)];

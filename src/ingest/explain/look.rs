@@ -1,4 +1,4 @@
-//! The front of an input, read as often as wanted: as it stands, with a record changed, or by other words.
+//! Start of an input that can be read repeatedly: unchanged, with one record changed, or with another dialect.
 
 use crate::ingest::block::Block;
 use crate::ingest::dialect::Dialect;
@@ -14,23 +14,23 @@ use crate::ingest::sink::{Sink, To};
 use crate::ingest::unwrap::Unwrapper;
 use serde_json::Value;
 
-/// Lines behind the last record that is looked at which may belong to it.
+/// Number of lines after the last examined record that may belong to it.
 const BEHIND: usize = 40;
-/// Fields that tell records apart, and nothing of them.
+/// Fields that only identify a record and do not describe its content.
 const APART: [&str; 2] = ["record_hash", "converted_from"];
 
-/// A record, as a decoder gave it.
+/// A record as a decoder returned it.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) line: u32,
-    /// Which of the records of that line or document it was taken from, from 0.
+    /// Index of the record within its line or document, counted from 0.
     record: u32,
-    /// Which of those that were made of that, from 0.
+    /// Index among the records made from that one, counted from 0.
     nth: usize,
     raw: String,
-    /// Its fields in native spelling, with what they say.
+    /// Its fields in native spelling, with their values.
     pub(super) members: Vec<(String, String)>,
-    /// Why it is no attempt.
+    /// Reason why it is not an attempt.
     pub(super) reason: Option<String>,
 }
 
@@ -39,12 +39,12 @@ impl Seen {
         self.reason.is_none()
     }
 
-    /// Whether a field of this name says something.
+    /// Whether a field of this name has a value.
     pub(super) fn says(&self, name: &str) -> bool {
         self.members.iter().any(|(known, _)| known == name)
     }
 
-    /// The fields that say something else in `other`.
+    /// Returns the names of the fields whose values differ in `other`.
     pub(super) fn differences<'s>(&'s self, other: &'s Seen) -> impl Iterator<Item = String> + 's {
         let lacks = |members: &[(String, String)], member: &(String, String)| !members.contains(member);
         let here = self.members.iter().filter(move |member| lacks(&other.members, member));
@@ -53,7 +53,7 @@ impl Seen {
     }
 }
 
-/// The front of an input, unwrapped.
+/// Start of an input, unwrapped.
 pub(super) struct Front<'f> {
     pub(super) bytes: Vec<u8>,
     spots: Vec<Spot>,
@@ -62,12 +62,12 @@ pub(super) struct Front<'f> {
     stream: &'f str,
     pub(super) settings: InputSettings<'f>,
     pub(super) seen: Vec<Seen>,
-    /// Lines that were read.
+    /// Number of lines read.
     pub(super) lines: u64,
 }
 
 impl<'f> Front<'f> {
-    /// Of the input that begins with `front`.
+    /// Reads the input that begins with `front`.
     pub(super) fn new(front: &[u8], plan: &'f Plan, stream: &'f str, settings: InputSettings<'f>) -> Front<'f> {
         let mut unwrapper = Unwrapper::new(&plan.wrapping, stream, settings.zone);
         unwrapper.take(whole_lines(front), 1);
@@ -83,14 +83,14 @@ impl<'f> Front<'f> {
         self.seen.iter().filter(|seen| seen.is_attempt()).count() as u64
     }
 
-    /// How many there would be by other words.
+    /// Returns how many attempts there would be with another dialect.
     pub(super) fn attempts_by(&self, dialect: &Dialect) -> u64 {
         let plan = Plan::of(&self.bytes, &InputSettings { dialect, ..self.settings });
         let seen = self.read(&self.bytes, &self.spots, &mut *plan.decoder(), dialect).0;
         seen.iter().filter(|seen| seen.is_attempt()).count() as u64
     }
 
-    /// The same without what stands behind the records of these numbers.
+    /// Returns a copy that ends a little after the given records.
     pub(super) fn up_to(&self, records: &[usize]) -> Front<'f> {
         let last = records.last().and_then(|nth| self.seen.get(*nth)).map_or(0, |seen| seen.line);
         let nth = self.spots.iter().rposition(|spot| spot.line <= last).map_or(0, |nth| nth + 1);
@@ -109,13 +109,13 @@ impl<'f> Front<'f> {
         }
     }
 
-    /// The object a record was read from: its line, or what a text format made of that.
+    /// Returns the object a record was read from: its line, or the JSON that a text format made of it.
     pub(super) fn object_of(&self, seen: &Seen) -> Option<Value> {
         let object = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
         self.line_of(seen).and_then(|(text, _)| object(&text)).or_else(|| object(&seen.raw))
     }
 
-    /// The one line that a record stands on, and its number among those of the front.
+    /// Returns the line of a record, and its index among the lines of the front.
     fn line_of(&self, seen: &Seen) -> Option<(String, usize)> {
         let is_its_own = |spot: &Spot| (spot.line, spot.record) == (seen.line, seen.record);
         let nth = self.spots.iter().position(is_its_own)?;
@@ -123,7 +123,7 @@ impl<'f> Front<'f> {
         Some((String::from_utf8_lossy(line).into_owned(), nth))
     }
 
-    /// The record as it would be read if its object were another; `None` where there would be none.
+    /// Returns the record as it would be read if its object were `object`; `None` if it would not be a record.
     pub(super) fn again(&self, seen: &Seen, object: &Value) -> Option<Seen> {
         let text = object.to_string();
         match self.line_of(seen) {
@@ -142,7 +142,7 @@ impl<'f> Front<'f> {
         }
     }
 
-    /// The record as it would be read by other words.
+    /// Returns the record as it would be read with another dialect.
     pub(super) fn by(&self, dialect: &Dialect, seen: &Seen) -> Option<Seen> {
         match self.line_of(seen) {
             Some((line, _)) if line.trim_start().starts_with('{') => {
@@ -157,7 +157,7 @@ impl<'f> Front<'f> {
         all.into_iter().find(|now| (now.line, now.record, now.nth) == (seen.line, seen.record, seen.nth))
     }
 
-    /// The record that a text format wrote as `text`, a line of JSON.
+    /// Reads `text`, the line of JSON that a text format produced for the record, on its own.
     fn alone(&self, seen: &Seen, text: &str, dialect: &Dialect) -> Option<Seen> {
         let spot = self.spots.iter().find(|spot| (spot.line, spot.record) == (seen.line, seen.record)).copied()?;
         let line = format!("{text}\n");
@@ -198,7 +198,7 @@ impl<'f> Front<'f> {
     }
 }
 
-/// Why a record is no attempt.
+/// Returns why a record is not an attempt.
 fn why(taken: &Taken, record: &Record<'_>) -> String {
     match taken {
         Taken::Unusable(reason) => reason.clone(),
@@ -210,10 +210,10 @@ fn why(taken: &Taken, record: &Record<'_>) -> String {
     }
 }
 
-/// The members of a native line and of the objects in it, in their order.
+/// Returns the members of a native line and of the objects in it, in order.
 fn members(line: &str) -> Vec<(String, String)> {
     let mut members = Vec::new();
-    // What the program wrote itself is JSON.
+    // The line was written by this program and is valid JSON.
     let _ = read_members(&mut Reader::new(line), "", &mut members);
     members.retain(|(name, _)| !APART.contains(&name.as_str()));
     members

@@ -1,7 +1,7 @@
-//! How the first records of an input are understood: what each field says, and the keys that it says it from.
+//! Explains how the first records of an input are understood: the value of each field, and the keys it comes from.
 //!
-//! A key is known by what it does: its value is changed, the input is read again, and the fields that say something else
-//! are those that come from it. So this holds for every format, whatever reads it.
+//! A key's effect is found by experiment: its value is changed, the input is read again, and the fields that change are
+//! those read from the key. This works for every format and decoder.
 
 mod guess;
 mod leaves;
@@ -24,80 +24,80 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// Attempts shown, and other records.
+/// Largest number of attempts shown, and of other records.
 const ATTEMPTS_SHOWN: usize = 3;
 const OTHERS_SHOWN: usize = 2;
 
-/// How an input was understood.
+/// Explanation of how an input is read.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
-    /// The input.
+    /// Path of the input.
     pub path: String,
-    /// `plain`, `gzip`, `zstd`, `UTF-16`.
+    /// `plain`, `gzip`, `zstd` or `UTF-16`; `piped` for standard input, `unread` if it cannot be read.
     pub packing: &'static str,
-    /// What was around its lines, from the outside in.
+    /// Envelopes of its lines, from the outside in.
     pub envelope: Option<String>,
-    /// The format it is read in.
+    /// Name of the format it is read in.
     pub format: &'static str,
-    /// What that was told by.
+    /// Evidence for the format.
     pub told_by: String,
-    /// What is to be said of it, in sentences.
+    /// Remarks on how it is read, in sentences.
     pub notes: Vec<String>,
-    /// Lines that were looked at, and how many of them are attempts.
+    /// Number of lines examined.
     pub lines: u64,
-    /// See `lines`.
+    /// Number of attempts in the lines examined.
     pub attempts: u64,
     /// Its first records.
     pub records: Vec<ExplainedRecord>,
-    /// Keys that look like fields, and are not known as such.
+    /// Unknown keys that look like fields.
     pub suggestions: Vec<Suggestion>,
-    /// Attempts among the lines that were looked at if those keys were mapped.
+    /// Number of attempts in the lines examined if the suggested keys were mapped.
     pub attempts_with_suggestions: u64,
 }
 
-/// How a record was understood.
+/// Explanation of how a record is understood.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedRecord {
-    /// The line it begins on, from 1.
+    /// Line on which it begins, counted from 1.
     pub line: u32,
     /// Whether it is an attempt.
     pub is_attempt: bool,
-    /// Why it is none.
+    /// Reason why it is not an attempt.
     pub reason: Option<String>,
-    /// What it says.
+    /// Its fields, in native spelling.
     pub fields: Vec<ExplainedField>,
-    /// Keys by which it was told to be a record at all.
+    /// Keys without which it would not be such a record.
     pub told_by: Vec<String>,
     /// Keys that were not used, with their values.
     pub ignored: Vec<(String, String)>,
 }
 
-/// What a field says, and from where.
+/// Value of a field, and its origin.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedField {
-    /// Its name in native records.
+    /// Name of the field in native records.
     pub field: String,
-    /// What it says.
+    /// Value of the field.
     pub value: String,
-    /// The keys it says it from; none where it is read from text, or from what stands around the record.
+    /// Keys the value comes from; empty if it comes from text, or from what encloses the record.
     pub keys: Vec<String>,
 }
 
-/// A key that looks like a field.
+/// An unknown key that looks like a field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Suggestion {
-    /// The key, with the path to it in dots.
+    /// The key, as a dotted path.
     pub key: String,
-    /// The field it seems to stand for.
+    /// The field it seems to correspond to.
     pub field: &'static str,
-    /// What its spans of time are counted in.
+    /// Unit in which its durations are counted.
     pub unit: Option<&'static str>,
 }
 
-/// Looks at the front of `source` as an analysis by `options` would.
+/// Reads the start of `source` as an analysis with `options` would, and explains how.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// When it cannot be read.
 pub fn explain(source: &Source, options: &Options) -> Result<Explained, IngestError> {
     let front = front_of(source).map_err(|error| IngestError::Io { name: source.name(), source: error })?;
     let settings = options.settings();
@@ -136,7 +136,8 @@ fn front_of(source: &Source) -> io::Result<Vec<u8>> {
     })
 }
 
-/// The records that are shown: the first attempts, and others that may have been meant as some.
+/// Returns the indexes of the records to show: the first attempts, and some other records that may be meant as
+/// attempts.
 fn shown(seen: &[Seen]) -> Vec<usize> {
     let of = |is_attempt: bool| (0..seen.len()).filter(move |nth| seen[*nth].is_attempt() == is_attempt);
     let mut shown: Vec<usize> = of(true).take(ATTEMPTS_SHOWN).collect();
@@ -146,7 +147,7 @@ fn shown(seen: &[Seen]) -> Vec<usize> {
     shown
 }
 
-/// How the record of number `nth` was understood; adds what its unknown keys seem to be.
+/// Explains record number `nth`, and adds suggestions for its unknown keys.
 fn record(front: &Front<'_>, nth: usize, suggestions: &mut Vec<Suggestion>) -> ExplainedRecord {
     let seen = &front.seen[nth];
     let mut fields: Vec<ExplainedField> = seen
@@ -173,12 +174,12 @@ fn record(front: &Front<'_>, nth: usize, suggestions: &mut Vec<Suggestion>) -> E
     ExplainedRecord { line: seen.line, is_attempt: seen.is_attempt(), reason, fields, told_by, ignored }
 }
 
-/// What a value does.
+/// Effect of a value on how its record is read.
 enum Effect {
     None,
-    /// Without it, or with another, it is no such record.
+    /// Without the value, or with another one, there is no such record.
     Record,
-    /// These fields say something else.
+    /// These fields change.
     Fields(BTreeSet<String>),
 }
 
@@ -193,7 +194,7 @@ fn effect(front: &Front<'_>, seen: &Seen, object: &serde_json::Value, leaf: &Lea
     Effect::None
 }
 
-/// Adds what a key that is not used seems to be, where it would be read as that.
+/// Adds a suggestion for an unused key, if mapping it would have an effect.
 fn suggest(front: &Front<'_>, seen: &Seen, leaf: &Leaf, suggestions: &mut Vec<Suggestion>) {
     let key = leaf.key();
     let Some(Guess { field, unit }) = guess(&key, &leaf.value).filter(|_| leaf.is_mappable()) else { return };
@@ -208,12 +209,12 @@ fn suggest(front: &Front<'_>, seen: &Seen, leaf: &Leaf, suggestions: &mut Vec<Su
     }
 }
 
-/// `dialect` with the keys of `suggestions` as well.
+/// Returns `dialect` extended by the keys of `suggestions`.
 fn with(suggestions: &[Suggestion], mut dialect: Dialect) -> Dialect {
     for Suggestion { key, field, unit } in suggestions {
         let named = SpanUnit::NAMED.into_iter().find(|(name, _)| Some(*name) == *unit);
         let conversion = Conversion { unit: named.map(|(_, unit)| unit), ..Conversion::default() };
-        // The names are those of fields.
+        // Suggested names are always those of fields, so adding them does not fail.
         let _ = dialect.fields.add(key, field, &conversion);
     }
     dialect

@@ -1,4 +1,4 @@
-//! The server's wait, wherever a record holds it.
+//! The wait a server asks for, wherever a record contains it.
 
 use super::attempt::Builder;
 use super::scalar::Scalar;
@@ -6,21 +6,21 @@ use crate::classify::{self, StatedWait};
 use crate::ingest::hint::{self, Hint, ServerHint};
 use crate::model::{HintSource, Time, Zone};
 
-/// The status of a rate limit, the only one beside which a reset is a wait.
+/// Status of a rate limit, the only one with which a reset is read as a wait.
 const TOO_MANY_REQUESTS: u16 = 429;
 
-/// A wall clock without a zone counts only this far ahead, in µs: in zones that differ by quarters of an hour, as all
-/// do, no other reading of it is sooner.
+/// How far ahead a time of day without a zone may be to be read as a wait, in µs. Zones differ by multiples of a quarter
+/// of an hour, so within that distance no other zone gives a shorter wait.
 const NEAR_US: i64 = 15 * 60 * 1_000_000;
 
 impl Builder<'_, '_> {
-    /// The server's wait from `answered` on: of the headers, of the body, of the words of the error, and of the reset of
-    /// a limit of which nothing remains.
+    /// Returns the wait the server asks for, counted from `answered`: that of the headers, else of the body, else of
+    /// the error message, else the reset of an exhausted limit.
     pub(in crate::ingest) fn hint(&self, answered: Time) -> Option<ServerHint> {
         self.hint_by(answered, classify::stated_wait)
     }
 
-    /// The same, where `stated` tells what wait a message states.
+    /// Like [`Builder::hint`], with `stated` to find the wait stated in a message.
     pub(in crate::ingest) fn hint_by(
         &self,
         answered: Time,
@@ -31,7 +31,7 @@ impl Builder<'_, '_> {
         self.header_hint(answered).or_else(stated).or_else(|| self.reset_hint(answered))
     }
 
-    /// `retry-after-ms`, then `retry-after`.
+    /// Reads `retry-after-ms`, then `retry-after`.
     fn header_hint(&self, answered: Time) -> Option<ServerHint> {
         let record = &self.record;
         let headers = &record.headers;
@@ -68,7 +68,7 @@ impl Builder<'_, '_> {
         Some(ServerHint { hint: Hint::Wait(us), source, unit_known: true })
     }
 
-    /// "try again at 13:50".
+    /// Reads a time of day: "try again at 13:50".
     fn clock_us(&self, message: &str, answered: Time) -> Option<i64> {
         let (at_us, zone_is_named) = match self.place.zone {
             Zone::Fixed(offset) => classify::stated_moment(message, answered.0, offset)?,
@@ -78,7 +78,7 @@ impl Builder<'_, '_> {
         (us >= 0 && (zone_is_named || us < NEAR_US)).then_some(us)
     }
 
-    /// The longest reset among the limits that refused the request.
+    /// Returns the longest reset among the limits that refused the request.
     fn reset_hint(&self, answered: Time) -> Option<ServerHint> {
         if self.status() != TOO_MANY_REQUESTS {
             return None;
@@ -86,7 +86,7 @@ impl Builder<'_, '_> {
         let headers = &self.record.headers;
         let waits = headers.resets.iter().zip(&headers.limits).filter_map(|(reset, reading)| {
             let reset = reset.as_ref()?;
-            // Below zero is a sentinel, and a reset of zero says nothing of when.
+            // A negative remainder is a sentinel, and a reset of zero does not say when.
             let binds = reading.remaining.map_or(reset.of_refusal, |remaining| remaining == 0);
             match hint::from_text(&reset.text, answered, None) {
                 Hint::Wait(us) if binds && us > 0 => Some(us),

@@ -1,4 +1,4 @@
-//! A record becomes an attempt: units, flags, class, keys.
+//! Builds attempts from records: units, flags, class, keys.
 
 use super::failures::{Known, Wording};
 use super::kept::{FINGERPRINT, cut, fingerprint, identity, number_in_call};
@@ -16,13 +16,13 @@ use crate::model::{
 use crate::untrusted::mask_keys;
 use std::hash::BuildHasher;
 
-/// Longest error message kept, in bytes; the whole text stays in the log.
+/// Longest error message kept, in bytes; the full text is in the log.
 const LONGEST_MESSAGE: usize = 240;
 
 /// Longest id kept, in bytes.
 const LONGEST_ID: usize = 200;
 
-/// Appends the attempt of `record`, whose text was `line`, to `table`.
+/// Appends the attempt of `record` to `table`; `line` is the text of the record.
 pub(in crate::ingest) fn take(
     record: &Record<'_>,
     line: &str,
@@ -40,11 +40,11 @@ pub(in crate::ingest) fn take(
     Builder { record, sent, duration_ms, place }.finish(line, memory, table)
 }
 
-/// What a record says, worked out.
+/// Derives the values of an attempt from its record.
 pub(in crate::ingest) struct Builder<'r, 'c> {
     pub(in crate::ingest) record: &'c Record<'r>,
     pub(in crate::ingest) sent: Time,
-    /// In ms.
+    /// Duration in ms.
     pub(in crate::ingest) duration_ms: Option<f64>,
     pub(in crate::ingest) place: &'c Place<'c>,
 }
@@ -100,17 +100,17 @@ impl Builder<'_, '_> {
         Taken::Attempt
     }
 
-    /// What stands for the run where none is named.
+    /// Returns the name used for the run if none is named.
     pub(in crate::ingest) fn stream(&self) -> &str {
         self.record.converted_from.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.place.stream)
     }
 
-    /// The run it names, or its surroundings do.
+    /// Returns the run named by the record, or by what encloses it.
     pub(in crate::ingest) fn run(&self) -> Option<&str> {
         self.record.run().or_else(|| self.place.given?.run.as_deref())
     }
 
-    /// When the answer was complete, so far as the record tells.
+    /// Returns when the response was complete, as far as the record shows.
     fn answered(&self) -> Time {
         self.sent.plus_us(self.duration().as_us().unwrap_or(0))
     }
@@ -168,7 +168,8 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Fingerprint of the request id, else of the record: of the one that a converted record was.
+    /// Returns the fingerprint of the request id, else of the record; for a converted record, that of the original
+    /// record.
     pub(in crate::ingest) fn identity(&self, line: &str) -> u32 {
         let request_id = self.request_id();
         let known = || u32::from_str_radix(self.record.record_hash.as_deref()?, 16).ok();
@@ -180,7 +181,8 @@ impl Builder<'_, '_> {
         identity(request_id.unwrap_or(line))
     }
 
-    /// Successes on the first attempt, nearly all of a log, need none: their ids are kept without one.
+    /// Whether a row needs a [`Detail`]. Successes on the first attempt, nearly all of a log, do not: their ids are
+    /// kept without one.
     fn wants_detail(&self, row: &Attempt) -> bool {
         self.place.keep_ids
             || row.failed()
@@ -234,7 +236,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The longest time between two chunks, where it is long enough to matter.
+    /// Returns the longest time between two chunks, if it is long enough to matter.
     fn chunk_gap(&self) -> Span {
         let long = self.record.chunk_gap_ms.filter(|ms| *ms >= Detail::LEAST_CHUNK_GAP_MS);
         long.map_or(Span::UNKNOWN, Span::from_ms)
@@ -250,7 +252,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// When a spent window or cap opens again. A window that names no time opens when its hint is over.
+    /// Returns when an exhausted usage window or spending limit is restored. A window without a stated time is restored
+    /// when the wait in its hint is over.
     pub(in crate::ingest) fn reopens(&self, verdict: &Verdict, hint: Option<ServerHint>) -> Option<Time> {
         let reset = self.record.headers.window_reset.as_deref().and_then(|text| timestamp::from_text(text, Zone::UTC));
         let message = self.message();
@@ -259,7 +262,7 @@ impl Builder<'_, '_> {
             let hint = hint.filter(|_| verdict.class == Class::UsageWindow)?;
             Some(self.answered().plus_us(hint.wait_us()?))
         };
-        // "resets 4pm" of an unknown day is no time.
+        // A time of day such as "resets 4pm" is of no use if the date is unknown.
         stated.or_else(hinted).filter(|time| !is_undated(*time))
     }
 
@@ -280,13 +283,13 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Fingerprint of the hash of a body, 0 where there is none.
+/// Returns the fingerprint of the hash of a body; 0 if there is none.
 pub(in crate::ingest) fn body_hash(text: Option<&str>) -> u64 {
     text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1))
 }
 
-/// Keeps the ids of a success that has no detail. Of a call whose attempts are numbered, a later attempt names the
-/// call, unless the body shows that there is one.
+/// Keeps the ids of a success that has no detail. If the attempts of a call are numbered, the call id is kept only
+/// together with a body hash: any later attempt has a detail, which names the call.
 pub(in crate::ingest) fn keep_ids(
     table: &mut AttemptTable,
     request_id: Option<&str>,
@@ -298,32 +301,32 @@ pub(in crate::ingest) fn keep_ids(
     table.keep_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
 }
 
-/// Words of a log as they are kept: providers quote keys in their messages, and none is kept.
+/// Interns a text of a log, with the API keys masked that providers quote in their messages.
 fn symbol(text: Option<&str>, table: &mut AttemptTable) -> Symbol {
     text.map_or(Symbol::NONE, |text| table.names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
 }
 
-/// A layer's cap as [`Attempt`] holds it.
+/// Returns the largest number of attempts of a layer as [`Attempt`] stores it.
 pub(in crate::ingest) fn cap_of(attempts: Option<i64>) -> u16 {
     attempts.map_or(0, |n| n.clamp(0, i64::from(u16::MAX)) as u16)
 }
 
-/// The SDK's counter as [`Attempt`] holds it.
+/// Returns the retry counter of an SDK as [`Attempt`] stores it.
 pub(in crate::ingest) fn sdk_count(retries: Option<i64>) -> u8 {
     retries.map_or(Attempt::NO_COUNT, |n| n.clamp(0, i64::from(Attempt::NO_COUNT) - 1) as u8)
 }
 
-/// An id, as far as it is kept.
+/// Truncates an id to the length that is kept.
 pub(in crate::ingest) fn kept_id(id: &str) -> &str {
     cut(id, LONGEST_ID)
 }
 
-/// Milliseconds to the first token as [`Usage`] holds them.
+/// Returns the milliseconds to the first token as [`Usage`] stores them.
 pub(in crate::ingest) fn ttft_ms_plus_1(ms: Option<f64>) -> u32 {
     ms.map_or(0, |ms| (ms.round() as u32).saturating_add(1))
 }
 
-/// A cost as [`Usage`] holds it.
+/// Returns a cost as [`Usage`] stores it.
 pub(in crate::ingest) fn cost_micro_usd(usd: Option<f64>) -> u32 {
     (usd.unwrap_or(0.0) * 1e6).round() as u32
 }

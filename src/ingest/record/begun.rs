@@ -1,4 +1,4 @@
-//! Records that say that an attempt began: some loggers write one line when it does, and another when it is over.
+//! Records of the start of an attempt: some loggers write one line when it starts and another when it ends.
 
 use super::kept::{fingerprint, number_in_call};
 use super::letters::Letters;
@@ -6,7 +6,7 @@ use super::place::{Begun, Place};
 use super::typed::Record;
 use serde_json::Value;
 
-/// Keys that say what a record is about.
+/// Keys whose value may be the kind of event a record describes.
 const KEYS: [&str; 14] = [
     "event",
     "eventname",
@@ -23,7 +23,7 @@ const KEYS: [&str; 14] = [
     "action",
     "name",
 ];
-/// Words for what has only begun.
+/// Words for something that has only started.
 const WORDS: [&str; 11] = [
     "start",
     "started",
@@ -37,14 +37,14 @@ const WORDS: [&str; 11] = [
     "issued",
     "inflight",
 ];
-/// The longest text that may be such a word, in bytes.
+/// Longest text examined for such a word, in bytes.
 const LONGEST: usize = 48;
 
-/// What a record that tells no outcome says of an attempt that begins with it.
+/// Returns the attempt whose start is logged by a record without an outcome, if it is one.
 pub(super) fn of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Option<Begun> {
     let placed = record.number.is_some() || record.call_id.is_some() || record.sdk_retry_count.is_some();
     let timed = record.ts.is_some() || record.started_at.is_some();
-    // Which attempts a filter leaves out is known of their ends only.
+    // With a filter, starts are ignored: whether an attempt is selected is known only at its end.
     if !timed || !(placed || record.model.is_some()) || place.filter.is_some() || !begins(line) {
         return None;
     }
@@ -56,7 +56,7 @@ pub(super) fn of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Option<B
     })
 }
 
-/// Whether a word of the record's own says that something begins.
+/// Whether a value of the record is a word for a start.
 fn begins(line: &str) -> bool {
     let Ok(Value::Object(members)) = serde_json::from_str(line) else { return false };
     members.iter().any(|(key, value)| {

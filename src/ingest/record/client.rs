@@ -1,14 +1,14 @@
-//! Who sent an attempt: the program that a user agent names first, and the official SDK beneath it.
+//! The sender of an attempt: the program named first in the user agent, and the official SDK it uses.
 
 use super::origins::NAMES;
 use super::typed::Record;
 
-/// Names and versions, as far as a record tells them.
+/// Name and version of the client and of its SDK, as far as known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) struct Client<'r> {
     pub(in crate::ingest) name: Option<&'r str>,
     pub(in crate::ingest) version: Option<&'r str>,
-    /// The official SDK that the client is built on, where that is not the client itself.
+    /// The official SDK the client is built on, unless the client is that SDK.
     pub(in crate::ingest) sdk: Option<&'static str>,
     pub(in crate::ingest) sdk_version: Option<&'r str>,
 }
@@ -21,7 +21,7 @@ impl<'r> Client<'r> {
         let language = record.sdk_language.as_deref().or(headers.language.as_deref());
         let sdk = language.and_then(|language| official_sdk(language, [record.provider.as_deref(), name]));
         let package = record.sdk_version.as_deref().or(headers.package_version.as_deref());
-        // `AsyncAnthropic/Python` is the SDK, too.
+        // `AsyncAnthropic/Python` is the SDK too.
         let is_sdk = name.is_none_or(|name| sdk.is_none_or(|sdk| name.ends_with(sdk)));
         let of_agent = agent_version.filter(|_| record.client.is_none() || record.client.as_deref() == agent);
         let version = record.client_version.as_deref().or(of_agent).or(package.filter(|_| is_sdk));
@@ -31,7 +31,7 @@ impl<'r> Client<'r> {
 }
 
 impl Record<'_> {
-    /// The names that make its origin, in the order of [`NAMES`].
+    /// Returns the names that make up the record's origin, in the order of [`NAMES`].
     pub(in crate::ingest) fn origin_names(&self) -> [&str; NAMES] {
         let client = Client::of(self);
         [
@@ -53,7 +53,8 @@ impl Record<'_> {
     }
 }
 
-/// The official SDK of this language for the provider that one of `names` speaks of, by the name it gives itself.
+/// Returns the official SDK of this language, by the name in its user agent, for the provider mentioned in one of
+/// `names`.
 fn official_sdk(language: &str, names: [Option<&str>; 2]) -> Option<&'static str> {
     let of = |family: &str| names.iter().flatten().any(|name| name.to_ascii_lowercase().contains(family));
     let is = |known: &[&str]| known.iter().any(|word| word.eq_ignore_ascii_case(language));
@@ -67,8 +68,8 @@ fn official_sdk(language: &str, names: [Option<&str>; 2]) -> Option<&'static str
     }
 }
 
-/// The name and the version of the first product of a user agent (RFC 9110, 10.1.5): `ai/7.0.173`. Official SDKs
-/// write `Anthropic/Python 2.14.0`.
+/// Splits the first product of a user agent (RFC 9110, 10.1.5) into name and version: `ai/7.0.173`. Official SDKs write
+/// `Anthropic/Python 2.14.0`.
 fn user_agent(text: Option<&str>) -> (Option<&str>, Option<&str>) {
     let Some(text) = text else { return (None, None) };
     let mut words = text.split_whitespace();

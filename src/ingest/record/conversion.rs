@@ -1,5 +1,4 @@
-//! How a value under a key of a logger's own becomes a value of its field: other words, times of an own spelling, other
-//! units.
+//! Conversion of the values of user-defined keys into those of their field: other words, time formats, units.
 
 use super::fields::Field;
 use super::scalar::Scalar;
@@ -10,42 +9,42 @@ use chrono::{NaiveDate, NaiveTime};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What is done to the value of an own key. Without any of it, the value is read as one of the field.
+/// Conversion of the value of a user-defined key. By default, the value is read like one of the field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conversion {
-    /// Words of the logger, and what the field would say for them; `*` for all others.
+    /// Values of the logger, each with the corresponding value of the field; `*` stands for all others.
     pub values: BTreeMap<String, String>,
-    /// How its times are spelled.
+    /// Format of times.
     pub format: Option<TimeFormat>,
-    /// The zone of times that name none.
+    /// Time zone of times that name none.
     pub zone: Option<Zone>,
-    /// What its spans of time are counted in.
+    /// Unit of durations.
     pub unit: Option<SpanUnit>,
 }
 
-/// How times are spelled, in the letters of strftime.
+/// A time format in strftime notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeFormat {
     text: String,
-    /// The same, taken apart.
+    /// The parsed format.
     items: Vec<Item<'static>>,
 }
 
 impl TimeFormat {
-    /// The format in these letters; whether times can be read by it shows when it is mapped.
+    /// Creates a format from strftime notation. It is checked only when it is used in a mapping.
     #[must_use]
     pub fn new(text: &str) -> TimeFormat {
         TimeFormat { text: text.to_owned(), items: StrftimeItems::new(text).map(Item::to_owned).collect() }
     }
 
-    /// Its letters.
+    /// Returns the strftime notation.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// What a span of time is counted in.
+/// Unit of a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanUnit {
     /// Nanoseconds.
@@ -61,11 +60,11 @@ pub enum SpanUnit {
 }
 
 impl SpanUnit {
-    /// Every unit, by its name.
+    /// All units with their names.
     pub const NAMED: [(&'static str, SpanUnit); 5] =
         [("ns", SpanUnit::Ns), ("us", SpanUnit::Us), ("ms", SpanUnit::Ms), ("s", SpanUnit::S), ("min", SpanUnit::Min)];
 
-    /// As files spell it.
+    /// Returns the name used in configurations.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, unit)| *unit == self).map_or("", |(name, _)| name)
@@ -82,17 +81,17 @@ impl SpanUnit {
     }
 }
 
-/// What other words stand for where none is listed.
+/// Key in [`Conversion::values`] that stands for all values not listed.
 const OTHERS: &str = "*";
 
 impl Conversion {
-    /// Whether values are read as they stand.
+    /// Whether values are read unchanged.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Conversion::default()
     }
 
-    /// Why it cannot be one of values of `field`: which key of it, and what is wrong.
+    /// Returns why the conversion cannot be applied to values of `field`: the faulty key, and a message.
     pub(super) fn misfit(&self, field: Field, name: &str) -> Option<(&'static str, String)> {
         if is_structure(field) && !self.is_none() {
             return Some((
@@ -116,7 +115,8 @@ impl Conversion {
         }
     }
 
-    /// The field, and what it says where the key says `value`. What is none of its own spellings stays as it is.
+    /// Returns the field to set and its value, for a key whose value is `value`. A value that cannot be converted is
+    /// returned unchanged.
     pub(super) fn apply<'a>(&self, field: Field, value: Scalar<'a>) -> (Field, Scalar<'a>) {
         let value = self.word(value);
         if let (Some(unit), Some(field)) = (self.unit, in_ms(field)) {
@@ -150,7 +150,7 @@ impl Conversion {
     }
 }
 
-/// A time of this format in RFC 3339; without an offset where none is known.
+/// Parses a time in this format and returns it in RFC 3339; without an offset if no zone is known.
 fn moment(text: &str, format: &TimeFormat, zone: Option<Zone>) -> Option<String> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, format.items.iter()).ok()?;
@@ -160,12 +160,12 @@ fn moment(text: &str, format: &TimeFormat, zone: Option<Zone>) -> Option<String>
     let local = parsed.to_naive_datetime_with_offset(0).ok()?;
     match zone {
         Some(zone) => Some(zone.local_to_utc(local)?.to_string()),
-        // RFC 3339 but for the offset.
+        // RFC 3339 without the offset.
         None => Some(format!("{local:?}")),
     }
 }
 
-/// Why times of this format could not be read.
+/// Returns why times cannot be read in this format, if so.
 fn fault_of(format: &TimeFormat) -> Option<String> {
     let text = format.text();
     if format.items.contains(&Item::Error) {
@@ -187,7 +187,7 @@ fn is_structure(field: Field) -> bool {
     matches!(field, Field::Headers | Field::RequestHeaders | Field::Error | Field::Body | Field::Usage | Field::Client)
 }
 
-/// The field that says the same in ms, of a span of time.
+/// Returns the field in ms that corresponds to a field of durations.
 fn in_ms(field: Field) -> Option<Field> {
     Some(match field {
         Field::DurationMs | Field::DurationS | Field::DurationUs | Field::DurationNs | Field::DurationBare => {
@@ -232,7 +232,7 @@ mod tests {
         {
             assert_eq!(conversion.apply(Field::DurationBare, value), (Field::DurationMs, Scalar::Float(ms)));
         }
-        // It is told as a value that means nothing.
+        // It is later reported as a value that could not be read.
         assert_eq!(conversion.apply(Field::TtftS, text("soon")), (Field::TtftMs, text("soon")));
     }
 

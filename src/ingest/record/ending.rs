@@ -1,9 +1,9 @@
-//! How an answer ended: by a stop reason, by the last event of its stream, or not at all.
+//! How a response ended: by a stop reason, by the last event of its stream, or not at all.
 
 use super::event_stream::is_stream;
 use super::scalar::Scalar;
 
-/// Outcomes that say that the answer broke off.
+/// Outcomes that mean the response was cut off.
 const TRUNCATED: [&str; 8] = [
     "interrupted",
     "incomplete",
@@ -15,15 +15,15 @@ const TRUNCATED: [&str; 8] = [
     "ended_early",
 ];
 
-/// Whether an outcome says that the answer broke off.
+/// Whether an outcome means that the response was cut off.
 pub(in crate::ingest) fn names_truncation(outcome: &str) -> bool {
     TRUNCATED.iter().any(|word| word.eq_ignore_ascii_case(outcome))
 }
 
-/// What loggers and SDKs write where no stop reason came.
+/// Values that loggers and SDKs write if there was no stop reason.
 const NO_REASON: [&str; 8] = ["", "none", "null", "nil", "undefined", "unknown", "-", "n/a"];
 
-/// Whether a value names a reason for which the model stopped.
+/// Whether a value is a reason for which the model stopped.
 pub(in crate::ingest) fn is_stop_reason(value: &Scalar<'_>) -> bool {
     match value {
         Scalar::Text(text) => !NO_REASON.iter().any(|word| word.eq_ignore_ascii_case(text.trim())),
@@ -33,8 +33,8 @@ pub(in crate::ingest) fn is_stop_reason(value: &Scalar<'_>) -> bool {
     }
 }
 
-/// Whether a kept stream of server-sent events has its last event; `None` where `text` is no such stream, or where
-/// the logger cut it: its last event is then no whole one.
+/// Whether a logged stream of server-sent events contains its last event; `None` if `text` is not such a stream, or if
+/// its last event is incomplete because the logger truncated it.
 pub(in crate::ingest) fn ends_stream(text: &str) -> Option<bool> {
     if !is_stream(text) {
         return None;
@@ -52,16 +52,17 @@ pub(in crate::ingest) fn ends_stream(text: &str) -> Option<bool> {
     whole.then_some(false)
 }
 
-/// Whether a text is a stream whose last event is no whole one: who wrote it was cut short, or who kept it cut it.
+/// Whether a text is a stream with an incomplete last event, because the writer stopped or the logger truncated it.
 pub(in crate::ingest) fn breaks_off(text: &str) -> bool {
     is_stream(text) && ends_stream(text).is_none()
 }
 
-/// Sources: Anthropic docs, Streaming messages; OpenAI API reference, Chat completions and Responses streaming.
+/// Names of last events. Sources: Anthropic docs, Streaming messages; OpenAI API reference, Chat completions and
+/// Responses streaming.
 const LAST_EVENTS: [&str; 6] =
     ["[DONE]", "message_stop", "response.completed", "response.incomplete", "response.failed", "error"];
-/// The same inside the data of an event, blanks removed; a reason in quotes is one that is given. The last chunks of
-/// Gemini and of compatible servers carry no event name.
+/// Marks of last events in their data, with white space removed; a quote after the colon means that a reason is given.
+/// The last chunks of Gemini and of compatible servers carry no event name.
 const LAST_MARKS: [&str; 6] = [
     "\"type\":\"message_stop\"",
     "\"type\":\"response.completed\"",
@@ -91,7 +92,7 @@ mod tests {
         }
         assert_eq!(whole(""), Some(false));
         assert_eq!(whole("data: {\"choices\":[{\"finish_reason\":null}]}\n\n"), Some(false));
-        // The logger cut it, or it is something else.
+        // Truncated by the logger, or not a stream.
         assert_eq!(whole("data: {\"type\":\"content_bl"), None);
         assert_eq!(whole("data: {\"type\":\"content_bl\n"), None);
         assert_eq!(ends_stream("Overloaded"), None);

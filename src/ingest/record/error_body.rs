@@ -1,4 +1,5 @@
-//! Errors as servers nest them: `{type, message}`, `{error: {...}}`, both again inside a body, JSON in a string.
+//! Error bodies as servers nest them: `{type, message}`, `{error: {...}}`, either of them inside a body, JSON in a
+//! string.
 
 use super::error_keys::{BodyWait, DEEPEST, Key, Part, key};
 use super::json::{Fault, Reader};
@@ -7,10 +8,10 @@ use super::sdk_text::behind_status;
 use super::{ending, event_stream};
 use std::borrow::Cow;
 
-/// The depth at which the value of a record's own `error` stands: as deep as one inside a body.
+/// Nesting depth at which the value of a record's own `error` is read: that of an error inside a body.
 pub(in crate::ingest) const INSIDE: u8 = 1;
 
-/// What a body says about its error. A value further inside wins over one outside: wrappers are vaguer.
+/// Contents of an error body. Inner values take precedence over outer ones, because wrappers are less specific.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ErrorBody<'a> {
     pub(crate) error_type: Option<Cow<'a, str>>,
@@ -18,27 +19,28 @@ pub(crate) struct ErrorBody<'a> {
     pub(crate) message: Option<Cow<'a, str>>,
     pub(crate) status: Option<i64>,
     pub(crate) request_id: Option<Cow<'a, str>>,
-    /// How long it asks to wait.
+    /// The wait it asks for.
     pub(crate) wait: Option<BodyWait>,
-    /// Google's `quotaId`, which names the interval.
+    /// Google's `quotaId`, which names the interval of the quota.
     pub(crate) quota_id: Option<Cow<'a, str>>,
-    /// Google's word for why, such as `rateLimitExceeded`.
+    /// Google's `reason`, such as `rateLimitExceeded`.
     pub(crate) reason: Option<Cow<'a, str>>,
-    /// What a problem is called (RFC 9457).
+    /// `title` of a problem (RFC 9457).
     pub(crate) title: Option<Cow<'a, str>>,
-    /// `type` or `param` is the string "None": an envelope printed by another language.
+    /// Whether `type` or `param` is the string "None": the body was printed by another language.
     pub(crate) says_none: bool,
-    /// There was something at all.
+    /// Whether it contains anything.
     pub(crate) present: bool,
-    /// It is called an error: `error: {...}`, `type: error`, `event: error`. A body without is any answer.
+    /// Whether it is labelled as an error: `error: {...}`, `type: error`, `event: error`. Without a label, a body may
+    /// be any response.
     pub(crate) named: bool,
-    /// It is a kept stream of events: whether that has its last one, and no error.
+    /// For a logged stream of events: whether it contains its last event and no error.
     pub(crate) stream_ended: Option<bool>,
-    /// Failures that a gateway lists of attempts before this answer.
+    /// Number of earlier failed attempts that a gateway lists.
     pub(crate) previous: Option<u16>,
 }
 
-/// Words that loggers print where there is no error.
+/// Whether a text is one that loggers print if there is no error.
 pub(crate) fn is_nothing(text: &str) -> bool {
     const WORDS: [&str; 21] = [
         "none",
@@ -68,20 +70,20 @@ pub(crate) fn is_nothing(text: &str) -> bool {
     text.is_empty() || (text.len() <= LONGEST && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
 }
 
-/// What can be an HTTP status.
+/// Range of HTTP statuses.
 const STATUSES: std::ops::RangeInclusive<i64> = 100..=599;
 
-/// A type that refers to a page (RFC 9457, 3.1.1): it names no class by itself.
+/// Whether a type is a URI (RFC 9457, 3.1.1), which does not name an error class.
 fn is_reference(word: &str) -> bool {
     word.starts_with("http://") || word.starts_with("https://") || word.starts_with("about:")
 }
 
-/// `rateLimitExceeded`, `API_KEY_INVALID`; not a sentence.
+/// Whether it is an identifier such as `rateLimitExceeded` or `API_KEY_INVALID`, not a sentence.
 fn is_identifier(word: &str) -> bool {
     !word.is_empty() && word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Whether a quota's id names an interval of a day.
+/// Whether the id of a quota names a daily interval.
 fn is_of_days(quota_id: &str) -> bool {
     quota_id.contains("PerDay")
 }
@@ -96,7 +98,7 @@ impl<'a> ErrorBody<'a> {
                 let text = value.into_text();
                 self.says_none |= text.as_deref() == Some("None");
                 match text.as_deref() {
-                    // `{"type":"error","error":{...}}` says no more than that.
+                    // `{"type":"error","error":{...}}` only labels the error.
                     Some("error") => self.named = true,
                     Some(word) if is_nothing(word) || is_reference(word) => return,
                     _ => self.error_type = text,
@@ -106,9 +108,9 @@ impl<'a> ErrorBody<'a> {
             Part::Name => self.error_type = value.into_text(),
             Part::Param => self.says_none |= value.into_text().as_deref() == Some("None"),
             Part::Code => match value {
-                // Google and gateways put the status there, others a number of their own.
+                // Google and gateways put the status here, others a number of their own.
                 Scalar::Int(n) if STATUSES.contains(&n) => self.status = Some(n),
-                // The code of success.
+                // 0 is the code of success.
                 Scalar::Int(0) => return,
                 Scalar::Text(text) if is_nothing(&text) => return,
                 other => self.code = other.into_text(),
@@ -128,7 +130,7 @@ impl<'a> ErrorBody<'a> {
             Part::RequestId => self.request_id = value.into_text(),
             Part::Wait(unit) => self.wait = BodyWait::read(&value, unit).or(self.wait),
             Part::QuotaId => {
-                // Of several quotas that are exceeded at once, the one that refills last decides.
+                // If several quotas are exceeded at once, the one that refills last is decisive.
                 if !self.quota_id.as_deref().is_some_and(is_of_days) {
                     self.quota_id = value.into_text();
                 }
@@ -142,7 +144,7 @@ impl<'a> ErrorBody<'a> {
         self.present = true;
     }
 
-    /// Takes a bare value in place of an error: a string says something, and so does `true`.
+    /// Reads a scalar in place of an error: a string is its text, `true` means there was one.
     pub(in crate::ingest) fn set_bare(&mut self, value: Scalar<'a>, depth: u8) {
         match value {
             Scalar::Text(text) => self.set_text(text, depth),
@@ -151,7 +153,7 @@ impl<'a> ErrorBody<'a> {
         }
     }
 
-    /// Takes what was nested in this error, once all of it was read.
+    /// Merges the errors nested in this one, after all of it was read.
     pub(in crate::ingest) fn close(&mut self, inner: ErrorBody<'a>) {
         self.previous = inner.previous.or(self.previous);
         if inner.present {
@@ -159,7 +161,7 @@ impl<'a> ErrorBody<'a> {
         }
     }
 
-    /// Takes an error nested in this one.
+    /// Merges an error nested in this one.
     pub(in crate::ingest) fn nest(&mut self, mut error: ErrorBody<'a>) {
         self.previous = error.previous.or(self.previous);
         if error.present {
@@ -168,7 +170,7 @@ impl<'a> ErrorBody<'a> {
         }
     }
 
-    /// A bare string in place of an error: its text, or the JSON inside it.
+    /// Reads a string in place of an error: a message, a stream of events, or JSON.
     fn set_text(&mut self, text: Cow<'a, str>, depth: u8) {
         if is_nothing(&text) {
             return;
@@ -193,7 +195,8 @@ impl<'a> ErrorBody<'a> {
         }
     }
 
-    /// A kept stream of events: whether it came to its end, and the error among its events. The answer is not kept.
+    /// Reads a logged stream of events: whether it is complete, and the error among its events. The response is
+    /// dropped.
     fn set_stream(&mut self, text: &str, depth: u8) {
         self.stream_ended = ending::ends_stream(text);
         let errors = event_stream::possible_errors(text).filter_map(|(called, data)| {
@@ -204,7 +207,7 @@ impl<'a> ErrorBody<'a> {
         if !error.present {
             error.message = (!data.is_empty()).then(|| Cow::Owned(data.into_owned()));
         }
-        // The name of the event is not the type of its error.
+        // The name of the event is not the type of the error.
         error.error_type = error.error_type.filter(|word| !word.starts_with("response."));
         self.take(error);
         self.named = true;
@@ -255,7 +258,7 @@ fn parse(json: &str, depth: u8) -> Option<ErrorBody<'static>> {
     Some(body.into_owned())
 }
 
-/// Reads an error, wherever it is nested, into `body`.
+/// Reads an error at any level of nesting into `body`.
 pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8) -> Result<(), Fault> {
     match reader.peek() {
         Some(b'{') => read_object(reader, body, depth + 1),
@@ -269,7 +272,7 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth:
 }
 
 fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8) -> Result<(), Fault> {
-    // What stands beside a nested error is kept back: the inner one may come before or after.
+    // Nested errors are collected separately, since they may come before or after the values beside them.
     let mut inner = ErrorBody::default();
     reader.object(|reader, name| match key(&name, depth) {
         Some(Key::Error) => {
@@ -291,7 +294,7 @@ fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8)
     Ok(())
 }
 
-/// A list of earlier failures: how many there are.
+/// Counts a list of earlier failures.
 fn read_previous<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>) -> Result<(), Fault> {
     if reader.peek() != Some(b'[') {
         return reader.skip();
@@ -305,7 +308,7 @@ fn read_previous<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>) -> Resul
     Ok(())
 }
 
-/// Both together; what `inner` says wins.
+/// Merges two errors; values of `inner` take precedence.
 pub(in crate::ingest) fn merged<'a>(outer: ErrorBody<'a>, inner: ErrorBody<'a>) -> ErrorBody<'a> {
     ErrorBody {
         error_type: inner.error_type.or(outer.error_type),
@@ -374,7 +377,7 @@ mod tests {
         ] {
             assert_eq!(read(json).previous, previous, "{json}");
         }
-        // They are not the error at hand.
+        // They are not the error being read.
         let body =
             read(r#"{"error":{"metadata":{"previous_errors":[{"code":429,"message":"earlier"}]},"message":"last"}}"#);
         assert_eq!((body.message.as_deref(), body.status), (Some("last"), None));

@@ -1,4 +1,4 @@
-//! The fields of a record that the body of an error gives: for who writes records.
+//! Fields of a record derived from an error body, for programs that write records.
 
 use super::attempt::Builder;
 use super::place::Place;
@@ -8,21 +8,21 @@ use crate::ingest::dialect::Dialect;
 use crate::model::{Time, Zone};
 use crate::untrusted::{cut, mask_keys};
 
-/// Characters kept of a message.
+/// Longest message kept, in characters.
 const LONGEST_MESSAGE: usize = 500;
 
-/// What the body of an error says, with keys masked.
+/// Fields of an error body, with keys masked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ErrorFields {
     pub(crate) error_type: Option<String>,
     pub(crate) code: Option<String>,
     pub(crate) message: Option<String>,
     pub(crate) wait_s: Option<f64>,
-    /// The text calls it an error: any other answer has fields of these names, too.
+    /// Whether the body is labelled as an error; any other response may have fields of the same names.
     pub(crate) is_named: bool,
 }
 
-/// Reads the body of an error; what is no JSON is a message.
+/// Reads an error body; text that is not JSON becomes the message.
 pub(crate) fn error_fields(text: &str) -> ErrorFields {
     let text = text.trim();
     let masked = |text: &str| cut(&mask_keys(text), LONGEST_MESSAGE);
@@ -43,12 +43,12 @@ pub(crate) fn error_fields(text: &str) -> ErrorFields {
     }
 }
 
-/// Whether an event of a stream, with its name, is the last one.
+/// Whether an event of a stream, given with its name, is the last one.
 pub(crate) fn is_last_event(event: &str) -> bool {
     ending::ends_stream(event) == Some(true)
 }
 
-/// Whether a header of an answer bears on the verdict.
+/// Whether a response header affects the verdict.
 pub(crate) fn is_telling_header(name: &str) -> bool {
     header_names::named(name).is_some()
 }

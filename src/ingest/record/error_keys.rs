@@ -1,4 +1,4 @@
-//! What the keys of an error body mean.
+//! Meaning of the keys of an error body.
 
 use super::scalar::Scalar;
 use super::words::Words;
@@ -7,24 +7,24 @@ use crate::ingest::hint::{self, Hint};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// How deep errors are looked for inside errors.
+/// Largest depth at which nested errors are read.
 pub(in crate::ingest) const DEEPEST: u8 = 9;
 
-/// What a key of an error announces.
+/// Meaning of a key of an error body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) enum Key {
     /// The error itself.
     Error,
-    /// More of the error.
+    /// Contains more of the error.
     More,
-    /// The same inside an error; in any other answer it is the answer itself.
+    /// Contains more of the error if it is inside an error; in any other response it is the response itself.
     Deeper,
-    /// A list of failures before this answer.
+    /// A list of failures before this response.
     Previous,
     Said(Part),
 }
 
-/// What an error says of itself.
+/// A value that describes the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) enum Part {
     Type,
@@ -32,32 +32,32 @@ pub(in crate::ingest) enum Part {
     Param,
     Code,
     Status,
-    /// A status under a name that an inner one of the provider does not replace.
+    /// A status under a key for HTTP statuses only; it does not replace a status found under another key.
     HttpStatus,
     Message,
     RequestId,
-    /// A wait in so many µs, where a number has no unit of its own.
+    /// A wait, and the unit of a number without one.
     Wait(BodyUnit),
     QuotaId,
-    /// A word of a fixed vocabulary for why.
+    /// A reason from a fixed vocabulary.
     Reason,
-    /// What a message is where there is none.
+    /// Used as the message if there is none.
     Title,
 }
 
-/// In what a body counts a wait.
+/// Unit in which a body counts a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) enum BodyUnit {
-    /// Seconds, by the habit of writers.
+    /// Seconds, by convention.
     Seconds,
-    /// Seconds, as the key says.
+    /// Seconds, stated by the key.
     SecondsByName,
     Milliseconds,
-    /// Seconds, as an estimate.
+    /// Seconds, estimated by the server.
     Estimate,
 }
 
-/// How long a body asks to wait.
+/// Wait that a body asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BodyWait {
     pub(crate) us: i64,
@@ -89,23 +89,23 @@ const KEYS: &[(&str, Key)] = &[
     ("violations", Key::More),
     ("cause", Key::More),
     ("body", Key::More),
-    // Google JSON APIs: one object for each thing that is wrong.
+    // Google JSON APIs: one object per problem.
     ("errors", Key::More),
     ("innererror", Key::More),
-    // gaxios and axios keep what came back in `response.data`.
+    // gaxios and axios put the response under `response.data`.
     ("response", Key::More),
     ("Response", Key::More),
     ("data", Key::Deeper),
-    // OpenRouter docs, Errors: what the provider said stands in `metadata.raw`.
+    // OpenRouter docs, Errors: the provider's response is in `metadata.raw`.
     ("metadata", Key::Deeper),
     ("raw", Key::Deeper),
-    // OpenRouter API reference, Errors: failures at the providers that were tried before.
+    // OpenRouter API reference, Errors: failures at the providers tried before.
     ("previous_errors", Key::Previous),
     // MiniMax API docs, Error codes
     ("base_resp", Key::More),
     ("type", Key::Said(Part::Type)),
     ("__type", Key::Said(Part::Type)),
-    // the header of an AWS event stream's exception
+    // header of an exception in an AWS event stream
     (":exception-type", Key::Said(Part::Type)),
     ("error_type", Key::Said(Part::Type)),
     ("name", Key::Said(Part::Name)),
@@ -137,7 +137,7 @@ const KEYS: &[(&str, Key)] = &[
     ("retry_after_s", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
     ("retry_after_ms", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
     ("retryAfterMs", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
-    // Hugging Face Inference API docs: while a model is loaded.
+    // Hugging Face Inference API docs: while a model is being loaded.
     ("estimated_time", Key::Said(Part::Wait(BodyUnit::Estimate))),
     ("quotaId", Key::Said(Part::QuotaId)),
     ("quota_limit", Key::Said(Part::QuotaId)),
@@ -146,7 +146,7 @@ const KEYS: &[(&str, Key)] = &[
 static TABLE: LazyLock<Words<Key>> =
     LazyLock::new(|| Words::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key)).collect()));
 
-/// What `key` announces at a `depth`.
+/// Returns the meaning of `key` at a nesting `depth`.
 pub(in crate::ingest) fn key(key: &str, depth: u8) -> Option<Key> {
     match TABLE.get(key)? {
         Key::Deeper => (1 < depth && depth < DEEPEST).then_some(Key::More),

@@ -1,8 +1,8 @@
-//! Streams of server-sent events that were kept whole, as bodies of answers: the error among the events.
+//! Streams of server-sent events that were logged as the body of a response, and the errors among their events.
 
 use std::borrow::Cow;
 
-/// Whether a text is such a stream, and not words that begin like one.
+/// Whether a text is such a stream, and not prose that begins with the name of a field.
 ///
 /// Source: WHATWG HTML, Server-sent events, 9.2.5: fields `event`, `data`, `id` and `retry`; a line that begins with a
 /// colon is a comment, which gateways send to keep the connection open.
@@ -35,17 +35,17 @@ impl<'t> Event<'t> {
         }
     }
 
-    /// Whether it may carry an error: it is called one, or its data has a member of that name.
+    /// Whether it may contain an error: its name is `error`, or its data has a member of that name.
     fn may_be_an_error(&self) -> bool {
         self.name == ERROR || (self.data.starts_with(['{', '[']) && self.data.contains("\"error\""))
     }
 }
 
-/// What an event of an error is called. Sources: Anthropic docs, Streaming, Error events; OpenAI API reference,
-/// Responses streaming, `error`.
+/// Name of an error event. Sources: Anthropic docs, Streaming, Error events; OpenAI API reference, Responses streaming,
+/// `error`.
 const ERROR: &str = "error";
 
-/// The data of every event of a stream that may carry an error, and whether it is called one.
+/// Iterates over the events of a stream that may contain an error: whether the event is named `error`, and its data.
 pub(super) fn possible_errors(text: &str) -> impl Iterator<Item = (bool, Cow<'_, str>)> {
     let mut lines = text.lines();
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Failures met before: a log repeats its failures word by word, and judging prose takes time.
+//! Cache of verdicts: logs repeat the same failures, and classifying prose is slow.
 
 use super::kept::FINGERPRINT;
 use super::scan;
@@ -6,28 +6,28 @@ use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
 use crate::model::Symbol;
 use std::hash::BuildHasher;
 
-/// Failures kept in mind; one makes way for another of the same place.
+/// Number of cache slots; a failure replaces another one in the same slot.
 const PLACES: usize = 64;
-/// Words beyond this many bytes are not kept: they are a document that came back.
+/// Largest total length in bytes of the texts of a cached failure; longer ones are documents returned as a response.
 const LONGEST: usize = 4096;
 
-/// The failures met last. They belong to one table, and to one way of judging.
+/// Cache of recent failures, valid for one table and one set of classification rules.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Failures {
     places: Vec<Option<Known>>,
 }
 
-/// A failure, and what became of it.
+/// A cached failure and its verdict.
 #[derive(Debug)]
 pub(in crate::ingest) struct Known {
     texts: [Option<Box<str>>; TEXTS],
     circumstances: Circumstances,
     pub(in crate::ingest) verdict: Option<Verdict>,
-    /// Its words in the table, once they were wanted.
+    /// Its texts as interned in the table; `None` until they are needed.
     pub(in crate::ingest) wording: Option<Wording>,
 }
 
-/// What a failure says of itself, as a table holds it.
+/// Interned texts of a failure.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ingest) struct Wording {
     pub(in crate::ingest) error_type: Symbol,
@@ -38,13 +38,13 @@ pub(in crate::ingest) struct Wording {
 }
 
 impl Failures {
-    /// Forgets them all.
+    /// Clears the cache.
     pub(in crate::ingest) fn clear(&mut self) {
         self.places.clear();
     }
 
-    /// What is known of `failure`, which is judged now if it is new. `None` where remembering does not pay: without
-    /// prose judging is quick.
+    /// Returns the cached `failure`, classifying it first if it is new. Returns `None` if caching is not worthwhile:
+    /// without prose, classification is fast.
     pub(in crate::ingest) fn of(&mut self, failure: &Failure<'_>) -> Option<&mut Known> {
         let (texts, circumstances) = parts(failure);
         let prose = failure.message.or(failure.exception).or(failure.transport)?;
@@ -75,16 +75,16 @@ impl Known {
     }
 }
 
-/// How many texts a failure has.
+/// Number of texts of a failure.
 const TEXTS: usize = 6;
 
-/// Everything in a failure that is no text: status, kind, the server's word on retrying and on waiting, and the rest bit
-/// by bit.
+/// Everything in a failure other than text: status, kind, the server's hints on retrying and waiting, and the flags as
+/// bits.
 type Circumstances = (Option<u16>, Option<Kind>, Option<bool>, AskedWait, u8);
 
-/// All that a verdict depends on, except for the user's own rows.
+/// Returns everything a verdict depends on, except for the user's own rows.
 fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances) {
-    // Field by field, so that no field can be forgotten.
+    // Destructured in full, so that no field can be forgotten.
     let Failure {
         status,
         error_type,

@@ -1,35 +1,35 @@
-//! What keys of a record mean.
+//! Meaning of the keys of a record.
 
-/// What a key of a record means, including its unit.
+/// Meaning of a key of a record, including its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// A time that may be that of the attempt's start or of the writing of the record.
+    /// Time of the attempt's start or of the writing of the record; which of them is not certain.
     Ts,
-    /// When the attempt began, and nothing else.
+    /// Time of the attempt's start.
     StartedAt,
-    /// When the answer or the failure was complete.
+    /// Time at which the response or the failure was complete.
     EndedAt,
     DurationMs,
     DurationS,
     DurationUs,
     DurationNs,
-    /// No unit in the name: a string may carry one, a number is read in the unit that its input uses.
+    /// Duration without a unit in the key: a string may state one, a number is in the unit its input uses.
     DurationBare,
     TtftMs,
     TtftS,
     RunId,
     CallId,
-    /// Names what several calls belong to, unless attempts are numbered: then it names the call.
+    /// Id of what several calls belong to; if attempts are numbered, it is the id of the call.
     GroupId,
-    /// Counted from 1; also `2/5`.
+    /// Attempt number counted from 1; also `2/5`.
     Number,
-    /// Counted from 0.
+    /// Attempt number counted from 0.
     NumberFromZero,
     MaxAttempts,
     MaxRetries,
     Layer,
     SdkRetryCount,
-    /// Resends that the instrumentation of the HTTP client counts.
+    /// Resends counted by the instrumentation of the HTTP client.
     Resends,
     RequestId,
     AwsRequestId,
@@ -41,14 +41,14 @@ pub(crate) enum Field {
     Host,
     Endpoint,
     Status,
-    /// A status where it is one, under a key that only ends like one.
+    /// Status under a key that only ends like a status key; used if the value is one.
     StatusLike,
-    /// A status when it looks like one, else an error code.
+    /// HTTP status if it looks like one, else an error code.
     Code,
     ErrorType,
     ErrorCode,
     ErrorMessage,
-    /// What a logger says of the record in words: of the error, where the attempt failed and nothing else speaks of it.
+    /// The logger's message: that of the error, if the attempt failed and no other message is given.
     LogMessage,
     Error,
     Exception,
@@ -69,18 +69,18 @@ pub(crate) enum Field {
     Body,
     Transport,
     Delivered,
-    /// Why the model stopped: no answer is complete without it.
+    /// Reason why the model stopped; a response without one is incomplete.
     StopReason,
-    /// Whether the answer is complete.
+    /// Whether the response is complete.
     Complete,
-    /// Whether it is not.
+    /// Whether the response is incomplete.
     Interrupted,
-    /// The longest time between two chunks of a stream.
+    /// Longest time between two chunks of a stream.
     ChunkGapMs,
     ChunkGapS,
     Client,
     UserAgent,
-    /// The language of the official SDK.
+    /// Programming language of the official SDK.
     SdkLanguage,
     SdkVersion,
     MaxTokens,
@@ -96,11 +96,11 @@ pub(crate) enum Field {
     CacheWrite,
     CostUsd,
     Tool,
-    /// The log a record was converted from: it stands for the run where none is named.
+    /// Log that a record was converted from; used as the run if none is named.
     ConvertedFrom,
-    /// What a converted record without a request id is told from others by.
+    /// Hash that identifies a converted record without a request id.
     RecordHash,
-    /// Its time was read from a clock of whole seconds.
+    /// Whether its time comes from a clock of whole seconds.
     WholeSeconds,
     Headers,
     RequestHeaders,
@@ -108,5 +108,5 @@ pub(crate) enum Field {
     Header,
 }
 
-/// How many fields there are, for tables indexed by field.
+/// Number of fields, for tables indexed by field.
 pub(crate) const FIELDS: usize = Field::Header as usize + 1;

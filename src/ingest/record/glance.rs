@@ -1,4 +1,4 @@
-//! One record at a glance, before it is known how its input is to be read.
+//! Summary of one record, taken before it is known how its input is to be read.
 
 use super::attempt::Builder;
 use super::fields::Field;
@@ -12,27 +12,27 @@ use crate::ingest::hint::ServerHint;
 use crate::model::{Span, Time};
 use std::hash::BuildHasher;
 
-/// What one attempt says of its times.
+/// Times of one attempt, and what is needed to interpret them.
 #[derive(Clone, Debug)]
 pub(crate) struct Glance {
-    /// Fingerprint of the call, where it is named.
+    /// Fingerprint of the call, if it is named.
     pub(crate) call: Option<u64>,
-    /// The same of the run.
+    /// Fingerprint of the run.
     pub(crate) run: u64,
-    /// The same of the layer.
+    /// Fingerprint of the layer.
     pub(crate) layer: u64,
-    /// A time that may be that of the start or of the writing.
+    /// Timestamp that may be the start or the time of writing.
     pub(crate) stamp: Option<Time>,
-    /// Its key.
+    /// Key of `stamp`.
     pub(crate) key: &'static str,
-    /// It is a number of seconds with a fraction.
+    /// Whether `stamp` is a number of seconds with a fraction.
     pub(crate) fractional_seconds: bool,
-    /// What its times say.
+    /// Precision of its times.
     pub(crate) times: Times,
     pub(crate) number: Option<i64>,
     pub(crate) failed: bool,
     pub(crate) hint_us: Option<i64>,
-    /// A duration whose key names its unit.
+    /// Duration in ms, from a key that names its unit.
     pub(crate) named_ms: Option<f64>,
     pub(crate) bare: Option<Bare>,
 }
@@ -41,17 +41,17 @@ pub(crate) struct Glance {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bare {
     pub(crate) value: f64,
-    /// It has no fraction.
+    /// Whether it is a whole number.
     pub(crate) whole: bool,
 }
 
-/// Numbers from here on are no seconds since the epoch, but milliseconds or less.
+/// Numbers from here on are not seconds since the epoch, but milliseconds or smaller units.
 const NO_SECONDS: f64 = 1e11;
 
-/// Nanoseconds in a millisecond: no other unit is further from the one that a key names.
+/// Nanoseconds per millisecond: no other unit differs more from the one that a key names.
 const NS_OF_MS: f64 = 1e6;
 
-/// A duration that cannot be in the unit that its key names, in that unit.
+/// Returns a duration that is impossible in the unit that its key names, converted from that unit to ms.
 fn impossible_ms(record: &Record<'_>) -> Option<f64> {
     let units =
         [(Field::DurationMs, 1.0), (Field::DurationS, 1e3), (Field::DurationUs, 1e-3), (Field::DurationNs, 1e-6)];
@@ -59,7 +59,7 @@ fn impossible_ms(record: &Record<'_>) -> Option<f64> {
     found.filter(|ms| *ms <= Span::LONGEST_MS * NS_OF_MS)
 }
 
-/// Glances at `record`, which stands at `place`; `None` where it is no attempt.
+/// Summarizes `record`; `None` if it is not an attempt.
 pub(in crate::ingest) fn glance(record: &Record<'_>, place: &Place<'_>) -> Option<Glance> {
     if !record.tells_an_outcome() {
         return None;

@@ -1,26 +1,26 @@
-//! The response headers that matter, by name.
+//! Names of the response headers that are read.
 
 use super::words::Words;
 use crate::model::{HintSource, LimitKind};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Prefix of the headers about a subscription's windows.
+/// Prefix of the headers on subscription usage windows.
 const WINDOW: &str = "anthropic-ratelimit-unified-";
 
-/// What a rate-limit header says of its limit.
+/// Part of a rate limit that a header gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) enum LimitPart {
     Limit,
     Remaining,
     Reset,
-    /// The reset of a limit that is whole again, as Azure sends it with a refusal (openai/openai-python#937).
+    /// Time at which a limit is restored, as Azure sends it with a refusal (openai/openai-python#937).
     ResetOfRefusal,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
-/// What a header is.
+/// Meaning of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) enum Header {
     Limit(LimitPart, LimitKind),
@@ -28,13 +28,13 @@ pub(in crate::ingest) enum Header {
     RetryAfterMs(HintSource),
     ShouldRetry,
     RequestId,
-    /// A proxy's name for the request.
+    /// Id that a proxy gave the request.
     ProxyRequestId,
     AwsRequestId,
     SdkRetryCount,
-    /// How often Envoy sent the request upstream, from 1 (Envoy documentation, HTTP header manipulation).
+    /// Number of times Envoy sent the request upstream, counted from 1 (Envoy documentation, HTTP header manipulation).
     UpstreamAttempts,
-    /// How often LiteLLM or Portkey sent it again, from 0.
+    /// Number of times LiteLLM or Portkey sent the request again, counted from 0.
     GatewayRetries,
     IdempotencyKey,
     UserAgent,
@@ -45,11 +45,11 @@ pub(in crate::ingest) enum Header {
     Date,
     WindowStatus,
     WindowReset,
-    /// Something else about a subscription's windows.
+    /// Any other header on subscription usage windows.
     Window,
 }
 
-/// Headers that are no limits, by their names in lower case.
+/// Headers other than limits, by their lowercase names.
 const NAMES: &[(&str, Header)] = &[
     ("retry-after", Header::RetryAfter),
     ("retry-after-ms", Header::RetryAfterMs(HintSource::RetryAfterMs)),
@@ -65,7 +65,7 @@ const NAMES: &[(&str, Header)] = &[
     ("x-stainless-retry-count", Header::SdkRetryCount),
     ("x-envoy-attempt-count", Header::UpstreamAttempts),
     ("x-litellm-attempted-retries", Header::GatewayRetries),
-    // Portkey docs, Automatic retries: -1 where they were used up.
+    // Portkey docs, Automatic retries: -1 if they were exhausted.
     ("x-portkey-retry-attempt-count", Header::GatewayRetries),
     ("idempotency-key", Header::IdempotencyKey),
     ("user-agent", Header::UserAgent),
@@ -79,15 +79,15 @@ const NAMES: &[(&str, Header)] = &[
     ("anthropic-ratelimit-unified-reset", Header::WindowReset),
 ];
 
-/// How the names of limits begin, and what the reset of such a limit is: at Anthropic, whose buckets let requests in
-/// long before they are full again, and which sends retry-after; at OpenAI; in the drafts of the IETF; at Azure.
+/// Prefixes of limit headers, and the meaning of the reset: Anthropic, whose token buckets admit requests long before
+/// they are full, and which sends retry-after; OpenAI; the IETF drafts; Azure.
 const LIMITS: [(&str, LimitPart); 4] = [
     ("anthropic-ratelimit-", LimitPart::Other),
     ("x-ratelimit-", LimitPart::Reset),
     ("ratelimit-", LimitPart::Reset),
     ("x-rate-limit-", LimitPart::ResetOfRefusal),
 ];
-/// What they speak of; where no kind is named, requests are meant.
+/// Kinds of limits by name; a limit without a kind is one of requests.
 const KINDS: [(&str, LimitKind); 5] = [
     ("", LimitKind::Requests),
     ("requests", LimitKind::Requests),
@@ -95,7 +95,7 @@ const KINDS: [(&str, LimitKind); 5] = [
     ("input-tokens", LimitKind::InputTokens),
     ("output-tokens", LimitKind::OutputTokens),
 ];
-/// What they say of it.
+/// Parts of a limit by name.
 const PARTS: [(&str, LimitPart); 3] =
     [("limit", LimitPart::Limit), ("remaining", LimitPart::Remaining), ("reset", LimitPart::Reset)];
 
@@ -119,8 +119,8 @@ static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
     Words::new(names)
 });
 
-/// What stands before the name of a header where records are flat: OpenTelemetry's attributes, and paths.
-/// Beside each, whether it is a request's.
+/// Prefixes of header names in flat records: OpenTelemetry attributes, and paths. For each, whether the headers are
+/// those of a request.
 const PREFIXES: [(&str, bool); 7] = [
     ("http.response.header.", false),
     ("res.headers.", false),
@@ -131,7 +131,7 @@ const PREFIXES: [(&str, bool); 7] = [
     ("request.headers.", true),
 ];
 
-/// The header of this name, in any case, if it matters.
+/// Returns the header of this name, in any case, if it is read.
 pub(in crate::ingest) fn named(name: &str) -> Option<Header> {
     let name = bare(name);
     if name.len() > LONGEST_NAME {
@@ -140,9 +140,9 @@ pub(in crate::ingest) fn named(name: &str) -> Option<Header> {
     TABLE.get_in_any_case(name).or_else(|| starts_with(name, WINDOW).then_some(Header::Window))
 }
 
-/// The name of a header without the path to it. Of a request, only what [`is_of_request`] says is a header of ours.
+/// Returns the name of a header without its path prefix. Of request headers, only those in [`is_of_request`] are read.
 fn bare(name: &str) -> &str {
-    // Cheap: no header's own name has a point in it.
+    // Fast path: no header name contains a dot.
     if !name.contains('.') {
         return name;
     }
@@ -153,8 +153,8 @@ fn bare(name: &str) -> &str {
     if !of_request || is_of_request(header) { header } else { name }
 }
 
-/// Whether a request's header of this name says who sent it. What else it has in common with answers means something
-/// else there.
+/// Whether a request header of this name identifies the sender. Other names shared with responses have a different
+/// meaning in requests.
 pub(in crate::ingest) fn is_of_request(name: &str) -> bool {
     matches!(
         TABLE.get_in_any_case(name),
@@ -168,16 +168,16 @@ pub(in crate::ingest) fn is_of_request(name: &str) -> bool {
     )
 }
 
-/// Longest name of a header that matters.
+/// Longest name of a header that is read, in bytes.
 const LONGEST_NAME: usize = 64;
 
 fn starts_with(name: &str, prefix: &str) -> bool {
     name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Whether a top-level key of a record is such a header.
+/// Whether a top-level key of a record is the name of a header that is read.
 pub(crate) fn is_interesting(key: &str) -> bool {
-    // Cheap: nearly every unknown key fails on its first letter.
+    // Fast path: nearly every unknown key fails on its first letter.
     if key.contains('.') {
         return bare(key).len() < key.len() && named(key).is_some();
     }

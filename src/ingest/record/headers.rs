@@ -1,4 +1,4 @@
-//! Response headers, in every shape loggers give them: an object, pairs, `{name, value}` objects, raw text.
+//! Response headers in every form in which loggers write them: an object, pairs, `{name, value}` objects, raw text.
 
 use super::header_names::{Header, LimitPart, is_of_request, named};
 use super::json::{Fault, Reader};
@@ -7,63 +7,63 @@ use super::scan;
 use crate::model::{HintSource, LimitKind};
 use std::borrow::Cow;
 
-/// Limit and remaining of one kind, as far as they were read.
+/// Limit and remainder of one kind, as far as given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LimitReading {
     pub(crate) limit: Option<i64>,
     pub(crate) remaining: Option<i64>,
 }
 
-/// When a limit is whole again, as a server wrote it.
+/// Time at which a limit is restored, as the server wrote it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reset<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// It is sent for the limit that refused the request, so that it needs no word on what remains.
+    /// Whether it is sent only for the limit that refused the request, so that no remainder is needed.
     pub(crate) of_refusal: bool,
 }
 
-/// The headers that matter.
+/// Values of the headers that are read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Headers<'a> {
     pub(crate) retry_after: Option<Scalar<'a>>,
-    /// Milliseconds, and the header that named them.
+    /// Wait in ms, and the header it comes from.
     pub(crate) retry_after_ms: Option<(f64, HintSource)>,
     pub(crate) should_retry: Option<bool>,
     pub(crate) request_id: Option<Cow<'a, str>>,
     pub(crate) aws_request_id: bool,
     pub(crate) sdk_retry_count: Option<i64>,
-    /// Sends of a proxy to its upstream, the first included.
+    /// Number of times a proxy sent the request upstream, including the first.
     pub(crate) upstream_attempts: Option<i64>,
-    /// Sends of a gateway beyond its first.
+    /// Number of times a gateway sent the request beyond the first.
     pub(crate) gateway_retries: Option<i64>,
     pub(crate) idempotency_key: Option<Cow<'a, str>>,
     pub(crate) user_agent: Option<Cow<'a, str>>,
     pub(crate) package_version: Option<Cow<'a, str>>,
-    /// The language of an official SDK.
+    /// Programming language of an official SDK.
     pub(crate) language: Option<Cow<'a, str>>,
     pub(crate) org: Option<Cow<'a, str>>,
     pub(crate) error_type: Option<Cow<'a, str>>,
     pub(crate) date: Option<Cow<'a, str>>,
     pub(crate) limits: [LimitReading; 4],
-    /// When each limit is whole again, where that says when the next request may come.
+    /// Reset of each limit, if it says when the next request is admitted.
     pub(crate) resets: [Option<Reset<'a>>; 4],
     pub(crate) window_rejected: bool,
-    /// Any header about a subscription's windows.
+    /// Whether there is any header on subscription usage windows.
     pub(crate) any_window: bool,
     pub(crate) window_reset: Option<Cow<'a, str>>,
-    /// Any rate-limit header at all.
+    /// Whether there is any rate-limit header.
     pub(crate) any_limit: bool,
 }
 
 impl<'a> Headers<'a> {
-    /// Takes in one header; unknown ones are ignored.
+    /// Sets one header; unknown headers are ignored.
     pub(crate) fn set(&mut self, name: &str, value: Scalar<'a>) {
         if let Some(header) = named(name) {
             self.set_known(header, value);
         }
     }
 
-    /// The same for a string, as the values of headers are.
+    /// Like [`Headers::set_known`], for a string, the usual type of header values.
     #[inline]
     pub(in crate::ingest) fn set_text(&mut self, header: Header, text: &'a str) {
         let number = match header {
@@ -94,7 +94,7 @@ impl<'a> Headers<'a> {
                 }
             }
             Header::ShouldRetry => self.should_retry = value.truth(),
-            // A provider's own name for it wins over a proxy's.
+            // The provider's own header takes precedence over a proxy's.
             Header::RequestId => self.set_request_id(value),
             Header::ProxyRequestId if self.request_id.is_some() => {}
             Header::ProxyRequestId => self.set_request_id(value),
@@ -129,7 +129,7 @@ impl<'a> Headers<'a> {
         self.request_id = named.or(self.request_id.take());
     }
 
-    /// Subscription windows: the status of the account, and the reset of the claim that decided it.
+    /// Sets a header on subscription windows: the status of the account, and the reset of the claim that decided it.
     fn set_window(&mut self, header: Header, value: Scalar<'a>) {
         (self.any_limit, self.any_window) = (true, true);
         match header {
@@ -141,21 +141,21 @@ impl<'a> Headers<'a> {
         }
     }
 
-    /// Takes a value that stands in place of all headers.
+    /// Reads a scalar in place of the response headers.
     pub(in crate::ingest) fn set_bare(&mut self, value: &Scalar<'a>) {
         if let Scalar::Text(text) = value {
             self.set_raw(text);
         }
     }
 
-    /// The same in place of the headers of a request.
+    /// Reads a scalar in place of the request headers.
     pub(in crate::ingest) fn set_bare_of_request(&mut self, value: &Scalar<'a>) {
         let mut all = Headers::default();
         all.set_bare(value);
         self.take_of_request(all);
     }
 
-    /// Takes from a request's headers what says who sent it.
+    /// Takes over the request headers that identify the sender.
     fn take_of_request(&mut self, all: Headers<'a>) {
         let Headers { sdk_retry_count, idempotency_key, user_agent, package_version, language, .. } = all;
         self.sdk_retry_count = sdk_retry_count.or(self.sdk_retry_count);
@@ -174,7 +174,7 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// Reads headers into `headers`, whatever their shape.
+/// Reads headers in any form into `headers`.
 pub(crate) fn read<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
     match reader.peek() {
         Some(b'{') => reader.object(|reader, name| {
@@ -194,7 +194,7 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Re
     }
 }
 
-/// Reads the headers of a request, of which only those count that say who sent it.
+/// Reads request headers, of which only those that identify the sender are used.
 pub(in crate::ingest) fn read_of_request<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
     if reader.peek() == Some(b'{') {
         return reader.object(|reader, name| {
@@ -209,7 +209,7 @@ pub(in crate::ingest) fn read_of_request<'a>(reader: &mut Reader<'a>, headers: &
     Ok(())
 }
 
-/// One header as `[name, value]`, `{name, value}` or `name: value`.
+/// Reads one header given as `[name, value]`, `{name, value}` or `name: value`.
 fn read_pair<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
     let (mut name, mut value) = (None, None);
     match reader.peek() {

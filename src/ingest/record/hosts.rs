@@ -1,6 +1,6 @@
-//! Hosts of model APIs, and whose they are: what names the provider where nothing else does.
+//! Hosts of model APIs and their providers, used to identify the provider if nothing else names it.
 
-/// Part of a host's name, what it ends with, and the provider. Sources: the API references of each.
+/// A part of the host name, its ending, and the provider. Sources: the API references of each.
 const HOSTS: [(&str, &str, &str); 30] = [
     ("", "anthropic.com", "anthropic"),
     ("", "openai.com", "openai"),
@@ -34,12 +34,12 @@ const HOSTS: [(&str, &str, &str); 30] = [
     ("", "router.huggingface.co", "huggingface"),
 ];
 
-/// Whose a host is, by its name.
+/// Returns the provider a host belongs to.
 pub(in crate::ingest) fn provider_at(host: &str) -> Option<&'static str> {
     let is_of = |end: &str| {
         let before = host.len().checked_sub(end.len())?;
         let (front, found) = host.split_at_checked(before)?;
-        // `us-central1-aiplatform` is one of its regions, `notopenai.com` is somebody else's.
+        // `us-central1-aiplatform` is a region of it, `notopenai.com` is unrelated.
         let is_whole = front.is_empty() || front.ends_with(['.', '-']) || end.starts_with('.');
         (is_whole && found.eq_ignore_ascii_case(end)).then_some(())
     };
@@ -47,20 +47,20 @@ pub(in crate::ingest) fn provider_at(host: &str) -> Option<&'static str> {
     found.map(|(_, _, provider)| *provider)
 }
 
-/// Whose API an address is of, as loggers write it: `https://host/path`, `host:443`, `POST https://host/path`.
+/// Returns the provider of an address as loggers write it: `https://host/path`, `host:443`, `POST https://host/path`.
 pub(in crate::ingest) fn provider_of(address: &str) -> Option<&'static str> {
     let of_url = provider_in(address);
     of_url.or_else(|| provider_at(host_of(address)).filter(|_| !address.contains(' ')))
 }
 
-/// The provider whose API the first URL in a text is of that is one.
+/// Returns the provider of the first URL in a text that belongs to one.
 pub(in crate::ingest) fn provider_in(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
     let schemes = memchr::memchr_iter(b':', bytes).filter(|colon| bytes[*colon..].starts_with(b"://"));
     schemes.filter_map(|colon| text.get(colon + 3..)).find_map(|rest| provider_at(host_of(rest)))
 }
 
-/// The host that a URL without its scheme begins with.
+/// Returns the host of a URL without its scheme.
 fn host_of(rest: &str) -> &str {
     let end =
         rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '@' | '_'))).unwrap_or(rest.len());

@@ -3,12 +3,12 @@
 use super::fields::Field;
 use super::spellings::lookup;
 
-/// What an id names.
+/// What an id identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum IdField {
-    /// An attempt, by the provider's id of it.
+    /// An attempt, by the provider's id.
     Request,
-    /// An attempt, by the id of the platform it came through.
+    /// An attempt, by the id of the platform it passed through.
     Platform,
     /// A call.
     Call,
@@ -18,13 +18,13 @@ pub(crate) enum IdField {
     Trace,
 }
 
-/// Keys of a trace's id: W3C, OpenTelemetry, Elastic, Datadog. All but the first, whose value holds a span as well,
-/// name a run where nothing else does.
+/// Keys of trace ids: W3C, OpenTelemetry, Elastic, Datadog. All except the first, whose value also contains a span id,
+/// name a run if nothing else does.
 const TRACE: [&str; 7] = ["traceparent", "trace_id", "traceid", "trace.id", "dd.trace_id", "otelTraceID", "traceId"];
-/// Headers and fields in which platforms give their own id of a request.
+/// Headers and fields in which platforms return their own id of a request.
 const PLATFORM: [&str; 4] = ["aws_request_id", "x-amzn-requestid", "x-amzn-request-id", "x-goog-request-id"];
 
-/// What the value of a key names, if it is an id.
+/// Returns what the value of a key identifies, if it is an id.
 pub(crate) fn id_field(key: &str) -> Option<IdField> {
     if TRACE.contains(&key) {
         return Some(IdField::Trace);

@@ -1,10 +1,11 @@
-//! What a record is known by: the keys of ids, and the ids of one record as they stand in it.
+//! Ids contained in a record.
 
 use super::id_field::{IdField, id_field};
 use super::mapping::Mapping;
 use serde_json::Value;
 
-/// Every id in a record with what it names, in the order of the record, each once. `own`: the logger's own keys.
+/// Returns every distinct id in a record with what it identifies, in the order of the record. `own` maps user-defined
+/// keys.
 pub(crate) fn ids_of(line: &str, own: &Mapping) -> Vec<(IdField, String)> {
     let mut ids = Vec::new();
     if let Ok(record) = serde_json::from_str(line) {
@@ -13,7 +14,7 @@ pub(crate) fn ids_of(line: &str, own: &Mapping) -> Vec<(IdField, String)> {
     ids
 }
 
-/// `own`: the logger's own keys of this level.
+/// Collects the ids below `value`; `own` maps the user-defined keys of this level.
 fn walk(value: &Value, own: &Mapping, ids: &mut Vec<(IdField, String)>) {
     match value {
         Value::Object(map) => {
@@ -38,7 +39,7 @@ fn walk(value: &Value, own: &Mapping, ids: &mut Vec<(IdField, String)>) {
     }
 }
 
-/// Takes in the value of a key, where that is an id.
+/// Adds the value of a key if it is an id, and returns whether it is.
 fn note(field: Option<IdField>, value: &Value, ids: &mut Vec<(IdField, String)>) -> bool {
     let Some(field) = field else { return false };
     let text = match value {

@@ -1,7 +1,8 @@
-//! A strict JSON reader that hands out what it passes: no tree, no copy of a string that needs no unescaping.
+//! A strict JSON reader that passes on values as it reads them: it builds no tree, and copies only strings with
+//! escapes.
 //!
-//! Lenient in two points that loggers get wrong: `NaN` and `Infinity` are read as null, and half a surrogate
-//! pair as the replacement character.
+//! It is lenient on two common errors of loggers: `NaN` and `Infinity` are read as null, and an unpaired surrogate as
+//! the replacement character.
 
 mod skip;
 
@@ -9,7 +10,7 @@ use super::scalar::Scalar;
 use super::scan::{self, Kind};
 use std::borrow::Cow;
 
-/// Where and why a text is no JSON.
+/// Position and reason of a JSON syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Byte offset.
@@ -17,26 +18,26 @@ pub(crate) struct Fault {
     pub(crate) what: &'static str,
 }
 
-/// What a number without a point says; `text` has JSON's grammar.
+/// Parses a number without a decimal point; `text` must be a valid JSON number.
 #[inline]
 pub(in crate::ingest) fn integer<'t>(text: &str) -> Option<Scalar<'t>> {
     scan::integer(text.as_bytes()).map(Scalar::Int).or_else(|| long_number(text))
 }
 
-/// The same of a number with a point.
+/// Parses a number with a decimal point; `text` must be a valid JSON number.
 #[inline]
 pub(in crate::ingest) fn decimal<'t>(text: &str) -> Option<Scalar<'t>> {
     scan::decimal(text.as_bytes()).map(Scalar::Float).or_else(|| long_number(text))
 }
 
-/// Integers of many digits, long fractions and exponents.
+/// Parses numbers with many digits or with exponents.
 fn long_number<'t>(text: &str) -> Option<Scalar<'t>> {
     let value = text.parse().ok()?;
     let whole = !text.contains(['.', 'e', 'E']);
     Some(if whole { text.parse().map_or(Scalar::Float(value), Scalar::Int) } else { Scalar::Float(value) })
 }
 
-/// A position in a text.
+/// A reader at a position in a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'t> {
     text: &'t str,
@@ -48,31 +49,31 @@ impl<'t> Reader<'t> {
         Reader { text, at: 0 }
     }
 
-    /// How far the text was read, in bytes.
+    /// Returns the current position in bytes.
     pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
-    /// What was not read so far, from the next value on.
+    /// Returns the text that was not read yet, from the next value on.
     pub(in crate::ingest) fn rest(&mut self) -> &'t str {
         self.space();
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Fails unless nothing but space is left.
+    /// Fails unless only white space is left.
     pub(crate) fn end(&mut self) -> Result<(), Fault> {
         self.space();
         if self.at == self.text.len() { Ok(()) } else { self.fault("text after the object") }
     }
 
-    /// The next byte that is no space.
+    /// Returns the next byte that is not white space, without consuming it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         self.space();
         self.byte()
     }
 
-    /// Reads an object; `member` gets each key and must read or skip its value.
+    /// Reads an object; `member` is called with each key and must read or skip its value.
     pub(crate) fn object(
         &mut self,
         mut member: impl FnMut(&mut Self, Cow<'t, str>) -> Result<(), Fault>,
@@ -99,7 +100,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a list; `member` must read or skip each value.
+    /// Reads an array; `member` is called for each element and must read or skip it.
     pub(crate) fn list(&mut self, mut member: impl FnMut(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
         self.expect(b'[', "expected a list")?;
         if self.peek() == Some(b']') {
@@ -120,7 +121,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A value without structure. An object is skipped; of a list the first member is kept.
+    /// Reads a scalar. An object is skipped; of an array, the first element is kept.
     #[inline]
     pub(crate) fn scalar(&mut self) -> Result<Scalar<'t>, Fault> {
         match self.peek() {
@@ -176,7 +177,7 @@ impl<'t> Reader<'t> {
         value.map_or_else(|| self.fault("not a number"), Ok)
     }
 
-    /// Reads a string, borrowed unless it has escapes.
+    /// Reads a string, borrowed unless it contains escapes.
     #[inline]
     pub(crate) fn string(&mut self) -> Result<Cow<'t, str>, Fault> {
         match self.plain_string() {
@@ -185,7 +186,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a string that is next and has no escapes.
+    /// Reads the next string if it contains no escapes; otherwise returns `None` and stays in place.
     #[inline]
     pub(in crate::ingest) fn plain_string(&mut self) -> Option<&'t str> {
         if self.byte() != Some(b'"') {
@@ -228,7 +229,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the escape at the backslash.
+    /// Reads the escape sequence at the backslash.
     fn escape(&mut self) -> Result<char, Fault> {
         let escaped = self.text.as_bytes().get(self.at + 1).copied();
         self.at += 2;
@@ -249,7 +250,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Reads the digits after `\u`, and the second half of a pair where there is one.
+    /// Reads the digits after `\u`, and the second half of a surrogate pair if there is one.
     fn unicode(&mut self) -> Result<char, Fault> {
         let first = self.hex()?;
         if (0xd800..0xdc00).contains(&first) && self.text[self.at..].starts_with("\\u") {
@@ -260,7 +261,7 @@ impl<'t> Reader<'t> {
                 let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
                 return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
-            // Another escape follows: it speaks for itself.
+            // Another escape follows, which is read on its own.
             self.at = before;
         }
         Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))

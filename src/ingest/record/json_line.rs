@@ -1,28 +1,28 @@
-//! One object of JSON on a line, written member by member.
+//! Writes a JSON object on one line, member by member.
 
 use super::scalar::Scalar;
 use std::fmt::{Display, Write};
 
-/// From here on a float need not be a whole number to the last digit.
+/// Magnitude from which numbers are written with an exponent; a float of this size need not be exact to the last digit.
 pub(super) const WHOLE: f64 = 1e16;
 
-/// An object that is being written.
+/// A JSON object being written.
 #[derive(Debug)]
 pub(super) struct JsonLine(String);
 
 impl JsonLine {
-    /// Without members so far.
+    /// Creates an object without members.
     pub(super) fn new() -> JsonLine {
         JsonLine("{".to_owned())
     }
 
-    /// The whole of it.
+    /// Returns the complete object.
     pub(super) fn end(mut self) -> String {
         self.0.push('}');
         self.0
     }
 
-    /// Whether it has no member.
+    /// Whether it has no members.
     pub(super) fn is_empty(&self) -> bool {
         self.0.len() == 1
     }
@@ -35,7 +35,7 @@ impl JsonLine {
         self.0.push(':');
     }
 
-    /// A text, where there is one.
+    /// Writes a string, if given.
     pub(super) fn text(&mut self, key: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.key(key);
@@ -43,7 +43,7 @@ impl JsonLine {
         }
     }
 
-    /// A whole number or a truth, where there is one.
+    /// Writes an integer or a Boolean, if given.
     pub(super) fn plain(&mut self, key: &str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.key(key);
@@ -52,9 +52,9 @@ impl JsonLine {
         }
     }
 
-    /// A number, where there is one that JSON can write.
+    /// Writes a number, if given and finite.
     pub(super) fn number(&mut self, key: &str, number: Option<f64>) {
-        // Large ones with an exponent.
+        // Large numbers are written with an exponent.
         let large = number.filter(|number| number.is_finite() && number.abs() >= WHOLE);
         match large {
             Some(number) => self.plain(key, Some(format!("{number:e}"))),
@@ -62,7 +62,7 @@ impl JsonLine {
         }
     }
 
-    /// A value as it was read, where it has no structure.
+    /// Writes a scalar as it was read; null and structures are omitted.
     pub(super) fn scalar(&mut self, key: &str, value: Option<&Scalar<'_>>) {
         match value {
             Some(Scalar::Int(number)) => self.plain(key, Some(number)),
@@ -74,7 +74,7 @@ impl JsonLine {
         }
     }
 
-    /// An object, where it has members.
+    /// Writes an object, unless it is empty.
     pub(super) fn object(&mut self, key: &str, object: JsonLine) {
         if !object.is_empty() {
             self.key(key);

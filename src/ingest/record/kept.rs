@@ -1,35 +1,35 @@
-//! How much is kept of a text and of a number, and what they are compared by.
+//! Limits on kept texts and numbers, and the fingerprints by which they are compared.
 
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
-/// Longest name of a provider, a model, a client kept, in bytes.
+/// Longest name of a provider, a model or a client that is kept, in bytes.
 pub(in crate::ingest) const LONGEST_NAME: usize = 120;
 
-/// At most `most` bytes of `text`, cut between characters.
+/// Truncates `text` to at most `most` bytes, at a character boundary.
 pub(in crate::ingest) fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
 }
 
-/// Seeds are fixed so that the order of findings is the same in every run of the program.
+/// Hasher with a fixed seed, so that the order of findings is the same in every run of the program.
 pub(in crate::ingest) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
 
-/// Fingerprint of run and call, or of the stream calls are looked for in.
+/// Returns the fingerprint of run and call, or, if neither is named, of the stream in which calls are inferred.
 pub(crate) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -> [u64; 2] {
     let run = match call {
-        // A call named without its run is taken to be named apart from all others.
+        // A call id without a run is taken to be unique on its own.
         Some(_) => run.unwrap_or_default(),
         None => run.unwrap_or(stream),
     };
     [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
 }
 
-/// Fingerprint of what identifies an attempt: its request id, else the whole record.
+/// Returns the fingerprint of the text that identifies an attempt: its request id, else the whole record.
 pub(crate) fn identity(text: &str) -> u32 {
     (FINGERPRINT.hash_one(text) >> 32) as u32
 }
 
-/// A number beyond 65,535 is no attempt's: 0, not known.
+/// Returns an attempt number as rows store it; 0, unknown, if it is negative or above 65,535.
 pub(in crate::ingest) fn number_in_call(number: Option<i64>) -> u16 {
     number.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
 }

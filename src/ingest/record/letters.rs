@@ -1,16 +1,16 @@
-//! Keys compared by their letters: loggers differ in case and in what stands between words.
+//! Comparison of keys by their letters and digits, since loggers differ in case and separators.
 
-/// The letters and digits of a key in lower case, without what stands between its words.
+/// The letters and digits of a key in lower case, without separators.
 pub(in crate::ingest) struct Letters {
     bytes: [u8; Letters::MOST],
     length: usize,
 }
 
 impl Letters {
-    /// Longer keys are no field's.
+    /// Length in bytes; no field has a longer key.
     const MOST: usize = 48;
 
-    /// Of a key in plain ASCII, unless it is too long.
+    /// Returns the letters of a key, unless it is too long.
     pub(in crate::ingest) fn of(key: &str) -> Option<Letters> {
         let mut letters = Letters { bytes: [0; Self::MOST], length: 0 };
         for byte in key.bytes().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b' ' | b'@')) {

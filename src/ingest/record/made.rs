@@ -1,4 +1,4 @@
-//! Records of formats that are no JSON objects: made field by field.
+//! Setters for formats whose records are not JSON objects and are built field by field.
 
 use super::error_body::{self, ErrorBody, INSIDE};
 use super::event_stream::is_stream;
@@ -10,7 +10,7 @@ use super::typed::Record;
 use std::borrow::Cow;
 
 impl<'a> Record<'a> {
-    /// Sets `field`. A null says nothing, and a value that means nothing to the field is noted as misread.
+    /// Sets `field`. Null is ignored; a value that the field cannot be read from is recorded as misread.
     pub(in crate::ingest) fn put(&mut self, field: Field, value: impl Into<Scalar<'a>>) {
         let value = value.into();
         if !matches!(value, Scalar::Null) && self.check(field, &value) {
@@ -18,17 +18,17 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The value that stood in `field` and means nothing to it.
+    /// Returns the value of `field` that could not be read, if any.
     pub(in crate::ingest) fn misread_in(&self, field: Field) -> Option<&str> {
         self.misread.iter().find(|(known, _)| *known == field).map(|(_, text)| text.as_str())
     }
 
-    /// Sets the response header of this name, where headers of that name are of use.
+    /// Sets the response header of this name, if it is one that is read.
     pub(in crate::ingest) fn put_header(&mut self, name: &str, value: impl Into<Scalar<'a>>) {
         self.headers.set(name, value.into());
     }
 
-    /// Reads response headers: JSON of any shape, or `name: value` lines.
+    /// Reads response headers: JSON in any form, or `name: value` lines.
     pub(in crate::ingest) fn put_headers(&mut self, text: &'a str) {
         let is_read = is_json(text) && headers::read(&mut Reader::new(text), &mut self.headers).is_ok();
         if !is_read {
@@ -36,13 +36,14 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Reads request headers, of which those count that say who sent it: JSON of any shape.
+    /// Reads request headers as JSON in any form; only those that identify the sender are used.
     pub(in crate::ingest) fn put_request_headers(&mut self, json: &'a str) {
         let _ = headers::read_of_request(&mut Reader::new(json), &mut self.headers);
     }
 
-    /// Reads the body of a response, JSON or a stream of events, once all else was put: it counts where it is called an
-    /// error, or where the record says that the attempt failed. Words behind a status of success are an answer.
+    /// Reads the body of a response, JSON or a stream of events; to be called after everything else was set. It is used
+    /// if it is labelled as an error, or if the record says that the attempt failed. Plain text with a success status
+    /// is a response.
     pub(in crate::ingest) fn put_body(&mut self, text: &'a str) {
         let mut body = ErrorBody::default();
         let is_read = is_json(text) && error_body::read(&mut Reader::new(text), &mut body, 0).is_ok();
@@ -53,7 +54,7 @@ impl<'a> Record<'a> {
         self.take_body(body);
     }
 
-    /// Reads what was said of an error: its body as JSON, or words.
+    /// Reads a description of an error: its body as JSON, or a message.
     pub(in crate::ingest) fn put_error(&mut self, text: &'a str) {
         let is_read = is_json(text) && error_body::read(&mut Reader::new(text), &mut self.error, INSIDE).is_ok();
         if !is_read {

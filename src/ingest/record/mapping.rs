@@ -1,4 +1,4 @@
-//! Keys of a logger's own, and the fields they stand for.
+//! User-defined keys and the fields they are mapped to.
 
 use super::conversion::Conversion;
 use super::fields::Field;
@@ -8,55 +8,55 @@ use super::spellings::{exact, lookup};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
-/// Own keys by name. A key with dots is both the key as it stands and the path through nested objects.
+/// User-defined keys by name. A dotted key is both a literal key and a path through nested objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
     keys: BTreeMap<String, Own>,
-    /// What fields say of records that do not say it themselves.
+    /// Values of fields for records that do not set them.
     constants: Vec<(Field, String)>,
-    /// Something is made of values.
+    /// Whether any mapping converts values.
     converts: bool,
-    /// Tells two mappings apart; 0 for none.
+    /// Distinguishes mappings; 0 for an empty one.
     fingerprint: u64,
 }
 
-/// What an own key is.
+/// Meaning of a user-defined key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::ingest) struct Own {
-    /// The field it stands for.
+    /// The field it is mapped to.
     pub(in crate::ingest) target: Option<Target>,
-    /// Own keys inside it.
+    /// User-defined keys inside its value.
     pub(in crate::ingest) below: Mapping,
 }
 
-/// A field of ours, as the user spelled it.
+/// A field, as the user spelled it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::ingest) struct Target {
     pub(in crate::ingest) field: Field,
-    /// For headers, which one.
+    /// The name; for headers, it says which one.
     pub(in crate::ingest) name: String,
-    /// What is done to values.
+    /// Conversion of its values.
     pub(in crate::ingest) conversion: Conversion,
 }
 
-/// Why an own key or a constant cannot be used.
+/// Reason why a user-defined key or a constant cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unmappable {
     /// No field has this name.
     NoField(String),
-    /// Something of it cannot be done to values of its field: under which key that stands, and why.
+    /// A conversion cannot be applied to values of the field: the key of the conversion, and a message.
     Conversion(&'static str, String),
-    /// The field differs from record to record.
+    /// The field varies between records.
     NoConstant(String),
 }
 
-/// Whether a key means a field, in any of its spellings or as a user's own.
+/// Whether a key means a field, in any built-in spelling or as a user-defined key.
 pub(in crate::ingest) fn is_field(key: &str, own: &Mapping) -> bool {
     own.get(key).is_some() || lookup(key).is_some()
 }
 
-/// What may be the same for all records of a log. What says how an attempt went, or which one it is, may not: it would
-/// make attempts of other lines.
+/// Fields that may be constant for all records of a log. Fields that give the outcome of an attempt or identify it may
+/// not: they would turn other lines into attempts.
 const CONSTANT: [Field; 20] = [
     Field::Provider,
     Field::Model,
@@ -81,26 +81,26 @@ const CONSTANT: [Field; 20] = [
 ];
 
 impl Mapping {
-    /// The same, to be lent.
+    /// A reference to [`Mapping::NONE`].
     pub(crate) const EMPTY: &'static Mapping = &Mapping::NONE;
-    /// No own key.
+    /// The empty mapping.
     pub(crate) const NONE: Mapping =
         Mapping { keys: BTreeMap::new(), constants: Vec::new(), converts: false, fingerprint: 0 };
 
-    /// Maps each own key to the field of the name beside it.
+    /// Maps each key to the field named beside it.
     ///
     /// # Errors
-    /// The first name that no field has.
+    /// When no field has one of the names.
     pub fn new<'n>(pairs: impl IntoIterator<Item = (&'n str, &'n str)>) -> Result<Mapping, Unmappable> {
         let mut mapping = Mapping::NONE;
         pairs.into_iter().try_for_each(|(key, name)| mapping.add(key, name, &Conversion::default()))?;
         Ok(mapping)
     }
 
-    /// Maps an own key to the field of this name; `conversion` is done to its values.
+    /// Maps a key to the field of this name; `conversion` is applied to its values.
     ///
     /// # Errors
-    /// Where no field has the name, or values of it cannot be converted so.
+    /// When no field has the name, or the conversion cannot be applied to its values.
     pub fn add(&mut self, key: &str, name: &str, conversion: &Conversion) -> Result<(), Unmappable> {
         let Some((field, _)) = exact(name) else { return Err(Unmappable::NoField(name.to_owned())) };
         if let Some((part, why)) = conversion.misfit(field, name) {
@@ -118,10 +118,10 @@ impl Mapping {
         Ok(())
     }
 
-    /// Has the field of this name say `value` in records that do not say it themselves.
+    /// Sets the field of this name to `value` in records that do not set it themselves.
     ///
     /// # Errors
-    /// Where no field has the name, or its value is not the same for all records of a log.
+    /// When no field has the name, or the field varies between records.
     pub fn add_constant(&mut self, name: &str, value: &str) -> Result<(), Unmappable> {
         let Some((field, _)) = exact(name) else { return Err(Unmappable::NoField(name.to_owned())) };
         if !CONSTANT.contains(&field) {
@@ -132,17 +132,17 @@ impl Mapping {
         Ok(())
     }
 
-    /// What fields say of records that do not say it themselves.
+    /// Returns the values of fields for records that do not set them.
     pub(in crate::ingest) fn constants(&self) -> &[(Field, String)] {
         &self.constants
     }
 
-    /// Whether more is done than reading own keys as fields: only the strict parser does that.
+    /// Whether it does more than map keys to fields, which only the strict parser supports.
     pub(in crate::ingest) fn needs_parser(&self) -> bool {
         self.converts || !self.constants.is_empty()
     }
 
-    /// The names of fields that a constant may stand for.
+    /// Returns the names of fields that may be constant.
     pub fn constant_fields() -> impl Iterator<Item = &'static str> {
         CONSTANT.iter().map(|field| field.name())
     }
@@ -159,17 +159,17 @@ impl Mapping {
         self.keys.is_empty() && self.constants.is_empty()
     }
 
-    /// What the value of an own key of this level names, if it is an id.
+    /// Returns what the value of a user-defined key of this level identifies, if it is an id.
     pub(in crate::ingest) fn id_field(&self, key: &str) -> Option<IdField> {
         id_field(&self.get(key)?.target.as_ref()?.name)
     }
 
-    /// The own keys inside the value of `key`.
+    /// Returns the user-defined keys inside the value of `key`.
     pub(in crate::ingest) fn below(&self, key: &str) -> &Mapping {
         self.get(key).map_or(Mapping::EMPTY, |own| &own.below)
     }
 
-    /// What the value of an own key names that stands at whatever depth, if it may be an id.
+    /// Returns what the value of a user-defined key at any depth identifies, if it may be an id.
     pub(crate) fn id_field_anywhere(&self, key: &str) -> Option<IdField> {
         let below = || self.keys.values().find_map(|own| own.below.id_field_anywhere(key));
         self.id_field(key).or_else(below)

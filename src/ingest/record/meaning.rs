@@ -1,11 +1,11 @@
-//! Whether a value can be one of a field at all.
+//! Checks whether values are possible for their field.
 
 use super::fields::Field;
 use super::scalar::Scalar;
 use crate::ingest::hint;
 use crate::model::{Span, Time};
 
-/// Whether a field of numbers or truths can be read from `value`; fields that take any words can.
+/// Whether a field of numbers or Booleans can be read from `value`; true for fields that accept any text.
 pub(super) fn means_something(field: Field, value: &Scalar<'_>) -> bool {
     match field {
         Field::DurationBare => with_unit(value).is_some() || value.number().is_some(),
@@ -44,14 +44,14 @@ pub(super) fn means_something(field: Field, value: &Scalar<'_>) -> bool {
     }
 }
 
-/// The longest wait that a client may plan, a year, in ms: windows of money and of subscriptions last months.
+/// Longest wait that a client may plan, a year, in ms: spending limits and subscription windows last for months.
 const LONGEST_WAIT_MS: f64 = 366.0 * 86_400e3;
-/// The dearest attempt, in US dollars: what a row holds.
+/// Highest cost of an attempt in US dollars: the most a row can store.
 pub(in crate::ingest) const DEAREST_USD: f64 = u32::MAX as f64 / 1e6;
-/// The most tokens of an attempt: what a row holds.
+/// Highest number of tokens of an attempt: the most a row can store.
 const MOST_TOKENS: i64 = u32::MAX as i64;
 
-/// Whether a number is beyond all that its field can be: it is not used.
+/// Whether a number is out of the range of its field, and must not be used.
 pub(super) fn is_impossible(field: Field, value: &Scalar<'_>) -> bool {
     let over = |unit_ms: f64, longest_ms: f64| value.number().is_some_and(|number| number * unit_ms > longest_ms);
     match field {
@@ -59,7 +59,7 @@ pub(super) fn is_impossible(field: Field, value: &Scalar<'_>) -> bool {
         Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => over(1.0, Span::LONGEST_MS),
         Field::DurationS | Field::TtftS | Field::ChunkGapS => over(1e3, Span::LONGEST_MS),
         Field::DurationUs => over(1e-3, Span::LONGEST_MS),
-        // The smallest unit that a number without one may have.
+        // The smallest unit that a number without one may be in.
         Field::DurationNs | Field::DurationBare => over(1e-6, Span::LONGEST_MS),
         Field::PlannedMs => over(1.0, LONGEST_WAIT_MS),
         Field::PlannedS => over(1e3, LONGEST_WAIT_MS),
@@ -71,7 +71,7 @@ pub(super) fn is_impossible(field: Field, value: &Scalar<'_>) -> bool {
     }
 }
 
-/// A status as a number, also at the front of a text: `429 Too Many Requests`.
+/// Returns a status given as a number, or at the start of a text: `429 Too Many Requests`.
 pub(super) fn status_in(value: &Scalar<'_>) -> Option<i64> {
     value.integer().or_else(|| match value {
         Scalar::Text(text) if text.as_bytes().first().is_some_and(u8::is_ascii_digit) => {
@@ -81,7 +81,7 @@ pub(super) fn status_in(value: &Scalar<'_>) -> Option<i64> {
     })
 }
 
-/// `"1.5s"` carries its unit: the duration in ms.
+/// Returns the duration in ms of a text that states its unit, such as `"1.5s"`.
 pub(super) fn with_unit(value: &Scalar<'_>) -> Option<f64> {
     match value {
         Scalar::Text(text) => hint::go_duration(text.trim()).map(|us| us as f64 / 1000.0),

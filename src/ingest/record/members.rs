@@ -1,4 +1,4 @@
-//! The members of a JSON object, read when asked for.
+//! Members of a JSON object, parsed on demand.
 
 use super::fields::Field;
 use super::json::{Fault, Reader};
@@ -6,15 +6,15 @@ use super::scalar::Scalar;
 use super::typed::Record;
 use std::borrow::Cow;
 
-/// The members of a JSON object, each with the text of its value.
+/// Members of a JSON object, each with the raw JSON of its value.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ingest) struct Members<'t>(Vec<(Cow<'t, str>, &'t str)>);
 
-/// Members of most objects.
+/// Typical number of members of an object.
 const USUAL: usize = 16;
 
 impl<'t> Members<'t> {
-    /// Of a text that is one object.
+    /// Parses a text that is exactly one object.
     pub(in crate::ingest) fn of(text: &'t str) -> Result<Members<'t>, Fault> {
         let mut reader = Reader::new(text);
         let mut members = Vec::with_capacity(USUAL);
@@ -37,13 +37,13 @@ impl<'t> Members<'t> {
         self.0.iter().map(|(key, value)| (key.as_ref(), *value))
     }
 
-    /// The JSON of a member that is not null. Of several of one name, the last counts.
+    /// Returns the raw JSON of a member that is not null. Of several members of the same name, the last one is used.
     pub(in crate::ingest) fn json(&self, key: &str) -> Option<&'t str> {
         let found = self.0.iter().rev().find(|(name, _)| name == key);
         found.map(|(_, value)| *value).filter(|value| *value != "null")
     }
 
-    /// Whether there is a member of this name, also where it is null.
+    /// Whether there is a member of this name, even if it is null.
     pub(in crate::ingest) fn names(&self, key: &str) -> bool {
         self.0.iter().any(|(name, _)| name == key)
     }
@@ -56,7 +56,7 @@ impl<'t> Members<'t> {
         keys.iter().all(|key| self.has(key))
     }
 
-    /// A member without structure; null where there is none, or where it is one of the signs for nothing.
+    /// Returns a scalar member; null if there is none, or if it is empty or "-".
     pub(in crate::ingest) fn scalar(&self, key: &str) -> Scalar<'t> {
         let value = self.json(key).and_then(|value| Reader::new(value).scalar().ok());
         match value {
@@ -65,7 +65,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// A string that is not empty.
+    /// Returns a string that is not empty.
     pub(in crate::ingest) fn text(&self, key: &str) -> Option<Cow<'t, str>> {
         match Reader::new(self.json(key)?).scalar() {
             Ok(Scalar::Text(text)) if !text.is_empty() => Some(text),
@@ -73,7 +73,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// The first of `keys` that says something.
+    /// Returns the first of `keys` that has a scalar value.
     pub(in crate::ingest) fn first(&self, keys: &[&str]) -> Scalar<'t> {
         let said = keys.iter().map(|key| self.scalar(key)).find(|value| !matches!(value, Scalar::Null | Scalar::Other));
         said.unwrap_or(Scalar::Null)
@@ -91,12 +91,12 @@ impl<'t> Members<'t> {
         self.scalar(key).integer()
     }
 
-    /// An object; one without members where there is none.
+    /// Returns an object member; an empty one if there is none.
     pub(in crate::ingest) fn object(&self, key: &str) -> Members<'t> {
         self.json(key).and_then(|value| Members::of(value).ok()).unwrap_or_default()
     }
 
-    /// The JSON of an object, also of one that was written into a string.
+    /// Returns the JSON of an object, which may also be encoded in a string.
     pub(in crate::ingest) fn object_text(&self, key: &str) -> Cow<'t, str> {
         match self.json(key) {
             Some(json) if json.starts_with('{') => Cow::Borrowed(json),
@@ -104,7 +104,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// The objects of a list.
+    /// Returns the objects in an array.
     pub(in crate::ingest) fn objects(&self, key: &str) -> Vec<Members<'t>> {
         let mut objects = Vec::new();
         let Some(list) = self.json(key) else { return objects };
@@ -118,7 +118,7 @@ impl<'t> Members<'t> {
         objects
     }
 
-    /// Puts each of these members into the field beside its name.
+    /// Sets each of the listed fields from the member named beside it.
     pub(in crate::ingest) fn put(&self, record: &mut Record<'t>, fields: &[(&str, Field)]) {
         for (key, field) in fields {
             record.put(*field, self.scalar(key));

@@ -1,4 +1,4 @@
-//! What a worker remembers of the records before: logs repeat themselves.
+//! State that a worker keeps between records, because logs repeat themselves.
 
 use super::failures::Failures;
 use super::origins::Origins;
@@ -6,21 +6,20 @@ use super::stated_waits::StatedWaits;
 use crate::model::{AttemptTable, Widths};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Models and clients, failures and what they were judged to be, of the table at hand.
+/// Caches of origins, verdicts and stated waits, and state of the current table.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Memory {
     pub(in crate::ingest) origins: Origins,
     pub(in crate::ingest) failures: Failures,
     pub(in crate::ingest) waits: StatedWaits,
     widths: Widths,
-    /// The analysis whose widths they are.
+    /// The analysis that `widths` belongs to.
     analysis: u64,
     table: u64,
 }
 
 impl Memory {
-    /// Begins `table`, a part of the analysis of this number, and forgets what belonged to another table or to another
-    /// analysis.
+    /// Starts `table`, a part of the analysis of this number, and clears what belonged to another table or analysis.
     pub(in crate::ingest) fn start_table(&mut self, analysis: u64, table: &mut AttemptTable) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         self.table = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -33,12 +32,12 @@ impl Memory {
         self.failures.clear();
     }
 
-    /// Remembers of `table`, which is complete, what helps with the next one.
+    /// Keeps from `table`, which is complete, what is useful for the next one.
     pub(in crate::ingest) fn end_table(&mut self, table: &mut AttemptTable) {
         self.widths = table.gauges.widths(&table.names);
     }
 
-    /// Number of the table at hand: no other of this process has it.
+    /// Returns the number of the current table, unique within the process.
     pub(in crate::ingest) fn table(&self) -> u64 {
         self.table
     }

@@ -1,4 +1,4 @@
-//! Records, whatever format they were written in, and the one builder that makes attempts of them.
+//! Records of every format, and the builder that turns them into attempts.
 
 mod asked;
 mod attempt;
@@ -76,21 +76,21 @@ use crate::ingest::dialect::Dialect;
 use crate::model::{Time, Zone};
 use json::{Fault, Reader};
 
-/// The one object a text is; `own` are keys beside those that are built in.
+/// Parses a text that is exactly one object; `own` maps user-defined keys in addition to the built-in ones.
 pub(in crate::ingest) fn whole_record<'t>(text: &'t str, own: &Mapping) -> Result<Record<'t>, Fault> {
     let mut record = Record::default();
     fill(text, own, &mut record)?;
     Ok(record)
 }
 
-/// The same into an empty record: it is large, and best not moved.
+/// Like [`whole_record`], into an empty record: records are large, and this avoids moving them.
 pub(in crate::ingest) fn fill<'t>(text: &'t str, own: &Mapping, record: &mut Record<'t>) -> Result<(), Fault> {
     let mut reader = Reader::new(text);
     parts::read(&mut reader, own, record)?;
     reader.end()
 }
 
-/// When the attempt of a line was sent, as far as one strict look can tell.
+/// Returns when the attempt of a line was sent, as far as the strict parser can tell.
 pub(crate) fn time_of(line: &str, zone: Zone, dialect: &Dialect) -> Option<Time> {
     let record = whole_record(line, &dialect.fields).ok()?;
     sent_at(&record, &Place::anywhere(zone, dialect)).ok()?.map(|(sent, _)| sent)
@@ -99,7 +99,7 @@ pub(crate) fn time_of(line: &str, zone: Zone, dialect: &Dialect) -> Option<Time>
 #[cfg(test)]
 mod tests;
 
-/// The field that a key means, in any of its spellings.
+/// Returns the field that a key means, in any of its spellings.
 pub(in crate::ingest) fn field_of(key: &str) -> Option<Field> {
     spellings::lookup(key).map(|(field, _)| field)
 }

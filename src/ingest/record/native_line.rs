@@ -1,4 +1,4 @@
-//! A record written in native spelling, as one line of JSON: what reads native lines reads those of every format so.
+//! Writes a record of any format as one line of native JSON, which the native reader reads as the same attempt.
 
 use super::attempt::Builder;
 use super::error_body::{ErrorBody, is_nothing};
@@ -14,8 +14,8 @@ use super::typed::Record;
 use crate::model::{HintSource, LimitKind, Time};
 use serde_json::json;
 
-/// The line of a record whose text is `raw`, which stands at `place`, for who looks for ids in it. `is_native`: the text
-/// is in native spelling.
+/// Returns the line of a record in which ids are searched for. `raw` is the text of the record; if `is_native`, it is in
+/// native spelling and is kept, with the values of `place` added.
 pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: &Place<'_>, is_native: bool) -> String {
     if !is_native || !matches!(serde_json::from_str(raw), Ok(serde_json::Value::Object(_))) {
         return native_line(record, raw, place);
@@ -29,7 +29,7 @@ pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: 
     line
 }
 
-/// What a record does not say itself.
+/// Returns the values that the record lacks and its surroundings supply.
 fn given(record: &Record<'_>, place: &Place<'_>) -> Vec<(&'static str, serde_json::Value)> {
     let Some(given) = place.given else { return Vec::new() };
     let mut members = Vec::new();
@@ -47,12 +47,12 @@ fn given(record: &Record<'_>, place: &Place<'_>) -> Vec<(&'static str, serde_jso
     members
 }
 
-/// The line of a record whose text is `raw`: it is read back as the same attempt, wherever it stands.
+/// Returns the line of a record whose text is `raw`; it is read back as the same attempt, wherever it is.
 pub(in crate::ingest) fn native_line(record: &Record<'_>, raw: &str, place: &Place<'_>) -> String {
     let (sent, duration_ms) = sent_at(record, place).ok().flatten().unwrap_or((Time(0), None));
     let builder = Builder { record, sent, duration_ms, place };
     let mut line = JsonLine::new();
-    // What means something is set behind it.
+    // Written first, so that readable values of the same fields take precedence.
     misread(record, &mut line);
     times(&builder, &mut line);
     ids(&builder, raw, &mut line);
@@ -104,7 +104,7 @@ fn ids(builder: &Builder<'_, '_>, raw: &str, line: &mut JsonLine) {
     }
     line.text("idempotency_key", builder.idempotency_key());
     line.text("request_hash", record.request_hash.as_deref());
-    // Without a request id, it is told from others by its text.
+    // Without a request id, the record is identified by its text.
     if builder.request_id().is_none() {
         line.text("record_hash", Some(&format!("{:08x}", builder.identity(raw))));
     }
@@ -163,7 +163,7 @@ fn outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     ] {
         line.plain(key, truth);
     }
-    // A reason that is there says that the answer is complete; none says nothing, or that it is not.
+    // A stop reason means that the response is complete; an empty one that it is not, or nothing.
     line.text("stop_reason", record.stop_reason.map(|is_given| if is_given { "stop" } else { "none" }));
     line.scalar("retry_after", record.retry_after.as_ref());
     error(&record.error, line);
@@ -172,7 +172,7 @@ fn outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
 fn error(error: &ErrorBody<'_>, line: &mut JsonLine) {
     let mut body = JsonLine::new();
     if let Some(word) = error.error_type.as_deref() {
-        // What would be taken for an envelope, or for nothing, under the usual key.
+        // Under `type`, these words would be read as an envelope or as no error.
         let is_odd = word == "error" || is_nothing(word) || word.contains("://") || word.starts_with("about:");
         body.text(if is_odd { "name" } else { "type" }, Some(word));
     }
@@ -210,7 +210,7 @@ fn amounts(record: &Record<'_>, line: &mut JsonLine) {
     line.plain("delivered", record.delivered);
     line.plain("max_tokens", record.max_tokens);
     if let Some(usage) = record.usage {
-        // A count that could not be read stands in the line as it was: a number behind it would replace it.
+        // A token count that could not be read is already in the line; a number after it would replace it.
         let is_read = |field: Field| record.misread.iter().all(|(misread, _)| *misread != field);
         line.plain("input_tokens", Some(usage.input).filter(|_| is_read(Field::InputTokens)));
         line.plain("output_tokens", Some(usage.output).filter(|_| is_read(Field::OutputTokens)));
@@ -220,7 +220,7 @@ fn amounts(record: &Record<'_>, line: &mut JsonLine) {
     }
 }
 
-/// The response headers that nothing else of the line says; `listed` are failures that the body lists of earlier attempts.
+/// Returns the response headers not written elsewhere; `listed` is the number of earlier failures listed in the body.
 fn headers(headers: &Headers<'_>, listed: Option<u16>) -> JsonLine {
     let mut line = JsonLine::new();
     line.scalar("retry-after", headers.retry_after.as_ref());
@@ -264,7 +264,7 @@ fn limits(headers: &Headers<'_>, line: &mut JsonLine) {
     }
 }
 
-/// Values that mean nothing to their field.
+/// Writes the values that their fields could not be read from.
 fn misread(record: &Record<'_>, line: &mut JsonLine) {
     for (field, text) in record.misread.iter().filter(|(field, _)| *field != Field::RetryAfter) {
         line.text(field.name(), Some(text));
@@ -280,7 +280,7 @@ mod tests {
     use crate::ingest::hint::ServerHint;
     use crate::model::Zone;
 
-    /// What a line comes to.
+    /// Describes the attempt that a line is read as.
     fn said(text: &str) -> String {
         let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
         let record = whole_record(text, Mapping::EMPTY).unwrap();
@@ -314,7 +314,8 @@ mod tests {
                 for outcome in ["\"success\":false", "\"status\":200"] {
                     let text = format!("{{\"timestamp\":1767607200,\"model\":\"m\",{outcome},\"{name}\":{value}}}");
                     let record = whole_record(&text, Mapping::EMPTY).unwrap();
-                    // An object in its place is no hint, and is told as misread; as text it would be one that nobody can obey.
+                    // An object in its place is no hint, and is reported as misread; as text it would be a hint no
+                    // client can follow.
                     let is_lost = name == "retry_after" && value.starts_with('{');
                     if sent_of(&record, &text, &place).is_ok() && !is_lost {
                         let line = native_line(&record, &text, &place);

@@ -1,22 +1,22 @@
-//! Objects inside a record whose members are fields of the record: how common loggers group what they know.
+//! Nested objects whose members are fields of the record, as common loggers group them.
 
 use super::fields::Field;
 use super::json::Reader;
 use super::letters::Letters;
 use super::spellings::{NESTED, lookup};
 
-/// An object whose members are fields of the record around it.
+/// An object whose members are fields of the record that contains it.
 #[derive(Debug, PartialEq)]
 pub(in crate::ingest) struct Container {
-    /// Its keys, in letters alone.
+    /// Its keys, as letters and digits only.
     names: &'static [&'static str],
-    /// Its members by their keys, in letters alone.
+    /// Its members by key, as letters and digits only.
     members: &'static [(&'static str, Field)],
-    /// Containers inside it.
+    /// Containers that may be nested in it.
     inner: &'static [Container],
-    /// Members count as they would at top level, unless the list says otherwise.
+    /// Whether its other members are read like top-level keys.
     pub(in crate::ingest) open: bool,
-    /// Its key is that of a field, too, which is read besides.
+    /// Whether its key also is that of a field, which is then read as well.
     pub(in crate::ingest) itself: bool,
 }
 
@@ -40,7 +40,7 @@ const REQUEST: Container = Container {
     ..CLOSED
 };
 
-/// Containers at top level and in open ones.
+/// Containers at top level and in open containers.
 const CONTAINERS: &[Container] = &[
     // pino-http: `res.statusCode`, `res.headers`.
     Container {
@@ -101,7 +101,7 @@ const CONTAINERS: &[Container] = &[
         open: true,
         ..CLOSED
     },
-    // What loggers put around the words of those who log.
+    // Objects in which loggers put the fields given by their callers.
     Container {
         names: &[
             "attributes",
@@ -128,13 +128,13 @@ const CONTAINERS: &[Container] = &[
     },
 ];
 
-/// The container of this key at top level.
+/// Returns the container of this key at top level.
 pub(in crate::ingest) fn container(key: &str) -> Option<&'static Container> {
     named(CONTAINERS, Letters::of(key)?.as_str())
 }
 
-/// The same where `text` goes on with the object itself. A container that is a field besides, and holds nothing but
-/// what the field is read for, is that field alone.
+/// Like [`container`], if `text` continues with an object. A container that also is a field is returned only if the
+/// object contains members of the container.
 pub(in crate::ingest) fn container_of(key: &str, text: &str) -> Option<&'static Container> {
     container(key).filter(|container| text.starts_with('{') && (!container.itself || container.is_told(text)))
 }
@@ -144,7 +144,8 @@ fn named(list: &'static [Container], letters: &str) -> Option<&'static Container
 }
 
 impl Container {
-    /// The container of this key in here. None is open inside an open one, which bounds how deep they go.
+    /// Returns the container of this key inside this one. An open container contains no other open one, which bounds
+    /// the nesting depth.
     pub(in crate::ingest) fn inner(&self, key: &str) -> Option<&'static Container> {
         let letters = Letters::of(key)?;
         let letters = letters.as_str();
@@ -152,7 +153,7 @@ impl Container {
         named(self.inner, letters).or_else(further)
     }
 
-    /// Whether a member of the object that `text` begins with means something here.
+    /// Whether the object at the start of `text` has a member that is read here.
     fn is_told(&self, text: &str) -> bool {
         let mut told = false;
         let read = Reader::new(text).object(|reader, key| {
@@ -162,7 +163,7 @@ impl Container {
         told || read.is_err()
     }
 
-    /// The field that a member is, and the rank of its spelling.
+    /// Returns the field that a member means, and the rank of its spelling.
     pub(in crate::ingest) fn field(&self, key: &str) -> Option<(Field, u8)> {
         let letters = Letters::of(key)?;
         let listed = self.members.iter().find(|(name, _)| *name == letters.as_str());

@@ -1,35 +1,35 @@
-//! Origins of lines shortly before: nearly always that of a line is one of them, which shows by its names alone.
+//! Cache of recent origins: nearly every line repeats one of them, which can be recognized by comparing names only.
 
 use super::hosts::provider_of;
 use super::kept::{LONGEST_NAME, cut};
 use super::scan;
 use crate::model::{AttemptTable, Origin, OriginId, Symbol};
 
-/// How many names make an origin: model, provider, layer, client and its version, SDK and its version, organisation, the
-/// same by a header, key, workspace, host, endpoint. The one that differs most stands in front.
+/// Number of names that make up an origin: model, provider, layer, client and its version, SDK and its version,
+/// organization, organization from a header, key, workspace, host, endpoint. The name that varies most comes first.
 pub(in crate::ingest) const NAMES: usize = 13;
 
-/// Origins kept in mind: the models of a fleet come in turns.
+/// Number of origins cached, since the models of a fleet alternate.
 const MOST: usize = 8;
 
-/// The origins met last. They belong to one table.
+/// Cache of recent origins, valid for one table.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Origins {
     known: Vec<KnownOrigin>,
-    /// Which of them the line before had.
+    /// Index of the origin of the previous line.
     last: usize,
-    /// Which of them makes way for the next one.
+    /// Index of the origin that is replaced next.
     oldest: usize,
 }
 
 impl Origins {
-    /// Forgets them all: another table begins.
+    /// Clears the cache, because another table begins.
     pub(in crate::ingest) fn clear(&mut self) {
         self.known.clear();
         (self.last, self.oldest) = (0, 0);
     }
 
-    /// The origin that `names` make.
+    /// Returns the origin that consists of `names`.
     pub(in crate::ingest) fn of(&mut self, names: &[&str; NAMES], table: &mut AttemptTable) -> (Origin, OriginId) {
         if let Some(known) = self.known.get(self.last).filter(|known| known.has(names)) {
             return known.origin;
@@ -98,12 +98,12 @@ impl Origins {
     }
 }
 
-/// Whether a host is a provider's, not the caller's own: HTTP loggers write down where a request went.
+/// Whether a host is that of a provider rather than of the caller: HTTP loggers log where a request was sent.
 fn is_api(host: &str) -> bool {
     host.starts_with("api.") || provider_of(host).is_some()
 }
 
-/// Host and port of a URL, or a path: without what differs from request to request, and without a password.
+/// Returns host and port of a URL, or a path, without a password and without parts that vary between requests.
 fn address(endpoint: &str) -> &str {
     // "POST /v1/messages"
     let url = endpoint.split_whitespace().next_back().unwrap_or_default();
@@ -117,7 +117,7 @@ fn address(endpoint: &str) -> &str {
     }
 }
 
-/// An origin and the names it was made of.
+/// An origin and the names it consists of.
 #[derive(Clone, Copy, Debug)]
 struct KnownOrigin {
     names: [LastName; NAMES],
@@ -130,11 +130,11 @@ impl KnownOrigin {
     }
 }
 
-/// A name held in place, as far as it fits: comparing it asks no table.
+/// A name stored inline if it fits, so that comparing it needs no table lookup.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastName {
     bytes: [u8; LastName::ROOM],
-    /// Beyond [`LastName::ROOM`]: it did not fit, and equals nothing.
+    /// Length in bytes; more than [`LastName::ROOM`] if the name did not fit, so that it equals no other.
     length: u8,
 }
 

@@ -1,10 +1,10 @@
-//! Words for how an attempt went.
+//! Words for the outcome of an attempt.
 
 use crate::classify::Kind;
 
-/// Whether an outcome in words is a success or a failure; `None` where the words are neither.
+/// Whether a word means success or failure; `None` if it means neither.
 pub(in crate::ingest) fn words_of(text: &str) -> Option<bool> {
-    /// With the ends of streams: a stream that came to its end is one.
+    /// Includes the ends of streams: a stream that was completed is a success.
     const SUCCESS: [&str; 19] = [
         "ok",
         "success",

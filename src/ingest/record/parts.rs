@@ -1,4 +1,4 @@
-//! One object becomes a record, member by member.
+//! Builds a record from an object, member by member.
 
 use super::error_body::{self, ErrorBody};
 use super::fields::{FIELDS, Field};
@@ -13,7 +13,7 @@ use super::spellings::{LOOSE, NESTED, OWN, lookup};
 use super::typed::Record;
 use std::borrow::Cow;
 
-/// Reads one object into an empty record. What stands after the object is left to the caller.
+/// Reads one object into an empty record. Text after the object is left to the caller.
 pub(in crate::ingest) fn read<'a>(
     reader: &mut Reader<'a>,
     own: &Mapping,
@@ -33,25 +33,25 @@ pub(in crate::ingest) fn read<'a>(
     Ok(())
 }
 
-/// A record that is being read.
+/// A record being read.
 pub(in crate::ingest) struct Parts<'r, 'a> {
     pub(in crate::ingest) record: &'r mut Record<'a>,
     /// The body of the response.
     pub(in crate::ingest) body: ErrorBody<'a>,
-    /// The rank of the spelling each field was set by; a worse one does not overwrite it.
+    /// Rank of the spelling by which each field was set; a spelling of a worse rank does not overwrite it.
     ranks: [u8; FIELDS],
 }
 
 impl<'r, 'a> Parts<'r, 'a> {
-    /// Nothing of `record` was read so far.
+    /// Starts reading into `record`, which must be empty.
     pub(in crate::ingest) fn of(record: &'r mut Record<'a>) -> Parts<'r, 'a> {
         Parts { record, body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] }
     }
 
-    /// Sets `field`, unless a better spelling has.
+    /// Sets `field`, unless it was set by a better spelling.
     pub(in crate::ingest) fn set(&mut self, field: Field, rank: u8, value: Scalar<'a>) {
         if matches!(value, Scalar::Null) {
-            // That an answer has no stop reason says something of its end.
+            // A null stop reason says that the response has none.
             if field == Field::StopReason {
                 self.record.stop_reason.get_or_insert(false);
             }
@@ -60,7 +60,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         }
     }
 
-    /// The same for a string, which most fields keep as it is.
+    /// Like [`Parts::set`], for a string, which most fields store unchanged.
     #[inline]
     pub(in crate::ingest) fn set_text(&mut self, field: Field, rank: u8, text: &'a str) {
         if self.outranks(field, rank) {
@@ -74,7 +74,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         }
     }
 
-    /// Notes that `field` was set by a spelling of this rank; whether it is the best so far.
+    /// Records that `field` was set by a spelling of this rank, and returns whether no better one was seen.
     #[inline]
     pub(in crate::ingest) fn outranks(&mut self, field: Field, rank: u8) -> bool {
         let known = &mut self.ranks[field as usize];
@@ -85,14 +85,14 @@ impl<'r, 'a> Parts<'r, 'a> {
         better
     }
 
-    /// Sets `field` where nothing has.
+    /// Sets `field` if it is not set yet.
     fn set_constant(&mut self, field: Field, value: &str) {
         if self.ranks[field as usize] == u8::MAX {
             self.set(field, OWN, Scalar::Text(Cow::Owned(value.to_owned())));
         }
     }
 
-    /// What only the whole record tells.
+    /// Sets what depends on the whole record.
     pub(in crate::ingest) fn finish(self) {
         let own_outcome = OUTCOMES.iter().any(|field| self.ranks[*field as usize] < NESTED);
         let (record, body) = (self.record, self.body);
@@ -101,7 +101,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         record.take_body(body);
     }
 
-    /// Reads the value of a key that is built in, and passes any other.
+    /// Reads the value of a built-in key; skips that of any other.
     fn read_known(&mut self, reader: &mut Reader<'a>, key: &str) -> Result<(), Fault> {
         if reader.peek() == Some(b'{')
             && let Some(container) = container(key)
@@ -139,7 +139,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         })
     }
 
-    /// Reads the value of `field`; `name` tells which header.
+    /// Reads the value of `field`; `name` is the header name if the field is a header.
     fn read(&mut self, reader: &mut Reader<'a>, name: &str, field: Field, rank: u8) -> Result<(), Fault> {
         match field {
             Field::Headers => return headers::read(reader, &mut self.record.headers),
@@ -167,7 +167,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         Ok(())
     }
 
-    /// Reads the value of a user's own key, and what it stands for by itself besides own keys inside it.
+    /// Reads the value of a user-defined key: as the field it is mapped to, and the user-defined keys inside it.
     fn read_own(&mut self, reader: &mut Reader<'a>, key: &str, own: &Own) -> Result<(), Fault> {
         if !own.below.is_empty() && reader.peek() == Some(b'{') {
             reader.clone().object(|reader, key| match own.below.get(&key) {
@@ -203,7 +203,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         })
     }
 
-    /// `{name}`, as the Elastic Common Schema nests it.
+    /// Reads `{name}`, as nested by the Elastic Common Schema.
     fn read_host(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
         reader.object(|reader, key| match &*key {
             HOST_NAME => {
@@ -215,7 +215,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         })
     }
 
-    /// `{name, version}`, or the words of a user agent.
+    /// Reads `{name, version}`, or a user agent.
     fn read_client(&mut self, reader: &mut Reader<'a>) -> Result<(), Fault> {
         match reader.peek() {
             Some(b'{') => reader.object(|reader, key| {
@@ -234,7 +234,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         }
     }
 
-    /// A client in one word: of a string, the words of a user agent.
+    /// Sets the client from a scalar: a string is a user agent.
     pub(in crate::ingest) fn set_client(&mut self, value: Scalar<'a>) {
         if let Scalar::Text(text) = value {
             self.record.user_agent = Some(text);
@@ -243,8 +243,8 @@ impl<'r, 'a> Parts<'r, 'a> {
 }
 
 impl<'a> Record<'a> {
-    /// A response body is an error only when it is called one, or when the record says that the attempt failed: any
-    /// other is an answer, and answers are not looked at.
+    /// Takes over a response body as the error, if it is labelled as one or if the record says that the attempt failed.
+    /// Any other body is a response and is not examined.
     pub(in crate::ingest) fn take_body(&mut self, body: ErrorBody<'a>) {
         self.error.previous = body.previous.or(self.error.previous);
         if !body.present {
@@ -253,7 +253,7 @@ impl<'a> Record<'a> {
         self.error.stream_ended = body.stream_ended.or(self.error.stream_ended);
         let refused = self.status.or(body.status).is_some_and(|status| status >= 400);
         let failed = refused || self.success == Some(false) || self.error_type.is_some() || self.error.present;
-        // What failed for its answer has an answer for a body, and that has neither code nor message.
+        // An attempt may have failed because of its response; such a body has neither code nor message.
         let told = || self.mid_stream || logged(self).1 || self.kind.as_deref().and_then(kind_named).is_some();
         let failed = failed || ((body.code.is_some() || body.message.is_some()) && told());
         if body.named || failed {
@@ -263,7 +263,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Fields that say how an attempt went.
+/// Fields that give the outcome of an attempt.
 const OUTCOMES: [Field; 10] = [
     Field::Status,
     Field::StatusLike,
@@ -277,15 +277,14 @@ const OUTCOMES: [Field; 10] = [
     Field::Kind,
 ];
 
-/// Keys of what a client says of itself.
+/// Keys of the name and the version of a client.
 pub(in crate::ingest) const CLIENT_NAME: &str = "name";
-/// The same.
 pub(in crate::ingest) const CLIENT_VERSION: &str = "version";
 
-/// Key of a host's name.
+/// Key of the name of a host.
 pub(in crate::ingest) const HOST_NAME: &str = "name";
 
-/// Whether a field may stand in `usage`.
+/// Whether a field may occur in `usage`.
 pub(in crate::ingest) fn is_usage(field: Field) -> bool {
     matches!(field, Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite | Field::CostUsd)
 }

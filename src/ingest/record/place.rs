@@ -1,4 +1,4 @@
-//! Where a record stands, and what becomes of it.
+//! Context of a record, and what becomes of it.
 
 use super::unclear::Unclear;
 use crate::ingest::conventions::Conventions;
@@ -7,30 +7,30 @@ use crate::ingest::filter::Filter;
 use crate::ingest::position::Given;
 use crate::model::Zone;
 
-/// Where a record stands, and what it is read by.
+/// Position of a record, and the settings it is read with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'c> {
     pub(crate) file: u32,
     pub(crate) line: u32,
-    /// Which of several records of that line or document, from 0.
+    /// Index of the record within that line or document, counted from 0.
     pub(crate) record: u32,
-    /// Stands for the run where a record names none.
+    /// Name used for the run if a record names none.
     pub(crate) stream: &'c str,
     pub(crate) zone: Zone,
-    /// Attempts wanted; `None` for all.
+    /// Selects attempts; `None` for all.
     pub(crate) filter: Option<&'c Filter>,
-    /// What the log's own words mean.
+    /// User-defined vocabulary of the log.
     pub(crate) dialect: &'c Dialect,
-    /// Give every attempt a [`Detail`], for its ids.
+    /// Whether to give every attempt a [`Detail`], for its ids.
     pub(crate) keep_ids: bool,
-    /// What times and durations mean.
+    /// Meaning of times and durations.
     pub(crate) conventions: Conventions,
-    /// What stands in for what a record does not say.
+    /// Values used for what a record does not say.
     pub(crate) given: Option<&'c Given>,
 }
 
 impl<'c> Place<'c> {
-    /// Of a record on its own.
+    /// Returns the context of a record on its own.
     pub(in crate::ingest) fn anywhere(zone: Zone, dialect: &'c Dialect) -> Place<'c> {
         let conventions = Conventions::default();
         Place {
@@ -47,34 +47,34 @@ impl<'c> Place<'c> {
         }
     }
 
-    /// Whether a record's run or call may come from elsewhere.
+    /// Whether the surroundings of a record may supply its run or call.
     pub(in crate::ingest) fn names_for_others(&self) -> bool {
         self.given.is_some_and(|given| given.run.is_some() || given.call.is_some())
     }
 }
 
-/// An attempt that began, as what its end will look like.
+/// The start of an attempt, with what identifies its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) struct Begun {
-    /// Fingerprint of its call or, where the record names none, of its stream.
+    /// Fingerprint of its call or, if the record names none, of its stream.
     pub(in crate::ingest) key: [u64; 2],
-    /// Its number in the call, 0 where the record has none.
+    /// Its number in the call; 0 if the record has none.
     pub(in crate::ingest) number: u16,
 }
 
-/// What became of a record.
+/// Result of processing a record.
 #[derive(Debug)]
 pub(crate) enum Taken {
-    /// It is an attempt, and in the table.
+    /// An attempt, added to the table.
     Attempt,
-    /// It is an attempt the user did not ask for.
+    /// An attempt that the filter excludes.
     Filtered,
-    /// It is no attempt.
+    /// Not an attempt.
     NotAnAttempt,
-    /// It is one, and cannot be used.
+    /// An attempt that cannot be used, with the reason.
     Unusable(String),
-    /// It looks like one, and nothing that is understood says how it went.
+    /// Looks like an attempt, but no known key gives its outcome.
     Unclear(Unclear),
-    /// It says that an attempt begins.
+    /// The start of an attempt.
     Begun(Begun),
 }

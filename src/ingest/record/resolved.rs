@@ -1,4 +1,4 @@
-//! What a record says, wherever it says it: one answer to each question, whatever the spelling.
+//! Values of a record that may come from several of its fields.
 
 use super::attempt::Builder;
 use super::ending::names_truncation;
@@ -25,34 +25,34 @@ impl Builder<'_, '_> {
 
     pub(in crate::ingest) fn error_code(&self) -> Option<&str> {
         let error = &self.record.error;
-        // A status in quotes tells less than the quota that refused the request.
+        // A status as a string says less than the quota that refused the request.
         let is_number = |code: &&str| code.bytes().all(|byte| byte.is_ascii_digit());
         let code = error.code.as_deref().filter(|code| error.quota_id.is_none() || !is_number(code));
         let google = || error.quota_id.as_deref().or(error.reason.as_deref());
         self.record.error_code.as_deref().or(code).or_else(google)
     }
 
-    /// What is said of the error in words.
+    /// Returns the error message, or else the logger's message.
     pub(in crate::ingest) fn message(&self) -> Option<&str> {
         self.error_message().or_else(|| self.log_message())
     }
 
-    /// What the logger says of an attempt that failed: its own words, in which a wait is the client's.
+    /// Returns the logger's message of a failed attempt. A wait in it is one that the client plans, not the server's.
     pub(in crate::ingest) fn log_message(&self) -> Option<&str> {
         let failed = self.status() >= 400 || self.logged().1;
         self.record.log_message.as_deref().filter(|text| failed && !is_nothing(text))
     }
 
-    /// What the error says of itself.
+    /// Returns the message of the error itself.
     pub(in crate::ingest) fn error_message(&self) -> Option<&str> {
         let record = &self.record;
-        // An exception may be a class name or its whole text.
+        // An exception may be a class name or the full text.
         let text = record.exception.as_deref().filter(|text| text.contains(' '));
         let of_error = || record.error.message.as_deref().or(record.error.title.as_deref());
         record.error_message.as_deref().or_else(of_error).or(text)
     }
 
-    /// Whom it was sent to, by its name or by that of the host.
+    /// Returns the provider, by name or by host.
     fn provider(&self) -> Option<&str> {
         let record = self.record;
         let named = record.provider.as_deref().filter(|name| !name.is_empty());
@@ -68,7 +68,7 @@ impl Builder<'_, '_> {
         classify::classify(&self.failure(hint_us))
     }
 
-    /// The attempt as far as it bears on the verdict.
+    /// Returns what the verdict on the attempt depends on.
     pub(in crate::ingest) fn failure(&self, hint_us: Option<i64>) -> Failure<'_> {
         let record = &self.record;
         let (said_ok, said_error) = self.logged();
@@ -98,25 +98,26 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// An error beside a status of success came inside a stream.
+    /// Whether the error occurred inside a stream: the record says so, or has an error and a success status.
     pub(in crate::ingest) fn mid_stream(&self) -> bool {
         self.record.mid_stream
             || ((200..300).contains(&self.status()) && (self.record.error.present || self.record.error_type.is_some()))
     }
 
-    /// What the logger called it: a success, a failure.
+    /// Whether the logger called it a success, and whether a failure.
     pub(in crate::ingest) fn logged(&self) -> (bool, bool) {
         logged(self.record)
     }
 
-    /// An error printed by another language: `None` as a word, a numeric code in quotes beside JSON in the message.
+    /// Whether the error was printed by another language: `None` as a word, or a numeric code in quotes with JSON in
+    /// the message.
     pub(in crate::ingest) fn foreign_envelope(&self) -> bool {
         let numeric = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let wrapped = self.message().is_some_and(|text| text.trim_start().starts_with('{'));
         self.record.error.says_none || (wrapped && self.error_code().is_some_and(numeric))
     }
 
-    /// Retry, give up, or something else.
+    /// Whether the client decided to retry, to give up, or something else.
     pub(in crate::ingest) fn decision(&self) -> (bool, bool, bool) {
         let Some(word) = self.record.decision.as_deref() else {
             return match self.record.will_retry {
@@ -137,7 +138,7 @@ impl Builder<'_, '_> {
         spellings.into_iter().filter_map(|id| id.as_deref()).find(|id| !id.is_empty())
     }
 
-    /// Sends of a gateway beyond the first, by the header of whichever counts them.
+    /// Returns how often a gateway sent the request beyond the first time, by whichever header counts it.
     pub(in crate::ingest) fn gateway_retries(&self) -> u16 {
         let headers = &self.record.headers;
         let upstream = headers.upstream_attempts.map_or(0, |sends| sends.saturating_sub(1));
@@ -145,7 +146,7 @@ impl Builder<'_, '_> {
         few(upstream.max(headers.gateway_retries.unwrap_or(0))).max(listed)
     }
 
-    /// Whether something beneath the client says how often it sent, be it once.
+    /// Whether anything beneath the client counts how often it sent the request, even if once.
     pub(in crate::ingest) fn counts_beneath(&self) -> bool {
         let headers = &self.record.headers;
         let listed = self.record.error.previous.is_some();
@@ -156,7 +157,7 @@ impl Builder<'_, '_> {
         self.record.resends.is_some() || self.record.attempts_implied.is_some()
     }
 
-    /// Resends behind the one record, as the instrumentation counts them.
+    /// Returns the number of resends within this record, as counted by the instrumentation.
     pub(in crate::ingest) fn resends(&self) -> u16 {
         let implied = self.record.attempts_implied.map_or(0, |attempts| attempts.saturating_sub(1));
         few(self.record.resends.unwrap_or(0).max(implied))
@@ -166,7 +167,7 @@ impl Builder<'_, '_> {
         self.record.idempotency_key.as_deref().or(self.record.headers.idempotency_key.as_deref())
     }
 
-    /// The name of the call; an idempotency key is one where nothing else is.
+    /// Returns the id of the call; an idempotency key is used if there is none.
     pub(in crate::ingest) fn call_id(&self) -> Option<&str> {
         let given = || self.place.given?.call.as_deref();
         self.record.call().or_else(|| self.idempotency_key()).filter(|id| !id.is_empty()).or_else(given)
@@ -174,7 +175,7 @@ impl Builder<'_, '_> {
 }
 
 impl Builder<'_, '_> {
-    /// What the record says of the end of an answer that began with a status of success.
+    /// Returns how a response that began with a success status ended, as far as the record shows.
     pub(in crate::ingest) fn answer_end(&self) -> AnswerEnd {
         let record = &self.record;
         let status = self.status();
@@ -194,7 +195,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// What the logger called an attempt: a success, a failure.
+/// Whether the logger called an attempt a success, and whether a failure.
 pub(in crate::ingest) fn logged(record: &Record<'_>) -> (bool, bool) {
     let word = record.outcome.as_deref().and_then(words_of);
     let ok = record.success == Some(true) || word == Some(true);
@@ -203,7 +204,7 @@ pub(in crate::ingest) fn logged(record: &Record<'_>) -> (bool, bool) {
     (ok && !error, error)
 }
 
-/// A count of sends; a number beyond 65,535 is none.
+/// Converts a count of sends; a number above 65,535 is taken as 0.
 fn few(count: i64) -> u16 {
     u16::try_from(count).unwrap_or(0)
 }

@@ -1,9 +1,9 @@
-//! A JSON value as loggers write it: a number may be a string, a string may be "None".
+//! JSON values as loggers write them: a number may be a string, a string may be "None".
 
 use super::scan;
 use std::borrow::Cow;
 
-/// A value without structure.
+/// A scalar value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Scalar<'a> {
     Null,
@@ -11,14 +11,14 @@ pub(crate) enum Scalar<'a> {
     Int(i64),
     Float(f64),
     Text(Cow<'a, str>),
-    /// A list, reduced to its first member: header values come so.
+    /// An array reduced to its first element, a common form of header values.
     First(Box<Scalar<'a>>),
-    /// An object, skipped.
+    /// An object, which was skipped.
     Other,
 }
 
 impl<'a> Scalar<'a> {
-    /// The value as a number, also when written as a string.
+    /// Returns the value as a number, even if written as a string.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Scalar::Int(n) => Some(*n as f64),
@@ -29,7 +29,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// The value as a whole number.
+    /// Returns the value as an integer.
     #[inline]
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
@@ -39,7 +39,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// The value as a truth value: `true`, "True", 1.
+    /// Returns the value as a Boolean: `true`, "True", 1.
     pub(crate) fn truth(&self) -> Option<bool> {
         match self {
             Scalar::Bool(value) => Some(*value),
@@ -54,7 +54,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// The value as words; numbers become their digits.
+    /// Returns the value as text; numbers are formatted.
     #[inline]
     pub(crate) fn into_text(self) -> Option<Cow<'a, str>> {
         match self {
@@ -71,7 +71,8 @@ fn integer(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| decimal(text).map(|x| x as i64))
 }
 
-/// A plain decimal number: no exponent, no hexadecimal, no NaN, which servers and loggers get wrong.
+/// Parses a plain decimal number: exponents, hexadecimal and NaN are rejected, since servers and loggers get them
+/// wrong.
 fn decimal(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+'));
     if plain { text.parse().ok() } else { None }

@@ -1,8 +1,9 @@
-//! Scalars of a JSON line, found sixteen bytes at a time. Refuses what needs a closer look: exponents, what is no JSON.
+//! Finds the scalars of a JSON line sixteen bytes at a time. Rejects what needs the full parser: exponents, and invalid
+//! JSON.
 
 use wide::u8x16;
 
-/// What a scalar is.
+/// Kind of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest) enum Kind {
     Null,
@@ -10,15 +11,15 @@ pub(in crate::ingest) enum Kind {
     False,
     /// A string without escapes.
     Text,
-    /// A string with escapes, quotes included: it must be read anew.
+    /// A string with escapes, including its quotes: it must be parsed again.
     Escaped,
-    /// Digits, a sign perhaps.
+    /// Digits with an optional sign.
     Integer,
-    /// Digits with a point.
+    /// Digits with a decimal point.
     Decimal,
 }
 
-/// Whether `bytes` begin with `piece`.
+/// Whether `bytes` starts with `piece`.
 #[inline]
 pub(in crate::ingest) fn starts_with(bytes: &[u8], piece: &[u8]) -> bool {
     let Some(here) = bytes.get(..piece.len()) else { return false };
@@ -27,18 +28,18 @@ pub(in crate::ingest) fn starts_with(bytes: &[u8], piece: &[u8]) -> bool {
         8..=16 => same_ends::<8>(here, piece),
         17..=32 => same_ends::<16>(here, piece),
         33..=64 => same_ends::<32>(here, piece),
-        // From here on a call of `memcmp` pays.
+        // From this length on, a call of `memcmp` is faster.
         _ => here == piece,
     }
 }
 
-/// Whether two strings of the same length, `N` to `2 * N` bytes, are the same.
+/// Whether two strings of the same length, `N` to `2 * N` bytes, are equal.
 #[inline]
 fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
     a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
 }
 
-/// Whether two strings of the same length, less than eight bytes, are the same, without calling `memcmp`.
+/// Whether two strings of the same length, less than eight bytes, are equal, without calling `memcmp`.
 #[inline]
 fn same_short(a: &[u8], b: &[u8]) -> bool {
     if let (Some(a0), Some(b0), Some(a1), Some(b1)) =
@@ -46,18 +47,18 @@ fn same_short(a: &[u8], b: &[u8]) -> bool {
     {
         return a0 == b0 && a1 == b1;
     }
-    // Three bytes at most: first, middle and last are all of them.
+    // At most three bytes: first, middle and last cover all of them.
     a.first() == b.first() && a.get(a.len() / 2) == b.get(b.len() / 2) && a.last() == b.last()
 }
 
-/// Whether two short strings are the same. Not `==`: a call of `memcmp` costs more than comparing a name.
+/// Whether two short strings are equal. Unlike `==` it does not call `memcmp`, which costs more than comparing a name.
 #[inline]
 pub(in crate::ingest) fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && starts_with(a, b)
 }
 
-/// The scalar at `at`: kind, start and end of its text, and where the line goes on.
-#[inline(always)] // It is some eighty instructions; a call adds thirty.
+/// Returns the scalar at `at`: its kind, start and end of its text, and the position after it.
+#[inline(always)] // About eighty instructions; a call adds thirty.
 pub(in crate::ingest) fn scalar(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
     if *bytes.get(at)? != b'"' {
         return bare(bytes, at);
@@ -70,7 +71,7 @@ pub(in crate::ingest) fn scalar(bytes: &[u8], at: usize) -> Option<(Kind, usize,
     }
 }
 
-/// A scalar without quotes.
+/// Returns the scalar without quotes at `at`.
 fn bare(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
     match bytes.get(at)? {
         b'n' => word(bytes, at, b"null", Kind::Null),
@@ -87,8 +88,8 @@ fn word(bytes: &[u8], at: usize, word: &[u8], kind: Kind) -> Option<(Kind, usize
     (bytes.get(at..end)? == word).then_some((kind, at, end, end))
 }
 
-/// Where the string goes on after its closing quote that has its first escape at `from`; `None` where one of its
-/// escapes is none.
+/// Returns the position after the closing quote of a string whose first escape is at `from`; `None` if one of its
+/// escapes is invalid.
 #[cold]
 fn escaped_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
@@ -107,7 +108,8 @@ fn escaped_end(bytes: &[u8], from: usize) -> Option<usize> {
     (*bytes.get(at)? == b'"').then_some(at + 1)
 }
 
-/// The first quote, backslash or control character at or after `from`; the length where there is none.
+/// Returns the position of the first quote, backslash or control character at or after `from`, or the length if there
+/// is none.
 #[inline]
 pub(in crate::ingest) fn special(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -121,35 +123,35 @@ pub(in crate::ingest) fn special(bytes: &[u8], from: usize) -> usize {
     special_near_end(bytes, at)
 }
 
-/// The same for less than a block at the end.
+/// Like [`special`], for less than a block at the end.
 #[cold]
 fn special_near_end(bytes: &[u8], from: usize) -> usize {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
     bytes.get(from..).and_then(|rest| rest.iter().position(special)).map_or(bytes.len(), |place| from + place)
 }
 
-/// Bytes looked at in one step.
+/// Number of bytes examined in one step.
 const BLOCK: usize = 16;
 
-/// Which bytes of a block are quotes, backslashes or control characters: the first is the lowest bit.
+/// Marks the quotes, backslashes and control characters of a block, the first byte in the lowest bit.
 #[inline]
 fn marks(block: &[u8; BLOCK]) -> u32 {
     let text = u8x16::new(*block);
     let special = text.simd_eq(u8x16::splat(b'"'))
         | text.simd_eq(u8x16::splat(b'\\'))
-        // No unsigned comparison for "at most" in these instruction sets, but there is a minimum.
+        // These instruction sets have no unsigned comparison for "at most", but they have a minimum.
         | text.min(u8x16::splat(0x1f)).simd_eq(text);
     special.to_bitmask()
 }
 
-/// A number by JSON's grammar, without an exponent.
+/// Scans a JSON number without an exponent.
 #[inline]
 fn number(bytes: &[u8], at: usize) -> Option<(Kind, usize, usize, usize)> {
     let (kind, end) = mantissa(bytes, at)?;
     (!matches!(bytes.get(end), Some(b'e' | b'E'))).then_some((kind, at, end, end))
 }
 
-/// Where the number at `at` ends, by JSON's grammar.
+/// Returns the end of the JSON number at `at`.
 pub(in crate::ingest) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     let (_, end) = mantissa(bytes, at)?;
     if !matches!(bytes.get(end), Some(b'e' | b'E')) {
@@ -173,7 +175,7 @@ fn mantissa(bytes: &[u8], at: usize) -> Option<(Kind, usize)> {
     }
 }
 
-/// Where the digits at `from` end; there must be one.
+/// Returns the end of the digits at `from`; there must be at least one.
 #[inline]
 fn digits_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut end = from;
@@ -183,7 +185,7 @@ fn digits_end(bytes: &[u8], from: usize) -> Option<usize> {
     (end > from).then_some(end)
 }
 
-/// Digits as a number; `None` for anything else or more than 18 of them.
+/// Parses an integer; `None` for anything else, or for more than 18 digits.
 #[inline]
 pub(in crate::ingest) fn integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
@@ -193,7 +195,7 @@ pub(in crate::ingest) fn integer(text: &[u8]) -> Option<i64> {
     let value = match digits.len() {
         1..=8 => i64::from(up_to_eight_digits(digits)?),
         9..=18 => {
-            // Whether all were digits is asked once, at the end: until then the value may be anything.
+            // Whether all bytes were digits is checked once, at the end; until then the value may be meaningless.
             let (mut value, mut strange) = (0_i64, false);
             for byte in digits {
                 let digit = byte.wrapping_sub(b'0');
@@ -207,7 +209,7 @@ pub(in crate::ingest) fn integer(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// One to eight digits as a number, all at once; `None` for anything else.
+/// Parses one to eight digits in parallel; `None` for anything else.
 #[inline]
 pub(in crate::ingest) fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -216,36 +218,36 @@ pub(in crate::ingest) fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
         return None;
     }
     let word = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-        // Both overlap, where the bytes are the same.
+        // The two may overlap, where they have the same bytes.
         (Some(first), Some(last)) => {
             u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
         }
-        // Three bytes at most: first, middle and last are all of them.
+        // At most three bytes: first, middle and last cover all of them.
         _ => {
             let at = |place: usize| u64::from(text.get(place).copied().unwrap_or_default()) << (8 * place);
             at(0) | at(length / 2) | at(length.wrapping_sub(1))
         }
     };
-    // The last digit comes to stand last, with zeros in front.
+    // Moves the last digit to the highest byte, with zeros before the first.
     let missing = 64 - 8 * length as u32;
     let digits = (word ^ (ZEROS >> missing)) << missing;
     if (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 != 0 {
         return None;
     }
-    // Neighbours are put together: digits to pairs, pairs to fours, fours to the whole.
+    // Combines adjacent digits into pairs, pairs into groups of four, and these into the whole.
     let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
     Some((fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) as u32)
 }
 
-/// Digits with a point as a number, exactly as a correctly rounding parser reads them: both parts of the
-/// fraction are whole and below 2^53, and one division rounds once.
+/// Parses digits with a decimal point, exactly as a correctly rounding parser does: numerator and denominator of the
+/// fraction are integers below 2^53, and their one division rounds once.
 #[inline]
 pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
     if bytes.len() > 16 {
         return integer(bytes).map(|value| value as f64);
     }
-    // Whether all but a point were digits is asked once, at the end: until then the value may be anything.
+    // Whether all bytes but the point were digits is checked once, at the end; until then the value may be meaningless.
     let (mut value, mut strange, mut point) = (0_i64, false, None);
     for (place, byte) in bytes.iter().enumerate() {
         if *byte == b'.' && point.is_none() {
@@ -262,7 +264,7 @@ pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
     sound.then(|| value as f64 / POWERS[decimals])
 }
 
-/// Powers of ten, exact.
+/// Exact powers of ten.
 const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 #[cfg(test)]

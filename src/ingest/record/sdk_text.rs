@@ -1,8 +1,8 @@
-//! Errors as SDKs for JavaScript put them into words: the status, and the body behind it.
+//! Errors as SDKs for JavaScript format them: the status followed by the body.
 
 use super::json::Reader;
 
-/// The status and the body of `429 {..}`, `Error: 400 {..}`, with a stack behind it or not.
+/// Splits `429 {..}` or `Error: 400 {..}`, with or without a stack trace after it, into status and body.
 pub(in crate::ingest) fn behind_status(text: &str) -> Option<(i64, &str)> {
     let start = text.find('{')?;
     let before = text[..start].trim_end();

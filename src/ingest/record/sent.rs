@@ -1,4 +1,4 @@
-//! When the attempt of a record was sent, and how long it took.
+//! Time at which the attempt of a record was sent, and its duration.
 
 use super::begun;
 use super::fields::Field;
@@ -11,10 +11,11 @@ use crate::ingest::conventions::Moments;
 use crate::ingest::timestamp;
 use crate::model::{Time, Zone};
 
-/// When it was sent, and how long it took, in ms.
+/// Time of sending, and the duration in ms if known.
 pub(in crate::ingest) type Sent = (Time, Option<f64>);
 
-/// The same of a record whose text is `line`; what becomes of it where it is no attempt, or cannot be used as one.
+/// Returns when the attempt of a record whose text is `line` was sent and how long it took, or what becomes of a record
+/// that is not an attempt or cannot be used as one.
 pub(in crate::ingest) fn sent_of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Result<Sent, Taken> {
     if !record.tells_an_outcome() {
         if let Some(status) =
@@ -34,17 +35,17 @@ pub(in crate::ingest) fn sent_of(record: &Record<'_>, line: &str, place: &Place<
     }
 }
 
-/// The same as far as its times go; `None` where it has none.
+/// Like [`sent_of`], from the times of the record only; `None` if it has none.
 pub(in crate::ingest) fn sent_at(record: &Record<'_>, place: &Place<'_>) -> Result<Option<Sent>, String> {
     let mut moments = moments(record, place.zone)?;
     if moments.stamp.is_none() && moments.started.is_none() && moments.ended.is_none() {
-        // Who wraps a record stamps it when it was written, after the answer.
+        // Whatever encloses a record stamps it when it is written, after the response.
         moments.ended = place.given.and_then(|given| given.time);
     }
     Ok(place.conventions.sent(&moments))
 }
 
-/// The moments of a record, none of which decides what another is.
+/// Returns the times and durations of a record, each read on its own.
 pub(in crate::ingest) fn moments(record: &Record<'_>, zone: Zone) -> Result<Moments, String> {
     let time = |value: &Option<Scalar<'_>>| value.as_ref().map(|value| time(value, zone)).transpose();
     Ok(Moments {

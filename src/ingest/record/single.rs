@@ -1,4 +1,4 @@
-//! One error on its own, outside any log: a body, a record, or whatever text was printed.
+//! Diagnosis of a single error outside of any log: a body, a record, or printed text.
 
 use super::attempt::Builder;
 use super::error_body::{self, ErrorBody};
@@ -18,41 +18,40 @@ use crate::model::{Time, Zone};
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
 
-/// Longest piece of evidence kept, in bytes.
+/// Longest evidence kept, in bytes.
 const LONGEST_EVIDENCE: usize = 240;
 
-/// What is known of an error beside its text; it outranks what the text says.
+/// Facts about an error that are given beside its text, and take precedence over it.
 #[derive(Clone, Copy, Debug)]
 pub struct Aside<'e> {
     /// HTTP status.
     pub status: Option<u16>,
-    /// `retry-after`, as the server wrote it.
+    /// `retry-after` header, as the server wrote it.
     pub retry_after: Option<&'e str>,
-    /// The request can change something outside.
+    /// Whether the request has side effects.
     pub side_effect: bool,
-    /// Whom it was sent to.
+    /// Provider the request was sent to.
     pub provider: Option<&'e str>,
-    /// When it was met, unless the text says when.
+    /// Time of the error, unless the text states one.
     pub now: Time,
-    /// What the user's own words mean.
+    /// User-defined vocabulary.
     pub dialect: &'e Dialect,
 }
 
-/// What one error is, and what follows from it.
+/// Verdict on one error, with its evidence and the wait that follows from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
-    /// `None` for a success.
+    /// The verdict; `None` for a success.
     pub verdict: Option<Verdict>,
-    /// What stood in the field that decided.
+    /// Value of the field that decided.
     pub evidence: Option<String>,
-    /// The wait the server asked for, in seconds.
+    /// Wait the server asked for, in seconds.
     pub wait_s: Option<f64>,
-    /// When access opens again, where that can be told.
+    /// Time at which access is restored, if known.
     pub reopens: Option<Time>,
 }
 
-/// Judges one error. JSON is read as a record reader would, with the bare body of an error allowed; what is no
-/// JSON is taken as a message.
+/// Diagnoses one error. JSON is read as a record, or as the bare body of an error; anything else is read as a message.
 #[must_use]
 pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
     let text = text.trim();
@@ -72,7 +71,7 @@ pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
     }
 }
 
-/// An attempt record, or the body of an error with nothing around it.
+/// Reads an attempt record, or the bare body of an error.
 fn from_json<'t>(text: &'t str, own: &Mapping) -> Option<Record<'t>> {
     if text.starts_with('[') {
         return Some(Record { error: body(text)?, ..Record::default() });
@@ -86,7 +85,7 @@ fn from_json<'t>(text: &'t str, own: &Mapping) -> Option<Record<'t>> {
         && let Some(body) = body(text)
         && (body.error_type.is_some() || body.code.is_some() || body.message.is_some())
     {
-        // `type` and `message` at top level mean nothing in a record.
+        // Top-level `type` and `message` have no meaning in a record.
         record.error = body;
     }
     Some(record)
@@ -105,7 +104,7 @@ pub(super) fn body(text: &str) -> Option<ErrorBody<'_>> {
     Some(body)
 }
 
-/// A message: what was raised or logged, with or without a body printed into it.
+/// Reads a message that was raised or logged, which may contain a body.
 fn from_prose(text: &str) -> Record<'_> {
     let mut record = Record { success: Some(false), ..Record::default() };
     if text.is_empty() {
@@ -123,7 +122,7 @@ fn from_prose(text: &str) -> Record<'_> {
     record
 }
 
-/// The class of what was raised: the first word of the message, in a traceback of its last line.
+/// Returns the class of the exception: the first word of the message, or of the last line of a traceback.
 fn exception(text: &str) -> Option<&str> {
     let is_name = |word: &&str| {
         let errno = word.len() > 4 && word.starts_with('E') && word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -168,7 +167,7 @@ fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
     text.map(|text| mask_keys(cut(text, LONGEST_EVIDENCE)).into_owned())
 }
 
-/// The row of the user's own that decided.
+/// Returns the label of the user-defined row that decided.
 fn own_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
     let failure = builder.failure(None);
     builder.place.dialect.failures.iter().find(|row| row.fits(&failure)).map(|row| row.label.as_str())
@@ -176,7 +175,7 @@ fn own_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
 
 fn status(builder: &Builder<'_, '_>) -> Option<String> {
     match builder.status() {
-        // It stands in the message only.
+        // The status is only in the message.
         0 => builder.message().map(|text| mask_keys(cut(text, LONGEST_EVIDENCE)).into_owned()),
         status => Some(status.to_string()),
     }

@@ -1,4 +1,4 @@
-//! The spellings of every field: people's own loggers name the same thing in many ways.
+//! Spellings of every field: loggers name the same thing in many ways.
 
 use super::fields::Field;
 use super::letters::Letters;
@@ -7,14 +7,15 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 impl Field {
-    /// Its own spelling.
+    /// Returns the canonical spelling.
     pub(crate) fn name(self) -> &'static str {
         let spellings = SPELLINGS.iter().find(|(field, _)| *field == self);
         spellings.and_then(|(_, names)| names.first()).copied().unwrap_or("header")
     }
 }
 
-/// Canonical spelling first: an earlier spelling wins over a later one in the same record.
+/// Spellings of each field, the canonical one first: in one record, an earlier spelling takes precedence over a later
+/// one.
 const SPELLINGS: &[(Field, &[&str])] = &[
     (
         Field::Ts,
@@ -239,7 +240,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::RequestHeaders, &["request_headers"]),
 ];
 
-/// Names of durations, each in use with and without a unit behind it.
+/// Names of durations, each in use with and without a unit suffix.
 const DURATIONS: &[&str] = &[
     "duration",
     "latency",
@@ -257,7 +258,7 @@ const DURATIONS: &[&str] = &[
     "http_duration",
 ];
 
-/// Units behind them.
+/// Unit suffixes.
 const UNITS: &[(&str, Field)] = &[
     ("", Field::DurationBare),
     ("_ms", Field::DurationMs),
@@ -277,10 +278,10 @@ const UNITS: &[(&str, Field)] = &[
     ("_nanoseconds", Field::DurationNs),
 ];
 
-/// Ends of keys, in letters alone, that announce an HTTP status whatever stands before them.
+/// Endings of keys, as letters and digits only, that indicate an HTTP status whatever precedes them.
 const STATUS_ENDS: &[&str] = &["statuscode", "httpstatus", "responsestatus", "responsecode", "httpcode"];
 
-/// Every spelling as it stands, and how well it is spelled.
+/// Iterates over all spellings with their field and rank.
 fn spellings() -> impl Iterator<Item = (Cow<'static, str>, (Field, u8))> {
     let spelled = |(field, names): &'static (Field, &'static [&'static str])| {
         names.iter().enumerate().map(|(rank, name)| (Cow::Borrowed(*name), (*field, rank as u8 + 1)))
@@ -291,16 +292,16 @@ fn spellings() -> impl Iterator<Item = (Cow<'static, str>, (Field, u8))> {
     SPELLINGS.iter().flat_map(spelled).chain(DURATIONS.iter().flat_map(move |base| of_unit(base)))
 }
 
-/// The rank of a duration made of name and unit.
+/// Rank of a duration made of name and unit.
 const LISTED: u8 = 32;
-/// Added to the rank of a spelling that differs in case or in what stands between its words.
+/// Added to the rank of a spelling that differs in case or separators.
 pub(in crate::ingest) const LOOSE: u8 = 64;
-/// Added to the rank of a field inside an object.
+/// Added to the rank of a field inside a nested object.
 pub(in crate::ingest) const NESTED: u8 = 128;
 
 static TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| Words::new(spellings().collect()));
 
-/// The same by letters and digits alone.
+/// Spellings as letters and digits only.
 static LOOSE_TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| {
     let loose = |(name, (field, rank)): (Cow<'static, str>, (Field, u8))| {
         let name = Letters::of(&name)?.as_str().to_owned();
@@ -309,20 +310,20 @@ static LOOSE_TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| {
     Words::new(spellings().filter_map(loose).collect())
 });
 
-/// The rank of a user's own spelling: it wins over all that are built in.
+/// Rank of a user-defined spelling: it takes precedence over all built-in ones.
 pub(crate) const OWN: u8 = 0;
 
-/// The field a key means and the rank of its spelling, lowest first, from 1.
+/// Returns the field a key means and the rank of its spelling; 1 is the best.
 pub(crate) fn lookup(key: &str) -> Option<(Field, u8)> {
     exact(key).or_else(|| loose(key))
 }
 
-/// The same for a key that is spelled as it is listed.
+/// Like [`lookup`], for keys spelled exactly as listed.
 pub(in crate::ingest) fn exact(key: &str) -> Option<(Field, u8)> {
     TABLE.get(key).or_else(|| super::header_names::is_interesting(key).then_some((Field::Header, 1)))
 }
 
-/// The same for a key that differs from a listed one in case or in what stands between its words.
+/// Like [`lookup`], for keys that differ from a listed one in case or separators.
 fn loose(key: &str) -> Option<(Field, u8)> {
     let letters = Letters::of(key)?;
     let letters = letters.as_str();
@@ -330,13 +331,13 @@ fn loose(key: &str) -> Option<(Field, u8)> {
     LOOSE_TABLE.get(letters).or_else(status)
 }
 
-/// The spelling of this rank of a field, its own name where it is none of the list.
+/// Returns the spelling of a field that has this rank, or its canonical name if none is listed.
 pub(in crate::ingest) fn spelled(field: Field, rank: u8) -> &'static str {
     let listed = SPELLINGS.iter().find(|(known, _)| *known == field).map_or(&[][..], |(_, names)| names);
     listed.get(usize::from(rank.saturating_sub(1))).or(listed.first()).copied().unwrap_or_default()
 }
 
-/// Every field under its own name, for suggestions.
+/// Iterates over the canonical names of all fields, for suggestions.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SPELLINGS.iter().filter_map(|(_, names)| names.first().copied())
 }
@@ -351,7 +352,7 @@ mod tests {
         for (place, name) in all.iter().enumerate() {
             assert!(!all[..place].contains(name), "{name}");
         }
-        // Those that differ in case or separators alone mean the same field, but for a unit by habit.
+        // Spellings that differ in case or separators only mean the same field, except for a unit by convention.
         for (name, (field, _)) in spellings().filter(|(name, _)| name != "response_time") {
             let found = loose(&name).map(|(field, _)| field);
             assert_eq!(found, Some(field), "{name}");

@@ -1,22 +1,22 @@
-//! Waits that messages state: a log repeats its messages word by word, and reading prose takes time.
+//! Cache of the waits that messages state: logs repeat the same messages, and parsing prose is slow.
 
 use super::kept::FINGERPRINT;
 use crate::classify::{StatedWait, stated_wait};
 use std::hash::BuildHasher;
 
-/// Messages kept in mind; one makes way for another of the same place.
+/// Number of cache slots; a message replaces another one in the same slot.
 const PLACES: usize = 64;
-/// Messages of more bytes are not kept: they are a document that came back.
+/// Longest message cached, in bytes; longer ones are documents returned as a response.
 const LONGEST: usize = 4096;
 
-/// The messages met last, and what each states. That depends on nothing else.
+/// Cache of recent messages with the wait each states, which depends on nothing but the message.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct StatedWaits {
     places: Vec<Option<(Box<str>, Option<StatedWait>)>>,
 }
 
 impl StatedWaits {
-    /// The wait that `message` states.
+    /// Returns the wait that `message` states.
     pub(in crate::ingest) fn of(&mut self, message: &str) -> Option<StatedWait> {
         if message.len() > LONGEST {
             return stated_wait(message);

@@ -1,4 +1,4 @@
-//! Errors as providers, gateways and clients print them: one row each, with what it is and how long it asks to wait.
+//! Errors as providers, gateways and clients print them: one row each, with the expected class and wait.
 #![allow(clippy::unwrap_used)]
 
 use crate::classify::{Action, Class};
@@ -20,7 +20,7 @@ fn met(status: Option<u16>, provider: &str, text: &str) -> Diagnosis {
 fn errors_of_many_providers() {
     use Class as C;
     let cases: &[(u16, &str, &str, Class, Option<f64>)] = &[
-        // money, under any status and in the languages providers write
+        // insufficient funds, under any status and in the languages providers write
         (403, "siliconflow", r#"{"code":30011,"message":"The selected model requires paid balance. Your paid balance is insufficient. Please top up and try again.","data":null}"#, C::QuotaExhausted, None),
         (0, "", "Error code: 403 - {'code': 30011, 'message': 'Your paid balance is insufficient. Please top up and try again.', 'data': None}", C::QuotaExhausted, None),
         (0, "", r#"litellm.BadRequestError: DeepseekException - {"error":{"message":"Insufficient Balance","type":"unknown_error","param":null,"code":"invalid_request_error"}}"#, C::QuotaExhausted, None),
@@ -49,7 +49,7 @@ fn errors_of_many_providers() {
         (429, "zhipu", r#"{"error":{"code":"1308","message":"已达到 5 小时的使用上限。您的限额将在 2026-09-21 22:00:00 重置。"}}"#, C::UsageWindow, None),
         (0, "", "429 You've reached your usage limit for this billing cycle. Your quota will be refreshed in the next cycle.", C::UsageWindow, None),
         (429, "zai", r#"{"error":{"code":"1311","message":"Your current subscription plan does not include access to this model"}}"#, C::Entitlement, None),
-        // rates, whatever their code says
+        // rate limits, whatever their code
         (429, "qwen", r#"{"error":{"code":"insufficient_quota","message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota"}}"#, C::RateLimited, None),
         (429, "", r#"{"error":{"code":"insufficient_quota","message":"You have exceeded 100000 tokens per minute of this workspace.","type":"insufficient_quota"}}"#, C::RateLimited, None),
         (0, "", "google.api_core.exceptions.ResourceExhausted: 429 Quota exceeded for quota metric 'Generate Content API requests per minute' and limit 'GenerateContent request limit per minute'.", C::RateLimited, None),
@@ -81,14 +81,14 @@ fn errors_of_many_providers() {
         (0, "", "Bad response code, expected 200: {'status_code': 400, 'headers': {':exception-type': 'throttlingException'}, 'body': b'{\"message\":\"Too many tokens, please wait before trying again.\"}'}", C::RateLimited, None),
         (503, "gemini", r#"{"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}"#, C::Overloaded, None),
         (0, "", "got status: 503 Service Unavailable. {\"error\":{\"code\":503,\"message\":\"The model is overloaded.\",\"status\":\"UNAVAILABLE\"}}", C::Overloaded, None),
-        // prompts that are too long, inside whatever
+        // prompts that are too long, in any envelope
         (500, "", r#"{"error":{"message":"Input length (140012) exceeds maximum allowed token size (131072)","type":"internal_error"}}"#, C::ContextTooLong, None),
         (500, "ollama", r#"{"error":"input length exceeds the context length"}"#, C::ContextTooLong, None),
         (422, "huggingface", r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4021 `inputs` tokens and 512 `max_new_tokens`","error_type":"validation"}"#, C::ContextTooLong, None),
         (400, "xai", r#"{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 537812 tokens."}"#, C::ContextTooLong, None),
         (400, "moonshot", r#"{"error":{"message":"Invalid request: Your request exceeded model token limit: 8192","type":"invalid_request_error"}}"#, C::ContextTooLong, None),
         (400, "minimax", r#"{"type":"error","error":{"type":"bad_request_error","message":"invalid params, context window exceeds limit (2013)"}}"#, C::ContextTooLong, None),
-        // rights, keys, edges
+        // permissions, keys, edge servers
         (0, "", "request to https://x.test failed (status 403 Forbidden)", C::Permission, None),
         (403, "", "<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head><body>Sorry, you have been blocked</body></html>", C::GatewayError, None),
         (0, "", "PermissionDeniedError: <html>\r\n<head><title>403 Forbidden</title></head>\r\n<body><center>nginx</center></body></html>", C::GatewayError, None),
@@ -96,14 +96,14 @@ fn errors_of_many_providers() {
         (0, "", "API error: 402 Payment Required", C::Billing, None),
         (0, "", "AxiosError: Request failed with status code 401", C::Authentication, None),
         (400, "gemini", r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}"#, C::Authentication, None),
-        // gaxios keeps what came back in `response.data`
+        // gaxios puts the response under `response.data`
         (0, "", r#"{"error":{"message":"Request failed with status code 429","code":"429","status":429,"response":{"status":429,"data":{"error":{"code":429,"message":"Quota exceeded.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"11s"}]}}}}}"#, C::QuotaExhausted, Some(11.0)),
     ];
     let mut wrong = Vec::new();
     for (status, provider, text, class, wait_s) in cases {
         let mut got = met(Some(*status).filter(|status| *status != 0), provider, text);
         if *status == 200 {
-            // A body of its own says nothing of failure: the record does.
+            // The body alone does not show a failure; the record does.
             let record = format!(r#"{{"ts":"2026-09-21T14:13:20Z","status":200,"outcome":"error","body":{text}}}"#);
             got = met(None, provider, &record);
         }
@@ -120,22 +120,22 @@ fn errors_of_many_providers() {
 fn words_that_elsewhere_mean_another_thing() {
     use Class as C;
     let cases: &[(u16, &str, &str, Class)] = &[
-        // somebody's text, quoted in a refusal
+        // a user's text, quoted in a refusal
         (400, "", r#"{"error":{"message":"messages.1.content: My card says insufficient balance, what now? - text must not be empty","type":"invalid_request_error"}}"#, C::InvalidRequest),
         (400, "", r#"{"error":{"message":"Invalid value: 'the server is busy and overloaded'. Supported values are: 'low'.","type":"invalid_request_error"}}"#, C::InvalidRequest),
         (400, "", r#"{"error":{"message":"Could not parse the tool result \"余额不足\"","type":"invalid_request_error"}}"#, C::InvalidRequest),
         (422, "", r#"{"detail":"Unprocessable: the document speaks of people who have run out of credits"}"#, C::InvalidRequest),
-        // "per day" of a page, or beside the minute that was meant
+        // "per day" in the address of a page, or beside the minute that was meant
         (429, "", r#"{"error":{"message":"Rate limit reached. See https://docs.example.test/limits/requests-per-day","type":"rate_limit_error"}}"#, C::RateLimited),
         (429, "", r#"{"error":{"message":"Rate limit exceeded: 20 requests per minute. You also have 1000 requests per day.","type":"rate_limit_error"}}"#, C::RateLimited),
-        // the code of an empty account, where no provider says that it means another thing
+        // the code of an empty account, unless the provider uses it with another meaning
         (429, "openai", r#"{"error":{"code":"insufficient_quota","message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota"}}"#, C::QuotaExhausted),
         (429, "", r#"{"error":{"code":"1113","message":"slow down","type":"rate_limit_error"}}"#, C::RateLimited),
         (429, "scaleway", r#"{"error":{"code":"INSUFFICIENT QUOTA","message":"You exceeded your current quota of concurrent requests"}}"#, C::RateLimited),
-        // a right that is missing, told as JSON
+        // a missing permission, described in JSON
         (403, "", r#"{"error":{"type":"permission_error","message":"Your API key may not use this model. See <https://x.test/html>"}}"#, C::Permission),
         (401, "", "<html><head><title>401 Authorization Required</title></head></html>", C::Authentication),
-        // a number that is no status
+        // a number that is not a status
         (0, "", "ValueError: 500 items are too many", C::Unknown),
         (429, "meta", r#"{"title":"Too Many Requests","detail":"You have exceeded the maximum number of tokens allowed within a given time frame.","status":429}"#, C::RateLimited),
     ];
@@ -156,7 +156,7 @@ fn a_wait_stands_wherever_a_server_puts_it() {
     let cases = [
         (r#"{"status":429,"headers":{"x-ms-retry-after-ms":"1500"}}"#, Some(1.5)),
         (r#"{"status":429,"headers":{"x-amz-retry-after":"2500"}}"#, Some(2.5)),
-        // the finer header wins, in whatever order
+        // the finer header takes precedence, in any order
         (
             r#"{"status":429,"headers":{"x-ms-retry-after-ms":"9000","retry-after-ms":"1500","retry-after":"2"}}"#,
             Some(1.5),
@@ -168,18 +168,18 @@ fn a_wait_stands_wherever_a_server_puts_it() {
         ),
         (r#"{"status":429,"headers":{"ratelimit-remaining":"0","ratelimit-reset":"12"}}"#, Some(12.0)),
         (r#"{"status":429,"headers":{"x-ratelimit-remaining":"0","x-ratelimit-reset":"1790000030000"}}"#, Some(30.0)),
-        // of two spent limits the later one binds
+        // of two exhausted limits, the later reset applies
         (
             r#"{"status":429,"headers":{"x-ratelimit-remaining-tokens":"0","x-ratelimit-reset-tokens":"6s","x-ratelimit-remaining-requests":"0","x-ratelimit-reset-requests":"20s"}}"#,
             Some(20.0),
         ),
-        // something remains, or nothing says that none does
+        // something remains, or no remainder is given
         (r#"{"status":429,"headers":{"x-ratelimit-remaining-tokens":"900","x-ratelimit-reset-tokens":"6m0s"}}"#, None),
         (r#"{"status":429,"headers":{"x-ratelimit-reset-tokens":"6m0s"}}"#, None),
         // sentinels
         (r#"{"status":429,"headers":{"x-ratelimit-remaining-tokens":"-1","x-ratelimit-reset-tokens":"30s"}}"#, None),
         (r#"{"status":429,"headers":{"x-ratelimit-remaining-tokens":"0","x-ratelimit-reset-tokens":"0"}}"#, None),
-        // a bucket that lets requests in before it is full; a failure that is no limit
+        // a bucket that admits requests before it is full; a failure that is not a limit
         (
             r#"{"status":429,"headers":{"anthropic-ratelimit-requests-remaining":"0","anthropic-ratelimit-requests-reset":"2026-09-21T14:14:20Z"}}"#,
             None,
@@ -197,10 +197,10 @@ fn a_wait_stands_wherever_a_server_puts_it() {
             Some(6400.0),
         ),
         (r#"{"ts":"2026-09-21T14:13:20Z","status":429,"error_message":"try again at 17:00 UTC+2"}"#, Some(2800.0)),
-        // a clock of no zone, hours ahead: in which zone?
+        // a time of day without a zone, hours ahead
         (r#"{"ts":"2026-09-21T14:13:20Z","status":429,"error_message":"Limit reached, try again at 16:50"}"#, None),
         (r#"{"ts":"2026-09-21T14:13:20Z","status":429,"error_message":"retrying in 5 seconds"}"#, None),
-        // a header goes before the words
+        // a header takes precedence over the message
         (r#"{"status":429,"retry_after":3,"error_message":"Please try again in 12.77s"}"#, Some(3.0)),
     ];
     for (record, wait_s) in cases {

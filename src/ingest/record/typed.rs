@@ -1,4 +1,4 @@
-//! One record as a typed structure that borrows from its line: nothing is copied that needs no unescaping.
+//! A record as a typed structure that borrows from its line: only strings with escapes are copied.
 
 use super::ending;
 use super::error_body::{self, ErrorBody};
@@ -12,41 +12,41 @@ use std::borrow::Cow;
 
 type Text<'a> = Option<Cow<'a, str>>;
 
-/// What the times of a record say.
+/// Meaning of the times of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Times {
-    /// When something was.
+    /// Date and time.
     #[default]
     Dated,
-    /// The same without the day: they count from [`crate::model::NO_DATE`].
+    /// Time of day only; times count from [`crate::model::NO_DATE`].
     Undated,
-    /// In which order attempts stand, and nothing else: they count from [`crate::model::NO_TIME`].
+    /// Order of attempts only; times count from [`crate::model::NO_TIME`].
     OrderOnly,
 }
 
-/// Everything a record may say, in the units it said it.
+/// All fields of a record, in the units named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record<'a> {
     pub(crate) ts: Option<Scalar<'a>>,
-    /// How well its key is spelled.
+    /// Rank of the key of `ts`.
     pub(crate) stamp_rank: u8,
     pub(crate) started_at: Option<Scalar<'a>>,
     pub(crate) ended_at: Option<Scalar<'a>>,
     pub(crate) duration_ms: Option<f64>,
-    /// A duration that does not say its unit.
+    /// Duration whose unit is not stated.
     pub(crate) bare_duration: Option<f64>,
     pub(crate) ttft_ms: Option<f64>,
     pub(crate) run_id: Text<'a>,
     pub(crate) call_id: Text<'a>,
     pub(crate) group_id: Text<'a>,
     pub(crate) number: Option<i64>,
-    /// The number was counted from 0.
+    /// Whether the number was counted from 0.
     pub(crate) number_from_zero: bool,
     pub(crate) max_attempts: Option<i64>,
     pub(crate) layer: Text<'a>,
     pub(crate) sdk_retry_count: Option<i64>,
     pub(crate) resends: Option<i64>,
-    /// Attempts behind the one record, itself included, where its format counts them.
+    /// Number of attempts within the record, including itself, if its format counts them.
     pub(crate) attempts_implied: Option<i64>,
     pub(crate) request_id: Text<'a>,
     pub(crate) aws_request_id: bool,
@@ -76,9 +76,9 @@ pub(crate) struct Record<'a> {
     pub(crate) outcome: Text<'a>,
     pub(crate) success: Option<bool>,
     pub(crate) transport: Text<'a>,
-    /// Chunks or characters handed on before the failure.
+    /// Number of chunks or characters delivered before the failure.
     pub(crate) delivered: Option<i64>,
-    /// Whether a stop reason is given; `None` where the record has no field for it.
+    /// Whether a stop reason is given; `None` if the record has no field for it.
     pub(crate) stop_reason: Option<bool>,
     pub(crate) complete: Option<bool>,
     pub(crate) chunk_gap_ms: Option<f64>,
@@ -98,31 +98,31 @@ pub(crate) struct Record<'a> {
     pub(crate) converted_from: Text<'a>,
     pub(crate) record_hash: Text<'a>,
     pub(crate) headers: Headers<'a>,
-    /// What its times say.
+    /// Meaning of its times.
     pub(crate) times: Times,
-    /// Its times were read from a clock of whole seconds, and made finer by what else is known.
+    /// Whether its times come from a clock of whole seconds, and were refined by other information.
     pub(crate) whole_seconds: bool,
-    /// Its client sends a request again as it was: another body is another request.
+    /// Whether its client resends requests unchanged, so that another body means another request.
     pub(crate) repeats_body: bool,
-    /// What says how the attempt went stands inside an object, if anywhere.
+    /// Whether the outcome, if any, was found only inside nested objects.
     pub(crate) outcome_is_nested: bool,
-    /// Values that mean nothing to their field.
+    /// Values that their field could not be read from.
     pub(crate) misread: Vec<(Field, String)>,
 }
 
-/// Tokens and money.
+/// Token counts and cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct TokenCounts {
     pub(crate) input: i64,
     pub(crate) output: i64,
     pub(crate) cache_read: i64,
     pub(crate) cache_write: i64,
-    /// `None` where no cost is given.
+    /// Cost in US dollars, if given.
     pub(crate) cost_usd: Option<f64>,
 }
 
 impl Record<'_> {
-    /// Whether it says how an attempt went: what makes a line an attempt.
+    /// Whether it gives an outcome, which is what makes a line an attempt.
     pub(crate) fn tells_an_outcome(&self) -> bool {
         let outcome = self.status.is_some()
             || self.error_type.is_some()
@@ -132,23 +132,23 @@ impl Record<'_> {
             || self.success.is_some()
             || self.outcome.as_deref().is_some_and(|word| words_of(word).is_some())
             || self.kind.as_deref().is_some_and(|kind| kind_named(kind).is_some());
-        // A web server's own log has `res.statusCode`, too, of requests that are no model's.
+        // Logs of web servers also have `res.statusCode`, for requests that do not call a model.
         outcome && (!self.outcome_is_nested || self.names_an_attempt() || self.names_a_model())
     }
 
-    /// The run it names; that of a group where nothing better does.
+    /// Returns the run it names, or else that of its group.
     pub(crate) fn run(&self) -> Option<&str> {
         let group = || named(&self.group_id).filter(|_| !self.is_numbered());
         named(&self.run_id).or_else(group)
     }
 
-    /// The call it names; that of a group where its attempts are numbered.
+    /// Returns the call it names, or else that of its group if attempts are numbered.
     pub(crate) fn call(&self) -> Option<&str> {
         let group = || named(&self.group_id).filter(|_| self.is_numbered());
         named(&self.call_id).or_else(group)
     }
 
-    /// Whether attempts of its call are numbered.
+    /// Whether the attempts of its call are numbered.
     pub(in crate::ingest) fn is_numbered(&self) -> bool {
         self.number.is_some_and(|number| number > 0)
     }
@@ -162,15 +162,15 @@ impl Record<'_> {
             || self.decision.is_some()
     }
 
-    /// Whether it names whom a request was sent to, or has what only a provider's answer carries.
+    /// Whether it names the recipient of a request, or has something that only the response of a provider contains.
     pub(crate) fn names_a_model(&self) -> bool {
         self.model.is_some() || self.provider.is_some() || self.headers.request_id.is_some() || self.headers.any_limit
     }
 }
 
 impl<'a> Record<'a> {
-    /// Notes a value that means nothing to its field, and forgets one that a better spelling replaces. Whether the
-    /// field can be set by it.
+    /// Records a value that its field cannot be read from, and removes an earlier one that it replaces. Returns whether
+    /// the field may be set to the value.
     pub(in crate::ingest) fn check(&mut self, field: Field, value: &Scalar<'_>) -> bool {
         if !self.misread.is_empty() {
             self.misread.retain(|(known, _)| *known != field);
@@ -184,14 +184,14 @@ impl<'a> Record<'a> {
             Scalar::Float(number) if number.abs() >= WHOLE => Cow::Owned(format!("{number:e}")),
             other => other.clone().into_text().unwrap_or(Cow::Borrowed("{...}")),
         };
-        // A word that stands for nothing is no value.
+        // A word for no value is not reported.
         if !matches!(text.trim(), "" | "None" | "null" | "-") {
             self.misread.push((field, text.into_owned()));
         }
         !is_impossible
     }
 
-    /// Where the words of a field stand that takes any.
+    /// Returns the field to store text in, if the field accepts any text.
     #[inline]
     pub(in crate::ingest) fn words(&mut self, field: Field) -> Option<&mut Text<'a>> {
         Some(match field {
@@ -295,7 +295,7 @@ impl<'a> Record<'a> {
             Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
             Field::CacheWrite => self.counts().cache_write = value.integer().unwrap_or(0),
             Field::CostUsd => self.counts().cost_usd = value.number().filter(|usd| *usd >= 0.0),
-            // Words were set above.
+            // Text fields were set above.
             Field::RunId
             | Field::CallId
             | Field::GroupId
@@ -330,7 +330,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// `2`, "2", or "2/5", which also declares the cap.
+    /// Reads `2`, "2", or "2/5", which also gives the maximum.
     fn set_number(&mut self, value: &Scalar<'_>) {
         if let Scalar::Text(text) = value
             && let Some((number, cap)) = text.split_once('/')
@@ -345,7 +345,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A status in words is an outcome.
+    /// Reads a status; a word is an outcome.
     fn set_status(&mut self, value: Scalar<'a>) {
         match status_in(&value) {
             Some(status) => self.status = Some(status),
@@ -354,7 +354,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// OpenTelemetry puts the status there, as text, where no other type is known.
+    /// Reads an error type. OpenTelemetry puts the status here, as text, if no other type is known.
     fn set_error_type(&mut self, value: Scalar<'a>) {
         match value.integer() {
             Some(status @ 100..=599) => self.status = self.status.or(Some(status)),
@@ -380,7 +380,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Words, unless they are one of those that stand for nothing.
+    /// Returns the text, unless it is a word for nothing.
     fn something(&mut self, value: Scalar<'a>) -> Text<'a> {
         let text = value.into_text()?;
         // Printed by another language: the envelope is foreign, the error may still be real.
@@ -393,7 +393,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// An id that is not empty.
+/// Returns an id that is not empty.
 fn named<'t>(text: &'t Text<'_>) -> Option<&'t str> {
     text.as_deref().filter(|id| !id.is_empty())
 }

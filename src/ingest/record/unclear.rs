@@ -1,4 +1,4 @@
-//! Records that look like attempts and do not say, in any key that is known, how they went.
+//! Records that look like attempts but have no known key that gives the outcome.
 
 use super::letters::Letters;
 use super::outcome_words::words_of;
@@ -6,27 +6,27 @@ use super::spellings::lookup;
 use super::typed::Record;
 use serde_json::Value;
 
-/// Why such a record cannot be used.
+/// Reason why such a record cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unclear {
     pub(crate) reason: String,
-    /// The key that seems to say it, and the field it seems to stand for.
+    /// The key that seems to give the outcome, and the field it may correspond to.
     pub(crate) key: Option<(String, &'static str)>,
 }
 
-/// How deep such a key is looked for.
+/// Number of levels of nested objects that are searched for such a key.
 const DEEPEST: usize = 3;
-/// The longest word that may be an outcome, in bytes.
+/// Longest word that may be an outcome, in bytes.
 const LONGEST_WORD: usize = 24;
 
-/// What a record that tells no outcome lacks; `None` where it does not look like an attempt that has ended.
+/// Examines a record without an outcome; `None` if it does not look like an attempt that has ended.
 pub(in crate::ingest) fn of(record: &Record<'_>, line: &str) -> Option<Unclear> {
     let timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
     let placed = record.number.is_some() || record.call_id.is_some() || record.sdk_retry_count.is_some();
     if !timed || !(placed || record.model.is_some()) {
         return None;
     }
-    // What has only begun has taken no time and has no output.
+    // An attempt that has only started has no duration and no output.
     let took = record.duration_ms.is_some() || record.bare_duration.is_some();
     let ended = took || record.ended_at.is_some() || (placed && record.usage.is_some());
     if let Some(word) = record.outcome.as_deref().filter(|word| ended && words_of(word).is_none() && is_word(word)) {
@@ -52,7 +52,7 @@ fn is_word(text: &str) -> bool {
     text.len() <= LONGEST_WORD && !text.trim().is_empty() && !text.trim().contains(' ')
 }
 
-/// The first key of a record that seems to say how an attempt went, with the path to it.
+/// Finds the first key of a record that seems to give the outcome, with the path to it.
 fn search(value: &Value, path: &str, depth: usize, found: &mut Option<(String, &'static str)>) {
     let Value::Object(members) = value else { return };
     for (key, value) in members {
@@ -68,12 +68,12 @@ fn search(value: &Value, path: &str, depth: usize, found: &mut Option<(String, &
     }
 }
 
-/// The field that a key and its value seem to be.
+/// Returns the field that a key and its value seem to correspond to.
 fn seems(key: &str, value: &Value) -> Option<&'static str> {
     const STATUS: [&str; 5] = ["status", "code", "http", "resp", "rc"];
     const OUTCOME: [&str; 5] = ["status", "outcome", "result", "state", "verdict"];
     const SUCCESS: [&str; 2] = ["success", "succeed"];
-    /// What has only begun, and the levels of loggers.
+    /// Words for what has only started, and levels of loggers.
     const OTHER: [&str; 18] = [
         "started",
         "start",

@@ -1,16 +1,16 @@
-//! Tables of words known beforehand: a word is found by its length and its two ends, and read only once.
+//! Lookup tables of known words, hashed by length and both ends so that a word is read only once.
 
 use super::scan;
 use hashbrown::HashTable;
 use std::borrow::Cow;
 
-/// Words, each with what it means.
+/// Words, each with its meaning.
 pub(in crate::ingest) struct Words<V> {
     table: HashTable<(Cow<'static, str>, V)>,
 }
 
 impl<V: Copy> Words<V> {
-    /// Of a word that comes twice the first meaning counts.
+    /// Creates a table; of duplicate words the first one is used.
     pub(in crate::ingest) fn new(words: Vec<(Cow<'static, str>, V)>) -> Words<V> {
         let mut all = Words { table: HashTable::new() };
         for (word, value) in words {
@@ -27,7 +27,7 @@ impl<V: Copy> Words<V> {
         self.table.find(hash(word), |(known, _)| scan::same(known.as_bytes(), word)).map(|(_, value)| *value)
     }
 
-    /// The same, where case does not count.
+    /// Like [`Words::get`], ignoring case.
     #[inline]
     pub(in crate::ingest) fn get_in_any_case(&self, word: &str) -> Option<V> {
         let same = |known: &str| scan::same(known.as_bytes(), word.as_bytes()) || known.eq_ignore_ascii_case(word);
@@ -35,19 +35,19 @@ impl<V: Copy> Words<V> {
     }
 }
 
-/// Of the length and the ends, as they are in lower case.
+/// Hashes the length and both ends of a word, in lower case.
 #[inline]
 fn hash(word: &[u8]) -> u64 {
-    // Makes capitals small; what else it makes equal is told apart by comparing.
+    // Converts capitals to lower case; other bytes that become equal are distinguished by the comparison.
     const SMALL: u64 = 0x2020_2020_2020_2020;
-    // The fraction of the golden ratio, as in Fibonacci hashing.
+    // Fraction of the golden ratio, as in Fibonacci hashing.
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     let ends = if let (Some(first), Some(last)) = (word.first_chunk::<8>(), word.last_chunk::<8>()) {
         (u64::from_le_bytes(*first) | SMALL) ^ (u64::from_le_bytes(*last) | SMALL).rotate_left(31)
     } else if let (Some(first), Some(last)) = (word.first_chunk::<4>(), word.last_chunk::<4>()) {
         (u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32) | SMALL
     } else {
-        // Three bytes at most: first, middle and last are all of them.
+        // At most three bytes: first, middle and last cover all of them.
         let byte = |at: usize| u64::from(word.get(at).copied().unwrap_or(0));
         (byte(0) | byte(word.len() / 2) << 8 | byte(word.len().saturating_sub(1)) << 16) | SMALL
     };

@@ -1,13 +1,13 @@
-//! Values that nobody asks for are passed over, checked on the way.
+//! Skips values that are not needed, while checking their syntax.
 
 use super::{Fault, Reader};
 use crate::ingest::record::scan;
 
-/// Nesting followed when a value is skipped; a log record has a handful of levels.
+/// Largest nesting depth of a skipped value; a log record has a handful of levels.
 const DEEPEST: usize = 1024;
 
 impl Reader<'_> {
-    /// Passes one value of any kind, checking it on the way. Nesting costs no stack.
+    /// Skips one value of any kind, while checking its syntax. Nesting uses no stack.
     pub(crate) fn skip(&mut self) -> Result<(), Fault> {
         match self.peek() {
             Some(b'{' | b'[') => self.skip_nested(),
@@ -17,7 +17,7 @@ impl Reader<'_> {
     }
 
     fn skip_nested(&mut self) -> Result<(), Fault> {
-        // The closing bracket each open one waits for.
+        // The closing bracket of each open one.
         let mut open: Vec<u8> = Vec::new();
         loop {
             self.space();
@@ -52,7 +52,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A number is not worked out, any other word is read as usual.
+    /// Skips a scalar other than a string. Numbers are not converted.
     fn skip_flat(&mut self) -> Result<(), Fault> {
         let end = match self.byte() {
             Some(b'-' | b'0'..=b'9') => scan::number_end(self.text.as_bytes(), self.at),
@@ -67,7 +67,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// After a value: closes what ends here; whether that was the outermost.
+    /// After a value, closes the brackets that end here and returns whether the outermost value ended.
     fn close(&mut self, open: &mut Vec<u8>) -> Result<bool, Fault> {
         while let Some(closing) = open.last().copied() {
             match self.peek() {
