@@ -57,7 +57,7 @@ const AGAIN: [&str; 3] = ["lastError:", "[cause]:", "cause:"];
 /// Made-up distance between consecutive attempts without a time, in µs.
 const APART_US: i64 = 1_000;
 
-/// State of the errors being printed.
+/// Tracks the errors printed by the latest lines.
 #[derive(Default)]
 struct Seen {
     /// Indentation of the retry error in progress.

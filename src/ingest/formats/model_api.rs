@@ -26,7 +26,8 @@ const ENDS: [&str; 19] = [
     "/invoke-with-response-stream",
     "/v2/chat",
 ];
-/// Endings that identify a model request only if the path also contains the second text, which precedes a model name.
+/// Endings that count only together with the second text, which precedes a model name; `/completions` and
+/// `/embeddings` also count as part of a longer ending in [`ENDS`].
 const BEHIND_A_NAME: [(&str, &str); 6] = [
     ("/converse", "/model/"),
     ("/converse-stream", "/model/"),

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 
 /// Maximum nesting; deeper values are skipped.
 const DEEPEST: u8 = 48;
-/// Initial capacity: number of members of a typical object.
+/// Initial capacity: number of members of a typical top-level object.
 const USUAL: usize = 16;
 
 /// A value with everything in it.
@@ -117,8 +117,8 @@ impl<'t> Json<'t> {
     }
 }
 
-/// Calls `take` with every line that is JSON; it returns whether the line is accounted for as an attempt. An
-/// incomplete object is rejected, any other line is noise.
+/// Calls `take` with every line that is JSON; `take` returns `false` if the line contains no attempt. An incomplete
+/// object is rejected, any other line is noise.
 pub(super) fn each_value(
     block: &Block<'_>,
     sink: &mut Sink<'_>,

@@ -89,9 +89,9 @@ fn put_headers<'t>(record: &mut Record<'t>, headers: &Members<'t>) {
     }
 }
 
-/// Sets the attempt number from the count of earlier retries. It counts those of the model that answered, so it is
-/// ignored after a fallback. Attempts of a session have no call id and are left without numbers, since only the last
-/// has a count.
+/// Sets the attempt number, from the count of earlier retries, and the retry limit. The count is that of the model
+/// that answered, so it is ignored after a fallback. Attempts of a session have no call id and are left without
+/// numbers, since only the last has a count.
 fn put_number<'t>(record: &mut Record<'t>, metadata: &Members<'t>, headers: &Members<'t>) {
     let fallbacks = headers.integer("x-litellm-attempted-fallbacks").unwrap_or(0);
     let count =

@@ -11,11 +11,12 @@ use super::trie::{Fit, ScalarSpan, Trie};
 use crate::ingest::record::{Mapping, Memory, Place, Record, Taken};
 use crate::model::AttemptTable;
 
-/// Number of misses after which learning pauses: in some logs, no constant bytes repeat.
+/// Number of consecutive lines without a fitting plan after which learning pauses: in some logs, no constant bytes
+/// repeat.
 const PATIENCE: u32 = 64;
-/// Shortest pause in lines. It doubles each time it did not help,
+/// Shortest pause of learning, in lines; it doubles with each consecutive pause.
 const PAUSE: u32 = 2048;
-/// up to this maximum.
+/// Longest pause of learning, in lines.
 const LONGEST_PAUSE: u32 = 32 << 10;
 
 /// Plans and prototypes learned from earlier lines; one instance per worker.
@@ -32,9 +33,9 @@ pub(super) struct FastPath {
     next_pause: u32,
     /// Fingerprint of the user-defined keys the plans were made with.
     own: u64,
-    /// The user-defined keys need the strict reader, so it reads every line.
+    /// Whether the user-defined keys need the strict reader, so that it reads every line.
     strict: bool,
-    /// The strict reader reads every line, permanently.
+    /// Whether the strict reader reads every line, permanently.
     closed: bool,
 }
 

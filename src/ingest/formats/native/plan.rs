@@ -78,9 +78,9 @@ pub(super) enum Member {
 pub(super) enum Role {
     /// Ignored.
     Free,
-    /// The only value of a target.
+    /// The value of this target.
     Is(Target),
-    /// One of several scalars that form a value.
+    /// Part of a list, an error or a body.
     Part,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Prototype {
     row: Attempt,
     /// Detail of that row, for retries; its ids are replaced for each line.
     detail: Option<Detail>,
-    /// Attempts are numbered, so a group is a call.
+    /// Whether attempts are numbered, so that a group is a call.
     is_numbered: bool,
     /// Limits per interval, by [`LimitKind`].
     limits: [Option<i64>; LimitKind::ALL.len()],
@@ -44,8 +44,8 @@ pub(super) struct Made<'l, 'a> {
 }
 
 impl Prototype {
-    /// Returns whether a record's row may become a prototype: it succeeded, and was made only from its own plain
-    /// values.
+    /// Returns whether a record's row may become a prototype: a success without error, nested outcome, times in whole
+    /// seconds or misread values.
     pub(super) fn is_possible(record: &Record<'_>, row: &Attempt) -> bool {
         row.class.is_none()
             && (200..300).contains(&row.status)
@@ -114,7 +114,7 @@ impl Prototype {
         origins: &mut Origins,
         table: &mut AttemptTable,
     ) -> Option<()> {
-        // Passed by reference because it is large.
+        // Filled in place, since moving it is costly.
         let mut said = PerLine::default();
         said.read(line, scalars, &self.targets, place.zone)?;
         let mut row = self.row_of(&said, line, place)?;
@@ -229,7 +229,7 @@ impl Budget {
     /// Cost of learning a prototype, in units of what one fitting line saves.
     const COST: u32 = 4;
     const MOST: u32 = 64 * Self::COST;
-    /// Number of attempted learnings that grant the budget for one more.
+    /// Number of lines without a fit that grant the budget for one more prototype.
     const PATIENCE: u32 = 64;
 
     /// Records that a line fitted.

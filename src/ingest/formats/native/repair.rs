@@ -7,7 +7,7 @@ use crate::ingest::record::json::{Fault, Reader};
 pub(super) enum Piece {
     /// Not a JSON object.
     Noise,
-    /// A complete JSON object.
+    /// A complete JSON object, repaired if needed.
     Object(String),
     /// An object that is incomplete or malformed.
     Broken { column: u64, reason: String },

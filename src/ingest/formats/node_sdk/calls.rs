@@ -14,9 +14,9 @@ use std::hash::BuildHasher;
 /// Maximum number of calls kept at once; beyond it, the oldest is emitted.
 const MOST_CALLS: usize = 4096;
 
-/// Bit in `Attempt::told`: the response headers were logged.
+/// Bit in `Attempt::told`: an object of the request or of the response headers was logged.
 const HEADERS: u8 = 1;
-/// Bit in `Attempt::told`: the parsed body was logged.
+/// Bit in `Attempt::told`: the object with the response body was logged.
 const PARSED: u8 = 2;
 
 /// Calls in progress.
@@ -30,7 +30,7 @@ pub(super) struct Calls {
     active: BTreeSet<Place>,
     /// Calls updated since the last one began; only these can have become complete.
     touched: BTreeSet<Place>,
-    /// The input contains printed objects besides lines.
+    /// Whether the input contains printed objects besides lines.
     has_objects: bool,
 }
 
@@ -45,7 +45,7 @@ struct Open {
     ids: Vec<String>,
     /// Attempts left when another was announced, including that one.
     left: Option<i64>,
-    /// The call began while others were active, so it needs a name to keep its attempts together.
+    /// Whether the call began while others were active, so that it needs a name to keep its attempts together.
     is_beside_others: bool,
 }
 

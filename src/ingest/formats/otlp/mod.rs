@@ -144,7 +144,7 @@ impl OtlpDecoder {
     }
 }
 
-/// The spans and log records of one line.
+/// Reads the spans and log records of one line.
 struct Units<'d, 's, 'c, 'g> {
     decoder: &'d mut OtlpDecoder,
     sink: &'s mut Sink<'c>,

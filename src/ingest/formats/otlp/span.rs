@@ -39,7 +39,7 @@ pub(super) struct Surroundings<'j> {
     pub(super) resource: Attributes,
     pub(super) scope: &'j str,
     pub(super) scope_version: &'j str,
-    /// Span kinds are numbered from 0, as in the JavaScript API; the protocol numbers them from 1.
+    /// Whether span kinds are numbered from 0, as in the JavaScript API; the protocol numbers them from 1.
     pub(super) kinds_from_zero: bool,
 }
 

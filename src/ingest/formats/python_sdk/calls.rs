@@ -26,9 +26,9 @@ pub(super) struct Calls {
     /// Options and retry count logged for the next request.
     pub(super) options: Options,
     pub(super) next_count: Option<i64>,
-    /// The input has lines on answers.
+    /// Whether the input has lines about responses.
     has_answers: bool,
-    /// The SDK itself logs every response, after all other loggers.
+    /// Whether the SDK itself logs every response, after all other loggers.
     has_sdk_lines: bool,
     /// Number of the last named call.
     named: usize,
@@ -240,8 +240,9 @@ impl Calls {
         }
     }
 
-    /// Handles a retry of the call at `place` whose last attempt has no announced retry. Threads respond in any
-    /// order, so its response was assigned to another call that seemed to retry: the two responses are swapped.
+    /// Handles a retry of the call at `place` whose last attempt has no announced retry. Responses of concurrent
+    /// calls arrive in any order, so its response was assigned to another call that seemed to retry: the two
+    /// responses are swapped.
     fn trade(&mut self, place: usize, spot: &Spot<'_>) {
         if self.calls[place].last().is_none_or(|last| last.planned_ms.is_some()) {
             return;

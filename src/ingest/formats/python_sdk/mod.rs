@@ -70,7 +70,7 @@ impl Format for PythonSdk {
 struct PythonDecoder {
     clock: Clock,
     calls: Calls,
-    /// A traceback is in progress; its last line names the exception.
+    /// Whether a traceback is in progress; its last line names the exception.
     is_in_traceback: bool,
 }
 

@@ -13,11 +13,11 @@ pub(super) struct Failure {
     pub(super) exception: Option<String>,
     /// The body as JSON, or plain words.
     pub(super) error: Option<String>,
-    /// It has the form in which SDKs print what a provider answered, or its words.
+    /// Whether the failure has the form in which SDKs print a provider's response, or contains its words.
     pub(super) is_sdks: bool,
     /// Total number of attempts, if the line says that this was the last of them.
     pub(super) last_of: Option<i64>,
-    /// The failure is reported by more than the words of a retry announcement.
+    /// Whether the failure is reported by more than the words of a retry announcement.
     pub(super) is_told: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Retry {
     /// Number of the attempt that failed, from 1.
     pub(super) number: Option<i64>,
     pub(super) max_attempts: Option<i64>,
-    /// The client gives up, so no retry follows.
+    /// Whether the client gives up, so that no retry follows.
     pub(super) is_last: bool,
 }
 

@@ -13,7 +13,7 @@ pub(super) const ANNOUNCES: u16 = 1 << 1;
 pub(super) const GIVES_UP: u16 = 1 << 2;
 /// It may number attempts.
 pub(super) const COUNTS: u16 = 1 << 3;
-/// It may contain a wait as key and value.
+/// It may contain a wait after a word such as `delay` or `sleep`.
 pub(super) const PAIRS: u16 = 1 << 4;
 /// It may name an exception.
 pub(super) const NAMES: u16 = 1 << 5;

@@ -115,7 +115,7 @@ struct Open {
     attempt: Attempt,
     moment: Moment,
     line: u32,
-    /// Its retry was announced.
+    /// Whether its retry was announced.
     is_announced: bool,
 }
 

@@ -29,7 +29,7 @@ pub(in crate::ingest::formats) struct Attempt {
     pub(in crate::ingest::formats) exception: Option<String>,
     /// Kind of the failure, if neither status nor exception tells.
     pub(in crate::ingest::formats) kind: Option<&'static str>,
-    /// The attempt failed, and no line says how.
+    /// Whether the attempt failed and no line says how.
     pub(in crate::ingest::formats) is_lost: bool,
     pub(in crate::ingest::formats) should_retry: Option<bool>,
     /// Whether the client announced a retry.
@@ -108,7 +108,7 @@ pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) key: Option<String>,
     /// Number of retries the SDK had counted before the first known attempt.
     pub(in crate::ingest::formats) counted_from: i64,
-    /// The attempts are those of an SDK that counts its retries.
+    /// Whether the attempts are those of an SDK that counts its retries.
     pub(in crate::ingest::formats) is_counted: bool,
     pub(in crate::ingest::formats) provider: Option<&'static str>,
     pub(in crate::ingest::formats) user_agent: Option<String>,
@@ -118,7 +118,7 @@ pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) timeout_ms: Option<f64>,
     /// Fingerprint of the request body as text.
     pub(in crate::ingest::formats) request_hash: Option<String>,
-    /// Retries repeat the body, so another body means another request.
+    /// Whether retries repeat the body, so that another body means another request.
     pub(in crate::ingest::formats) repeats_body: bool,
 }
 

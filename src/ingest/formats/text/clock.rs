@@ -13,7 +13,7 @@ pub(in crate::ingest::formats) struct Moment {
     pub(in crate::ingest::formats) slack_us: i64,
     /// Whether a clock was read, and whether it included the date.
     pub(in crate::ingest::formats) times: Times,
-    /// The clock has a resolution of whole seconds.
+    /// Whether the clock has a resolution of whole seconds.
     pub(in crate::ingest::formats) is_coarse: bool,
 }
 
@@ -45,7 +45,7 @@ pub(in crate::ingest::formats) struct Clock {
     /// Earliest possible time of the lines to come.
     floor: Time,
     made_up: Time,
-    /// Midnight of the day of a clock that shows none.
+    /// Midnight of the current day, for a clock without a date.
     midnight: Time,
 }
 

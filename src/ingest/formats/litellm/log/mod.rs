@@ -81,9 +81,9 @@ struct LogDecoder {
     requests: Requests,
     /// Line format (handler) and text of the latest message.
     before: (u8, String),
-    /// The raw response is expected on the next line.
+    /// Whether the raw response is expected on the next line.
     is_answer: bool,
-    /// The latest line repeats a message already written by another handler.
+    /// Whether the latest line repeats a message already written by another handler.
     is_repeated: bool,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Requests {
     open: Vec<Request>,
     /// Model and provider of the next request, and the retry limit of the SDK that LiteLLM calls.
     next: (String, String, Option<i64>),
-    /// The log contains single attempts, so the proxy's lines about its responses add nothing.
+    /// Whether the log contains single attempts, so that the proxy's lines about its responses add nothing.
     is_detailed: bool,
     /// Ids of the latest line.
     pub(super) trace: Option<String>,
@@ -55,13 +55,13 @@ struct Request {
     error: Option<String>,
     call: Option<String>,
     run: Option<String>,
-    /// Sent by the router or the proxy.
+    /// Whether it was sent by the router or the proxy.
     is_routed: bool,
-    /// Reported by the proxy, which has not responded to its client yet.
+    /// Whether it was reported by the proxy, which has not responded to its client yet.
     is_unanswered: bool,
     implied: Option<i64>,
     max_retries: Option<i64>,
-    /// The error was raised by the SDK that LiteLLM calls.
+    /// Whether the error was raised by the SDK that LiteLLM calls.
     is_sdks: bool,
 }
 
