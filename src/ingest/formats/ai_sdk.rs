@@ -13,8 +13,8 @@ use crate::ingest::sink::Sink;
 use crate::model::NO_TIME;
 use std::borrow::Cow;
 
-/// Format of a printed `APICallError [AI_APICallError]` with its members, alone or in the list of a `RetryError
-/// [AI_RetryError]`.
+/// Format of an `APICallError [AI_APICallError]` printed with its members, alone or in the list of an
+/// `AI_RetryError`.
 pub(in crate::ingest) struct AiSdk;
 
 impl Format for AiSdk {

@@ -189,5 +189,5 @@ impl CsvDecoder {
     }
 }
 
-/// Maximum length of a row, in bytes.
+/// Maximum length, in bytes, of a row that continues on further lines.
 const LONGEST_ROW: usize = 1 << 20;

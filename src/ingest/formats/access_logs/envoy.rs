@@ -102,7 +102,7 @@ const FIELDS: &[(&str, Field)] = &[
     ("genai_tokens_output", Field::OutputTokens),
     ("gen_ai.usage.output_tokens", Field::OutputTokens),
 ];
-/// Keys of the path the client requested, before any route rewrote it, in order of preference.
+/// Keys of the request path, in order of preference: the path before any route rewrote it comes first.
 const PATHS: [&str; 4] = ["x-envoy-origin-path", "x_envoy_origin_path", "path", ":path"];
 
 fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {

@@ -4,8 +4,8 @@ use crate::ingest::formats::json_objects::Members;
 use crate::ingest::record::{Field, Record};
 
 /// Sets the error from `error_information`. LiteLLM reports overloads of Anthropic as status 500, so the type in the
-/// message decides (measured with 1.110: `InternalServerError: AnthropicError - {"type": "error", "error": {"type":
-/// "overloaded_error", ..}}`).
+/// message decides (measured with 1.110:
+/// `InternalServerError: AnthropicError - {"type": "error", "error": {"type": "overloaded_error", ..}}`).
 pub(super) fn put_error<'t>(record: &mut Record<'t>, error: &Members<'t>, message: Option<&'t str>) {
     record.put(Field::Code, error.scalar("error_code"));
     record.put(Field::Exception, error.scalar("error_class"));

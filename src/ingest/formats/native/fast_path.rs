@@ -85,7 +85,8 @@ impl FastPath {
         if self.closed || self.strict {
             return Route::Strict;
         }
-        // Prototypes cannot be used with a filter, which needs the record, nor if ids are kept or names are exported.
+        // A filter needs the record, and prototypes have neither kept ids nor a run or call given by the
+        // surroundings.
         let plain = !place.keep_ids && place.filter.is_none() && !place.names_for_others();
         let mut declined = false;
         if plain && let Fit::Whole(prototype) = self.prototypes.fit(line.as_bytes(), &mut self.scalars) {

@@ -144,7 +144,7 @@ impl Prototype {
     }
 
     /// Returns the row of a line, except for what requires the table.
-    #[inline(always)] // It moves a row, which costs as much as the rest.
+    #[inline(always)] // Moving the returned row costs as much as the rest.
     fn row_of(&self, said: &PerLine<'_>, line: &str, place: &Place<'_>) -> Option<Attempt> {
         let (sent, duration_ms) = place.conventions.sent(&said.moments)?;
         let (run, call) = self.names_of(said);

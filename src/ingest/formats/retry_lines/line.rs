@@ -48,8 +48,8 @@ fn regex(pattern: &str) -> Option<Regex> {
 /// Words that announce a wait: `retrying`, `Backing off f(..)`, `Retry 1/10`.
 static WAITS: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"\b(?i-u:retry|retrying|retries|backing off|reconnecting|sleeping)\b"));
-/// The wait after such words: `in 1.9s`, `in 4.0 seconds as it raised`, `for 0.6s`, `in 2 min`, `after delay of:
-/// 0.51`
+/// The wait after such words: `in 1.9s`, `in 4.0 seconds as it raised`, `for 0.6s`, `in 2 min`,
+/// `after delay of: 0.51`
 static WAIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"\s(?i-u:in|for|after|of:?)\s+(\d+(?:\.\d+)?)\s*((?i-u:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?))?\b",

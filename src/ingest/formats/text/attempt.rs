@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn whole_seconds_follow_the_stated_waits() {
-        // The true times end in .75, .25 and .10: 26.75, 27.25, 28.10.
+        // The true times are 26.75, 27.25 and 28.10.
         let only_answers =
             [failed(None, 26_000, Some(490.0)), failed(None, 27_000, Some(840.0)), failed(None, 28_000, None)];
         assert_eq!(waits_ms(&only_answers), [490, 840]);

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 /// Names of the loggers that write the lines.
 const LOGGERS: [&str; 5] = ["LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "uvicorn.access", "uvicorn.error"];
 
-/// A line written by one of LiteLLM's loggers.
+/// A line written by one of these loggers.
 #[derive(Debug)]
 pub(super) struct Line<'l> {
     /// Line format, which identifies the handler: two handlers may write the same message.
