@@ -89,8 +89,8 @@ fn is_span(members: &Members<'_>) -> bool {
     has_attributes && is_bare_span(&|key| members.names(key), &|| members.object("context").names("trace_id"))
 }
 
-/// Like [`is_span`] for an object with attributes: `has` tells whether it has a member, `has_context` whether its context
-/// has a trace id.
+/// Like [`is_span`] for an object with attributes: `has` tells whether it has a member, `has_context` whether its
+/// context has a trace id.
 fn is_bare_span(has: &dyn Fn(&str) -> bool, has_context: &dyn Fn() -> bool) -> bool {
     let of_python = || has("start_time") && has_context();
     let of_protocol = || has("startTimeUnixNano") && has("endTimeUnixNano");

@@ -66,7 +66,8 @@ static DELAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?i-u:delay|backoff|wait|sleep|retry_in)(?:_((?i-u:ms|secs?|seconds|s)))?[=:]\s*(\d+(?:\.\d+)?)\s*((?i-u:ms|s|secs?|seconds?))?\b",
     )
 });
-/// `attempt 3/10`, `attempt=1/3`, `retry 1 of 7`, `Reconnecting... 1/5`, `Retry count:4`, `Attempt #2`, `attempt=1 max=10`
+/// `attempt 3/10`, `attempt=1/3`, `retry 1 of 7`, `Reconnecting... 1/5`, `Retry count:4`, `Attempt #2`,
+/// `attempt=1 max=10`
 static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"\b((?i-u:attempt|retry|retrying|reconnecting|try))(?i-u: count| number| no)?[\s.:=#(…]{0,6}(\d{1,5})\b(?:\s*(?i-u:/|of|max=)\s*(\d{1,5})\b)?",
