@@ -1,4 +1,5 @@
-//! Errors of the AI SDK (`ai` of Vercel) as Node prints them: an `AI_RetryError` holds the error of each attempt.
+//! Errors of the AI SDK (Vercel's `ai` package) as Node prints them: an `AI_RetryError` contains the error of each
+//! attempt.
 
 use super::json_objects::Members;
 use super::text::clock::Clock;
@@ -12,7 +13,8 @@ use crate::ingest::sink::Sink;
 use crate::model::NO_TIME;
 use std::borrow::Cow;
 
-/// `APICallError [AI_APICallError]` with its members, alone or in the list of a `RetryError [AI_RetryError]`.
+/// Format of an `APICallError [AI_APICallError]` printed with its members, alone or in the list of an
+/// `AI_RetryError`.
 pub(in crate::ingest) struct AiSdk;
 
 impl Format for AiSdk {
@@ -48,19 +50,20 @@ impl Format for AiSdk {
 
 const API_ERROR: &str = "[AI_APICallError]";
 const RETRY_ERROR: &str = "[AI_RetryError]";
-/// Longest object that is put together, in bytes.
+/// Maximum size of an object assembled from several lines, in bytes.
 const LONGEST: usize = 1 << 20;
-/// Members that hold an error which the list before them holds, too.
+/// Members whose value repeats an error from the list before them.
 const AGAIN: [&str; 3] = ["lastError:", "[cause]:", "cause:"];
-/// One attempt without a time is further than the one before by so much, in µs.
+/// Made-up distance between consecutive attempts without a time, in µs.
 const APART_US: i64 = 1_000;
 
-/// What was seen of the latest errors.
+/// Tracks the errors printed by the latest lines.
 #[derive(Default)]
 struct Seen {
-    /// How far the retry error that goes on is indented.
+    /// Indentation of the retry error in progress.
     retry: Option<usize>,
-    /// The same of the error of an attempt, whether it is told for a second time, and its members as far as they go.
+    /// The attempt error in progress: its indentation, whether it repeats an earlier one, and its members read so
+    /// far.
     open: Option<(usize, bool, Option<String>)>,
 }
 
@@ -69,9 +72,9 @@ enum Event {
     Retries,
     /// The error of an attempt begins.
     Begins,
-    /// It was printed to its end: its members.
+    /// The error of an attempt is complete: its members.
     Printed(String),
-    /// The retry error is over.
+    /// The retry error is complete.
     Over,
 }
 
@@ -96,13 +99,13 @@ impl Seen {
                         members.push_str(line);
                     }
                     Some(_) => self.open = None,
-                    // The last line of the stack.
+                    // The last line of the stack trace.
                     None if text.ends_with('{') => *members = Some(String::new()),
                     None => {}
                 }
                 return None;
             }
-            // It has no members.
+            // The error has no members.
             self.open = None;
         }
         if text.contains(API_ERROR) && !text.contains(RETRY_ERROR) {
@@ -126,9 +129,9 @@ impl Seen {
 struct ErrorDecoder {
     seen: Seen,
     clock: Clock,
-    /// Where the error of the latest attempt begins.
+    /// Line, context and text of the first line of the current attempt's error.
     begun: Option<(u32, Option<Given>, String)>,
-    /// Errors of the retry error that goes on.
+    /// Errors collected from the current retry error.
     list: Vec<Printed>,
     attempts: i64,
     calls: u64,
@@ -138,7 +141,7 @@ struct Printed {
     line: u32,
     given: Option<Given>,
     raw: String,
-    /// As JSON.
+    /// The members as JSON.
     members: String,
 }
 
@@ -157,12 +160,12 @@ impl Decoder for ErrorDecoder {
 }
 
 impl ErrorDecoder {
-    /// Takes in a line; whether it ends an attempt, which is then counted for it.
+    /// Processes a line. Returns `true` if the line completes an attempt and is counted as that attempt.
     fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: Position<'_>) -> bool {
         match self.seen.line(line) {
             Some(Event::Retries) => self.give(sink),
             Some(Event::Begins) => {
-                // Alone, it stands where the line is that begins it.
+                // A single error is placed at its first line.
                 self.clock.read(line, &at, sink.zone());
                 self.begun = Some((at.line, at.given.cloned(), line.trim().to_owned()));
             }
@@ -180,7 +183,7 @@ impl ErrorDecoder {
         false
     }
 
-    /// Gives the attempts of a call.
+    /// Emits the attempts of a call.
     fn give(&mut self, sink: &mut Sink<'_>) {
         let list = std::mem::take(&mut self.list);
         if list.is_empty() {
@@ -193,7 +196,7 @@ impl ErrorDecoder {
             let members = Members::of(&printed.members).unwrap_or_default();
             let (headers, body) = (members.object_text("responseHeaders"), members.object_text("responseBody"));
             let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
-            // When the attempts of one error were made is not told.
+            // A retry error does not tell when its attempts were made.
             record.put(Field::EndedAt, NO_TIME.plus_us(self.attempts * APART_US).0);
             let at = Position { line: printed.line, record: 0, given: printed.given.as_ref() };
             if list.len() == 1 {

@@ -1,4 +1,4 @@
-//! aimock (`@copilotkit/aimock`): the journal of the mock server, as `/__aimock/journal` lists it.
+//! aimock (`@copilotkit/aimock`): the mock server's journal, as returned by `/__aimock/journal`.
 
 use super::exchanges::put_request;
 use super::json_objects::{Members, ObjectDecoder, told_by_members};
@@ -9,7 +9,7 @@ use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 
-/// Entries of the journal, one a line.
+/// Format of the journal, one entry per line.
 pub(in crate::ingest) struct AiMock;
 
 impl Format for AiMock {

@@ -1,6 +1,7 @@
-//! AWS SDKs: what they keep of a response beside its payload, as programs that call Bedrock log it.
+//! Response metadata of the AWS SDKs, as logged by programs that call Bedrock.
 //!
-//! botocore has `ResponseMetadata`, the SDK for JavaScript `$metadata`; both count the attempts behind one response.
+//! botocore calls it `ResponseMetadata`, the SDK for JavaScript `$metadata`; both count the attempts behind one
+//! response.
 
 use super::json_objects::{Members, told_by_members};
 use crate::ingest::block::Block;
@@ -10,7 +11,7 @@ use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, whole_record};
 use crate::ingest::sink::Sink;
 
-/// Responses of Bedrock a line.
+/// Format of Bedrock responses, one per line.
 pub(in crate::ingest) struct Aws;
 
 impl Format for Aws {
@@ -38,7 +39,8 @@ impl Format for Aws {
     }
 }
 
-/// What counts attempts, which may stand in the response, itself a member of what was logged.
+/// Finds the metadata that counts attempts, in the logged object itself or in a response or error member of it.
+/// Returns the metadata and the object that contains it.
 fn metadata_of<'t>(members: &Members<'t>) -> Option<(Members<'t>, Members<'t>)> {
     let of = |holder: &Members<'t>| {
         let (python, js) = (holder.object("ResponseMetadata"), holder.object("$metadata"));
@@ -66,7 +68,7 @@ impl Decoder for AwsDecoder {
 
 fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let Some((metadata, holder)) = metadata_of(members) else { return sink.noise() };
-    // What the program logs beside it is its own, and read as any log is.
+    // Fields the program logs beside the response are its own and are read as in any other log.
     let mut record = whole_record(raw, &sink.dialect().fields).unwrap_or_default();
     let (request, error) = (metadata.first(&["RequestId", "requestId"]), holder.json("Error"));
     record.put(Field::RequestId, request);
@@ -79,20 +81,20 @@ fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
         record.put_headers(headers);
     }
     if record.ts.is_none() && record.started_at.is_none() && record.ended_at.is_none() {
-        // The server's clock, when it answered.
+        // The server's clock at the time of the response.
         record.put(Field::EndedAt, metadata.object("HTTPHeaders").scalar("date"));
     }
     if let Some(error) = error {
         record.put_error(error);
     }
     put_usage(&mut record, &holder);
-    // Python counts those beyond the first, JavaScript all.
+    // botocore counts the attempts after the first, the SDK for JavaScript counts all.
     let retries = metadata.integer("RetryAttempts").map(|retries| retries.saturating_add(1));
     record.attempts_implied = retries.or(metadata.integer("attempts"));
     sink.record(&record, raw, at);
 }
 
-/// Tokens as the Converse API counts them.
+/// Sets the token counts, in the spelling of the Converse API.
 fn put_usage<'t>(record: &mut Record<'t>, response: &Members<'t>) {
     let usage = response.object("usage");
     usage.put(

@@ -1,4 +1,5 @@
-//! Errors of the AWS SDK for JavaScript as text, the way `console.error` and programs that print their members show them.
+//! Errors of the AWS SDK for JavaScript as text, as written by `console.error` or by programs that print their
+//! members.
 
 use super::json_objects::Members;
 use super::text::clock::{Clock, time_in_front};
@@ -10,7 +11,7 @@ use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 
-/// A name, a message and `$metadata`, which counts the attempts behind the error.
+/// Format of an error's name, message and `$metadata`; the last counts the attempts behind the error.
 pub(in crate::ingest) struct AwsErrors;
 
 impl Format for AwsErrors {
@@ -29,7 +30,7 @@ impl Format for AwsErrors {
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut seen, mut fit, mut all) = (Seen::default(), 0, 0);
         for line in head.text().lines().filter(|line| !line.trim().is_empty()) {
-            // The stack and the members belong to the line in front of them.
+            // Stack lines and members belong to the line they follow.
             all += usize::from(!line.starts_with([' ', '\t', '}']));
             fit += usize::from(seen.line(line).is_some());
         }
@@ -45,35 +46,35 @@ impl Format for AwsErrors {
     }
 }
 
-/// Longest `$metadata` that is put together, in bytes.
+/// Maximum size of a `$metadata` object assembled from several lines, in bytes.
 const LONGEST: usize = 1 << 14;
-/// A name and a message count for so many lines: stacks are about ten.
+/// Number of lines after which a name and a message are forgotten; a stack is about ten lines.
 const NEAR: usize = 40;
-/// Words of which a message of Bedrock has one, in lower case.
+/// Words, in lower case, of which the name or message of a Bedrock error contains at least one.
 const NAMES: [&str; 4] = ["token", "model", "bedrock", "converse"];
 
-/// What was seen of the latest error.
+/// State of the error being read.
 #[derive(Debug, Default)]
 struct Seen {
     name: Option<String>,
     message: Option<String>,
-    /// Lines since one of them.
+    /// Lines since the name or the message, whichever is later.
     age: usize,
-    /// `$metadata`, as far as it goes.
+    /// The `$metadata` object read so far.
     open: Option<String>,
 }
 
-/// An error that was printed to its end.
+/// A completely printed error.
 #[derive(Debug, PartialEq)]
 struct Printed {
     name: String,
     message: String,
-    /// As JSON.
+    /// `$metadata` as JSON.
     metadata: String,
 }
 
 impl Seen {
-    /// Takes in a line; the error that it completes.
+    /// Processes a line and returns the error it completes, if any.
     fn line(&mut self, line: &str) -> Option<Printed> {
         let line = line.trim();
         if let Some(mut open) = self.open.take() {
@@ -114,14 +115,14 @@ impl Seen {
     }
 }
 
-/// The value of a member, on a line of its own.
+/// Returns the value of the member `key` if `line` consists of it.
 fn member<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     let line = line.trim_start_matches(['\'', '"']);
     let rest = line.strip_prefix(key)?.trim_start_matches(['\'', '"']);
     rest.strip_prefix(':').map(str::trim)
 }
 
-/// A value without quotes and what stands behind them.
+/// Removes a trailing comma and the quotes around a value.
 fn word(value: &str) -> &str {
     value.trim_end_matches(',').trim_matches(['\'', '"'])
 }

@@ -1,5 +1,5 @@
-//! The debug log of Claude Code (`claude --debug`, or standard error of the Agent SDK): a line for each request, and one
-//! for each error or first chunk.
+//! Debug log of Claude Code (`claude --debug`, or standard error of the Agent SDK): one line for each request, and
+//! one for each error or first chunk of a response.
 
 use super::text::attempt::{Attempt, Call};
 use super::text::clock::Clock;
@@ -11,7 +11,7 @@ use crate::ingest::sink::Sink;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Lines `<time> [LEVEL] message` of the command line program.
+/// Format of the command line program's log lines: `<time> [LEVEL] message`.
 pub(in crate::ingest) struct ClaudeDebug;
 
 impl Format for ClaudeDebug {
@@ -44,7 +44,7 @@ impl Format for ClaudeDebug {
     }
 }
 
-/// What a line says.
+/// A message that concerns attempts.
 #[derive(Debug, PartialEq)]
 enum Message<'l> {
     Model(&'l str),
@@ -57,9 +57,9 @@ enum Message<'l> {
         status: Option<i64>,
         words: &'l str,
     },
-    /// The answer has begun.
+    /// The response has begun.
     Answered,
-    /// The failure was shown: nothing is sent again.
+    /// The failure was shown to the user; the request is not retried.
     GaveUp,
 }
 
@@ -91,13 +91,13 @@ fn read(line: &str) -> Option<Message<'_>> {
 #[derive(Default)]
 struct DebugDecoder {
     clock: Clock,
-    /// Calls that go on, the oldest first.
+    /// Calls in progress, oldest first.
     calls: Vec<Call>,
     model: Option<String>,
     named: usize,
 }
 
-/// Calls that are kept at once; of more, the oldest are given.
+/// Maximum number of calls kept at once; beyond it, the oldest is emitted.
 const MOST_CALLS: usize = 256;
 
 impl Decoder for DebugDecoder {
@@ -116,7 +116,7 @@ impl Decoder for DebugDecoder {
 }
 
 impl DebugDecoder {
-    /// Takes in a message; whether an attempt begins with its line.
+    /// Processes a message. Returns whether an attempt begins at its line.
     fn take(&mut self, sink: &mut Sink<'_>, message: &Message<'_>, line: &str, at: &Position<'_>) -> bool {
         let moment = self.clock.read(line, at, sink.zone());
         match *message {
@@ -166,7 +166,7 @@ impl DebugDecoder {
         false
     }
 
-    /// The call that the next request belongs to: one whose latest attempt failed, or a new one.
+    /// Returns the index of the call the next request belongs to: one whose latest attempt failed, or a new one.
     fn due(&mut self, sink: &mut Sink<'_>) -> usize {
         let failed = |call: &Call| call.last().is_some_and(Attempt::is_over);
         self.calls.iter().position(failed).unwrap_or_else(|| self.open(sink))
@@ -183,7 +183,8 @@ impl DebugDecoder {
         self.calls.len() - 1
     }
 
-    /// The call whose attempt of this number failed, and whether its line is the first to tell of it.
+    /// Returns the index of the call whose attempt `number` failed, and whether this line is the first to mention
+    /// that attempt.
     fn waiting(&mut self, sink: &mut Sink<'_>, number: usize, line: &str, at: &Position<'_>) -> (usize, bool) {
         let waits = |call: &Call| call.last().is_some_and(|last| !last.is_over());
         let is_it = |call: &Call| waits(call) && call.attempts.len() == number;
@@ -191,7 +192,7 @@ impl DebugDecoder {
         if let Some(place) = place {
             return (place, false);
         }
-        // Of a log that begins in the middle, or that lacks the lines on requests.
+        // The log starts in the middle of a call, or lacks the request lines.
         let place = if number > 1 { self.due(sink) } else { self.open(sink) };
         let mut attempt = Attempt::new(line, at);
         attempt.number = Some(number as i64);

@@ -1,4 +1,4 @@
-//! What `claude -p --output-format stream-json` prints, and the Agent SDK hands on: retries, messages, the result.
+//! Output of `claude -p --output-format stream-json`, also passed on by the Agent SDK: retries, messages, the result.
 
 use super::claude_code::calls::{self, Entry, Stream, What};
 use super::claude_code::{error, line};
@@ -17,10 +17,10 @@ use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// One JSON object a message, without times.
+/// Format of one JSON object per message, usually without times.
 pub(in crate::ingest) struct ClaudeStreamJson;
 
-/// Lines that are looked at.
+/// Number of lines examined by `detect`.
 const LINES_LOOKED_AT: usize = 50;
 
 impl Format for ClaudeStreamJson {
@@ -81,7 +81,7 @@ fn is_certain(members: &Members<'_>) -> bool {
 #[derive(Default)]
 struct StreamDecoder {
     entries: Vec<Entry>,
-    /// Where the attempt of a message, or of a result, stands.
+    /// Identity of each message or result read so far, with the index of its entry.
     known: HashMap<String, usize, RandomState>,
     lines: JsonLines,
 }
@@ -104,14 +104,14 @@ impl Decoder for StreamDecoder {
 }
 
 impl StreamDecoder {
-    /// Whether the line holds an attempt that was not met so far.
+    /// Returns whether the line contains an attempt not read before.
     fn take(&mut self, json: &Json<'_>, at: Position<'_>) -> bool {
         let Some(entry) = read(json, at) else { return false };
         let session = &entry.stream.session;
         let id = match entry.what {
             What::Prompt | What::Request => String::new(),
             What::Answer => json.at(&["message", "id"]).and_then(Json::text).unwrap_or_default().to_owned(),
-            // A message of the failure and the result tell of the same.
+            // A failure message and the result report the same failure.
             What::Final if !session.is_empty() => format!("final {session}"),
             _ => json.words_of("uuid").unwrap_or_default(),
         };
@@ -124,7 +124,7 @@ impl StreamDecoder {
             }
             return false;
         }
-        // A session that goes on may end again.
+        // A session that continues may end again.
         if entry.what != What::Final {
             self.known.remove(&format!("final {session}"));
         }
@@ -151,7 +151,7 @@ fn read(json: &Json<'_>, at: Position<'_>) -> Option<Entry> {
     draft.set("uuid", json.text_of("uuid"));
     draft.set("client", r#"{"name":"claude-code"}"#);
     let time = json.text_of("timestamp").and_then(|text| timestamp::from_text(text, Zone::UTC));
-    // Messages of a sub-agent name the tool call that it works for; retries do not.
+    // Messages of a sub-agent name the tool call they belong to, but retries do not, so a session is one stream.
     let stream = Stream { session: json.text_of("session_id").unwrap_or_default().to_owned(), agent: String::new() };
     Some(Entry { stream, time, what, draft })
 }
@@ -167,7 +167,7 @@ fn retry(json: &Json<'_>, draft: &mut Draft) -> What {
     draft.set("status", status);
     let word = json.text_of("error").filter(|word| *word != "unknown");
     draft.set("error_type", word);
-    // Null says that no answer came.
+    // A null status means that no response was received.
     draft.set("kind", (status.is_none() && word.is_none()).then_some("connection_error"));
     What::Retry(number)
 }
@@ -201,7 +201,7 @@ fn failure(said: Option<&Json<'_>>, json: &Json<'_>, draft: &mut Draft) -> What 
     What::Final
 }
 
-/// Places attempts that have no time one behind the other.
+/// Assigns made-up times to attempts that have none, in their order.
 #[derive(Default)]
 struct Clock {
     run: String,
@@ -209,9 +209,10 @@ struct Clock {
     now: Option<Time>,
 }
 
-/// Between two calls, far enough for no rule to see them in one burst, µs.
+/// Distance between two calls in µs, long enough for no rule to see them as one burst.
 const BETWEEN_CALLS_US: i64 = 60_000_000;
-/// Runs begin somewhere within this, by their name: two of them must not seem to have run side by side, in µs.
+/// Range of the start times of runs, in µs. Each run's start is derived from its name, so that two runs do not seem
+/// to have run concurrently.
 const SPREAD_US: u64 = 3_650 * 86_400_000_000;
 
 impl Clock {

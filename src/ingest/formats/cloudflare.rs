@@ -1,4 +1,4 @@
-//! Cloudflare AI Gateway: rows of its log, as its API lists them.
+//! Cloudflare AI Gateway: rows of its log, as returned by its API.
 //!
 //! Source: Cloudflare API reference, AI Gateway, List Gateway Logs.
 
@@ -10,7 +10,7 @@ use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
-/// A request a row, also in an answer of the API.
+/// Format of one request per row, as single rows or as a response of the API.
 pub(in crate::ingest) struct Cloudflare;
 
 impl Format for Cloudflare {
@@ -40,7 +40,7 @@ fn is_row(members: &Members<'_>) -> bool {
     ["tokens_in", "tokens_out", "cached", "created_at", "provider", "success"].into_iter().all(has)
 }
 
-/// The rows of an answer of the API.
+/// Returns the rows of an API response.
 fn rows_of<'t>(members: &Members<'t>) -> Vec<Members<'t>> {
     members.objects("result")
 }
@@ -71,7 +71,7 @@ fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
 
 fn take_row(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if !is_row(row) || row.scalar("cached").truth() == Some(true) {
-        // What the cache answers is not sent on.
+        // A response served from the cache was not requested from the provider.
         return sink.noise();
     }
     let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };

@@ -10,10 +10,10 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 
-/// `events.jsonl` of a session.
+/// Format of a session's `events.jsonl`.
 pub(in crate::ingest) struct CopilotEvents;
 
-/// Lines that are looked at.
+/// Number of lines examined by `detect`.
 const LINES_LOOKED_AT: usize = 50;
 const START: &str = "session.compaction_start";
 const COMPLETE: &str = "session.compaction_complete";
@@ -58,7 +58,7 @@ impl Format for CopilotEvents {
 
 #[derive(Default)]
 struct EventDecoder {
-    /// When the compaction began that is under way.
+    /// Start time of the compaction in progress.
     started: Option<String>,
     lines: JsonLines,
 }
@@ -84,7 +84,7 @@ impl EventDecoder {
                 let mut draft = Draft::at(at);
                 draft.set("started_at", self.started.take());
                 draft.set("ended_at", json.words_of("timestamp"));
-                // The client compacts anew at each turn: every one is a request of its own.
+                // The client compacts anew at each turn, so every compaction is a call of its own.
                 draft.set("call_id", json.text_of("id"));
                 draft.set("outcome", if success { "ok" } else { "error" });
                 if let Some(text) = data.text_of("error") {

@@ -9,10 +9,10 @@ use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
-/// Values between commas, tabs or semicolons, under a line of names.
+/// Format of comma-, tab- or semicolon-separated values with a header line.
 pub(in crate::ingest) struct Csv;
 
-/// What may stand between values.
+/// Separators recognized between values.
 const SEPARATORS: [u8; 3] = [b',', b'\t', b';'];
 
 impl Format for Csv {
@@ -48,19 +48,19 @@ impl Format for Csv {
     }
 }
 
-/// The names of the columns, and what stands between them.
+/// Column names and the separator.
 struct Header {
     separator: u8,
     names: Vec<String>,
-    /// The same as keys of JSON.
+    /// The names as quoted JSON keys.
     keys: Vec<String>,
-    /// Where the class of a failure stands, in the table of attempts that this program writes.
+    /// Index of the `class` column, if the table is one of attempts written by this program.
     class: Option<usize>,
 }
 
-/// What that table has and no other.
+/// Columns that only the attempts table of this program has together.
 const OWN_COLUMNS: [&str; 4] = ["class", "bucket", "cost_source", "call"];
-/// Classes of failures that may have neither a status nor a type, and the kinds they are of.
+/// Failure classes that may occur with neither a status nor an error type, and the kinds they correspond to.
 const KINDS: [(&str, &str); 5] = [
     ("timeout", "timeout"),
     ("connection", "connection_error"),
@@ -88,7 +88,7 @@ impl Header {
     }
 }
 
-/// The values of one row.
+/// Returns the values of one row.
 fn row(text: &str, separator: u8) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -98,7 +98,7 @@ fn row(text: &str, separator: u8) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
-/// The first value of a text, and what stands behind its separator. Inside quotes, two of them stand for one.
+/// Returns the first value of `text` and the text after its separator. Inside quotes, a doubled quote stands for one.
 fn value(text: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     let Some(mut rest) = text.strip_prefix('"') else {
         let (value, behind) = up_to(text, separator);
@@ -108,7 +108,7 @@ fn value(text: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     loop {
         let (part, behind) = up_to(rest, b'"');
         append(&mut value, part);
-        // A quote that is left open ends with the row.
+        // An unclosed quote ends with the row.
         let Some(behind) = behind else { return (value, None) };
         let Some(more) = behind.strip_prefix('"') else {
             rest = behind;
@@ -122,7 +122,7 @@ fn value(text: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     (value, behind)
 }
 
-/// What stands before the first `byte`, and what stands behind it.
+/// Returns the text before the first `byte`, and the text after it if there is one.
 fn up_to(text: &str, byte: u8) -> (&str, Option<&str>) {
     memchr::memchr(byte, text.as_bytes()).map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])))
 }
@@ -138,7 +138,7 @@ fn append<'t>(value: &mut Cow<'t, str>, part: &'t str) {
 #[derive(Default)]
 struct CsvDecoder {
     header: Option<Header>,
-    /// A row that goes on in the next line: a value holds a newline.
+    /// A row that continues on the next line because a value contains a newline, and the line it began on.
     open: Option<(String, u32)>,
     lines: JsonLines,
 }
@@ -172,7 +172,7 @@ impl CsvDecoder {
         }
         let row = || row(&text, header.separator);
         if row().eq(header.names.iter().map(String::as_str)) {
-            // Files put together bring theirs along.
+            // Concatenated files repeat the header.
             return sink.noise();
         }
         self.lines.begin(at);
@@ -189,5 +189,5 @@ impl CsvDecoder {
     }
 }
 
-/// Longest row, in bytes.
+/// Maximum length, in bytes, of a row that continues on further lines.
 const LONGEST_ROW: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Attempts that are put together from several records, and told once it is known what they belong to.
+//! Attempts assembled from several records, emitted once the call they belong to is known.
 
 use super::json_lines::JsonLines;
 use crate::ingest::position::{Given, Position};
@@ -6,18 +6,18 @@ use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// An attempt in native words, and where it stands.
+/// An attempt as native fields, with its position in the input.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     line: u32,
     record: u32,
     given: Option<Given>,
-    /// Each with where its value stands in `values`.
+    /// Each key, with the range of its value in `values`.
     members: Vec<(Cow<'static, str>, Range<usize>)>,
     values: String,
 }
 
-/// Members of most drafts.
+/// Initial capacity: number of members of a typical draft.
 const USUAL: usize = 16;
 
 impl Draft {
@@ -31,12 +31,12 @@ impl Draft {
         }
     }
 
-    /// The line of the input it stands on.
+    /// Line of the input, from 1, and number of the record on that line, from 0.
     pub(super) fn place(&self) -> (u32, u32) {
         (self.line, self.record)
     }
 
-    /// What its surroundings say for it.
+    /// Defaults given by the record's surroundings.
     pub(super) fn given(&self) -> Option<&Given> {
         self.given.as_ref()
     }
@@ -49,7 +49,7 @@ impl Draft {
         self.get(key).is_some()
     }
 
-    /// Sets a member, in place of what it was; nothing where there is no value.
+    /// Sets a member, replacing an earlier value. Does nothing if `value` is `None`.
     pub(super) fn set(&mut self, key: impl Into<Cow<'static, str>>, value: impl IntoValue) {
         let (key, Some(value)) = (key.into(), value.into_value()) else { return };
         let start = self.values.len();
@@ -61,14 +61,14 @@ impl Draft {
         }
     }
 
-    /// Sets a member that is not set so far.
+    /// Sets a member unless it is already set.
     pub(super) fn fill(&mut self, key: &'static str, value: impl IntoValue) {
         if !self.has(key) {
             self.set(key, value);
         }
     }
 
-    /// Writes it as a line.
+    /// Writes the draft as a line of JSON.
     pub(super) fn write(&self, lines: &mut JsonLines) {
         lines.begin(Position { line: self.line, record: self.record, given: self.given.as_ref() });
         self.members.iter().for_each(|(key, value)| lines.member(key, &self.values[value.clone()]));
@@ -76,7 +76,7 @@ impl Draft {
     }
 }
 
-/// Has every draft read, few of them at once.
+/// Decodes all drafts, in batches to bound the memory used.
 pub(super) fn read_all(drafts: impl IntoIterator<Item = Draft>, lines: &mut JsonLines, sink: &mut Sink<'_>) {
     for draft in drafts {
         draft.write(lines);
@@ -85,7 +85,7 @@ pub(super) fn read_all(drafts: impl IntoIterator<Item = Draft>, lines: &mut Json
     lines.decode(sink);
 }
 
-/// What a member may be set to.
+/// Types a member can be set to.
 pub(super) trait IntoValue {
     fn into_value(self) -> Option<String>;
 }

@@ -1,4 +1,4 @@
-//! Bodies of errors, kept as a model API answered them, with nothing around: neither a time nor a request.
+//! Error bodies kept as a model API sent them, without a time or a request.
 
 use super::json_objects::Members;
 use crate::ingest::block::Block;
@@ -9,7 +9,7 @@ use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
 use crate::model::NO_TIME;
 
-/// One body, or one a line.
+/// Format of a single error body, or of one per line.
 pub(in crate::ingest) struct ErrorBodies;
 
 impl Format for ErrorBodies {
@@ -40,7 +40,7 @@ impl Format for ErrorBodies {
     }
 }
 
-/// What such a body may have at top level. Anything else is a record of a log.
+/// Top-level keys an error body may have. An object with any other key is a log record.
 const KEYS: [&str; 18] = [
     "object",
     "type",
@@ -61,9 +61,9 @@ const KEYS: [&str; 18] = [
     "request_id",
     "requestId",
 ];
-/// What OpenAI's errors have, and nothing else. Source: OpenAI API reference, Error object.
+/// Exactly the keys of an OpenAI error. Source: OpenAI API reference, Error object.
 const OPENAI: [&str; 4] = ["message", "type", "param", "code"];
-/// Words of an error that only a model API has, in lower case.
+/// Words, in lower case, that occur only in errors of a model API.
 const NAMES: [&str; 12] = [
     "tokens per min",
     "tokens per day",
@@ -79,7 +79,7 @@ const NAMES: [&str; 12] = [
     "anthropic.com",
 ];
 
-/// Whether an object is the error of a model API, and nothing besides.
+/// Returns whether an object is an error of a model API and nothing else.
 fn is_body(body: &Members<'_>, text: &str) -> bool {
     if !body.iter().all(|(key, _)| KEYS.contains(&key)) {
         return false;
@@ -90,7 +90,7 @@ fn is_body(body: &Members<'_>, text: &str) -> bool {
     let is_openais = error.has("message")
         && error.iter().count() == OPENAI.len()
         && error.iter().all(|(key, _)| OPENAI.contains(&key));
-    // What servers write that speak OpenAI's language, without the object around: vLLM, Mistral.
+    // Servers compatible with OpenAI, such as vLLM and Mistral, send the error without the enclosing object.
     let is_flat = is("object", "error") && body.has_all(&["message", "type"]);
     is_anthropics || is_openais || is_flat || (says_anything(body, &error) && names_a_model_api(text))
 }
@@ -105,12 +105,13 @@ fn names_a_model_api(text: &str) -> bool {
     NAMES.iter().any(|name| text.contains(name))
 }
 
-/// Between two bodies, longer than anyone waits for a retry: nothing tells that they are of one call, in µs.
+/// Made-up distance between two bodies in µs, longer than any retry wait: nothing suggests that they belong to one
+/// call.
 const APART_US: i64 = 3_600_000_000;
 
 #[derive(Default)]
 struct BodyDecoder {
-    /// Bodies so far.
+    /// Number of bodies read so far.
     bodies: i64,
 }
 

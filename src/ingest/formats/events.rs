@@ -1,23 +1,25 @@
-//! Events that coding agents log of their requests (`api_error`, `api_response`, ..): Claude Code, Gemini CLI, Qwen Code.
+//! Events that coding agents log about their requests (`api_error`, `api_response`, ..): Claude Code, Gemini CLI,
+//! Qwen Code.
 
 use super::claude_code::error;
 use super::draft::Draft;
 
-/// What an event tells of.
+/// Subject of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A request that was answered, or that failed.
+    /// A request that was answered or that failed.
     Attempt,
     /// A wait before the next attempt.
     Wait,
 }
 
-/// The name of an event without that of the program before it.
+/// Returns the name of an event without the program's prefix.
 pub(super) fn bare_name(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, name)| name)
 }
 
-/// Puts down what the event `name` says; `get` gives its attributes. `None` where it tells of no attempt.
+/// Fills `draft` from the event `name`; `get` returns its attributes. Returns `None` if the event does not concern an
+/// attempt.
 pub(super) fn read(name: &str, get: &dyn Fn(&str) -> Option<String>, draft: &mut Draft) -> Option<Event> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| get(key));
     match bare_name(name) {
@@ -29,7 +31,7 @@ pub(super) fn read(name: &str, get: &dyn Fn(&str) -> Option<String>, draft: &mut
             draft.set("error_type", first(&["error_type", "error.type"]));
         }
         "api_response" => draft.set("outcome", "ok"),
-        // Elsewhere it is the request that is about to be sent.
+        // Without a duration, it announces a request about to be sent.
         "api_request" if get("duration_ms").is_some() => draft.set("outcome", "ok"),
         "api_retry" => {
             draft.set("attempt", get("attempt_number"));

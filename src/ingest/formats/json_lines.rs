@@ -1,4 +1,4 @@
-//! Records of text formats, rewritten as lines of JSON: what is known of native records holds for them, too.
+//! Text records rewritten as lines of JSON, so that the native decoder reads them with everything it knows.
 
 use super::native::NativeDecoder;
 use super::text::literal::quote;
@@ -8,10 +8,10 @@ use crate::ingest::position::{Given, Position, Spot};
 use crate::ingest::record::json::Reader;
 use crate::ingest::sink::Sink;
 
-/// Bytes that are read at once: they are still in a processor's cache.
+/// Batch size in bytes: small enough to stay in the processor's cache.
 const ENOUGH: usize = 1 << 18;
 
-/// Lines of JSON as they are made, and what reads them.
+/// JSON lines being built, and the decoder that reads them.
 #[derive(Default)]
 pub(super) struct JsonLines {
     bytes: String,
@@ -21,7 +21,7 @@ pub(super) struct JsonLines {
 }
 
 impl JsonLines {
-    /// Begins the record that stands at `at`.
+    /// Begins the record at position `at`.
     pub(super) fn begin(&mut self, at: Position<'_>) {
         let given = at.given.map_or(u32::MAX, |given| {
             if self.given.last() != Some(given) {
@@ -33,14 +33,14 @@ impl JsonLines {
         self.bytes.push('{');
     }
 
-    /// Adds a member. A value that is JSON with structure stays so, an empty one says nothing.
+    /// Adds a member. A value that is a JSON object or array is kept as JSON; an empty value becomes null.
     pub(super) fn member(&mut self, key: &str, value: &str) {
         self.separate();
         quote(key, &mut self.bytes);
         self.value(value);
     }
 
-    /// The same with a key in quotes, as [`quoted`] gives it.
+    /// Like [`JsonLines::member`] with an already quoted key, as returned by [`quoted`].
     pub(super) fn member_quoted(&mut self, key: &str, value: &str) {
         self.separate();
         self.bytes.push_str(key);
@@ -69,14 +69,14 @@ impl JsonLines {
         self.bytes.push_str("}\n");
     }
 
-    /// Reads all records since the last call, where they are enough to be read at once.
+    /// Decodes all records added since the last call if there are enough for a batch.
     pub(super) fn decode_enough(&mut self, sink: &mut Sink<'_>) {
         if self.bytes.len() >= ENOUGH {
             self.decode(sink);
         }
     }
 
-    /// Reads all records since the last call. The lines that are counted stay those of the input.
+    /// Decodes all records added since the last call. The count of input lines is left unchanged.
     pub(super) fn decode(&mut self, sink: &mut Sink<'_>) {
         let counted = sink.newlines;
         self.native.decode(&Block::unwrapped(self.bytes.as_bytes(), &self.spots, &self.given), sink);
@@ -87,7 +87,7 @@ impl JsonLines {
     }
 }
 
-/// A text as a string of JSON.
+/// Returns `text` as a JSON string.
 pub(super) fn quoted(text: &str) -> String {
     let mut json = String::new();
     quote(text, &mut json);

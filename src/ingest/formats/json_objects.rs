@@ -1,4 +1,4 @@
-//! What formats have in common whose records are JSON objects of one program.
+//! Shared code of formats whose records are JSON objects.
 
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Match};
@@ -7,8 +7,8 @@ use crate::ingest::position::Position;
 pub(in crate::ingest) use crate::ingest::record::Members;
 use crate::ingest::sink::Sink;
 
-/// Sure where at least half of the objects of an input fit. `mark` stands in the text of every object that does: what
-/// lacks it is not looked at.
+/// Returns `Sure` if at least half of the objects in the head fit, `No` otherwise. Every fitting object must contain
+/// `mark` in its text: a head without it is not parsed.
 pub(super) fn told_by_members(head: &Head<'_>, mark: &str, fits: fn(&Members<'_>) -> bool) -> Match {
     if !head.contains(mark) {
         return Match::No;
@@ -21,10 +21,10 @@ pub(super) fn told_by_members(head: &Head<'_>, mark: &str, fits: fn(&Members<'_>
     if fit > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
 }
 
-/// Reads one object, whose text and place are given, and tells the sink what it is.
+/// Function that reads one object, given with its text and position, and reports it to the sink.
 pub(super) type Take = fn(&Members<'_>, &mut Sink<'_>, &str, Position<'_>);
 
-/// Reads lines that are objects by one function.
+/// Decoder for lines that are JSON objects, read by one function.
 pub(super) struct ObjectDecoder(pub(super) Take);
 
 impl Decoder for ObjectDecoder {

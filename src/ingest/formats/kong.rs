@@ -1,4 +1,4 @@
-//! Kong's logging plugins: one object a request, with each try at an upstream server.
+//! Kong's logging plugins: one object per request, with every upstream server tried.
 //!
 //! Source: the Kong Gateway documentation of the plugins HTTP Log, File Log and AI Proxy.
 
@@ -11,7 +11,7 @@ use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
-/// Requests that Kong passed on to a model API.
+/// Format of requests that Kong passed on to a model API.
 pub(in crate::ingest) struct Kong;
 
 impl Format for Kong {
@@ -50,9 +50,9 @@ fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let tries = line.objects("tries");
     let ended = line.number("started_at").zip(line.object("latencies").number("request")).map(|(start, ms)| start + ms);
     let id = response.object("headers").words("x-kong-request-id").or_else(|| request.words("id"));
-    // A server that failed, or that was left for the next.
+    // Tries that failed before the next server was tried.
     let lost = tries.iter().filter(|one| one.has("state")).count().min(tries.len().saturating_sub(1));
-    // A client that sends again is given another id.
+    // A retry by the client gets another id, so the id names a call only if Kong itself retried.
     let call = id.filter(|_| lost > 0);
     for (nth, one) in tries.iter().take(lost).enumerate() {
         let mut record = record_of(&path, &ai, call.clone());
@@ -69,7 +69,7 @@ fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     record.put(Field::EndedAt, ended);
     record.put(Field::Number, (lost > 0).then_some(lost as i64 + 1));
     record.put(Field::Status, response.scalar("status"));
-    // Of a server that failed, nothing was used.
+    // A server that failed reported no usage.
     ai.object("usage").put(
         &mut record,
         &[("prompt_tokens", Field::InputTokens), ("completion_tokens", Field::OutputTokens), ("cost", Field::CostUsd)],
@@ -81,7 +81,7 @@ fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     sink.record(&record, raw, Position { record: lost as u32, ..at });
 }
 
-/// What AI Proxy says: below `ai.proxy`, or below the name of another plugin of its family.
+/// Returns the values of AI Proxy, found under `ai.proxy` or under the name of another plugin of its family.
 fn ai_of<'t>(line: &Members<'t>) -> Members<'t> {
     let ai = line.object("ai");
     let named =

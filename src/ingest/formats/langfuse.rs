@@ -1,4 +1,4 @@
-//! Langfuse: observations of its API and exports, of both versions, and the traces CrashLens reads.
+//! Langfuse: observations of its API and exports, in both versions, and traces in the format read by CrashLens.
 //!
 //! Source: Langfuse docs, Data model and Observations API.
 
@@ -11,7 +11,7 @@ use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
-/// Generations, each of which is an attempt.
+/// Format of Langfuse observations; generations are attempts.
 pub(in crate::ingest) struct Langfuse;
 
 impl Format for Langfuse {
@@ -40,13 +40,13 @@ impl Format for Langfuse {
     }
 }
 
-/// Kinds of observations; later versions tell more of them apart.
+/// Types of observations, including those added by later versions.
 const TYPES: [&str; 10] =
     ["GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"];
 const TRACE: [&str; 2] = ["trace_id", "traceId"];
 const STARTED: [&str; 2] = ["start_time", "startTime"];
 const ENDED: [&str; 2] = ["end_time", "endTime"];
-/// Where people keep the number of an attempt.
+/// Metadata keys under which applications commonly keep the attempt number.
 const NUMBERS: [&str; 3] = ["attempt", "retry_attempt", "attempt_number"];
 
 fn is_observation(members: &Members<'_>) -> bool {
@@ -95,7 +95,7 @@ fn take_observation(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: P
         );
     }
     put_usage(&mut record, members);
-    // Warnings and debug levels are no failures.
+    // Other levels, including warnings, are not failures.
     record.success = Some(members.words("level").as_deref() != Some("ERROR"));
     if record.success == Some(false) {
         record.put(Field::Status, message.as_deref().and_then(status_in));
@@ -104,7 +104,7 @@ fn take_observation(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: P
     sink.record(&record, raw, at);
 }
 
-/// Exports write times without a zone, and mean UTC.
+/// Returns the first of several times. Exports write times without a zone, which are in UTC.
 fn in_utc(members: &Members<'_>, keys: &[&str]) -> Option<String> {
     let text = members.first(keys).into_text()?;
     let has_zone = text.ends_with('Z') || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
@@ -127,7 +127,7 @@ fn put_usage<'t>(record: &mut Record<'t>, members: &Members<'t>) {
     record.put(Field::CostUsd, members.first(&["total_cost", "totalCost", "calculatedTotalCost", "cost"]));
 }
 
-/// The status in `Error code: 529 - {..}`, as Python SDKs print errors.
+/// Returns the status in `Error code: 529 - {..}`, the form in which Python SDKs print errors.
 fn status_in(message: &str) -> Option<i64> {
     let digits = message.split_once("Error code: ")?.1.get(..3)?;
     digits.parse().ok().filter(|status| (100..600).contains(status))
@@ -153,7 +153,7 @@ fn take_crashlens(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Pos
         record.put_error(&error);
     }
     if !record.tells_an_outcome() {
-        // No word of a failure: the answer is there.
+        // Nothing reports a failure: an output means success.
         record.success = members.has("output").then_some(true);
     }
     sink.record(&record, raw, at);

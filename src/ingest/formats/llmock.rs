@@ -1,4 +1,4 @@
-//! LLMock: the requests that the mock server took, as `GET /_llmock/requests` lists them.
+//! LLMock: the requests received by the mock server, as listed by `GET /_llmock/requests`.
 
 use super::json_objects::{Members, ObjectDecoder, told_by_members};
 use super::model_api;
@@ -9,7 +9,7 @@ use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
 use crate::model::NO_DATE;
 
-/// Requests of a list, one a line.
+/// Format of the listed requests, one per line.
 pub(in crate::ingest) struct LlMock;
 
 impl Format for LlMock {
@@ -35,12 +35,12 @@ impl Format for LlMock {
 }
 
 fn is_request(members: &Members<'_>) -> bool {
-    // Its counter may be null: other clients send none.
+    // The counter is null for clients that send none.
     let counts = || members.iter().any(|(key, _)| key == "sdk_retry_count");
     members.has_all(&["seq", "fingerprint", "started_at", "path"]) && counts()
 }
 
-/// A time by a clock that counts seconds from no known moment on.
+/// Converts a clock reading in seconds since an unknown moment to µs since a made-up date.
 fn since_start(seconds: f64) -> i64 {
     NO_DATE.plus_us((seconds * 1e6) as i64).0
 }
@@ -71,7 +71,7 @@ fn take(request: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
         model_api::put_url(&mut record, path);
     }
     if !record.stream {
-        // What is no stream has one chunk, and nobody was handed a part of it.
+        // A response that is not streamed has one chunk and is never delivered in part.
         record.delivered = None;
     }
     sink.record(&record, raw, at);

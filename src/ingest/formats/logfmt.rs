@@ -1,4 +1,4 @@
-//! logfmt: `ts=2026-01-05T10:00:00Z status=429 msg="rate limited"`, also with a logger's words in front.
+//! logfmt: `ts=2026-01-05T10:00:00Z status=429 msg="rate limited"`, optionally after other words of the logger.
 
 use super::json_lines::JsonLines;
 use crate::ingest::block::Block;
@@ -8,10 +8,10 @@ use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
-/// Pairs of keys and values on each line.
+/// Format of lines of key-value pairs.
 pub(in crate::ingest) struct Logfmt;
 
-/// A line has at least so many pairs.
+/// Minimum number of pairs in a line.
 const LEAST_PAIRS: usize = 3;
 
 impl Format for Logfmt {
@@ -71,7 +71,7 @@ fn fits(line: &str, own: &Mapping) -> bool {
     all >= LEAST_PAIRS && known >= 2
 }
 
-/// The pairs of a line. Words that are none are passed over.
+/// Returns the pairs of a line, skipping words that are not pairs.
 fn pairs(line: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -83,7 +83,7 @@ fn pairs(line: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
             let end = end_before(rest, |c| c.is_whitespace() || matches!(c, '=' | '"'));
             let (key, tail) = rest.split_at(end);
             let Some(value) = tail.strip_prefix('=').filter(|_| is_key(key)) else {
-                // A word, a quoted word, or a sign on its own.
+                // A plain or quoted word, or a single punctuation character.
                 rest = if tail.starts_with('"') { quoted(tail).1 } else { &tail[step(tail)..] };
                 continue;
             };
@@ -94,7 +94,7 @@ fn pairs(line: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
     })
 }
 
-/// Where the first character stands that `ends` a word. As long as letters are ASCII, each is a byte.
+/// Returns the index of the first character that `ends` a word. ASCII is compared byte by byte.
 fn end_before(text: &str, ends: impl Fn(char) -> bool) -> usize {
     let is_stop = |byte: u8| !byte.is_ascii() || ends(char::from(byte));
     match text.bytes().position(is_stop) {
@@ -104,7 +104,7 @@ fn end_before(text: &str, ends: impl Fn(char) -> bool) -> usize {
     }
 }
 
-/// Bytes of the first character.
+/// Length of the first character in bytes.
 fn step(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
@@ -113,7 +113,7 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | '/'))
 }
 
-/// A value up to the next space, or a structure of JSON up to its end.
+/// Splits off a value: up to the next space, or to the end of a JSON object or array.
 fn bare(text: &str) -> (Cow<'_, str>, &str) {
     let mut reader = crate::ingest::record::json::Reader::new(text);
     let end = if text.starts_with(['{', '[']) && reader.skip().is_ok() {
@@ -124,7 +124,7 @@ fn bare(text: &str) -> (Cow<'_, str>, &str) {
     (Cow::Borrowed(&text[..end]), &text[end..])
 }
 
-/// What stands between double quotes, and what follows them. Without a closing quote, all of it.
+/// Splits off a value in double quotes. Without a closing quote, it extends to the end of the text.
 fn quoted(text: &str) -> (Cow<'_, str>, &str) {
     let inside = &text[1..];
     match memchr::memchr2(b'"', b'\\', inside.as_bytes()) {

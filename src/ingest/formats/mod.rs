@@ -1,4 +1,4 @@
-//! Every format that attempts are read from: one file or folder each.
+//! All input formats, one file or folder each.
 
 mod access_logs;
 mod ai_sdk;
@@ -38,8 +38,8 @@ mod tree;
 use super::envelope::{ENVELOPES, LAST};
 use super::format::Format;
 
-/// All of them. Where an input fits two equally well, the first of the list reads it: what only one program writes comes
-/// before what many write.
+/// All formats. If several fit an input equally well, the first in the list reads it, so formats of a single program
+/// come before formats written by many.
 pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
     &own_lines::OwnLines,
     &claude_code::ClaudeCode,
@@ -74,7 +74,7 @@ pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
     &retry_lines::RetryLines,
 ];
 
-/// A format that the user names.
+/// An input format selected by name.
 #[derive(Clone, Copy)]
 pub struct FormatName(pub(in crate::ingest) &'static dyn Format);
 
@@ -102,18 +102,18 @@ impl std::str::FromStr for FormatName {
     }
 }
 
-/// What a format or an envelope is, for those who ask what is read.
+/// Name and description of a format or an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// As `--input-format` and reports name it.
+    /// Name in `--input-format` and in reports.
     pub name: &'static str,
     /// One sentence; empty for an envelope.
     pub description: &'static str,
-    /// What it is told by.
+    /// What the input is recognized by.
     pub told_by: &'static str,
 }
 
-/// All envelopes, in the order in which they are peeled.
+/// Returns all envelopes in the order in which they are removed.
 pub fn envelopes() -> impl Iterator<Item = Described> {
     ENVELOPES.iter().chain([&LAST]).map(|envelope| Described {
         name: envelope.name(),
@@ -122,7 +122,7 @@ pub fn envelopes() -> impl Iterator<Item = Described> {
     })
 }
 
-/// All formats, in the order in which they are tried.
+/// Returns all formats in the order in which they are tried.
 pub fn described() -> impl Iterator<Item = Described> {
     FORMATS.iter().map(|format| Described {
         name: format.name(),

@@ -1,10 +1,10 @@
-//! Requests to model APIs, told from all others by their URLs.
+//! Recognizes requests to model APIs by their URL.
 
 use crate::ingest::record::{Field, Record, provider_in};
 use std::borrow::Cow;
 
-/// How the paths of requests to models end. Sources: the API references of Anthropic, OpenAI, Google (Gemini API and
-/// Vertex AI) and Amazon Bedrock; gateways put a path of their own before them.
+/// Endings of the paths of model requests. Sources: the API references of Anthropic, OpenAI, Google (Gemini API and
+/// Vertex AI) and Amazon Bedrock. Gateways may prepend a path of their own.
 const ENDS: [&str; 19] = [
     "/v1/messages",
     "/v1/complete",
@@ -26,7 +26,8 @@ const ENDS: [&str; 19] = [
     "/invoke-with-response-stream",
     "/v2/chat",
 ];
-/// Ends that mean a model only behind a name of one.
+/// Endings that count only together with the second text, which precedes a model name; `/completions` and
+/// `/embeddings` also count as part of a longer ending in [`ENDS`].
 const BEHIND_A_NAME: [(&str, &str); 6] = [
     ("/converse", "/model/"),
     ("/converse-stream", "/model/"),
@@ -35,9 +36,9 @@ const BEHIND_A_NAME: [(&str, &str); 6] = [
     ("/completions", "/deployments/"),
     ("/embeddings", "/deployments/"),
 ];
-/// What stands before the name of a model in a path, and what ends the name.
+/// Text that precedes a model name in a path, and the characters that end the name.
 const NAMED_AFTER: [(&str, &[char]); 3] = [("/models/", &[':', '/']), ("/model/", &['/']), ("/deployments/", &['/'])];
-/// Whether a URL, or a path alone, is that of a request to a model.
+/// Returns whether a URL, or a path alone, is that of a request to a model.
 pub(super) fn is_request(url: &str) -> bool {
     let path = path_of(url);
     let behind = BEHIND_A_NAME.iter().find(|(end, _)| path.ends_with(end));
@@ -48,7 +49,7 @@ pub(super) fn is_request(url: &str) -> bool {
     }
 }
 
-/// The path, without query and trailing slash.
+/// Returns the path without query, fragment and trailing slashes.
 fn path_of(url: &str) -> &str {
     let rest = behind_scheme(url);
     let path = rest.map_or(url, |rest| memchr::memchr(b'/', rest.as_bytes()).map_or("", |start| &rest[start..]));
@@ -56,13 +57,13 @@ fn path_of(url: &str) -> &str {
     path[..end].trim_end_matches('/')
 }
 
-/// What stands behind `https://`; `None` where a URL has no scheme.
+/// Returns the part of a URL after `://`; `None` if the URL has no scheme.
 fn behind_scheme(url: &str) -> Option<&str> {
     let mut colons = memchr::memchr_iter(b':', url.as_bytes());
     colons.find_map(|colon| url[colon..].strip_prefix("://"))
 }
 
-/// Puts what a URL says: where the request went, whose API that is, and the model where it is part of the path.
+/// Sets endpoint, provider and model from a URL; provider and model only if they are not set yet.
 pub(super) fn put_url<'t>(record: &mut Record<'t>, url: Cow<'t, str>) {
     if record.provider.is_none() {
         record.put(Field::Provider, provider_in(&url));

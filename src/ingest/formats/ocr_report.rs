@@ -1,6 +1,6 @@
-//! open-code-review: its report of retries, `ocr.llm-retry-report/v1`.
+//! open-code-review: its retry report, `ocr.llm-retry-report/v1`.
 //!
-//! It tells how long attempts and the waits between them took, and not when they were.
+//! The report contains the durations of attempts and of the waits between them, but no times.
 
 use super::json_objects::{Members, ObjectDecoder, told_by_members};
 use crate::ingest::format::{Decoder, Format, Match};
@@ -10,10 +10,10 @@ use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
 use crate::model::NO_DATE;
 
-/// A whole report a line.
+/// Format of one whole report per line.
 pub(in crate::ingest) struct OcrReport;
 
-/// What the schema of every version is called.
+/// Prefix of the schema name in all versions.
 const SCHEMA: &str = "ocr.llm-retry-report/";
 
 impl Format for OcrReport {
@@ -42,9 +42,9 @@ fn is_report(members: &Members<'_>) -> bool {
     members.words("schema_version").is_some_and(|schema| schema.starts_with(SCHEMA))
 }
 
-/// Between one request and the next, in s: longer than anyone waits for an attempt.
+/// Made-up time between the starts of two requests in seconds, longer than any attempt takes.
 const BETWEEN_REQUESTS_S: f64 = 3600.0;
-/// Between attempts of which the report does not say how long was waited, in s, beside what the server asked for.
+/// Assumed wait between attempts in seconds if the report has none and the server asked for less.
 const UNKNOWN_WAIT_S: f64 = 1.0;
 
 fn take(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<'_>) {

@@ -1,4 +1,4 @@
-//! Lines of text that the user's own patterns describe.
+//! Text lines described by the user's own patterns.
 
 use super::json_lines::JsonLines;
 use crate::ingest::block::Block;
@@ -6,10 +6,10 @@ use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::sink::Sink;
 
-/// Lines whose patterns stand in the configuration.
+/// Format of lines that match patterns in the configuration.
 pub(in crate::ingest) struct OwnLines;
 
-/// Where at least one line in so many fits a pattern, no other format is looked for.
+/// Threshold for certain detection: at least one in this many lines matches a pattern.
 const ENOUGH: usize = 10;
 
 impl Format for OwnLines {

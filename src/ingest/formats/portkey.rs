@@ -1,4 +1,4 @@
-//! Portkey's exported logs: one row a request, with how the gateway was answered in the end.
+//! Portkey's log exports: one row per request, with the final response the gateway received.
 //!
 //! Source: the Portkey documentation of its logs export (fields that can be asked for) and of its response headers.
 
@@ -10,7 +10,7 @@ use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
-/// Rows of an export.
+/// Format of the rows of an export.
 pub(in crate::ingest) struct Portkey;
 
 impl Format for Portkey {
@@ -59,7 +59,7 @@ fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
     row.put(&mut record, FIELDS);
     if row.words("cost_currency").is_some_and(|currency| currency.eq_ignore_ascii_case("usd")) {
-        // Portkey counts cents.
+        // Portkey reports costs in cents.
         record.put(Field::CostUsd, row.number("cost").map(|cents| cents / 100.0));
     }
     let response = row.object("response");
@@ -67,7 +67,7 @@ fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if headers.starts_with('{') {
         record.put_headers(&headers);
     }
-    // The body stands in `response`, or below it.
+    // The body is either `response` itself or a member of it.
     let body = if response.has("body") { response.object_text("body") } else { row.object_text("response") };
     if body.contains("\"error\"") && body.starts_with('{') {
         record.put_error(&body);

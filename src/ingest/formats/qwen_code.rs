@@ -1,4 +1,4 @@
-//! Telemetry of Qwen Code, an event a line: answers, failures, and the waits between them.
+//! Telemetry of Qwen Code, one event per line: answers, failures, and the waits between them.
 
 use super::draft::{Draft, read_all};
 use super::events::{self, Event};
@@ -12,10 +12,10 @@ use crate::ingest::sink::Sink;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// Events as JSON objects.
+/// Format of events as JSON objects.
 pub(in crate::ingest) struct QwenCode;
 
-/// Lines that are looked at.
+/// Number of lines examined by `detect`.
 const LINES_LOOKED_AT: usize = 50;
 
 impl Format for QwenCode {
@@ -53,15 +53,15 @@ impl Format for QwenCode {
     }
 }
 
-/// Keys of every event of a request.
+/// Keys of every event about a request.
 const KEYS: [&str; 3] = ["event.name", "event.timestamp", "prompt_id"];
 
 #[derive(Default)]
 struct EventDecoder {
     drafts: Vec<Draft>,
-    /// By prompt, the failure whose wait may follow.
+    /// For each prompt, the index of the latest failure, whose wait may follow.
     failed: HashMap<String, usize, RandomState>,
-    /// By prompt, the call that is tried again.
+    /// For each prompt, the call being retried.
     open: HashMap<String, String, RandomState>,
     lines: JsonLines,
 }
@@ -90,7 +90,7 @@ impl EventDecoder {
             }
             Some(Event::Attempt) => {
                 draft.set("ended_at", json.words_of("event.timestamp"));
-                // A prompt is answered by many calls: each is named after its first event.
+                // A prompt involves many calls; each is named after its first event.
                 let place = draft.place();
                 let call = self.open.remove(&prompt).unwrap_or_else(|| format!("{prompt} {}.{}", place.0, place.1));
                 draft.set("call_id", call);
@@ -104,7 +104,7 @@ impl EventDecoder {
         }
     }
 
-    /// The failure before is tried again.
+    /// Marks the previous failure as retried.
     fn waited(&mut self, prompt: &str, wait: &Draft) {
         let Some(failed) = self.failed.remove(prompt).and_then(|place| self.drafts.get_mut(place)) else { return };
         failed.set("decision", "retry");

@@ -8,43 +8,43 @@ use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-/// Nesting that is followed; what lies deeper is passed over.
+/// Maximum nesting; deeper values are skipped.
 const DEEPEST: u8 = 48;
-/// Members of most objects.
+/// Initial capacity: number of members of a typical top-level object.
 const USUAL: usize = 16;
 
-/// A value, and all that is in it.
+/// A value with everything in it.
 #[derive(Clone, Debug)]
 pub(super) enum Json<'t> {
     Scalar(Scalar<'t>),
     List(Nested<'t, Json<'t>>),
-    /// Its members in order.
+    /// Members in order.
     Object(Nested<'t, Member<'t>>),
 }
 
-/// When it is read what is in objects and lists.
+/// When the contents of objects and lists are parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inside {
-    /// At once: it is looked at, level by level.
+    /// At once: all of it will be used.
     Now,
-    /// When it is first asked for: most of it are answers and prompts, which are passed over.
+    /// On first access: most of it is answers and prompts, which are skipped.
     WhenAsked,
 }
 
 /// A member of an object.
 type Member<'t> = (Cow<'t, str>, Json<'t>);
 
-/// The text of an object or a list, and what is in it, once that was asked for.
+/// Text of an object or a list, and its contents once parsed.
 #[derive(Clone, Debug)]
 pub(super) struct Nested<'t, T> {
     text: &'t str,
-    /// How many objects and lists it stands in, itself included.
+    /// Nesting depth, counting itself.
     depth: u8,
     inside: OnceCell<Vec<T>>,
 }
 
 impl<'t> Json<'t> {
-    /// The one value a text is.
+    /// Parses a text that is a single value.
     pub(super) fn parse(text: &'t str, inside: Inside) -> Result<Json<'t>, Fault> {
         let mut reader = Reader::new(text);
         let value = read(&mut reader, text, 0, inside)?;
@@ -52,12 +52,12 @@ impl<'t> Json<'t> {
         Ok(value)
     }
 
-    /// A member; of several that have the name, the last.
+    /// Returns a member; the last, if several have the name.
     pub(super) fn get(&self, key: &str) -> Option<&Json<'t>> {
         self.members().iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// A member of a member.
+    /// Returns the value at a path of nested members.
     pub(super) fn at(&self, path: &[&str]) -> Option<&Json<'t>> {
         path.iter().try_fold(self, |value, key| value.get(key))
     }
@@ -72,7 +72,7 @@ impl<'t> Json<'t> {
         inside.get_or_init(|| read_items(&mut Reader::new(text), text, *depth, Inside::WhenAsked).unwrap_or_default())
     }
 
-    /// Words that are not empty.
+    /// Returns a string that is not empty.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Json::Scalar(Scalar::Text(text)) if !text.is_empty() => Some(text),
@@ -80,7 +80,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// A value without structure as words: numbers by their digits. Of a list, the first member's.
+    /// Returns a scalar as text: a number by its digits. A list yields its first item.
     pub(super) fn words(&self) -> Option<String> {
         match self {
             Json::Scalar(Scalar::Bool(truth)) => Some(truth.to_string()),
@@ -98,7 +98,7 @@ impl<'t> Json<'t> {
         if let Json::Scalar(scalar) = self { scalar.truth() } else { None }
     }
 
-    /// The text of an object that has members.
+    /// Returns the text of an object that has members.
     pub(super) fn raw(&self) -> Option<&'t str> {
         match self {
             Json::Object(nested) if !self.members().is_empty() => Some(nested.text),
@@ -106,19 +106,19 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// A member's words.
+    /// Returns a member's text, as [`Json::text`] does.
     pub(super) fn text_of(&self, key: &str) -> Option<&str> {
         self.get(key)?.text()
     }
 
-    /// A member's value as words.
+    /// Returns a member's scalar, as [`Json::words`] does.
     pub(super) fn words_of(&self, key: &str) -> Option<String> {
         self.get(key)?.words()
     }
 }
 
-/// Hands on every line that is JSON, to `take`, which says whether it told the sink something. An object that breaks off
-/// is rejected, other words are noise.
+/// Calls `take` with every line that is JSON; `take` returns `false` if the line contains no attempt. An incomplete
+/// object is rejected, any other line is noise.
 pub(super) fn each_value(
     block: &Block<'_>,
     sink: &mut Sink<'_>,
@@ -136,11 +136,11 @@ pub(super) fn each_value(
     });
 }
 
-/// Reads a value that stands in `depth` objects and lists of `text`.
+/// Reads a value nested in `depth` objects and lists of `text`.
 fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, inside: Inside) -> Result<Json<'t>, Fault> {
     let first = reader.peek();
     let (start, depth) = (reader.offset(), depth + 1);
-    // What is in the outermost object is asked for by every format.
+    // Every format uses the contents of the outermost object.
     let is_read = depth == 1 || inside == Inside::Now;
     match first {
         Some(b'{' | b'[') if depth > DEEPEST => reader.skip().map(|()| Json::Scalar(Scalar::Other)),
@@ -156,7 +156,7 @@ fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, inside: Inside) -
     }
 }
 
-/// What begins at `start` of `text`, and is passed over where it was not read.
+/// Returns the value that begins at `start` of `text`, skipping it if its contents were not parsed.
 fn nested<'t, T>(
     reader: &mut Reader<'t>,
     text: &'t str,
@@ -198,7 +198,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// How many lists are followed, each the first in the one before.
+    /// Returns the nesting depth of lists, following the first item of each.
     fn depth_of(json: &Json<'_>) -> u8 {
         u8::from(matches!(json, Json::List(_))) + json.items().first().map_or(0, depth_of)
     }

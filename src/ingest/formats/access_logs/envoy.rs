@@ -1,4 +1,4 @@
-//! Envoy: access logs in JSON, also of the Envoy AI Gateway, and in the default text format.
+//! Envoy access logs in JSON, including those of the Envoy AI Gateway, and in the default text format.
 //!
 //! Sources: Envoy docs, Access logging; Envoy AI Gateway docs, Access logs.
 
@@ -15,7 +15,7 @@ use crate::ingest::record::scalar::Scalar;
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 
-/// A request of a client a line.
+/// Format of Envoy access logs: one client request per line.
 pub(in crate::ingest) struct Envoy;
 
 impl Format for Envoy {
@@ -49,7 +49,7 @@ impl Format for Envoy {
     }
 }
 
-/// Keys that only formats for Envoy have.
+/// Keys that occur only in Envoy log formats.
 const MARKS: [&str; 5] = [
     "response_flags",
     "upstream_request_attempt_count",
@@ -102,7 +102,7 @@ const FIELDS: &[(&str, Field)] = &[
     ("genai_tokens_output", Field::OutputTokens),
     ("gen_ai.usage.output_tokens", Field::OutputTokens),
 ];
-/// Keys of the path that the client asked for, before a route rewrote it.
+/// Keys of the request path, in order of preference: the path before any route rewrote it comes first.
 const PATHS: [&str; 4] = ["x-envoy-origin-path", "x_envoy_origin_path", "path", ":path"];
 
 fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
@@ -121,7 +121,7 @@ fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
     record.put(Field::Endpoint, members.scalar("authority"));
     let trace = members.words("traceparent");
     record.put(Field::RunId, trace.as_deref().and_then(trace_of).map(str::to_owned));
-    // The proxy counts what it sent for the client: the same as its header.
+    // The proxy's own count of upstream attempts: the same value as its response header.
     record.headers.upstream_attempts = members.integer("upstream_request_attempt_count");
     put_ending(&mut record, flags.as_deref(), details.as_deref());
     sink.record(&record, raw, at);

@@ -1,9 +1,9 @@
-//! What Envoy says of how a request ended beside its status.
+//! Envoy's own account of how a request ended: response flags and response code details.
 
 use crate::ingest::record::{Field, Record};
 use std::borrow::Cow;
 
-/// What flags of a response mean, so far as they tell of the connection or of a limit of the proxy.
+/// Response flags that report a connection failure or a limit of the proxy, with their meaning.
 const FLAGS: [(&str, &str); 11] = [
     ("UT", "upstream request timeout"),
     ("SI", "stream idle timeout"),
@@ -18,11 +18,11 @@ const FLAGS: [(&str, &str); 11] = [
     ("DPE", "downstream protocol error"),
 ];
 
-/// Puts what the proxy itself says of how a request ended: its flags, and its details unless the answer is the
-/// upstream's.
+/// Sets what the proxy itself reports about how a request ended: its response flags, and the response code details
+/// unless the response came from the upstream.
 pub(super) fn put_ending<'t>(record: &mut Record<'t>, flags: Option<&'t str>, details: Option<&'t str>) {
     record.layer = Some(Cow::Borrowed("gateway"));
-    // No answer was given.
+    // Envoy logs status 0 if no response was sent.
     record.status = record.status.filter(|status| *status > 0);
     let given = || flags.unwrap_or_default().split(',').map(str::trim);
     let transport = FLAGS.iter().find(|(flag, _)| given().any(|one| one == *flag)).map(|(_, words)| *words);

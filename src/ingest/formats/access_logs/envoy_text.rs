@@ -1,4 +1,4 @@
-//! Envoy's default format of text, and Istio's, which has more behind the flags.
+//! Envoy's default text format, and that of Istio, which adds fields after the response flags.
 
 use super::envoy_flags::put_ending;
 use super::{Token, tokens};
@@ -20,12 +20,12 @@ pub(super) struct Line<'l> {
     authority: Option<&'l str>,
 }
 
-/// Counts of bytes, the duration, and the time of the upstream: numbers or the sign for nothing, four in a row.
+/// Number of consecutive fields that are a number or `-`: bytes received, bytes sent, duration and upstream time.
 const NUMBERS: usize = 4;
 
 impl<'l> Line<'l> {
     pub(super) fn of(line: &'l str) -> Option<Line<'l>> {
-        // Cheap: nearly every line of another format fails here.
+        // Cheap check first: it rejects nearly every line of other formats.
         if !line.starts_with('[') {
             return None;
         }
@@ -73,7 +73,7 @@ impl<'l> Line<'l> {
     }
 }
 
-/// `-`, or names of flags between commas.
+/// Returns whether `token` is `-` or a comma-separated list of response flags.
 fn is_flags(token: Token<'_>) -> bool {
     let is_flag = |flag: &str| !flag.is_empty() && flag.bytes().all(|byte| byte.is_ascii_uppercase());
     token.around == b' ' && (token.text == "-" || token.text.split(',').all(is_flag))

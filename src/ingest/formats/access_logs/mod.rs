@@ -1,4 +1,4 @@
-//! Access logs of proxies, whose lines are requests of clients: those to model APIs are attempts.
+//! Access logs of proxies, in which each line is a client request; requests to model APIs are attempts.
 
 mod envoy;
 mod envoy_flags;
@@ -9,15 +9,16 @@ mod nginx_fields;
 pub(in crate::ingest) use envoy::Envoy;
 pub(in crate::ingest) use nginx::Nginx;
 
-/// A part of a line.
+/// One field of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token<'l> {
     text: &'l str,
-    /// What stands around it: `"`, `[`, or a space.
+    /// Delimiter of the field: `"`, `[` or a space.
     around: u8,
 }
 
-/// The parts of a line: what stands in quotes, in brackets, or between spaces. `None` where one is left open.
+/// Splits a line into its fields: quoted, in brackets, or separated by spaces. Returns `None` if a quote or bracket
+/// is not closed.
 fn tokens(line: &str) -> Option<Vec<Token<'_>>> {
     let mut tokens = Vec::new();
     let mut rest = line.trim();
@@ -42,7 +43,8 @@ fn tokens(line: &str) -> Option<Vec<Token<'_>>> {
     Some(tokens)
 }
 
-/// Where a word ends: at a space, of `key="a, b"` behind the quotes.
+/// Returns the end of the word at the start of `text`: the next space, or for `key="a, b"` the end of the quoted
+/// value.
 fn end_of_word(text: &str) -> Option<usize> {
     let end = text.find(' ').unwrap_or(text.len());
     match text[..end].find("=\"") {
@@ -51,7 +53,7 @@ fn end_of_word(text: &str) -> Option<usize> {
     }
 }
 
-/// Where the text that begins with a quote has its other one; a backslash escapes one.
+/// Returns the index of the quote that closes the one at the start of `text`; a backslash escapes a quote.
 fn closing_quote(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -65,12 +67,12 @@ fn closing_quote(text: &str) -> Option<usize> {
 }
 
 impl<'l> Token<'l> {
-    /// What it says, unless it is the sign for nothing.
+    /// Returns the text, or `None` if it is empty or `-`.
     fn said(self) -> Option<&'l str> {
         (!matches!(self.text.trim(), "" | "-")).then_some(self.text)
     }
 
-    /// The path in `POST /path HTTP/1.1`.
+    /// Returns the path of a quoted request line such as `POST /path HTTP/1.1`.
     fn path(self) -> Option<&'l str> {
         let (method, rest) = self.text.split_once(' ')?;
         let path = rest.rsplit_once(' ').filter(|(_, version)| version.starts_with("HTTP/")).map(|(path, _)| path)?;

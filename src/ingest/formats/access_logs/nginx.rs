@@ -1,4 +1,5 @@
-//! nginx and others that write the combined format: requests to model APIs, and each server that was tried for one.
+//! Access logs of nginx and of other servers that write the combined format: requests to model APIs, with every
+//! upstream server tried for one.
 
 use super::nginx_fields::Upstream;
 use super::tokens;
@@ -14,7 +15,7 @@ use crate::ingest::timestamp;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
-/// A request of a client a line.
+/// Format of nginx access logs: one client request per line.
 pub(in crate::ingest) struct Nginx;
 
 impl Format for Nginx {
@@ -40,7 +41,7 @@ impl Format for Nginx {
             fit += 1;
             requests += usize::from(model_api::is_request(&served.path));
         }
-        // Other servers write such lines, too: of those that name no model API nothing is to be read.
+        // Many servers write the combined format; a log without requests to a model API contains no attempts.
         if requests > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
     }
 
@@ -60,9 +61,9 @@ impl Decoder for NginxDecoder {
     }
 }
 
-/// A request that was served.
+/// A served request.
 struct Served<'l> {
-    /// When it was over: nginx writes the line then.
+    /// End of the request: nginx writes the log line when the request is complete.
     ended: Cow<'l, str>,
     path: Cow<'l, str>,
     status: i64,
@@ -70,7 +71,7 @@ struct Served<'l> {
     upstream: Upstream,
 }
 
-/// `addr - user [time] "request" status bytes "referer" "agent" ..`
+/// Parses a line of the combined format: `addr - user [time] "request" status bytes "referer" "agent" ..`
 fn tokens_of(line: &str) -> Option<Served<'_>> {
     if line.starts_with(['{', '[', '"']) {
         return None;
@@ -79,7 +80,7 @@ fn tokens_of(line: &str) -> Option<Served<'_>> {
     let place = tokens.iter().position(|token| token.around == b'[')?;
     let [time, request, status, _, rest @ ..] = &tokens[place..] else { return None };
     let path = request.path()?;
-    // A time, a server's own name and the like may stand in front of the address.
+    // Fields such as a time or the server name may precede the address.
     if place > 6 {
         return None;
     }
@@ -96,13 +97,13 @@ fn tokens_of(line: &str) -> Option<Served<'_>> {
     })
 }
 
-/// The status that nginx logs where the client closed the connection before an answer.
+/// Status nginx logs if the client closed the connection before a response was sent.
 const CLIENT_LEFT: i64 = 499;
 
-/// What stands in every line of JSON.
+/// Text contained in every JSON line of the format.
 const JSON_MARK: &str = "\"upstream_status\"";
 
-/// The same as a JSON object whose keys are named like variables of nginx.
+/// Parses a JSON line whose keys are the names of nginx variables.
 fn json_of(line: &str) -> Option<Served<'_>> {
     if !line.starts_with('{') || !line.contains(JSON_MARK) {
         return None;
@@ -146,7 +147,7 @@ impl Served<'_> {
         let call = self.upstream.request_id.clone().unwrap_or_else(own_call);
         let mut started = self.started_us(sink);
         for (nth, status) in self.upstream.statuses.iter().enumerate() {
-            // The last try has no status where the client did not wait for it.
+            // The last server has no status if the client closed the connection before it responded.
             let left = (self.status == CLIENT_LEFT && nth + 1 == tries).then_some(CLIENT_LEFT);
             let mut record = self.record(status.filter(|status| *status > 0).or(left));
             let seconds = self.upstream.seconds.get(nth).copied();
@@ -157,7 +158,7 @@ impl Served<'_> {
             record.put(Field::DurationS, seconds);
             record.put(Field::CallId, call.as_str());
             record.put(Field::Number, nth as i64 + 1);
-            // The client got the answer of the last.
+            // The client received the response of the last server only.
             if nth + 1 == tries {
                 record.put(Field::RequestId, self.upstream.request_id.as_deref());
             }
@@ -168,7 +169,7 @@ impl Served<'_> {
         }
     }
 
-    /// When the first server was asked, in µs since the epoch, where the line tells how long each took.
+    /// Returns when the first server was tried, in µs since the epoch, or `None` if the line has no time per server.
     fn started_us(&self, sink: &Sink<'_>) -> Option<i64> {
         let ended = timestamp::from_text(&self.ended, sink.zone())?;
         let of_tries = self.upstream.seconds.iter().sum::<f64>();
@@ -176,7 +177,7 @@ impl Served<'_> {
         (!self.upstream.seconds.is_empty()).then(|| ended.0 - (total * 1e6) as i64)
     }
 
-    /// What all attempts of it share, and the status of one.
+    /// Returns a record with the fields all attempts of the request share, and the status of one attempt.
     fn record(&self, status: Option<i64>) -> Record<'_> {
         let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
         record.put(Field::UserAgent, self.agent.as_deref());

@@ -1,23 +1,24 @@
-//! What log formats of nginx add behind the combined one: how each server of an upstream answered, and how long it took.
+//! Fields that nginx log formats append to the combined format: status and response time of each upstream server.
 
 use super::Token;
 
-/// What nginx says of the servers it passed a request to, in turn (nginx docs, ngx_http_upstream_module).
+/// Upstream servers a request was passed to, in order (nginx docs, ngx_http_upstream_module).
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Upstream {
-    /// A status for each server; `None` where it gave none.
+    /// Status of each server; `None` if it sent none.
     pub(super) statuses: Vec<Option<i64>>,
-    /// Seconds for each.
+    /// Response time of each server in seconds.
     pub(super) seconds: Vec<f64>,
     pub(super) servers: Vec<String>,
-    /// Seconds of the whole request.
+    /// Time of the whole request in seconds.
     pub(super) request_s: Option<f64>,
     pub(super) request_id: Option<String>,
 }
 
 impl Upstream {
-    /// From the parts of a line behind the combined format. Fields that no key names are told by their looks: a list of
-    /// statuses, of times or of servers. One status alone says no more than that of the answer.
+    /// Reads the fields that follow those of the combined format. Fields without a key are recognized by their form:
+    /// a list of statuses, times or servers. A single status without a key is ignored: it only repeats that of the
+    /// response.
     pub(super) fn of(rest: &[Token<'_>]) -> Upstream {
         let mut upstream = Upstream::default();
         for (key, value) in fields(rest) {
@@ -33,7 +34,8 @@ impl Upstream {
         upstream
     }
 
-    /// Takes a field; one without a key has an empty one. A list says by its looks what it is, but for counts of bytes.
+    /// Reads one field; `key` is empty for a field without a key. The form of `value` decides what it is; byte counts
+    /// are skipped by their key.
     pub(super) fn take(&mut self, key: &str, value: &str) {
         let names = |words: &[&str]| words.iter().any(|word| key.contains(word));
         let is_nameless = key.is_empty();
@@ -56,7 +58,8 @@ impl Upstream {
         }
     }
 
-    /// Connecting and the first byte take no longer than the answer, and that no longer than the request.
+    /// Keeps the longest times: connect time and time to first byte never exceed the response time, and that never
+    /// exceeds the request time.
     fn take_seconds(&mut self, key: &str, seconds: Vec<f64>) {
         let sum = |list: &[f64]| list.iter().sum::<f64>();
         if seconds.len() > 1 || key.contains("upstream") || key == "urt" {
@@ -69,13 +72,13 @@ impl Upstream {
     }
 }
 
-/// `$request_id`: 16 bytes in hexadecimal.
+/// Returns whether `value` has the form of `$request_id`: 16 bytes in hexadecimal.
 fn is_request_id(value: &str) -> bool {
     value.len() == 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Fields with their keys, if they have any. A list that no quotes hold together has a space behind each comma, and a
-/// colon between groups of servers.
+/// Splits the fields into key and value; the key is empty if there is none. An unquoted list has a space after each
+/// comma, and a colon between groups of servers.
 fn fields<'l>(rest: &[Token<'l>]) -> Vec<(&'l str, String)> {
     let mut fields: Vec<(&str, String)> = Vec::new();
     let mut goes_on = false;
@@ -101,7 +104,8 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Members of a list, of which at least one is such a value, and the others are it or the sign for nothing.
+/// Parses a list separated by commas or colons. Every member must be `-` (`None`) or accepted by `read`, and at least
+/// one must be accepted.
 fn list<'v, T>(value: &'v str, read: fn(&'v str) -> Option<T>) -> Option<Vec<Option<T>>> {
     let members = value.split(", ").flat_map(|part| part.split(" : ")).map(str::trim);
     let members: Vec<Option<T>> =
@@ -118,7 +122,7 @@ fn seconds(text: &str) -> Option<f64> {
     text.parse().ok().filter(|_| is_decimal)
 }
 
-/// `10.0.0.1:443`, `[::1]:443`, `unix:/run/x.sock`.
+/// Accepts an upstream address: `10.0.0.1:443`, `[::1]:443`, `unix:/run/x.sock`.
 fn server(text: &str) -> Option<&str> {
     let has_port =
         text.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));

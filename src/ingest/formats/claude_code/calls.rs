@@ -1,11 +1,11 @@
-//! Which attempts of a transcript are one call.
+//! Groups the attempts of a transcript into calls.
 
 use crate::ingest::formats::draft::Draft;
 use crate::model::Time;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// A line of a transcript that tells of attempts.
+/// A transcript line that concerns attempts.
 #[derive(Debug)]
 pub(in crate::ingest::formats) struct Entry {
     pub(in crate::ingest::formats) stream: Stream,
@@ -14,7 +14,7 @@ pub(in crate::ingest::formats) struct Entry {
     pub(in crate::ingest::formats) draft: Draft,
 }
 
-/// What sends one request after the other.
+/// A sequence of requests sent one after the other: a session, or a sub-agent of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::ingest::formats) struct Stream {
     pub(in crate::ingest::formats) session: String,
@@ -23,20 +23,20 @@ pub(in crate::ingest::formats) struct Stream {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest::formats) enum What {
-    /// The failure of this attempt of a call, which will be tried again.
+    /// This attempt of a call failed and will be retried; the attempt number, if logged.
     Retry(Option<i64>),
     /// The failure that ended a call.
     Final,
     /// An answer.
     Answer,
-    /// What a request is made of: no call goes on behind it.
+    /// Input for a new request; no earlier call continues after it.
     Prompt,
-    /// A request that is sent; newer versions note it.
+    /// A request being sent; only newer versions log it.
     Request,
 }
 
 impl What {
-    /// Whether it tells how an attempt went.
+    /// Returns whether the line reports the outcome of an attempt.
     pub(in crate::ingest::formats) fn is_attempt(self) -> bool {
         !matches!(self, What::Prompt | What::Request)
     }
@@ -45,27 +45,27 @@ impl What {
 /// A call whose last attempt failed.
 struct Open {
     id: String,
-    /// Number of that attempt.
+    /// Number of the last attempt, from 1; 0 if none is known.
     last: i64,
-    /// Until when it may be tried again.
+    /// Latest time at which the next attempt may end.
     until: Option<Time>,
-    /// When the announced wait is over.
+    /// End of the announced wait.
     due: Option<Time>,
 }
 
-/// Longest time from a failure to the end of the next attempt, beside the wait that is announced, µs: an answer may
-/// take long, and a session that goes on another day begins anew.
+/// Maximum time from a failure to the end of the next attempt, not counting the announced wait, in µs. Long enough
+/// for a slow answer, short enough that a session resumed another day starts a new call.
 const LONGEST_ATTEMPT_US: i64 = 3_600_000_000;
 
 impl Open {
-    /// A call that begins with `entry`: it is named after its first record.
+    /// Starts a call with `entry`. The call is named after its first record.
     fn new(entry: &Entry) -> Open {
         let line = || format!("line {}", entry.draft.place().0);
         let id = entry.draft.get("uuid").map_or_else(line, str::to_owned);
         Open { id, last: 0, until: None, due: None }
     }
 
-    /// The same after its attempt of this number failed as `entry` says.
+    /// Returns the call after attempt `number` failed as `entry` reports.
     fn failed(self, number: i64, entry: &Entry) -> Open {
         let wait_ms: Option<f64> = entry.draft.get("planned_wait_ms").and_then(|ms| ms.parse().ok());
         let wait_us = wait_ms.map(|ms| (ms * 1e3) as i64);
@@ -75,7 +75,7 @@ impl Open {
     }
 }
 
-/// Names the call of every attempt, and gives them in the order of the input.
+/// Assigns every attempt to a call and returns the attempts in input order.
 pub(in crate::ingest::formats) fn settle(mut entries: Vec<Entry>) -> Vec<Draft> {
     entries.sort_by(|a, b| (&a.stream, a.time).cmp(&(&b.stream, b.time)));
     for stream in entries.chunk_by_mut(|a, b| a.stream == b.stream) {
@@ -89,8 +89,9 @@ pub(in crate::ingest::formats) fn settle(mut entries: Vec<Entry>) -> Vec<Draft> 
     drafts
 }
 
-/// An attempt begins with the last request before its record. Requests of the same kind before that one were attempts
-/// of which nothing else is written. Where requests of several kinds are under way, it is not known whose is whose.
+/// Sets the start of each attempt to the last request before its record. Earlier requests of the same kind were
+/// attempts that left no other record. If requests of several kinds are pending, they cannot be assigned and are
+/// ignored.
 fn find_starts(stream: &mut [Entry]) {
     let mut sent: Vec<(String, String)> = Vec::new();
     for entry in stream {
@@ -114,7 +115,7 @@ fn find_starts(stream: &mut [Entry]) {
 }
 
 fn name_calls(stream: &mut [Entry]) {
-    // The one that was tried last stands last.
+    // The call tried most recently is last.
     let mut open: Vec<Open> = Vec::new();
     for entry in stream {
         open.retain(|call| call.until.is_none_or(|until| entry.time.is_none_or(|time| time <= until)));
@@ -133,9 +134,9 @@ fn name_calls(stream: &mut [Entry]) {
             What::Answer | What::Final => {
                 let call = open.pop().unwrap_or_else(|| Open::new(entry));
                 note_start(&call, entry);
-                // What names no session may be a further try of whoever started the program.
+                // An entry without a session may be a further attempt of whoever started the program.
                 if call.last > 0 || !entry.stream.session.is_empty() {
-                    // Of an answer without retries, that it was the first attempt is only likely.
+                    // For an answer without logged retries, it is only likely that it was the first attempt.
                     let is_numbered = call.last > 0 || entry.what == What::Final;
                     entry.draft.set("attempt", is_numbered.then_some(call.last.saturating_add(1)));
                     entry.draft.set("call_id", call.id);
@@ -145,15 +146,15 @@ fn name_calls(stream: &mut [Entry]) {
     }
 }
 
-/// An attempt is stamped when it is over. It was sent when the wait was over that the failure before it announced, where
-/// no line on its request tells more.
+/// Sets the start of an attempt to the end of the wait announced by the failure before it, unless a request line gave
+/// the start. The records themselves carry only the end of the attempt.
 fn note_start(call: &Open, entry: &mut Entry) {
     if let Some(due) = call.due.filter(|due| entry.time.is_some_and(|time| *due <= time)) {
         entry.draft.fill("started_at", due.0);
     }
 }
 
-/// The call that an attempt of this number goes on with; lines of attempts may be missing.
+/// Removes and returns the open call that attempt `number` continues; lines of attempts in between may be missing.
 fn continued(open: &mut Vec<Open>, number: Option<i64>) -> Option<Open> {
     let Some(number) = number else { return open.pop() };
     let next = open.iter().rposition(|call| call.last.saturating_add(1) == number);
@@ -161,8 +162,8 @@ fn continued(open: &mut Vec<Open>, number: Option<i64>) -> Option<Open> {
     (number > 1).then(|| open.remove(place))
 }
 
-/// Records of failures name no model: that of the answer to the same call, else of the last answer before, else of
-/// the first one behind.
+/// Sets the model of failures, whose records have none: that of the answer to the same call, else of the closest
+/// answer before, else of the first one after.
 fn name_models(stream: &mut [Entry]) {
     let model = |entry: &Entry| entry.draft.get("model").map(str::to_owned);
     let by_call: HashMap<String, String, RandomState> =

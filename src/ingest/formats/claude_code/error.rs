@@ -1,18 +1,18 @@
-//! What Claude Code writes of an error, in every form that it has had.
+//! Errors as Claude Code writes them, in every form used so far.
 
 use crate::ingest::formats::draft::Draft;
 use crate::ingest::formats::tree::Json;
 use crate::ingest::record::json::Reader;
 
-/// Of a `system` line of a retry: an object with status and body, a message that holds both, a connection's code, or
-/// words.
+/// Reads the error of a retry's `system` line: an object with status and body, a message that contains both, the code
+/// of a connection error, or plain words.
 pub(super) fn of_retry(line: &Json<'_>, draft: &mut Draft) {
     match line.get("error") {
         Some(error @ Json::Object(_)) => of_object(error, draft),
         Some(error) => error.words().iter().for_each(|text| of_text(text, draft)),
         None => line.text_of("content").iter().for_each(|text| of_text(text, draft)),
     }
-    // Older versions put what the connection said beside the error.
+    // Older versions log the connection error beside the error.
     if !draft.has("exception") {
         draft.set("exception", line.at(&["cause", "code"]).and_then(Json::text));
     }
@@ -34,7 +34,7 @@ fn of_object(error: &Json<'_>, draft: &mut Draft) {
     }
 }
 
-/// Of a text as people see it: `API Error: 529 {"type":"error",...}`, `529 Overloaded`, words.
+/// Reads an error from displayed text: `API Error: 529 {"type":"error",...}`, `529 Overloaded`, or plain words.
 pub(in crate::ingest::formats) fn of_text(text: &str, draft: &mut Draft) {
     let text = text.trim();
     let text = text.strip_prefix("API Error:").unwrap_or(text).trim();
@@ -48,7 +48,7 @@ pub(in crate::ingest::formats) fn of_text(text: &str, draft: &mut Draft) {
     }
 }
 
-/// The status that a text begins with, and what follows it.
+/// Splits off a status at the start of `text`.
 fn split_status(text: &str) -> (Option<i64>, &str) {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (status, rest) = text.split_at(digits);
@@ -59,7 +59,7 @@ fn split_status(text: &str) -> (Option<i64>, &str) {
     }
 }
 
-/// The object that stands in a text.
+/// Returns the first JSON object contained in `text`.
 fn body(text: &str) -> Option<&str> {
     let text = text.find('{').map(|start| &text[start..])?;
     let mut reader = Reader::new(text);

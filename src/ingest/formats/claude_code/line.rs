@@ -1,4 +1,4 @@
-//! One line of a transcript.
+//! Reads one line of a transcript.
 
 use super::calls::{Entry, Stream, What};
 use super::error;
@@ -8,16 +8,16 @@ use crate::ingest::position::Position;
 use crate::ingest::timestamp;
 use crate::model::Zone;
 
-/// Named as the model of messages that no model wrote.
+/// Model name of messages that no model produced.
 pub(in crate::ingest::formats) const SYNTHETIC: &str = "<synthetic>";
 
-/// What a line tells of attempts; `None` for one that tells nothing.
+/// Reads a transcript line; `None` if it does not concern attempts.
 pub(super) fn read(json: &Json<'_>, at: Position<'_>) -> Option<Entry> {
     let what = kind(json)?;
     let mut draft = Draft::at(at);
     draft.set("ended_at", json.words_of("timestamp"));
     draft.set("run_id", json.text_of("sessionId"));
-    // Two records that say the same are two unless they have one id.
+    // Records with equal content are distinct unless they share an id.
     draft.set("uuid", json.text_of("uuid"));
     draft.set("client", json.text_of("version").map(client));
     match what {
@@ -31,7 +31,8 @@ pub(super) fn read(json: &Json<'_>, at: Position<'_>) -> Option<Entry> {
     Some(Entry { stream: stream(json), time, what, draft })
 }
 
-/// Tells a record from others: an answer by its own ids, else by the id of the line, else by all it says.
+/// Returns the identity of a record, by which repeated records are recognized: the ids of an answer, else the id of
+/// the line, else the fields that distinguish it.
 pub(super) fn identity(json: &Json<'_>, entry: &Entry) -> String {
     let said = |key: &str| json.words_of(key).unwrap_or_default();
     match (entry.what, json.at(&["message", "id"]).and_then(Json::text)) {
@@ -41,12 +42,12 @@ pub(super) fn identity(json: &Json<'_>, entry: &Entry) -> String {
         _ if entry.time.is_some() => {
             [said("timestamp"), said("retryAttempt"), said("sessionId"), said("type")].join(" ")
         }
-        // What has neither id nor time is itself alone.
+        // A record with neither id nor time is never considered a repetition.
         _ => format!("{:?}", entry.draft.place()),
     }
 }
 
-/// Adds what a further line of the same answer says: it is written later, and its counts are complete.
+/// Merges a further line of the same answer into `first`: the later line has the complete token counts.
 pub(super) fn fold(first: &mut Entry, further: &Entry) {
     if first.what != What::Answer || further.what != What::Answer {
         return;
@@ -63,7 +64,7 @@ fn kind(json: &Json<'_>) -> Option<What> {
     let is_failure = json.get("isApiErrorMessage").and_then(Json::truth) == Some(true);
     match json.text_of("type") {
         Some("assistant") if is_failure => {
-            // The answer came, and was longer than the client lets it be.
+            // The answer arrived but exceeded the client's output limit.
             (json.text_of("error") != Some("max_output_tokens")).then_some(What::Final)
         }
         Some("assistant") => {
@@ -83,14 +84,14 @@ fn kind(json: &Json<'_>) -> Option<What> {
     }
 }
 
-/// A sub-agent works beside the session it belongs to.
+/// Returns the stream of a line; a sub-agent is a stream beside its session.
 fn stream(json: &Json<'_>) -> Stream {
     let is_sidechain = json.get("isSidechain").and_then(Json::truth) == Some(true);
     let agent = json.text_of("agentId").unwrap_or(if is_sidechain { "sidechain" } else { "" });
     Stream { session: json.text_of("sessionId").unwrap_or_default().to_owned(), agent: agent.to_owned() }
 }
 
-/// What is sent, and on whose behalf: `shapeHash` tells requests of one conversation from those beside it.
+/// Sets the start and the kind of a request: `shapeHash` separates the requests of one conversation from others.
 fn request(json: &Json<'_>, draft: &mut Draft) {
     let said = |key: &str| json.words_of(key).unwrap_or_default();
     let model = json.at(&["params", "model"]).and_then(Json::text).unwrap_or_default();
@@ -128,7 +129,7 @@ fn last_failure(json: &Json<'_>, draft: &mut Draft) {
     }
 }
 
-/// The words of a message: a text, or blocks of which some are text.
+/// Returns the text of a message, whose content is a string or a list of blocks.
 pub(in crate::ingest::formats) fn said(content: &Json<'_>) -> Option<String> {
     let block = || content.items().iter().find_map(|block| block.text_of("text"));
     content.text().or_else(block).map(str::to_owned)
@@ -141,6 +142,6 @@ fn answer(json: &Json<'_>, draft: &mut Draft) {
     draft.set("message_id", message.text_of("id"));
     draft.set("model", message.text_of("model"));
     draft.set("usage", message.get("usage").and_then(Json::raw));
-    // Blocks are written before the reason is known: none means nothing.
+    // Early blocks are written before the stop reason is known, so a missing reason says nothing about the outcome.
     draft.set("stop_reason", message.text_of("stop_reason"));
 }

@@ -1,4 +1,4 @@
-//! Session transcripts of Claude Code: failures that are retried, the failure that ends a call, and answers.
+//! Claude Code session transcripts: failures that are retried, failures that end a call, and answers.
 
 pub(super) mod calls;
 pub(super) mod error;
@@ -18,10 +18,10 @@ use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
-/// `~/.claude/projects/<folder>/<session>.jsonl`, and those of sub-agents.
+/// Format of `~/.claude/projects/<folder>/<session>.jsonl` and of the transcripts of sub-agents.
 pub(in crate::ingest) struct ClaudeCode;
 
-/// Lines that are looked at.
+/// Number of lines examined by `detect`.
 const LINES_LOOKED_AT: usize = 50;
 
 impl Format for ClaudeCode {
@@ -61,7 +61,7 @@ impl Format for ClaudeCode {
     }
 }
 
-/// Whether only Claude Code writes such a line.
+/// Returns whether only Claude Code writes a line with these members.
 fn is_certain(members: &Members<'_>) -> bool {
     let has = |key: &str| members.names(key);
     let kind = members.text("type");
@@ -71,8 +71,8 @@ fn is_certain(members: &Members<'_>) -> bool {
         || (is_retry && members.text("subtype").as_deref() == Some("api_error") && has_retry(members))
 }
 
-/// The same of a line that the front of the input cuts off: it is told by its keys. Those inside a string would be
-/// escaped.
+/// Like [`is_certain`] for a line cut off at the end of the head, which cannot be parsed: searches for the keys.
+/// Inside a string, their quotes would be escaped.
 fn is_certain_but_cut_off(line: &str) -> bool {
     line.starts_with('{') && ["\"isSidechain\":", "\"sessionId\":", "\"uuid\":"].iter().all(|key| line.contains(key))
 }
@@ -81,7 +81,7 @@ fn has_retry(members: &Members<'_>) -> bool {
     ["retryAttempt", "retryInMs", "sessionId"].iter().any(|key| members.names(key))
 }
 
-/// Whether a line is of those that stand beside the others, and hold no attempt.
+/// Returns whether a line is of a type that occurs in transcripts without containing an attempt.
 fn is_companion(members: &Members<'_>) -> bool {
     const TYPES: [&str; 11] = [
         "file-history-snapshot",
@@ -99,11 +99,11 @@ fn is_companion(members: &Members<'_>) -> bool {
     members.text("type").is_some_and(|name| TYPES.contains(&&*name))
 }
 
-/// Keeps the attempts until the end: lines of failures may stand behind that of the answer they came before.
+/// Keeps all attempts until the end of the input: a failure may be written after the answer it preceded.
 #[derive(Default)]
 struct TranscriptDecoder {
     entries: Vec<Entry>,
-    /// Records that were met, and the entry each became.
+    /// Identity of each record read so far, with the index of its entry.
     known: HashMap<String, usize, RandomState>,
     lines: JsonLines,
 }
@@ -120,13 +120,13 @@ impl Decoder for TranscriptDecoder {
 }
 
 impl TranscriptDecoder {
-    /// Whether the line holds an attempt that was not met so far.
+    /// Returns whether the line contains an attempt not read before.
     fn take(&mut self, json: &Json<'_>, at: Position<'_>) -> bool {
         let Some(entry) = line::read(json, at) else { return false };
         let is_attempt = entry.what.is_attempt();
         match self.known.entry(line::identity(json, &entry)) {
             Slot::Occupied(known) => {
-                // A further block of the same answer, or the same record again.
+                // A further block of the same answer, or a repetition of the record.
                 let Some(first) = self.entries.get_mut(*known.get()) else { return false };
                 if is_attempt {
                     line::fold(first, &entry);

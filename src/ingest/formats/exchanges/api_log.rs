@@ -1,4 +1,5 @@
-//! Requests and responses as JSON lines: `{"request": {...}, "response": {...}}`, as claude-trace and proxies write them.
+//! Requests and responses as JSON lines: `{"request": {...}, "response": {...}}`, as written by claude-trace and
+//! proxies.
 
 use super::{put_answer, put_request};
 use crate::ingest::format::{Decoder, Format, Match};
@@ -10,7 +11,7 @@ use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
-/// Pairs of a request and its response.
+/// Format of pairs of a request and its response.
 pub(in crate::ingest) struct ApiLog;
 
 impl Format for ApiLog {
@@ -39,14 +40,14 @@ impl Format for ApiLog {
 
 /// Keys of a status.
 const STATUS: [&str; 3] = ["status_code", "statusCode", "status"];
-/// Keys of a time, and of what a pair took.
+/// Keys of a time.
 const TIMES: [&str; 5] = ["timestamp", "ts", "time", "started_at", "start_time"];
 const DURATIONS_MS: [&str; 3] = ["duration_ms", "latency_ms", "elapsed_ms"];
 
 fn is_pair(members: &Members<'_>) -> bool {
     let request = members.object("request");
     let response = members.object("response");
-    // A request that got no answer has null for a response.
+    // A request without a response has null as its response.
     let ended = members.has("error") || STATUS.iter().any(|key| response.has(key));
     request.has("method") && url_of(&request).is_some() && (ended || !members.has("response"))
 }
@@ -63,7 +64,7 @@ fn take(pair: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let (asked, answer) = (body_of(&request), body_of(&response));
     let error = pair.object_text("error");
     if error.is_empty() && response.is_empty() {
-        // It was still under way when the log ended.
+        // The request was still pending when the log ended.
         return sink.unended(at);
     }
     let mut record = Record::default();
@@ -92,7 +93,7 @@ fn put_times<'t>(record: &mut Record<'t>, pair: &Members<'t>, request: &Members<
     record.put(Field::RequestId, pair.scalar("request_id"));
 }
 
-/// A body as JSON, or as text that may hold JSON or a stream of events.
+/// Returns a body as JSON, or as text that may contain JSON or an event stream.
 fn body_of<'t>(message: &Members<'t>) -> Cow<'t, str> {
     match message.object_text("body") {
         body if body.is_empty() => message.object_text("body_raw"),

@@ -1,4 +1,4 @@
-//! HAR 1.2: what browsers, mitmproxy, Proxyman and others record.
+//! HAR 1.2, as recorded by browsers, mitmproxy, Proxyman and others.
 
 use super::{put_answer, put_request};
 use crate::ingest::format::{Decoder, Format, Match};
@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::borrow::Cow;
 
-/// Entries of a HAR document, one a line.
+/// Format of the entries of a HAR document, one per line.
 pub(in crate::ingest) struct Har;
 
 impl Format for Har {
@@ -45,7 +45,7 @@ fn take(entry: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let (request, response) = (entry.object("request"), entry.object("response"));
     let Some(url) = request.words("url").filter(|url| model_api::is_request(url)) else { return sink.noise() };
     if request.words("method").is_some_and(|method| method.eq_ignore_ascii_case("OPTIONS")) {
-        // A browser asks whether it may.
+        // A CORS preflight request of a browser.
         return sink.noise();
     }
     let asked = request.object("postData").words("text");
@@ -65,7 +65,7 @@ fn take(entry: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
             }
             put_answer(&mut record, &answer);
             if status < 400 && (failure.is_some() || is_cut(&answer, &content)) {
-                // Its head came, and not all of the rest.
+                // The response headers arrived, but not the complete body.
                 record.complete = Some(false);
                 record.put(Field::Transport, failure);
             }
@@ -75,7 +75,8 @@ fn take(entry: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     sink.record(&record, raw, at);
 }
 
-/// A request that got no answer, and what the recorder says of it: `net::ERR_TIMED_OUT`.
+/// Sets the failure of a request without a response, classified by the recorder's comment such as
+/// `net::ERR_TIMED_OUT`.
 fn put_failure<'t>(record: &mut Record<'t>, comment: &'t str) {
     let says = |word: &str| comment.to_ascii_lowercase().contains(word);
     let kind = if says("timed_out") || says("timeout") || says("timed out") {
@@ -89,13 +90,13 @@ fn put_failure<'t>(record: &mut Record<'t>, comment: &'t str) {
     record.put(Field::ErrorMessage, Some(comment).filter(|comment| !comment.is_empty()));
 }
 
-/// Whether a stream breaks off within an event, all that came of it having been recorded.
+/// Returns whether a stream ends within an event although everything received was recorded.
 fn is_cut(answer: &str, content: &Members<'_>) -> bool {
     let is_whole = content.integer("size").is_some_and(|size| size >= 0 && size.unsigned_abs() == answer.len() as u64);
     is_whole && breaks_off(answer)
 }
 
-/// The body of a response, which may be in base64.
+/// Returns the body of a response, decoded if it is base64.
 fn text_of<'t>(content: &Members<'t>) -> Cow<'t, str> {
     let text = content.words("text").unwrap_or_default();
     if content.words("encoding").as_deref() != Some("base64") {

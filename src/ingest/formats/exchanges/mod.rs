@@ -1,4 +1,4 @@
-//! Recordings of HTTP: a request and its response in one record, of which those to model APIs are attempts.
+//! HTTP recordings: a request and its response in one record; those to model APIs are attempts.
 
 mod api_log;
 mod har;
@@ -14,7 +14,7 @@ use crate::ingest::record::{FINGERPRINT, Field, Record};
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
-/// Puts what a request says of itself: where it went, who sent it, what was asked of which model.
+/// Sets what a request itself contains: its URL, its client, the model and the parameters.
 pub(super) fn put_request<'t>(
     record: &mut Record<'t>,
     url: Cow<'t, str>,
@@ -35,7 +35,7 @@ pub(super) fn put_request<'t>(
     model_api::put_url(record, url);
 }
 
-/// What the headers of a request say of the call: AWS SDKs number the attempts of an invocation, and a trace is the run.
+/// Sets the call and run from request headers: AWS SDKs number the attempts of an invocation, and a trace is the run.
 fn put_trace<'t>(record: &mut Record<'t>, headers: &'t str) {
     each_header(headers, |name, value| match name.to_ascii_lowercase().as_str() {
         "traceparent" => record.put(Field::RunId, trace_of(&value).map(str::to_owned)),
@@ -45,14 +45,14 @@ fn put_trace<'t>(record: &mut Record<'t>, headers: &'t str) {
     });
 }
 
-/// The id of the trace in `00-<trace>-<span>-<flags>` (W3C Trace Context).
+/// Returns the trace id of `00-<trace>-<span>-<flags>` (W3C Trace Context).
 pub(super) fn trace_of(traceparent: &str) -> Option<&str> {
     let trace = traceparent.trim().split('-').nth(1)?;
     let is_id = trace.len() == 32 && trace.bytes().all(|byte| byte.is_ascii_hexdigit());
     (is_id && trace.bytes().any(|byte| byte != b'0')).then_some(trace)
 }
 
-/// `attempt=2; max=3`, also with `ttl=..` before it.
+/// Sets number and maximum from `attempt=2; max=3`, optionally preceded by `ttl=..`.
 pub(super) fn put_aws_attempt(record: &mut Record<'_>, text: &str) {
     for (name, value) in text.split(';').filter_map(|part| part.trim().split_once('=')) {
         match name {
@@ -63,7 +63,7 @@ pub(super) fn put_aws_attempt(record: &mut Record<'_>, text: &str) {
     }
 }
 
-/// Every header of an object, or of a list of `{name, value}`.
+/// Calls `each` with every header of an object or of a list of `{name, value}`.
 fn each_header<'t>(headers: &'t str, mut each: impl FnMut(&str, Cow<'t, str>)) {
     let mut list = |name: Option<Cow<'t, str>>, value: Scalar<'t>| {
         if let (Some(name), Some(value)) = (name, value.into_text()) {
@@ -94,7 +94,7 @@ fn each_header<'t>(headers: &'t str, mut each: impl FnMut(&str, Cow<'t, str>)) {
     }
 }
 
-/// Puts the body of a response: the error it tells, also as an event of a stream, or the tokens of an answer.
+/// Reads a response body: its error, also as an event of a stream, or the token counts of an answer.
 fn put_answer<'t>(record: &mut Record<'t>, body: &'t str) {
     record.put_body(body);
     if let Ok(answer) = Members::of(body) {
@@ -102,7 +102,7 @@ fn put_answer<'t>(record: &mut Record<'t>, body: &'t str) {
     }
 }
 
-/// Tokens as Anthropic and OpenAI count them.
+/// Sets the token counts, in the spellings of Anthropic and OpenAI.
 fn put_usage<'t>(record: &mut Record<'t>, answer: &Members<'t>) {
     let usage = answer.object("usage");
     record.put(Field::InputTokens, usage.first(&["input_tokens", "prompt_tokens"]));

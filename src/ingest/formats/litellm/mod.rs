@@ -16,7 +16,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 
-/// What LiteLLM writes of its requests.
+/// Format of LiteLLM's logging payloads and spend log rows.
 pub(in crate::ingest) struct LiteLlm;
 
 impl Format for LiteLlm {
@@ -41,10 +41,10 @@ impl Format for LiteLlm {
     }
 }
 
-/// Keys under which callbacks keep a payload.
+/// Keys under which callbacks nest a payload.
 const WRAPPERS: [&str; 4] = ["payload", "standard_logging_object", "standard_logging_payload", "kwargs"];
 
-/// What an object is.
+/// Kind of a LiteLLM object.
 enum Kind<'t> {
     Payload(Members<'t>),
     SpendRow,

@@ -1,4 +1,4 @@
-//! Standard logging payloads: one for each attempt of the router, and one for each call where there is no router.
+//! Standard logging payloads: one per attempt of the router, or one per call without a router.
 
 use super::error::put_error;
 use crate::ingest::formats::json_objects::Members;
@@ -22,7 +22,7 @@ const FIELDS: &[(&str, Field)] = &[
 
 pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if payload.scalar("cache_hit").truth() == Some(true) {
-        // Nothing was sent.
+        // Served from the cache; nothing was sent.
         return sink.noise();
     }
     let (error, metadata) = (payload.object("error_information"), payload.object("metadata"));
@@ -49,7 +49,7 @@ pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Po
         }
         Some("failure") => {
             record.success = Some(false);
-            // What a failure does not say itself.
+            // The error supplies only what the payload itself lacks.
             let provider = record.provider.take();
             put_error(&mut record, &error, message.as_deref());
             record.provider = provider.or(record.provider.take());
@@ -62,15 +62,15 @@ pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Po
     sink.record(&record, raw, at);
 }
 
-/// Attempts of one call share the trace, unless the user gave a session: its id then stands for the trace of all of
-/// its calls.
+/// Sets call, run, layer, key and organization. The attempts of a call share a trace id; if the user set a session,
+/// its id replaces the trace ids of all its calls.
 fn put_names<'t>(record: &mut Record<'t>, payload: &Members<'t>, metadata: &Members<'t>) {
     let (trace, session) = (payload.words("trace_id"), payload.words("session_id"));
     if trace.is_some() && session.is_none() {
         record.call_id = trace.clone();
     }
     record.run_id = session.or(trace);
-    // Only the router knows of groups of deployments.
+    // Only the router has groups of deployments.
     let is_routed = ["model_group", "model_id"].iter().any(|key| payload.words(key).is_some());
     if is_routed {
         record.layer = Some(Cow::Borrowed("gateway"));
@@ -79,7 +79,8 @@ fn put_names<'t>(record: &mut Record<'t>, payload: &Members<'t>, metadata: &Memb
     record.put(Field::Org, metadata.first(&["user_api_key_org_id", "user_api_key_team_id"]));
 }
 
-/// Failures keep the provider's own names, successes write `llm_provider-` before them, older versions underscores.
+/// Sets response headers. Failures keep the provider's names, successes prefix them with `llm_provider-`, and older
+/// versions use underscores.
 fn put_headers<'t>(record: &mut Record<'t>, headers: &Members<'t>) {
     for (name, value) in headers.iter().filter(|(name, _)| !name.starts_with("x-litellm-")) {
         let name = name.strip_prefix("llm_provider-").unwrap_or(name).replace('_', "-");
@@ -88,8 +89,9 @@ fn put_headers<'t>(record: &mut Record<'t>, headers: &Members<'t>) {
     }
 }
 
-/// How many retries there were before: of the model that answered, so a fallback says nothing of the models before it.
-/// The attempts of a session are told apart without numbers, as only the last one has one.
+/// Sets the attempt number, from the count of earlier retries, and the retry limit. The count is that of the model
+/// that answered, so it is ignored after a fallback. Attempts of a session have no call id and are left without
+/// numbers, since only the last has a count.
 fn put_number<'t>(record: &mut Record<'t>, metadata: &Members<'t>, headers: &Members<'t>) {
     let fallbacks = headers.integer("x-litellm-attempted-fallbacks").unwrap_or(0);
     let count =
@@ -100,17 +102,17 @@ fn put_number<'t>(record: &mut Record<'t>, metadata: &Members<'t>, headers: &Mem
     }
 }
 
-/// Providers that LiteLLM calls through the OpenAI SDK, which retries beneath it where there is no router.
+/// Providers that LiteLLM calls through the OpenAI SDK, which itself retries if there is no router.
 const BY_SDK: [&str; 4] = ["openai", "azure", "text-completion-openai", "custom_openai"];
-/// Retries of that SDK where nobody asks for others, and its waits: the first, the longest, and how much of each is left
-/// by its jitter at least, in s (openai-python, _constants.py and _base_client.py).
+/// Default number of retries of that SDK, its first and longest wait in seconds, and the least share of a wait that
+/// jitter leaves (openai-python, _constants.py and _base_client.py).
 const SDK_RETRIES: i64 = 2;
 const FIRST_WAIT_S: f64 = 0.5;
 const LONGEST_WAIT_S: f64 = 8.0;
 const LEAST_SHARE: f64 = 0.75;
 
-/// The attempts that a failure stands for which the SDK beneath retried: the payload does not count them, and the time
-/// it took shows whether there was room for the waits between them.
+/// Infers how many attempts of the SDK a failure represents. The payload does not count them; the duration shows
+/// whether the waits between them fit.
 fn retried_beneath(record: &Record<'_>, payload: &Members<'_>, took_s: f64) -> Option<i64> {
     let by_sdk = record.provider.as_deref().is_some_and(|provider| BY_SDK.contains(&provider));
     let refused = record.headers.should_retry == Some(false);
@@ -120,7 +122,8 @@ fn retried_beneath(record: &Record<'_>, payload: &Members<'_>, took_s: f64) -> O
     beneath(record.status, payload.object("model_parameters").integer("max_retries"), took_s)
 }
 
-/// The attempts of an SDK beneath a failure with this status that took so long.
+/// Returns the number of attempts of the SDK behind a failure with this status and duration in seconds, or `None` if
+/// the SDK would not have retried or its waits do not fit.
 pub(super) fn beneath(status: Option<i64>, max_retries: Option<i64>, took_s: f64) -> Option<i64> {
     let retries = max_retries.unwrap_or(SDK_RETRIES).clamp(0, 100);
     if !status.is_some_and(|status| matches!(status, 408 | 409 | 429) || status >= 500) {

@@ -1,4 +1,4 @@
-//! Rows of the spend log: one for each request to the proxy, whatever was sent for it.
+//! Rows of the spend log: one per request to the proxy, however many attempts it took.
 
 use crate::ingest::formats::json_objects::Members;
 use crate::ingest::position::Position;
@@ -22,7 +22,7 @@ const FIELDS: &[(&str, Field)] = &[
 
 pub(super) fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if row.scalar("cache_hit").truth() == Some(true) {
-        // Nothing was sent.
+        // Served from the cache; nothing was sent.
         return sink.noise();
     }
     let metadata = row.object_text("metadata");
@@ -42,7 +42,7 @@ pub(super) fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Positi
     }
     row.put(&mut record, FIELDS);
     record.put(Field::Org, row.scalar("team_id"));
-    // The proxy counts what it sent for the client: no rows of their own.
+    // The proxy's own count of retries, which have no rows of their own.
     record.headers.gateway_retries = metadata.integer("attempted_retries");
     sink.record(&record, raw, at);
 }

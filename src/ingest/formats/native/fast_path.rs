@@ -1,7 +1,7 @@
-//! Lines like lines before are not parsed: one that has the constant bytes of a prototype is a patched copy of its row,
-//! one that has those of a plan is made a record by it.
+//! Fast path: lines similar to earlier lines are not parsed. A line with the constant bytes of a prototype becomes a
+//! patched copy of its row; one with the constant bytes of a plan is turned into a record by that plan.
 //!
-//! Either does exactly what the strict reader would have done, or declines; a test holds them together.
+//! Both do exactly what the strict reader would do, or decline the line; a test compares them.
 
 use super::give::{Outcome, give};
 use super::learn;
@@ -11,30 +11,31 @@ use super::trie::{Fit, ScalarSpan, Trie};
 use crate::ingest::record::{Mapping, Memory, Place, Record, Taken};
 use crate::model::AttemptTable;
 
-/// Lines in a row that no plan fitted before learning pauses: some logs repeat no constant bytes.
+/// Number of consecutive lines without a fitting plan after which learning pauses: in some logs, no constant bytes
+/// repeat.
 const PATIENCE: u32 = 64;
-/// Lines for which it then pauses; each time in vain twice as long,
+/// Shortest pause of learning, in lines; it doubles with each consecutive pause.
 const PAUSE: u32 = 2048;
-/// but no longer than this.
+/// Longest pause of learning, in lines.
 const LONGEST_PAUSE: u32 = 32 << 10;
 
-/// The plans and prototypes of the lines before. One a worker.
+/// Plans and prototypes learned from earlier lines; one instance per worker.
 #[derive(Debug, Default)]
 pub(super) struct FastPath {
     plans: Trie<Plan>,
     prototypes: Trie<Prototype>,
     budget: Budget,
-    /// Number of the table whose origins the prototypes know.
+    /// Number of the table that the prototypes' cached origins belong to.
     table: u64,
     scalars: Vec<ScalarSpan>,
     misses: u32,
     pause: u32,
     next_pause: u32,
-    /// Fingerprint of the user's own keys that the plans were made with.
+    /// Fingerprint of the user-defined keys the plans were made with.
     own: u64,
-    /// Everything is left to the strict reader, which alone makes something of values.
+    /// Whether the user-defined keys need the strict reader, so that it reads every line.
     strict: bool,
-    /// The same, for good.
+    /// Whether the strict reader reads every line, permanently.
     closed: bool,
 }
 
@@ -45,20 +46,20 @@ pub(super) enum Route {
     Prototype,
     /// By a plan.
     Plan,
-    /// Not at all: the strict reader must look at it, and there is nothing to learn from it.
+    /// Not read: left to the strict reader, and not worth learning from.
     Strict,
-    /// Not at all: nothing is known of its constant bytes.
+    /// Not read: its constant bytes are unknown.
     Unknown,
 }
 
 impl FastPath {
-    /// One that reads no line: what it is compared with.
+    /// Returns a fast path that reads no line, for comparison.
     pub(super) fn closed() -> FastPath {
         FastPath { closed: true, ..FastPath::default() }
     }
 
-    /// Goes on with the table of this number and a logger's own keys. Forgets what belonged to another table, and the
-    /// plans that were made with other keys than these.
+    /// Switches to a table and the user-defined keys `own`. Discards origins cached for another table, and all plans
+    /// and prototypes if the keys changed.
     pub(super) fn begin(&mut self, own: &Mapping, table: u64) {
         if self.own != own.fingerprint() {
             self.own = own.fingerprint();
@@ -84,7 +85,8 @@ impl FastPath {
         if self.closed || self.strict {
             return Route::Strict;
         }
-        // A filter asks the record; kept ids, and names from elsewhere, are no part of a prototype.
+        // A filter needs the record, and prototypes have neither kept ids nor a run or call given by the
+        // surroundings.
         let plain = !place.keep_ids && place.filter.is_none() && !place.names_for_others();
         let mut declined = false;
         if plain && let Fit::Whole(prototype) = self.prototypes.fit(line.as_bytes(), &mut self.scalars) {
@@ -120,7 +122,7 @@ impl FastPath {
         Route::Plan
     }
 
-    /// Learns from a line of unknown constant bytes, which the strict reader has accepted.
+    /// Learns from a line with unknown constant bytes that the strict reader has accepted.
     pub(super) fn learn(&mut self, line: &str, own: &Mapping) {
         if self.pause > 0 {
             self.pause -= 1;

@@ -1,19 +1,19 @@
-//! Records handed on as attempts, and what became of them.
+//! Turns records into attempts and reports the outcome.
 
 use crate::ingest::record::{Memory, Place, Record, Taken, take};
 use crate::model::AttemptTable;
 
-/// What became of the records of one line, in order. A line nearly always holds one.
+/// Outcome for one record of a line. Nearly every line contains exactly one record.
 pub(in crate::ingest) enum Outcome {
     /// See [`Taken`].
     Taken(Taken),
-    /// A value of an attempt that means nothing to its field: the field, and the value.
+    /// A value of an attempt that is not valid for its field: the field and the value.
     Misread(&'static str, String),
-    /// A piece of the line that cannot be read: column from 1, and why.
+    /// A part of the line that cannot be read: column from 1, and the reason.
     Unreadable(u64, String),
 }
 
-/// Makes an attempt of a record; whether it is one.
+/// Turns a record into an attempt. Returns whether it is one.
 pub(super) fn give(
     record: &Record<'_>,
     line: &str,

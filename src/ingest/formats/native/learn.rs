@@ -1,4 +1,4 @@
-//! Compiles a line that the strict reader has accepted into its constant bytes and a [`Plan`], in one walk like that
+//! Compiles a line accepted by the strict reader into its constant bytes and a [`Plan`], in one walk that mirrors the
 //! reader's.
 
 use super::plan::{ErrorPlan, Member, Op, Plan, Target};
@@ -14,13 +14,13 @@ use crate::ingest::record::nested::{Container, container_of};
 use crate::ingest::record::parts::{CLIENT_NAME, CLIENT_VERSION, HOST_NAME, is_usage};
 use crate::ingest::record::spellings::{OWN, lookup};
 
-/// Longest line a plan is made of, in bytes: few others have the constant bytes of a longer one.
+/// Maximum length of a line to learn from, in bytes: longer lines rarely share their constant bytes.
 const LONGEST: usize = 16 << 10;
-/// Deepest nesting of a value that means nothing.
+/// Maximum nesting depth of a value that is skipped.
 const DEEPEST_SKIPPED: usize = 8;
 
-/// The plan of `line`, which the strict reader has accepted; `own` are keys beside those that are built in. `None` where
-/// a value has a structure that the reader makes something of.
+/// Returns the plan of `line`, which the strict reader has accepted; `own` are the user-defined keys. Returns `None`
+/// if a nested value needs the strict reader.
 pub(super) fn learn(line: &str, own: &Mapping) -> Option<Entry<Plan>> {
     if line.len() > LONGEST {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn learn(line: &str, own: &Mapping) -> Option<Entry<Plan>> {
 #[derive(Default)]
 struct Learner {
     plan: Plan,
-    /// Where the scalars begin and end that the plan takes, quotes included.
+    /// Start and end of the scalars the plan consumes, including quotes.
     scalars: Vec<(usize, usize)>,
 }
 
@@ -60,7 +60,7 @@ impl Learner {
         }
     }
 
-    /// The members of a container, unless its key means something else besides.
+    /// Learns the members of a container, unless the container's key is itself a field.
     fn members_of(&mut self, reader: &mut Reader<'_>, container: &Container) -> Learnt<()> {
         if container.itself {
             return give_up(reader);
@@ -71,7 +71,7 @@ impl Learner {
         })
     }
 
-    /// The value of a user's own key, unless it is more than one thing.
+    /// Learns the value of a user-defined key, unless it serves more than one purpose.
     fn own_value(&mut self, reader: &mut Reader<'_>, own: &Own, built_in: bool) -> Learnt<()> {
         match &own.target {
             Some(target) if own.below.is_empty() => self.value(reader, &target.name, target.field, OWN),
@@ -127,7 +127,7 @@ impl Learner {
         }
     }
 
-    /// The value of a field that is a scalar in nearly all logs.
+    /// Learns the value of a field that is a scalar in nearly all logs.
     fn field(&mut self, reader: &mut Reader<'_>, field: Field, rank: u8) -> Learnt<()> {
         match reader.peek() {
             Some(b'{') => {
@@ -188,7 +188,7 @@ impl Learner {
         Ok(members.into())
     }
 
-    /// A value that must be a scalar.
+    /// Learns a value that must be a scalar.
     fn scalar(&mut self, reader: &mut Reader<'_>, target: Target) -> Learnt<()> {
         self.bare(reader)?;
         self.plan.ops.push(Op::Set(target));
@@ -205,7 +205,7 @@ impl Learner {
         Ok(())
     }
 
-    /// A value that means nothing.
+    /// Learns a value that is ignored.
     fn skip(&mut self, reader: &mut Reader<'_>) -> Learnt<()> {
         let passed = self.pass(reader, 0)?;
         match self.plan.ops.last_mut() {
@@ -215,7 +215,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Passes a value of any kind; how many scalars are in it.
+    /// Passes over a value of any kind and returns the number of scalars in it.
     fn pass(&mut self, reader: &mut Reader<'_>, depth: usize) -> Learnt<usize> {
         let before = self.scalars.len();
         match reader.peek() {
@@ -228,7 +228,7 @@ impl Learner {
     }
 }
 
-/// Whether the value that comes next means something by itself under this key.
+/// Returns whether the next value has a built-in meaning under this key.
 fn is_built_in(reader: &mut Reader<'_>, key: &str) -> bool {
     lookup(key).is_some() || container_of(key, reader.rest()).is_some()
 }

@@ -1,4 +1,4 @@
-//! Native attempt logs: one JSON object a line, in whatever spelling the logger chose.
+//! Native attempt logs: one JSON object per line, with the field names of any logger.
 
 mod fast_path;
 mod give;
@@ -21,13 +21,13 @@ pub(in crate::ingest) use give::Outcome;
 use give::give;
 use repair::Piece;
 
-/// What it is called.
+/// Name of the native format.
 pub(in crate::ingest) const NAME: &str = "native";
 
-/// One JSON object a line.
+/// Format of one JSON object per line.
 pub(in crate::ingest) struct Native;
 
-/// Where so many lines in a row are attempts for certain, detection looks at no more.
+/// Number of leading lines after which detection stops if all of them are certainly attempts.
 const ENOUGH: usize = 50;
 
 impl Format for Native {
@@ -73,14 +73,14 @@ impl Format for Native {
     }
 }
 
-/// Reads lines: those like lines before without parsing them.
+/// Decodes lines, without parsing those similar to earlier ones.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct NativeDecoder {
     fast_path: FastPath,
 }
 
 impl NativeDecoder {
-    /// One that parses every line.
+    /// Returns a decoder that parses every line.
     pub(in crate::ingest) fn strict() -> NativeDecoder {
         NativeDecoder { fast_path: FastPath::closed() }
     }
@@ -107,8 +107,8 @@ impl Decoder for NativeDecoder {
     }
 }
 
-/// Reads one line, neither empty nor blank: on the fast path where it can, else by a strict parse into a
-/// borrowed record; whatever that refuses is repaired and read again, piece by piece.
+/// Reads one line that is not blank: on the fast path if possible, else by a strict parse into a borrowed record. A
+/// line the strict parse rejects is repaired and read again in pieces.
 fn read_line(
     line: &str,
     place: &Place<'_>,
@@ -141,11 +141,11 @@ fn read_line(
     });
 }
 
-/// A piece of a line, strictly parsed.
+/// A strictly parsed piece of a line.
 enum Strict<'p> {
     Record(&'p Record<'p>, &'p str),
     Noise,
-    /// Column from 1, and why.
+    /// Column from 1, and the reason.
     Broken(u64, String),
 }
 
@@ -157,7 +157,7 @@ fn read_strictly(line: &str, own: &Mapping, mut each: impl FnMut(Strict<'_>)) {
     }
 }
 
-/// Reads a line that no strict parse takes as it stands.
+/// Reads a line that a strict parse rejects as it is.
 fn repaired(line: &str, own: &Mapping, mut each: impl FnMut(Strict<'_>)) {
     for piece in repair::pieces(line) {
         match piece {

@@ -1,6 +1,6 @@
-//! What every line says anew: when, of which call, how long it took, what is left of the limits.
+//! Values that differ from line to line: times, ids, durations, token counts and remaining limits.
 //!
-//! `None` throughout means that the record must be looked at as a whole.
+//! Throughout, `None` means that the full record is needed.
 
 use super::plan::{Role, Target};
 use super::trie::ScalarSpan;
@@ -12,7 +12,7 @@ use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
 use crate::model::{Detail, LimitKind, Span, Time, Usage, Zone};
 
-/// Whether a value differs from line to line in logs whose lines say the same otherwise.
+/// Returns whether a value differs from line to line in logs whose lines are otherwise equal.
 pub(super) fn varies(target: Target) -> bool {
     match target {
         Target::Field(field, _) | Target::Usage(field) => matches!(
@@ -47,43 +47,44 @@ pub(super) fn varies(target: Target) -> bool {
     }
 }
 
-/// Whether such values mean nothing to an attempt that succeeded: when limits are whole again, and the server's clock.
+/// Returns whether such values are irrelevant for a successful attempt: reset times of limits, and the server's
+/// clock.
 pub(super) fn is_of_failures(target: Target) -> bool {
     use LimitPart::{Other, Reset, ResetOfRefusal};
     matches!(target, Target::Header(Header::Limit(Reset | ResetOfRefusal | Other, _) | Header::Date))
 }
 
-/// What one line says of what [`varies`].
+/// Values of one line for the targets that [`varies`] accepts.
 #[derive(Debug, Default)]
 pub(super) struct PerLine<'l> {
     pub(super) run: Option<&'l str>,
     pub(super) call: Option<&'l str>,
     pub(super) group: Option<&'l str>,
     pub(super) request_hash: Option<&'l str>,
-    /// The provider's name for the request, the one its headers give, and a proxy's.
+    /// Request ids: the provider's own field, that of the response headers, and that of a proxy.
     pub(super) request_ids: [Option<&'l str>; 3],
     pub(super) aws_id: bool,
     pub(super) moments: Moments,
     pub(super) usage: Option<Usage>,
     pub(super) has_cost: bool,
     pub(super) chunk_gap: bool,
-    /// What is left, by [`LimitKind`].
+    /// Remaining quota by [`LimitKind`].
     pub(super) remaining: [Option<i64>; LimitKind::ALL.len()],
-    /// How many durations there are.
+    /// Number of durations found.
     durations: u8,
 }
 
-/// The scalars of a line that vary, and what they are.
+/// The varying scalars of a line and their targets.
 #[derive(Debug)]
 pub(super) struct VaryingTargets {
-    /// In the order of the line; `None` for those that mean nothing.
+    /// Targets in line order; `None` for scalars that are ignored.
     targets: Box<[Option<Target>]>,
-    /// Places of fields that are spelled twice: the better spelling decides, unless it is null.
+    /// Indices of fields with two spellings: the preferred spelling counts unless it is null.
     contested: Box<[usize]>,
 }
 
 impl VaryingTargets {
-    /// Those of these roles; `None` where one value may stand in for another.
+    /// Returns the targets for these roles; `None` if one value may stand in for another.
     pub(super) fn new(roles: &[Role]) -> Option<VaryingTargets> {
         let target = |role: &Role| match role {
             Role::Is(target) if varies(*target) => Some(*target),
@@ -104,17 +105,17 @@ impl VaryingTargets {
             targets[loser] = None;
             contested.push(winner);
         }
-        // One that lost later decides nothing.
+        // A value that lost to a later one decides nothing.
         contested.retain(|place| targets[*place].is_some());
         Some(VaryingTargets { targets: targets.into(), contested: contested.into() })
     }
 }
 
 impl Target {
-    /// Whether two values are of the same, so that one of them does not count.
+    /// Returns whether both values are for the same field, so that only one of them counts.
     fn rivals(self, other: Target) -> bool {
         match (self, other) {
-            // That there is one is all that is asked.
+            // Only its presence matters.
             (Target::Field(Field::AwsRequestId, _), _) => false,
             (Target::Field(a, _) | Target::Usage(a), Target::Field(b, _) | Target::Usage(b)) => a == b,
             (Target::Header(Header::AwsRequestId), _) => false,
@@ -125,7 +126,7 @@ impl Target {
 }
 
 impl<'l> PerLine<'l> {
-    /// Takes in what `line` says, whose scalars these are.
+    /// Reads the varying values of `line`, given its scalars.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -144,11 +145,11 @@ impl<'l> PerLine<'l> {
             }
         }
         let is_null = |place: &usize| scalars.get(*place).is_none_or(|scalar| scalar.kind == Kind::Null);
-        // Two durations are compared elsewhere.
+        // Lines with two durations need the full record, where they are compared.
         (self.durations < 2 && !of_line.contested.iter().any(is_null)).then_some(())
     }
 
-    /// The id of the request that counts.
+    /// Returns the preferred request id.
     #[inline]
     pub(super) fn request_id(&self) -> Option<&'l str> {
         self.request_ids.into_iter().flatten().next()
@@ -196,13 +197,13 @@ impl<'l> PerLine<'l> {
             }
             Field::ChunkGapMs => {
                 let gap = value.number()?;
-                // A long gap is kept beside the row.
+                // A long gap is stored in a detail beside the row.
                 if gap.is_some_and(|ms| ms >= Detail::LEAST_CHUNK_GAP_MS) {
                     return None;
                 }
                 self.chunk_gap = gap.is_some();
             }
-            // No other varies.
+            // No other field varies.
             _ => return None,
         }
         Some(())
@@ -215,13 +216,13 @@ impl<'l> PerLine<'l> {
             Header::ProxyRequestId => self.request_ids[2] = value.name()?,
             Header::AwsRequestId => self.aws_id |= value.is_some(),
             Header::Limit(LimitPart::Remaining, kind) => self.remaining[kind as usize] = value.integer()?,
-            // No other varies.
+            // No other header varies.
             _ => return None,
         }
         Some(())
     }
 
-    /// `None` for more tokens than a row holds.
+    /// Sets a token count; `None` for more tokens than a row can store.
     fn consumed(&mut self, tokens: Option<i64>, which: impl FnOnce(&mut Usage) -> &mut u32) -> Option<()> {
         if let Some(tokens) = tokens {
             *which(self.usage.get_or_insert_default()) = u32::try_from(tokens.max(0)).ok()?;
@@ -238,13 +239,13 @@ impl<'l> PerLine<'l> {
     }
 }
 
-/// `None` for a number beyond `most`, which is misread.
+/// Returns `None` for a number above `most`, which the record counts as misread.
 #[inline]
 fn possible(number: Option<f64>, most: f64) -> Option<()> {
     number.is_none_or(|number| number <= most).then_some(())
 }
 
-/// What one scalar says. `Some(None)` where that is nothing.
+/// Value of one scalar. Its accessors return `Some(None)` for null.
 #[derive(Clone, Copy)]
 struct Value<'l> {
     line: &'l str,
@@ -269,7 +270,7 @@ impl<'l> Value<'l> {
         }
     }
 
-    /// The same of an id: an empty one names nothing.
+    /// Like [`Value::words`] for an id: an empty one counts as null.
     #[inline]
     fn name(self) -> Option<Option<&'l str>> {
         self.words().map(|text| text.filter(|text| !text.is_empty()))
@@ -284,7 +285,7 @@ impl<'l> Value<'l> {
         }
     }
 
-    /// Any number outside quotes.
+    /// Returns a number that is not in quotes.
     #[inline]
     fn number(self) -> Option<Option<f64>> {
         match self.scalar.kind {
@@ -294,7 +295,7 @@ impl<'l> Value<'l> {
         }
     }
 
-    /// A moment; `None` also where the log does not say.
+    /// Returns a time; `None` also if it is null.
     #[inline]
     fn time(self, zone: Zone) -> Option<Time> {
         match self.scalar.kind {

@@ -1,7 +1,7 @@
-//! What the scalars of a line are to the record: learnt once, and then a line with the same constant bytes need not be
-//! parsed.
+//! Extraction plans: what each scalar of a line means to the record. A plan is learned once; lines with the same
+//! constant bytes need not be parsed.
 //!
-//! The record becomes exactly what the strict reader would have made of the line; a test holds the two together.
+//! The record is exactly the one the strict reader would have made of the line; a test compares them.
 
 use super::trie::ScalarSpan;
 use crate::ingest::record::Record;
@@ -14,30 +14,30 @@ use crate::ingest::record::parts::Parts;
 use crate::ingest::record::scalar::Scalar;
 use crate::ingest::record::scan::Kind;
 
-/// What to do with the scalars of a line, in their order.
+/// Operations on the scalars of a line, in order.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) ops: Vec<Op>,
 }
 
-/// What to do with the next scalar, or the next few.
+/// Operation on the next scalar or scalars.
 #[derive(Debug)]
 pub(super) enum Op {
-    /// So many mean nothing.
+    /// Ignores this many scalars.
     Skip(usize),
-    /// One is this.
+    /// Sets this target.
     Set(Target),
-    /// A list of so many stands for a field, of which the first one counts.
+    /// Sets a field (with the rank of its key) to the first of a list of this many scalars.
     First(Field, u8, usize),
-    /// An object with so many in it stands where a field has a scalar.
+    /// Marks a field (with the rank of its key) as an object, and ignores the scalars in it.
     Object(Field, u8, usize),
-    /// An error of so many, and the rank of the key it stands under.
+    /// Reads an error: rank of its key, plan and number of scalars.
     Error(u8, ErrorPlan, usize),
-    /// The body of a response, likewise.
+    /// Reads a response body: plan and number of scalars.
     Body(ErrorPlan, usize),
 }
 
-/// What one scalar is.
+/// Target of one scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
     /// A field, and the rank of its spelling.
@@ -53,18 +53,18 @@ pub(super) enum Target {
     Client,
 }
 
-/// What stands for an error.
+/// Shape of an error value.
 #[derive(Debug)]
 pub(super) enum ErrorPlan {
     /// A scalar at this depth.
     Bare(u8),
     Object(Box<[Member]>),
     List(Box<[ErrorPlan]>),
-    /// It stands too deep: so many scalars mean nothing.
+    /// Nested too deep: this many scalars are ignored.
     Skip(usize),
 }
 
-/// A member of an error.
+/// A member of an error object.
 #[derive(Debug)]
 pub(super) enum Member {
     Skip(usize),
@@ -73,14 +73,14 @@ pub(super) enum Member {
     More(ErrorPlan),
 }
 
-/// What the value of one scalar is good for, beyond its own line.
+/// Role of a scalar in its line.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Role {
-    /// It means nothing.
+    /// Ignored.
     Free,
-    /// It is this.
+    /// The value of this target.
     Is(Target),
-    /// It is a part of something.
+    /// Part of a list, an error or a body.
     Part,
 }
 
@@ -111,7 +111,7 @@ impl Plan {
         parts.finish();
     }
 
-    /// The role of each scalar, in their order.
+    /// Returns the role of each scalar, in order.
     pub(super) fn roles(&self) -> Vec<Role> {
         let mut roles = Vec::new();
         for op in &self.ops {
@@ -176,7 +176,7 @@ fn fill_members<'l>(members: &[Member], rest: &mut Rest<'l, '_>, body: &mut Erro
     body.close(inner);
 }
 
-/// The scalars of a line that were not used so far.
+/// The scalars of a line not consumed yet.
 struct Rest<'l, 's> {
     line: &'l str,
     scalars: std::slice::Iter<'s, ScalarSpan>,
@@ -187,7 +187,7 @@ impl<'l> Rest<'l, '_> {
         self.scalars = self.scalars.as_slice().get(count..).unwrap_or_default().iter();
     }
 
-    /// The next scalar, if it is a string without escapes.
+    /// Consumes the next scalar if it is a string without escapes.
     #[inline]
     fn text(&mut self) -> Option<&'l str> {
         let (scalar, rest) = self.scalars.as_slice().split_first().filter(|(scalar, _)| scalar.kind == Kind::Text)?;
@@ -200,7 +200,7 @@ impl<'l> Rest<'l, '_> {
         self.line.get(scalar.start as usize..scalar.end as usize).unwrap_or_default()
     }
 
-    /// The next scalar, whatever it is.
+    /// Consumes the next scalar of any kind; null after the last.
     fn next(&mut self) -> Scalar<'l> {
         let Some(scalar) = self.scalars.next() else { return Scalar::Null };
         let text = || self.text_of(scalar);

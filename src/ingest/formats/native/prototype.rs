@@ -1,4 +1,5 @@
-//! The row of a line as a pattern for others: most lines of a log differ from one before only in times, ids and amounts.
+//! Prototypes: the row of one line as a pattern for others. Most lines of a log differ from an earlier one only in
+//! times, ids and amounts.
 
 use super::per_line::{PerLine, VaryingTargets, is_of_failures, varies};
 use super::plan::{Plan, Role, Target};
@@ -11,28 +12,28 @@ use crate::ingest::record::{FINGERPRINT, Place, Record, body_hash, fingerprint, 
 use crate::model::{Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span};
 use std::hash::BuildHasher;
 
-/// Flags that follow from what varies.
+/// Flags derived from varying values.
 const VARYING_FLAGS: u32 =
     Flags::REQUEST_ID | Flags::AWS_ID | Flags::NO_CALL_ID | Flags::CHUNK_GAP | Flags::HEADROOM | Flags::COST;
 
-/// What is known of all lines with the same constant bytes.
+/// Row and context shared by all lines with the same constant bytes.
 #[derive(Debug)]
 pub(super) struct Prototype {
-    /// The row of the line it was learnt from.
+    /// Row of the line it was learned from.
     row: Attempt,
-    /// The detail of that row: of a retry, without its ids.
+    /// Detail of that row, for retries; its ids are replaced for each line.
     detail: Option<Detail>,
-    /// Attempts are numbered, so that a group is a call.
+    /// Whether attempts are numbered, so that a group is a call.
     is_numbered: bool,
-    /// What is allowed per interval, by [`LimitKind`].
+    /// Limits per interval, by [`LimitKind`].
     limits: [Option<i64>; LimitKind::ALL.len()],
     names: [Box<str>; NAMES],
-    /// The origin they make in the table at hand, once it was asked for.
+    /// Origin of these names in the current table, set on first use.
     pub(super) origin: Option<(Origin, OriginId)>,
     targets: VaryingTargets,
 }
 
-/// A line whose row was made, and all that it was made of.
+/// A line with its row already made, and everything it was made from.
 pub(super) struct Made<'l, 'a> {
     pub(super) line: &'l str,
     pub(super) scalars: &'a [ScalarSpan],
@@ -43,7 +44,8 @@ pub(super) struct Made<'l, 'a> {
 }
 
 impl Prototype {
-    /// Whether the row of a record may be a prototype: it succeeded, and nothing but its own values was made use of.
+    /// Returns whether a record's row may become a prototype: a success without error, nested outcome, times in whole
+    /// seconds or misread values.
     pub(super) fn is_possible(record: &Record<'_>, row: &Attempt) -> bool {
         row.class.is_none()
             && (200..300).contains(&row.status)
@@ -53,7 +55,7 @@ impl Prototype {
             && record.misread.is_empty()
     }
 
-    /// The prototype that a line makes; `None` where its row says something that others like it need not say.
+    /// Returns the prototype of a line; `None` if its row depends on values that lines like it need not share.
     pub(super) fn learn(made: &Made<'_, '_>) -> Option<Entry<Prototype>> {
         let Made { line, scalars, plan, record, table, .. } = *made;
         let row = *table.rows.last()?;
@@ -86,7 +88,7 @@ impl Prototype {
         prototype.makes_same(made, &row, &cuts).then(|| Entry::cut(line, cuts, prototype))
     }
 
-    /// Whether it makes of the line it was learnt from what that became.
+    /// Returns whether the prototype reproduces the row of the line it was learned from.
     fn makes_same(&self, made: &Made<'_, '_>, row: &Attempt, cuts: &[(usize, usize)]) -> bool {
         let Made { line, scalars, record, place, table, .. } = *made;
         let of_cut: Vec<ScalarSpan> =
@@ -102,7 +104,7 @@ impl Prototype {
             && remaining == said.remaining
     }
 
-    /// Appends the attempt of `line`, whose scalars these are, unless the record must be looked at as a whole.
+    /// Appends the attempt of `line`, given its scalars. Returns `None` if the full record is needed.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -112,7 +114,7 @@ impl Prototype {
         origins: &mut Origins,
         table: &mut AttemptTable,
     ) -> Option<()> {
-        // It is large, and best not moved.
+        // Filled in place, since moving it is costly.
         let mut said = PerLine::default();
         said.read(line, scalars, &self.targets, place.zone)?;
         let mut row = self.row_of(&said, line, place)?;
@@ -141,8 +143,8 @@ impl Prototype {
         Some(())
     }
 
-    /// The row of what a line says, as far as it needs no table.
-    #[inline(always)] // It moves a row, which costs as much as the rest.
+    /// Returns the row of a line, except for what requires the table.
+    #[inline(always)] // Moving the returned row costs as much as the rest.
     fn row_of(&self, said: &PerLine<'_>, line: &str, place: &Place<'_>) -> Option<Attempt> {
         let (sent, duration_ms) = place.conventions.sent(&said.moments)?;
         let (run, call) = self.names_of(said);
@@ -169,7 +171,7 @@ impl Prototype {
         })
     }
 
-    /// The run and the call.
+    /// Returns the run and the call.
     #[inline]
     fn names_of<'l>(&self, said: &PerLine<'l>) -> (Option<&'l str>, Option<&'l str>) {
         let PerLine { run, call, group, .. } = *said;
@@ -177,7 +179,7 @@ impl Prototype {
     }
 }
 
-/// Whether a value may count in place of one that varies and is not there, or decide what such a one means.
+/// Returns whether a value may substitute for a varying one that is missing, or decides what that one means.
 fn stands_in(role: Role) -> bool {
     let Role::Is(target) = role else { return false };
     match target {
@@ -199,18 +201,18 @@ fn stands_in(role: Role) -> bool {
     }
 }
 
-/// Whether a value is kept of retries alone.
+/// Returns whether a value is stored for retries only.
 fn is_of_retries(target: Target) -> bool {
     matches!(target, Target::Field(Field::MaxTokens | Field::TimeoutS | Field::TimeoutMs, _))
 }
 
-/// Whether a detail has nothing but ids and what a request asked for.
+/// Returns whether a detail contains only ids and request parameters.
 fn is_of_a_success(detail: &Detail) -> bool {
     let Detail { request_id, call_id, request_hash, max_tokens, timeout, .. } = *detail;
     *detail == Detail { request_id, call_id, request_hash, max_tokens, timeout, ..Detail::default() }
 }
 
-/// What may be spent on learning prototypes: a log in which nothing repeats is not searched for what does.
+/// Limits the effort of learning prototypes in a log where nothing repeats.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: u32,
@@ -224,18 +226,18 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Learning a prototype costs about what a line saves that fits one, times this.
+    /// Cost of learning a prototype, in units of what one fitting line saves.
     const COST: u32 = 4;
     const MOST: u32 = 64 * Self::COST;
-    /// So many lines that fit none buy one more.
+    /// Number of lines without a fit that grant the budget for one more prototype.
     const PATIENCE: u32 = 64;
 
-    /// A line fitted.
+    /// Records that a line fitted.
     pub(super) fn earn(&mut self) {
         self.left = (self.left + 1).min(Self::MOST);
     }
 
-    /// A line fitted none: whether to learn from it.
+    /// Records that a line fitted none. Returns whether to learn from it.
     pub(super) fn spend(&mut self) -> bool {
         self.misses += 1;
         if self.misses.is_multiple_of(Self::PATIENCE) {

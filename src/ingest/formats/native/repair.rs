@@ -1,36 +1,36 @@
-//! The tolerant path: what shippers, terminals and crashed writers do to a line of JSON.
+//! Tolerant reading of JSON lines damaged by shippers, terminals or crashed writers.
 
 use crate::ingest::ansi;
 use crate::ingest::record::json::{Fault, Reader};
 
 /// A part of a line.
 pub(super) enum Piece {
-    /// No JSON object at all.
+    /// Not a JSON object.
     Noise,
-    /// A whole JSON object, repaired where needed.
+    /// A complete JSON object, repaired if needed.
     Object(String),
-    /// The start of an object that has no end, or one that no repair makes whole.
+    /// An object that is incomplete or malformed.
     Broken { column: u64, reason: String },
 }
 
-/// How many objects, whole or torn, are looked for in one line.
+/// Maximum number of objects, whole or broken, read from one line.
 const MOST_PIECES: usize = 1024;
-/// How often a torn line is read again, in its own length, in search of a whole object.
+/// Budget for rereading a broken line in search of a whole object, in multiples of its length.
 const REREAD: usize = 8;
 
-/// Cuts a line into its objects.
+/// Splits a line into its objects.
 pub(super) fn pieces(line: &str) -> Vec<Piece> {
     let clean = ansi::without(line);
     let text = clean.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if !text.starts_with('{') {
-        // Words before an object are a prefix of some logger; its record formats know more of it.
+        // Words before an object are a logger's prefix; formats for such loggers read more of it.
         return vec![Piece::Noise];
     }
     let offset = line.len() - line.trim_start().len();
     split(text, offset as u64)
 }
 
-/// One object after another; where one is torn, the next start of an object is tried.
+/// Splits consecutive objects; after a broken one, resumes at the next whole object.
 fn split(text: &str, offset: u64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -53,7 +53,7 @@ fn split(text: &str, offset: u64) -> Vec<Piece> {
             Err(fault) => {
                 let column = offset + (start + fault.at) as u64 + 1;
                 pieces.push(Piece::Broken { column, reason: reason(fault) });
-                // A torn record may have a whole one fused to it.
+                // A broken record may be followed by a whole one without a line break.
                 start += next_object(rest, &mut budget).unwrap_or(rest.len());
             }
         }
@@ -65,12 +65,12 @@ fn split(text: &str, offset: u64) -> Vec<Piece> {
     pieces
 }
 
-/// A fault in words for people.
+/// Describes a fault for users.
 pub(super) fn reason(fault: Fault) -> String {
     if fault.what.starts_with("cut off") { fault.what.to_owned() } else { format!("not JSON: {}", fault.what) }
 }
 
-/// Where the next whole object of a torn text begins, as far as `budget` bytes of reading reach.
+/// Returns the start of the next whole object in a broken text, reading at most `budget` bytes.
 fn next_object(text: &str, budget: &mut usize) -> Option<usize> {
     for (before, _) in text[1..].match_indices("{\"") {
         match object_end(&text[before + 1..]) {
@@ -81,7 +81,7 @@ fn next_object(text: &str, budget: &mut usize) -> Option<usize> {
     None
 }
 
-/// Where the first JSON value of `text` ends.
+/// Returns the end of the JSON value at the start of `text`.
 fn object_end(text: &str) -> Result<usize, Fault> {
     let mut reader = Reader::new(text);
     reader.skip()?;

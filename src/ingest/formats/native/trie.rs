@@ -1,11 +1,11 @@
-//! Lines by their constant bytes, as a trie: those that begin alike are told apart only where they differ.
+//! Trie of lines by their constant bytes.
 
 use crate::ingest::record::scan;
 
-/// Values kept. Beyond them all are forgotten, and learning begins anew.
+/// Maximum number of values; when it is reached, all are discarded and learning starts anew.
 const MOST: usize = 64;
 
-/// Where a scalar begins and ends, quotes excluded.
+/// Start and end of a scalar in its line, excluding quotes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScalarSpan {
     pub(super) start: u32,
@@ -14,55 +14,55 @@ pub(super) struct ScalarSpan {
 }
 
 impl ScalarSpan {
-    /// Where it begins and ends, quotes included.
+    /// Returns start and end including quotes.
     pub(super) fn with_quotes(self) -> (usize, usize) {
         let quote = usize::from(self.kind == scan::Kind::Text);
         (self.start as usize - quote, self.end as usize + quote)
     }
 }
 
-/// A value for each sequence of constant bytes and scalars.
+/// Maps sequences of constant bytes and scalars to values.
 #[derive(Debug)]
 pub(super) struct Trie<V> {
-    /// The beginning of every line.
+    /// Start of every line.
     root: Node<V>,
-    /// How many values there are.
+    /// Number of values.
     count: usize,
 }
 
 /// A scalar, and what may follow it.
 #[derive(Debug)]
 struct Node<V> {
-    /// The constant bytes before it.
+    /// Constant bytes before the scalar.
     before: Box<[u8]>,
-    /// Scalars that came next, those that come most often in front.
+    /// Possible next scalars, most frequent first.
     next: Vec<Node<V>>,
-    /// How lines end after it, and their values.
+    /// Constant bytes after the last scalar, with the value of each such line.
     ends: Vec<(Box<[u8]>, V)>,
 }
 
-/// How a line fits.
+/// Result of matching a line.
 pub(super) enum Fit<'t, V> {
-    /// This is its value.
+    /// The line matches; its value.
     Whole(&'t mut V),
-    /// It fits so far, but a scalar needs a closer look.
+    /// The line matches so far, but has a scalar that needs the strict reader.
     Unusual,
-    /// It does not fit, or is no JSON.
+    /// The line does not match, or is not JSON.
     Other,
 }
 
 /// The constant bytes of a line, and its value.
 #[derive(Debug)]
 pub(super) struct Entry<V> {
-    /// What stands before each scalar.
+    /// Bytes before each scalar.
     pub(super) before: Vec<Box<[u8]>>,
-    /// What stands after the last one.
+    /// Bytes after the last scalar.
     pub(super) tail: Box<[u8]>,
     pub(super) value: V,
 }
 
 impl<V> Entry<V> {
-    /// Cuts scalars that begin and end at these bytes, quotes included, out of `line`.
+    /// Builds an entry from `line` by cutting out scalars given by start and end, including quotes.
     pub(super) fn cut(line: &str, scalars: impl IntoIterator<Item = (usize, usize)>, value: V) -> Entry<V> {
         let (bytes, mut from) = (line.as_bytes(), 0);
         let before = scalars.into_iter().map(|(start, end)| bytes[std::mem::replace(&mut from, end)..start].into());
@@ -78,12 +78,12 @@ impl<V> Default for Trie<V> {
 }
 
 impl<V> Trie<V> {
-    /// Forgets all values.
+    /// Removes all values.
     pub(super) fn clear(&mut self) {
         *self = Trie::default();
     }
 
-    /// Adds a value, unless there is one for the same bytes.
+    /// Adds a value unless the same bytes already have one.
     pub(super) fn add(&mut self, Entry { before, tail, value }: Entry<V>) {
         if self.count >= MOST {
             self.clear();
@@ -102,13 +102,13 @@ impl<V> Trie<V> {
         }
     }
 
-    /// Hands every value to `visit`.
+    /// Calls `visit` with every value.
     pub(super) fn each(&mut self, visit: &mut impl FnMut(&mut V)) {
         self.root.each(visit);
     }
 
-    /// Finds the value of `line`, and its scalars in order.
-    #[inline(never)] // By itself its loop has all registers, which saves more than a call costs.
+    /// Finds the value of `line` and collects its scalars in order.
+    #[inline(never)] // As a function of its own, its loop gets all registers, which saves more than the call costs.
     pub(super) fn fit(&mut self, line: &[u8], scalars: &mut Vec<ScalarSpan>) -> Fit<'_, V> {
         scalars.clear();
         let (mut here, mut at) = (&mut self.root, 0);
@@ -153,7 +153,7 @@ impl<V> Node<V> {
             if let Some(scalar) = scan::scalar(line, begin) {
                 return Step::On(rank, scalar);
             }
-            // Else another constant goes on from here: a list, an object, a blank.
+            // Otherwise another constant may continue here: a list, an object or whitespace.
             if line.get(begin).is_some_and(|byte| matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')) {
                 return Step::Unusual;
             }
@@ -162,13 +162,13 @@ impl<V> Node<V> {
     }
 }
 
-/// Where a line goes on.
+/// Next step of matching a line.
 enum Step {
-    /// With the scalar of this rank among the next ones.
+    /// Continue with the scalar of this rank among the next ones.
     On(usize, (scan::Kind, usize, usize, usize)),
-    /// With a scalar that needs a closer look.
+    /// A scalar that needs the strict reader.
     Unusual,
-    /// With nothing that is known, or not at all.
+    /// No known scalar follows.
     Over,
 }
 

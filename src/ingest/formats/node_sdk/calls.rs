@@ -1,4 +1,4 @@
-//! The calls that lines of a TypeScript SDK tell of, while they go on.
+//! Calls in progress, assembled from the log lines of a TypeScript SDK.
 
 use super::message::{Line, Message, Next, Object, Result};
 use crate::ingest::formats::text::attempt::{Attempt, Call};
@@ -11,41 +11,41 @@ use crate::model::Time;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 
-/// Calls that are kept at once; of more, the oldest are given.
+/// Maximum number of calls kept at once; beyond it, the oldest is emitted.
 const MOST_CALLS: usize = 4096;
 
-/// The lines that told of an attempt.
+/// Bit in `Attempt::told`: an object of the request or of the response headers was logged.
 const HEADERS: u8 = 1;
-/// The same.
+/// Bit in `Attempt::told`: the object with the response body was logged.
 const PARSED: u8 = 2;
 
-/// The calls that go on.
+/// Calls in progress.
 #[derive(Default)]
 pub(super) struct Calls {
-    /// By when they began.
+    /// Calls by the order in which they began.
     open: BTreeMap<Place, Open>,
-    /// How many began so far.
+    /// Number of calls begun so far.
     begun: Place,
-    /// Those with an attempt under way, or one announced.
+    /// Calls with an attempt in progress or announced.
     active: BTreeSet<Place>,
-    /// Those of which something was said since the last one began: all others are as they were then.
+    /// Calls updated since the last one began; only these can have become complete.
     touched: BTreeSet<Place>,
-    /// The input has objects besides lines.
+    /// Whether the input contains printed objects besides lines.
     has_objects: bool,
 }
 
-/// The number of a call, in the order in which they began.
+/// Number of a call, in the order in which calls began.
 type Place = u64;
 
-/// A call, and what its lines are known by.
+/// A call, and the values by which its lines are recognized.
 #[derive(Default)]
 struct Open {
     call: Call,
-    /// The ids of its attempts.
+    /// Ids of its attempts.
     ids: Vec<String>,
-    /// Attempts left when another one was announced, that included.
+    /// Attempts left when another was announced, including that one.
     left: Option<i64>,
-    /// What belongs together is known here and nowhere else.
+    /// Whether the call began while others were active, so that it needs a name to keep its attempts together.
     is_beside_others: bool,
 }
 
@@ -56,12 +56,13 @@ impl Open {
 }
 
 impl Calls {
-    /// Gives what is left.
+    /// Emits all remaining calls.
     pub(super) fn give_all(&mut self, sink: &mut Sink<'_>) {
         std::mem::take(&mut self.open).into_values().for_each(|open| give(open, sink));
     }
 
-    /// A request goes out; whether that is a new attempt. Which call it continues stands in its object.
+    /// Processes a request being sent. Returns whether it is a new attempt. The call it continues is named in its
+    /// object.
     pub(super) fn request(
         &mut self,
         sink: &mut Sink<'_>,
@@ -77,7 +78,8 @@ impl Calls {
         true
     }
 
-    /// Takes in how an attempt went; whether that is a new attempt, and how late it is by now at least.
+    /// Processes the outcome of an attempt. Returns whether that is a new attempt, and the earliest possible current
+    /// time.
     pub(super) fn outcome(
         &mut self,
         sink: &mut Sink<'_>,
@@ -118,11 +120,11 @@ impl Calls {
         (is_new, moment.at)
     }
 
-    /// Takes in an object, as JSON.
+    /// Processes an object, given as JSON.
     pub(super) fn object(&mut self, id: &str, kind: Object, json: &str) {
         self.has_objects = true;
         let Some(place) = self.latest(|open| open.ids.last().is_some_and(|last| last == id)) else { return };
-        // What breaks off tells what stands before.
+        // The fields before a parse error are still used.
         let _ = match kind {
             Object::Request => self.read_request(place, json),
             _ => self.read_response(place, json),
@@ -164,7 +166,7 @@ impl Calls {
         read
     }
 
-    /// Has the attempt of the call at `place` be one more of the call that began with `first`.
+    /// Moves the attempts of the call at `place` to the call that began with attempt `first`.
     fn join(&mut self, place: Place, first: &str) {
         let is_first = |open: &Open| open.ids.first().is_some_and(|id| id == first);
         let before = self.open.range(..place).rev().find(|(_, open)| is_first(open)).map(|(known, _)| *known);
@@ -191,7 +193,7 @@ impl Calls {
         })
     }
 
-    /// An error that the application was given, as it prints it: `RateLimitError: 429 {"error":{..}}`.
+    /// Processes an error printed by the application: `RateLimitError: 429 {"error":{..}}`.
     pub(super) fn error(&mut self, line: &str) {
         let Some((head, _)) = line.split_once(" {\"") else { return };
         let Some(status) = head.get(head.len().saturating_sub(3)..).and_then(|code| code.parse::<i64>().ok()) else {
@@ -214,17 +216,17 @@ impl Calls {
         self.note(place);
     }
 
-    /// The last attempt of a call.
+    /// Returns the last attempt of a call.
     fn attempt(&mut self, place: Place) -> Option<&mut Attempt> {
         self.open.get_mut(&place)?.call.attempts.last_mut()
     }
 
-    /// The call for which this holds; of several, the one that began last.
+    /// Returns the most recently begun call for which `fits` holds.
     fn latest(&self, fits: impl Fn(&Open) -> bool) -> Option<Place> {
         self.open.iter().rev().find(|(_, open)| fits(open)).map(|(place, _)| *place)
     }
 
-    /// Takes note that something was said of a call.
+    /// Records that a call was updated.
     fn note(&mut self, place: Place) {
         self.touched.insert(place);
         if self.open.get(&place).is_some_and(Open::is_active) {
@@ -234,14 +236,14 @@ impl Calls {
         }
     }
 
-    /// The call whose attempt of this id is under way.
+    /// Returns the call whose attempt with this id is in progress.
     fn under_way(&self, id: &str) -> Option<Place> {
         let is_of_it = |open: &Open| open.ids.last().is_some_and(|last| last == id);
         self.latest(|open| is_of_it(open) && open.call.last().is_some_and(|last| !last.is_over()))
     }
 
-    /// The call that a line on an attempt continues which was not seen to begin: the one it names or, as lines on failed
-    /// connections name none, one that has as many attempts left.
+    /// Returns the call continued by an attempt whose start was not logged: the call the line names or, as lines
+    /// about failed connections name none, one with a matching number of attempts left.
     fn continued(&self, line: &Line<'_>, next: Next) -> Option<Place> {
         let by_name = |first: &str| self.latest(|open| open.ids.first().is_some_and(|id| id == first));
         let left = match next {
@@ -259,7 +261,7 @@ impl Calls {
         }
     }
 
-    /// Opens a call. Those that nothing more is said of are given.
+    /// Opens a call, after emitting those that are complete.
     fn open(&mut self, sink: &mut Sink<'_>) -> Place {
         let has_objects = self.has_objects;
         let is_over = |open: &Open| {
@@ -308,14 +310,14 @@ fn read_options(reader: &mut Reader<'_>, key: &str, json: &str, call: &mut Call)
     Ok(())
 }
 
-/// Fingerprint of a body that was printed in full: of what is nested, a console prints no more than that it is there.
+/// Returns the fingerprint of a body printed in full; the console abbreviates nested values.
 fn fingerprint_of(body: &str) -> Option<String> {
     const LEFT_OUT: [&str; 4] = ["[Object", "[Array", " more item", " more character"];
     let is_whole = !LEFT_OUT.iter().any(|mark| body.contains(mark));
     is_whole.then(|| format!("{:016x}", FINGERPRINT.hash_one(body)))
 }
 
-/// JSON at the front of a text.
+/// Returns the JSON value at the start of a text.
 fn to_end(text: &str) -> &str {
     let mut reader = Reader::new(text);
     match reader.skip() {

@@ -1,26 +1,26 @@
-//! What the lines of the TypeScript SDKs say.
+//! Parses lines of the TypeScript SDKs.
 
 /// A line that begins with the id of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line<'l> {
-    /// `log_25c70c`: of this attempt, and of the first attempt of its call where that is another.
+    /// Id of the attempt, such as `log_25c70c`.
     pub(super) id: &'l str,
     pub(super) retry_of: Option<&'l str>,
     pub(super) request_id: Option<&'l str>,
     pub(super) message: Message<'l>,
 }
 
-/// What it says.
+/// Meaning of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Message<'l> {
-    /// How an attempt went.
+    /// Outcome of an attempt.
     Outcome {
         url: &'l str,
         result: Result,
         duration_ms: Option<f64>,
         next: Next,
     },
-    /// What stands behind is an object.
+    /// The start of an object in the notation of `util.inspect`.
     Object {
         kind: Object,
         literal: &'l str,
@@ -35,31 +35,31 @@ pub(super) enum Result {
     NoConnection,
 }
 
-/// What the SDK does after a failure.
+/// What the SDK does after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It sends again, with so many attempts left before that.
+    /// It retries; attempts left, including that retry.
     Retry { left: i64 },
-    /// It has none left.
+    /// No attempts are left.
     Exhausted,
-    /// Nothing, or it does not say.
+    /// Nothing, or not logged.
     End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
     Request,
-    /// With headers.
+    /// A response with its headers.
     Response,
-    /// With the body.
+    /// A response with its body.
     Parsed,
     Other,
 }
 
-/// How long the prefix of a line may be.
+/// Maximum length of the text before the id, in bytes.
 const PREFIX: usize = 96;
 
-/// Reads a line; `None` where it has no id.
+/// Parses a line; `None` if it has no id.
 pub(super) fn read(line: &str) -> Option<Line<'_>> {
     let front = &line[..line.floor_char_boundary(PREFIX)];
     let rest = line.get(front.find("[log_")? + 1..)?;

@@ -1,4 +1,4 @@
-//! What the TypeScript SDKs of Anthropic and OpenAI log.
+//! Logs of the TypeScript SDKs of Anthropic and OpenAI.
 
 mod calls;
 mod message;
@@ -13,7 +13,7 @@ use crate::ingest::sink::Sink;
 use calls::Calls;
 use message::{Message, Object};
 
-/// Lines with the id of an attempt, `[log_25c70c]`, and objects of `util.inspect` behind them.
+/// Format of lines with the id of an attempt, `[log_25c70c]`, and objects printed by `util.inspect` after them.
 pub(in crate::ingest) struct NodeSdk;
 
 impl Format for NodeSdk {
@@ -48,14 +48,14 @@ impl Format for NodeSdk {
     }
 }
 
-/// Longest object that is put together, in bytes.
+/// Maximum length of an object assembled from several lines, in bytes.
 const LONGEST_OBJECT: usize = 1 << 20;
 
 #[derive(Default)]
 struct NodeDecoder {
     clock: Clock,
     calls: Calls,
-    /// An object that goes on: of which attempt, what it is, and its text so far.
+    /// Object in progress: id of its attempt, its kind, and its text so far.
     open: Option<(String, Object, String)>,
 }
 
@@ -72,7 +72,7 @@ impl Decoder for NodeDecoder {
 
 impl NodeDecoder {
     fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: Position<'_>) {
-        // Lines of an object are indented, up to the brace that ends it.
+        // Lines of an object are indented, up to its closing brace.
         if let Some((_, _, text)) = &mut self.open
             && (line.starts_with(' ') || line.starts_with('}'))
         {
@@ -115,7 +115,7 @@ impl NodeDecoder {
         }
     }
 
-    /// Reads the object that was put together.
+    /// Reads the assembled object.
     fn close(&mut self) {
         let Some((id, kind, literal)) = self.open.take() else { return };
         if kind != Object::Other {

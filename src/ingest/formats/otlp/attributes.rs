@@ -1,14 +1,14 @@
-//! Attributes as OTLP and console exporters write them.
+//! Attributes as written by OTLP and by console exporters.
 
 use crate::ingest::formats::tree::Json;
 use crate::ingest::timestamp;
 
-/// Keys and values without structure, in the order in which they stand.
+/// Keys with scalar values, in the order of the input.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attributes(Vec<(String, String)>);
 
 impl Attributes {
-    /// Of a list of keys and values, or of an object.
+    /// Reads a list of keys and values, or an object.
     pub(super) fn of(json: Option<&Json<'_>>) -> Attributes {
         let Some(json) = json else { return Attributes::default() };
         let pair = |item: &Json<'_>| Some((item.text_of("key")?.to_owned(), value(item.get("value")?)?));
@@ -21,7 +21,7 @@ impl Attributes {
         self.0.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
-    /// The first of several spellings that is there.
+    /// Returns the first attribute present among several spellings.
     pub(super) fn first(&self, keys: &[&str]) -> Option<&str> {
         keys.iter().find_map(|key| self.get(key))
     }
@@ -35,7 +35,8 @@ impl Attributes {
     }
 }
 
-/// A value: `{"intValue":"529"}`, or as it stands. Of a list, its first; of what is malformed, nothing.
+/// Returns a value, either wrapped as `{"intValue":"529"}` or plain. A list yields its first value; a malformed value
+/// yields `None`.
 pub(super) fn value(json: &Json<'_>) -> Option<String> {
     const WRAPPED: [&str; 8] = [
         "stringValue",
@@ -54,7 +55,7 @@ pub(super) fn value(json: &Json<'_>) -> Option<String> {
     WRAPPED.iter().find_map(|key| json.get(key)?.words()).or_else(|| value(list()?))
 }
 
-/// A time in RFC 3339, or as a count since 1970, of which 0 stands for none.
+/// Returns a time, given as RFC 3339 or as a count since 1970, where 0 means no time.
 pub(super) fn time(json: &Json<'_>) -> Option<String> {
     let words = json.words()?;
     match words.parse::<i64>() {
@@ -64,7 +65,7 @@ pub(super) fn time(json: &Json<'_>) -> Option<String> {
     }
 }
 
-/// The first of several members that is a time.
+/// Returns the first of several members that is a time.
 pub(super) fn first_time(json: &Json<'_>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| time(json.get(key)?))
 }

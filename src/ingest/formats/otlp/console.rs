@@ -1,4 +1,4 @@
-//! Spans as the console exporter for JavaScript prints them.
+//! Spans as printed by the console exporter for JavaScript.
 
 use super::attributes::Attributes;
 use super::span::{self, Surroundings};
@@ -10,7 +10,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 
-/// An object over several lines, its keys bare and its strings in single quotes.
+/// Format of objects printed over several lines with bare keys and strings in single quotes.
 pub(in crate::ingest) struct Console;
 
 impl Format for Console {
@@ -75,7 +75,7 @@ impl ConsoleDecoder {
         if !text.starts_with('{') {
             return sink.noise();
         }
-        // Words of the program may follow.
+        // Other output of the program may follow the object.
         let end = text.find("\n}").map_or(text.len(), |end| end + 2);
         let json = inspected::to_json(&text[..end]);
         let Ok(json) = Json::parse(&json, Inside::Now) else {

@@ -1,6 +1,6 @@
-//! Objects as Node.js prints them (`util.inspect`), as JSON.
+//! Converts objects as printed by Node.js (`util.inspect`) to JSON.
 
-/// The same object as JSON, so far as it has a counterpart: what JSON has no word for becomes null.
+/// Returns the object as JSON; values without a JSON counterpart become null.
 pub(super) fn to_json(text: &str) -> String {
     let mut json = String::with_capacity(text.len() + text.len() / 8);
     let mut rest = text;
@@ -15,7 +15,7 @@ pub(super) fn to_json(text: &str) -> String {
                 rest = rest[1..].trim_start();
                 string_part(rest, &mut json)
             }
-            // 12n is a large integer.
+            // `12n` is a bigint.
             '0'..='9' | '-' => number(rest, &mut json),
             c => {
                 json.push(c);
@@ -34,7 +34,7 @@ fn string(text: &str, quote: char, json: &mut String) -> usize {
     taken
 }
 
-/// What goes on a string that was closed: its quotes are left out but for the last.
+/// Appends a continuation to a string already closed, whose closing quote was removed.
 fn string_part(text: &str, json: &mut String) -> usize {
     let Some(quote @ ('\'' | '"' | '`')) = text.chars().next() else {
         json.push('"');
@@ -45,7 +45,7 @@ fn string_part(text: &str, json: &mut String) -> usize {
     taken
 }
 
-/// Up to the quote, and with it.
+/// Copies up to the closing quote and returns the number of bytes consumed, including the quote.
 fn inside(text: &str, quote: char, json: &mut String) -> usize {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -65,7 +65,7 @@ fn inside(text: &str, quote: char, json: &mut String) -> usize {
     text.len()
 }
 
-/// A key, or one of the words that stand for a value.
+/// Converts a key, or a word that stands for a value.
 fn word(text: &str, json: &mut String) -> usize {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))).unwrap_or(text.len());
     let (word, after) = text.split_at(end);
@@ -79,7 +79,8 @@ fn word(text: &str, json: &mut String) -> usize {
     end
 }
 
-/// `[Object]`, `[Array]` stand for what lies too deep; `[Object: null prototype]` stands before an object.
+/// Converts `[Object]` and `[Array]`, which replace values nested too deep, and drops `[Object: null prototype]`,
+/// which precedes an object.
 fn note(text: &str, json: &mut String) -> usize {
     let end = text.find(']').map_or(text.len(), |end| end + 1);
     if !text.get(end..).unwrap_or_default().trim_start().starts_with('{') {
@@ -109,7 +110,7 @@ mod tests {
         ] {
             assert_eq!(to_json(text), json);
         }
-        // Whatever comes, it ends.
+        // Must terminate on any input.
         for odd in ["'", "{ a: 'b", "[A", "+", "\\", "{ a: '\\", "ü'ü"] {
             to_json(odd);
         }

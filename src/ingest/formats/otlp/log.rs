@@ -1,4 +1,4 @@
-//! One record of a log.
+//! Reads one log record.
 
 use super::attributes::{Attributes, first_time, value};
 use super::span::Surroundings;
@@ -8,11 +8,11 @@ use crate::ingest::formats::tree::{Inside, Json};
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, field_of};
 
-/// Before the names of events of Claude Code, and of its logger.
+/// Prefix of Claude Code's event names, and the name of its logger.
 const CLAUDE_CODE: &str = "claude_code.";
 const CLAUDE_CODE_EVENTS: &str = "com.anthropic.claude_code.events";
 
-/// The attempt that a record tells of.
+/// Returns the attempt a log record describes, if any.
 pub(super) fn read(json: &Json<'_>, around: &Surroundings<'_>, at: Position<'_>) -> Option<Draft> {
     let attributes = Attributes::of(json.get("attributes"));
     let body = json.get("body");
@@ -37,7 +37,7 @@ pub(super) fn read(json: &Json<'_>, around: &Surroundings<'_>, at: Position<'_>)
     }
 }
 
-/// One event tells of all attempts of a call.
+/// Sets the fields of a Claude Code event; one event covers all attempts of a call.
 fn of_claude_code(attributes: &Attributes, draft: &mut Draft) {
     let sequence = || Some(format!("{} {}", attributes.get("session.id")?, attributes.get("event.sequence")?));
     let id = attributes.first(&["client_request_id", "request_id"]).map(str::to_owned);
@@ -50,7 +50,7 @@ fn of_claude_code(attributes: &Attributes, draft: &mut Draft) {
     }
 }
 
-/// A record of any program, whose attributes or body are an attempt in native words.
+/// Reads a record of any program whose attributes or body contain an attempt in native fields.
 fn other(
     json: &Json<'_>,
     attributes: &Attributes,
@@ -66,7 +66,7 @@ fn other(
         members.chain(attributes.iter().map(|(key, value)| (key.to_owned(), value.to_owned()))).collect();
     let fields: Vec<Field> = pairs.iter().filter_map(|(key, _)| field_of(key)).collect();
     let has = |wanted: &[Field]| fields.iter().any(|field| wanted.contains(field));
-    // Programs log errors of all kinds: it must be one of a request to a model.
+    // Programs log errors of all kinds; only those of a model request are attempts.
     if !has(&[Field::Model, Field::Provider, Field::RequestId, Field::CallId, Field::Number, Field::SdkRetryCount]) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! OpenTelemetry: traces and logs as OTLP/JSON, spans as Python's console exporter prints them.
+//! OpenTelemetry: traces and logs as OTLP/JSON, and spans as printed by Python's console exporter.
 
 mod attributes;
 pub(super) mod console;
@@ -21,12 +21,12 @@ use attributes::Attributes;
 use settle::{Told, settle};
 use span::{Span, Surroundings};
 
-/// Lines of a collector's file exporter, and whole documents.
+/// Format of lines of a collector's file exporter, and of whole documents.
 pub(in crate::ingest) struct Otlp;
 
-/// Keys of which one begins an export.
+/// Keys of which an export contains one.
 const EXPORTS: [&str; 4] = ["resourceSpans", "resourceLogs", "resource_spans", "resource_logs"];
-/// Spans that wait for their parent or their children, at most.
+/// Maximum number of spans held until their parent or children arrive.
 const MOST_HELD: usize = 1 << 14;
 
 impl Format for Otlp {
@@ -68,12 +68,12 @@ impl Format for Otlp {
     }
 }
 
-/// Whether an object has the key of an export.
+/// Returns whether an object has the key of an export.
 fn is_export(members: &Members<'_>) -> bool {
     members.iter().any(|(key, value)| EXPORTS.contains(&key) && value.starts_with('['))
 }
 
-/// The same of an object that the front of the input cuts off.
+/// Like [`is_export`] for an object cut off at the end of the head.
 fn begins_export(line: &str) -> bool {
     let mut found = false;
     let _ = Reader::new(line).object(|reader, key| {
@@ -83,13 +83,14 @@ fn begins_export(line: &str) -> bool {
     found
 }
 
-/// Whether an object is a span without an export around it.
+/// Returns whether an object is a span without an enclosing export.
 fn is_span(members: &Members<'_>) -> bool {
     let has_attributes = members.json("attributes").is_some_and(|value| value.starts_with(['{', '[']));
     has_attributes && is_bare_span(&|key| members.names(key), &|| members.object("context").names("trace_id"))
 }
 
-/// The same of an object with attributes, by the names of its members and of those of its context.
+/// Like [`is_span`] for an object with attributes: `has` tells whether it has a member, `has_context` whether its
+/// context has a trace id.
 fn is_bare_span(has: &dyn Fn(&str) -> bool, has_context: &dyn Fn() -> bool) -> bool {
     let of_python = || has("start_time") && has_context();
     let of_protocol = || has("startTimeUnixNano") && has("endTimeUnixNano");
@@ -124,7 +125,7 @@ impl OtlpDecoder {
         self.held.push(span);
     }
 
-    /// Tells what is known, and of the spans that wait only where they are many.
+    /// Emits complete attempts, and held spans only if there are many.
     fn settle_many(&mut self, sink: &mut Sink<'_>) {
         if self.held.len() >= MOST_HELD {
             self.settle(sink);
@@ -143,7 +144,7 @@ impl OtlpDecoder {
     }
 }
 
-/// The spans and records of one line.
+/// Reads the spans and log records of one line.
 struct Units<'d, 's, 'c, 'g> {
     decoder: &'d mut OtlpDecoder,
     sink: &'s mut Sink<'c>,

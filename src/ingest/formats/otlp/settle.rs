@@ -1,15 +1,15 @@
-//! Which spans are attempts, and of which call.
+//! Decides which spans are attempts, and to which call they belong.
 
 use super::span::{Kind, Span};
 use crate::ingest::formats::draft::Draft;
 use foldhash::fast::RandomState;
 use std::collections::{HashMap, HashSet};
 
-/// Parents of spans that were told as attempts.
+/// Parents of spans already emitted as attempts.
 #[derive(Debug, Default)]
 pub(super) struct Told(HashSet<(String, String), RandomState>);
 
-/// Attempts in the order of the input, and how many spans are none.
+/// Returns the attempts in input order, and the number of spans that are not attempts.
 pub(super) fn settle(mut spans: Vec<Span>, told: &mut Told) -> (Vec<Draft>, usize) {
     let all = spans.len();
     let key = |span: &Span| (span.trace.clone(), span.id.clone());
@@ -17,7 +17,7 @@ pub(super) fn settle(mut spans: Vec<Span>, told: &mut Told) -> (Vec<Draft>, usiz
         spans.iter().filter(|span| span.kind == Kind::Call).map(|span| (key(span), span.draft.clone())).collect();
     let above = |span: &Span| calls.get(&(span.trace.clone(), span.parent.clone())).filter(|_| !span.parent.is_empty());
     spans.retain(|span| span.kind != Kind::OtherRequest || above(span).is_some());
-    // Exporters write children before their parent: it may come in another batch.
+    // Exporters write children before their parent, which may arrive in a later batch.
     told.0.extend(spans.iter().map(|span| (span.trace.clone(), span.parent.clone())).filter(|key| !key.1.is_empty()));
     spans.retain(|span| span.kind != Kind::Call || !told.0.contains(&key(span)));
     for span in &mut spans {
@@ -36,7 +36,7 @@ pub(super) fn settle(mut spans: Vec<Span>, told: &mut Told) -> (Vec<Draft>, usiz
     (drafts, none)
 }
 
-/// A request says nothing of the model that is asked: the call around it does.
+/// Copies fields from a call to a request in it: the request span names no model.
 fn inherit(draft: &mut Draft, call: &Draft) {
     for key in ["model", "provider", "max_tokens", "stream", "session", "client", "sdk_language", "sdk_version", "org"]
     {
@@ -44,19 +44,19 @@ fn inherit(draft: &mut Draft, call: &Draft) {
     }
 }
 
-/// Names run and call of spans that have one parent, in the order of their start.
+/// Sets run and call of spans with the same parent, in the order of their start.
 fn name_calls(siblings: &mut [Span], of_call: bool) {
     let counted = siblings.iter().any(|span| span.resends.is_some());
     let mut open: Vec<(i64, String)> = Vec::new();
     for span in siblings {
         let is_request = matches!(span.kind, Kind::Request | Kind::OtherRequest);
         let parent = Some(span.parent.clone()).filter(|parent| !parent.is_empty());
-        // A span without a parent is a trace of its own, which names nothing.
+        // A span without a parent is a trace by itself, so its trace id groups nothing.
         let trace = Some(span.trace.clone()).filter(|_| parent.is_some());
         span.draft.set("run_id", span.draft.get("session").map(str::to_owned).or(trace));
         let call = match span.kind {
             Kind::Numbered => parent,
-            // Alone in its trace, or the sum of its attempts: it is all there is of its call.
+            // A call alone in its trace, or one that counts its attempts: no other span belongs to the call.
             Kind::Call => {
                 Some(span.id.clone()).filter(|_| parent.is_none() || span.draft.has("http.request.resend_count"))
             }
@@ -71,7 +71,7 @@ fn name_calls(siblings: &mut [Span], of_call: bool) {
     }
 }
 
-/// The call of a request that counts those before it.
+/// Returns the call of a request that has a count of earlier attempts.
 fn counted_call(span: &Span, open: &mut Vec<(i64, String)>) -> String {
     let resends = span.resends.unwrap_or(0);
     let before = open.iter().rposition(|(last, _)| *last + 1 == resends);

@@ -1,4 +1,4 @@
-//! One span, and what it is.
+//! Reads one span and classifies it.
 
 use super::attributes::{Attributes, first_time};
 use crate::ingest::formats::claude_code::error;
@@ -11,52 +11,52 @@ use crate::ingest::position::Position;
 pub(super) struct Span {
     pub(super) trace: String,
     pub(super) id: String,
-    /// Empty where it has none.
+    /// Empty if the span has no parent.
     pub(super) parent: String,
     pub(super) start: String,
     pub(super) kind: Kind,
-    /// Attempts before it, of the same request: the count of semantic conventions.
+    /// Number of earlier attempts of the same request, as counted by the semantic conventions.
     pub(super) resends: Option<i64>,
     pub(super) draft: Draft,
 }
 
-/// What a span stands for.
+/// Kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A call of a model, with however many requests beneath it.
+    /// A model call with any number of requests in it.
     Call,
-    /// The same, where it says that it is one attempt of the call that its parent is.
+    /// A model call that is one attempt of the call its parent represents.
     Numbered,
     /// One HTTP request to a model.
     Request,
-    /// One HTTP request to something: to a model where its parent is a call.
+    /// One HTTP request to any server; it is a model request if its parent is a call.
     OtherRequest,
 }
 
-/// What holds for all spans of one library in one program.
+/// Context shared by all spans of one library in one program.
 #[derive(Debug, Default)]
 pub(super) struct Surroundings<'j> {
     pub(super) resource: Attributes,
     pub(super) scope: &'j str,
     pub(super) scope_version: &'j str,
-    /// Kinds of spans are counted from 0, as in the API for JavaScript; the protocol counts them from 1.
+    /// Whether span kinds are numbered from 0, as in the JavaScript API; the protocol numbers them from 1.
     pub(super) kinds_from_zero: bool,
 }
 
-/// Scope of the official SDKs of Anthropic, before the language.
+/// Prefix of the scope of Anthropic's official SDKs, followed by the language.
 const ANTHROPIC_SDK: &str = "com.anthropic.sdk.";
-/// Scope of the spans of Claude Code.
+/// Scope of Claude Code's spans.
 const CLAUDE_CODE: &str = "com.anthropic.claude_code.tracing";
-/// Its span of a request, and its event of an attempt.
+/// Names of Claude Code's span of a request and of its event of an attempt.
 const LLM_REQUEST: &str = "claude_code.llm_request";
 const ATTEMPT: &str = "gen_ai.request.attempt";
 
-/// Keys that only a span of a generative model has.
+/// Keys that occur only in spans of a generative model.
 const GEN_AI: [&str; 5] =
     ["gen_ai.operation.name", "gen_ai.request.model", "gen_ai.system", "gen_ai.provider.name", "llm.model_name"];
-/// Operations that are no request to a model.
+/// Operations that are not model requests.
 const NO_REQUESTS: [&str; 3] = ["execute_tool", "invoke_agent", "create_agent"];
-/// In paths of requests to models.
+/// Parts of paths that identify model requests.
 const PATHS: [&str; 13] = [
     "/v1/messages",
     "/chat/completions",
@@ -73,7 +73,7 @@ const PATHS: [&str; 13] = [
     "/api/chat",
 ];
 
-/// The span, unless it can be no attempt.
+/// Reads a span; `None` if it cannot be an attempt.
 pub(super) fn read(json: &Json<'_>, around: &Surroundings<'_>, at: Position<'_>) -> Option<Span> {
     let attributes = Attributes::of(json.get("attributes"));
     let name = json.text_of("name").unwrap_or_default();
@@ -113,7 +113,7 @@ fn kind(
 ) -> Option<Kind> {
     let kind = json.words_of("kind").unwrap_or_default();
     let server = if around.kinds_from_zero { "1" } else { "2" };
-    // What a server received is no attempt of a client.
+    // A request received by a server is not an attempt of a client.
     if kind == server || matches!(kind.as_str(), "SPAN_KIND_SERVER" | "SpanKind.SERVER") {
         return None;
     }
@@ -135,17 +135,17 @@ fn kind(
     Some(if PATHS.iter().any(|known| path.contains(known)) { Kind::Request } else { Kind::OtherRequest })
 }
 
-/// Spellings of the number of an attempt, or of how many there were.
+/// Spellings of the number of an attempt, or of the total.
 const NUMBERS: &[&str] = &["attempt", ATTEMPT];
 
 fn times(json: &Json<'_>, span: &mut Span) {
     span.draft.set("started_at", Some(span.start.clone()).filter(|start| !start.is_empty()));
     span.draft.set("ended_at", first_time(json, &["endTimeUnixNano", "end_time_unix_nano", "end_time"]));
-    // What the exporter for JavaScript prints, in µs.
+    // The JavaScript exporter prints the duration in µs.
     span.draft.set("duration_us", json.words_of("duration"));
 }
 
-/// How it went: by the status of the span, and by what it says of an error.
+/// Sets the outcome from the status of the span and its error attributes and events.
 fn ended(json: &Json<'_>, attributes: &Attributes, events: &[Json<'_>], kind: Kind, draft: &mut Draft) {
     let status = json.get("status");
     let code = status.and_then(|status| status.words_of("code").or_else(|| status.words_of("status_code")));
@@ -167,13 +167,13 @@ fn ended(json: &Json<'_>, attributes: &Attributes, events: &[Json<'_>], kind: Ki
     let failed = is_error || success == Some("false") || draft.has("error_type") || draft.has("exception");
     match (failed, kind) {
         (true, _) => draft.set("outcome", "error"),
-        // Instrumentation leaves the status unset where nothing failed.
+        // Instrumentations leave the status unset on success.
         (false, Kind::Call | Kind::Numbered) => draft.set("outcome", "ok"),
         (false, Kind::Request | Kind::OtherRequest) => {}
     }
 }
 
-/// Which attempt it is, or how many stand behind it: a request counts those before it, a call all that it took.
+/// Sets the attempt number or the number of attempts: a request counts the earlier ones, a call counts all.
 fn counts(attributes: &Attributes, events: &[Json<'_>], span: &mut Span) {
     let resends = attributes.integer(&["http.request.resend_count", "http.resend_count"]);
     let number = attributes.integer(NUMBERS).or_else(|| Some(attributes.integer(&["retry_count"])?.saturating_add(1)));

@@ -1,4 +1,4 @@
-//! The calls that lines of a Python SDK tell of, while they go on.
+//! Calls in progress, assembled from the log lines of a Python SDK.
 
 use super::habits::{LAST_RUNG, is_model_path, is_retried, rung_of};
 use super::message::Source;
@@ -9,30 +9,30 @@ use crate::ingest::formats::text::literal::to_json;
 use crate::ingest::sink::Sink;
 use crate::model::Time;
 
-/// Calls that are kept at once; of more, the oldest are given.
+/// Maximum number of calls kept at once; beyond it, the oldest is emitted.
 const MOST_CALLS: usize = 4096;
-/// So many of the latest calls that failed wait for the line on their retry.
+/// Number of the latest failed calls kept to wait for the line on their retry.
 const MOST_WAITING: usize = 256;
-/// What a clock may be off, µs.
+/// Clock tolerance in µs.
 const SLACK_US: i64 = 50_000;
-/// Between an answer and the line on its retry the SDK reads the error's body, µs.
+/// Maximum time in µs between a response and the line on its retry, in which the SDK reads the error's body.
 const LONGEST_READ_US: i64 = 2_000_000;
-/// A connection that is opened is told apart from a request that the SDK announced.
+/// Bit in `Attempt::told`: the HTTP connection logged the request, as opposed to the SDK.
 const CONNECTION_SENT: u8 = 8;
 
-/// The calls that go on, the oldest first.
+/// Calls in progress, least recently updated first.
 pub(super) struct Calls {
     calls: Vec<Call>,
-    /// What the SDK says of the request that comes next.
+    /// Options and retry count logged for the next request.
     pub(super) options: Options,
     pub(super) next_count: Option<i64>,
-    /// The input has lines on answers.
+    /// Whether the input has lines about responses.
     has_answers: bool,
-    /// It has lines of the SDK on each of them, which come last.
+    /// Whether the SDK itself logs every response, after all other loggers.
     has_sdk_lines: bool,
-    /// Number of the next call that needs a name.
+    /// Number of the last named call.
     named: usize,
-    /// The latest moment at which an attempt was due that was made.
+    /// Latest due time of an attempt that was made.
     pub(super) reached: Time,
 }
 
@@ -50,28 +50,28 @@ impl Default for Calls {
     }
 }
 
-/// An answer that a line tells of.
+/// A logged response.
 pub(super) struct Answer<'l> {
     pub(super) source: Source,
     pub(super) url: &'l str,
     pub(super) status: i64,
-    /// As JSON.
+    /// Response headers as JSON.
     pub(super) headers: Option<String>,
 }
 
 impl Calls {
-    /// Gives what is left.
+    /// Emits all remaining calls.
     pub(super) fn give_all(&mut self, sink: &mut Sink<'_>) {
         std::mem::take(&mut self.calls).into_iter().for_each(|call| give(call, sink));
     }
 
-    /// A request goes out; whether that is a new attempt.
+    /// Processes a request being sent. Returns whether it is a new attempt.
     pub(super) fn sent(&mut self, sink: &mut Sink<'_>, url: &str, spot: &Spot<'_>) -> bool {
         if url.is_empty() {
             let announced = |attempt: &Attempt| !attempt.is_over() && attempt.told & CONNECTION_SENT == 0;
             if let Some(attempt) = self.last_attempts().find(|attempt| announced(attempt)) {
                 attempt.told |= CONNECTION_SENT;
-                // The SDK says `POST` alone, too.
+                // The SDK, too, may log `POST` without a URL.
                 if spot.provider.is_none() {
                     return false;
                 }
@@ -85,7 +85,7 @@ impl Calls {
         true
     }
 
-    /// An answer came; whether that is a new attempt.
+    /// Processes a response. Returns whether it belongs to a new attempt.
     pub(super) fn answer(&mut self, sink: &mut Sink<'_>, answer: Answer<'_>, spot: &Spot<'_>) -> bool {
         let source = answer.source as u8;
         self.has_answers = true;
@@ -94,7 +94,7 @@ impl Calls {
         let told_before = |attempt: &Attempt| {
             attempt.status == Some(answer.status) && attempt.told & source == 0 && attempt.planned_ms.is_none()
         };
-        // Nobody tells of an answer to a request that was answered before, but of the same by another logger.
+        // A response to a request already answered can only be the same one reported by another logger.
         let place = self
             .place(|attempt| is_same(attempt) && told_before(attempt) && answer.source != Source::Connection)
             .or_else(|| self.place(|attempt| is_same(attempt) && !attempt.is_over()));
@@ -119,21 +119,21 @@ impl Calls {
         is_new
     }
 
-    /// The provider's id of the latest answer.
+    /// Sets the provider's request id of the latest response.
     pub(super) fn request_id(&mut self, id: &str) {
         if let Some(attempt) = self.latest(|attempt| attempt.status.is_some() && attempt.request_id.is_none()) {
             attempt.request_id = Some(id.to_owned());
         }
     }
 
-    /// The server's own word on a further attempt, which came with the latest answer.
+    /// Sets the server's instruction to retry or not, from the latest response.
     pub(super) fn server_says(&mut self, retry: bool) {
         if let Some(attempt) = self.latest(|attempt| attempt.status.is_some() && attempt.should_retry.is_none()) {
             attempt.should_retry = Some(retry);
         }
     }
 
-    /// No answer came to the latest request.
+    /// Records that the latest request got no response.
     pub(super) fn raised(&mut self, exception: &str, spot: &Spot<'_>) {
         if let Some(attempt) = self.latest(|attempt| !attempt.is_over()) {
             attempt.ended = Some(spot.moment);
@@ -141,14 +141,14 @@ impl Calls {
         }
     }
 
-    /// What a traceback says was raised.
+    /// Sets the exception named by a traceback.
     pub(super) fn raised_in_truth(&mut self, exception: &str) {
         if let Some(attempt) = self.latest(|attempt| attempt.exception.is_some() && attempt.status.is_none()) {
             attempt.exception = Some(exception.to_owned());
         }
     }
 
-    /// What the application was given in the end belongs to the latest failure.
+    /// Sets the error shown to the application, which belongs to the latest failure.
     pub(super) fn error(&mut self, status: i64, body: &str) {
         let ends = |attempt: &Attempt| attempt.status == Some(status) && attempt.planned_ms.is_none();
         if let Some(attempt) = self.latest(ends).filter(|attempt| attempt.error.is_none()) {
@@ -156,8 +156,8 @@ impl Calls {
         }
     }
 
-    /// The SDK will send again: after the latest failure, or after one that no line told of. Whether that is a new
-    /// attempt, and when the next one is due.
+    /// Processes the announcement of a retry, after the latest failure or one that was not logged. Returns whether
+    /// that is a new attempt, and when the next one is due.
     pub(super) fn retry(
         &mut self,
         sink: &mut Sink<'_>,
@@ -175,7 +175,7 @@ impl Calls {
             attempt.planned_ms.is_none() && is_to
         };
         let failed = |attempt: &Attempt| is_same(attempt) && attempt.failed() && is_recent(attempt);
-        // A server may ask for a retry of anything.
+        // A server may ask for a retry of any response.
         let place = self
             .latest_place(|attempt| failed(attempt) && is_retried(attempt))
             .or_else(|| self.latest_place(|attempt| is_same(attempt) && !attempt.is_over()))
@@ -197,7 +197,7 @@ impl Calls {
         if !attempt.is_over() {
             attempt.ended = Some(spot.moment);
             attempt.stand(spot.line, &spot.at);
-            // Where answers are logged, there was none.
+            // If responses are logged, there was none.
             attempt.is_lost = true;
             attempt.kind = has_client_lines.then_some("connection_error");
         }
@@ -209,12 +209,12 @@ impl Calls {
         (is_new, due)
     }
 
-    /// How long the SDK waits tells how often it sent before: where the latest attempt stands in another place of its
-    /// call, it is of another call.
+    /// Corrects the assignment of the latest attempt: the length of the SDK's wait reveals how often it had retried.
+    /// If that contradicts the attempt's place in its call, it belongs to another call.
     fn settle_count(&mut self, sink: &mut Sink<'_>, rung: usize, spot: &Spot<'_>) {
         let Some(call) = self.calls.last_mut().filter(|call| call.key.is_none()) else { return };
         let count = call.counted_from as usize + call.attempts.len() - 1;
-        // A wait that is longer than the SDK's own may be one that a server asked for in headers that are not logged.
+        // A wait longer than the SDK's own may have been requested by the server in headers that are not logged.
         let may_be_asked =
             call.last().is_some_and(|last| last.headers.is_none() && matches!(last.status, Some(429 | 503)));
         if count.min(LAST_RUNG) == rung || (may_be_asked && rung > count + 1) {
@@ -231,7 +231,7 @@ impl Calls {
         self.touch(place);
     }
 
-    /// The latest attempt was the one before this retry.
+    /// Sets the count of the latest call so that its last attempt is the one before retry number `retry`.
     fn count_from(&mut self, retry: i64) {
         if let Some(call) = self.calls.last_mut()
             && call.attempts.len() as i64 <= retry
@@ -240,8 +240,9 @@ impl Calls {
         }
     }
 
-    /// The call at `place` sends again, although its last attempt was not said to fail: threads answer in any order, and
-    /// what came was taken for the answer to another call that seemed to send again. The two answers change places.
+    /// Handles a retry of the call at `place` whose last attempt has no announced retry. Responses of concurrent
+    /// calls arrive in any order, so its response was assigned to another call that seemed to retry: the two
+    /// responses are swapped.
     fn trade(&mut self, place: usize, spot: &Spot<'_>) {
         if self.calls[place].last().is_none_or(|last| last.planned_ms.is_some()) {
             return;
@@ -257,7 +258,7 @@ impl Calls {
         self.calls[other].attempts.push(mine);
     }
 
-    /// Begins the attempt that a request to `url` makes: of a call that is due, or a new one.
+    /// Begins an attempt for a request to `url`, of a call that is due or of a new one.
     fn begin(&mut self, sink: &mut Sink<'_>, url: &str, spot: &Spot<'_>) -> &mut Attempt {
         let options = std::mem::take(&mut self.options);
         let count = self.next_count.take();
@@ -275,7 +276,7 @@ impl Calls {
         call.max_tokens = options.max_tokens.or(call.max_tokens);
         call.timeout_ms = options.timeout_ms.or(call.timeout_ms);
         call.is_stream |= options.is_stream;
-        // Each request that the application makes has a key of its own, whatever its body.
+        // Each request of the application has its own key, whatever its body.
         call.repeats_body |= options.key.is_some();
         call.request_hash = call.request_hash.take().or(options.request_hash);
         call.attempts.push(Attempt::new(spot.line, &spot.at));
@@ -284,7 +285,7 @@ impl Calls {
         &mut call.attempts[last]
     }
 
-    /// The call that the next request to `url` continues.
+    /// Returns the call that the next request to `url` continues.
     fn due(&self, options: &Options, count: Option<i64>, url: &str, spot: &Spot<'_>) -> Option<usize> {
         let is_same = |attempt: &Attempt| {
             attempt.url.is_empty() || url.is_empty() || attempt.url.contains(url) || url.contains(&attempt.url)
@@ -300,7 +301,7 @@ impl Calls {
         })
     }
 
-    /// The call that `fits` and sends again about now by its own word.
+    /// Returns the call for which `fits` holds and whose announced retry is due closest to now.
     fn nearest(&self, spot: &Spot<'_>, fits: impl Fn(usize, &Call) -> bool) -> Option<usize> {
         let latest_us = spot.moment.slack_us + SLACK_US;
         let late_us = |call: &Call| Some(spot.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -latest_us);
@@ -308,7 +309,7 @@ impl Calls {
         calls.filter_map(|(place, call)| Some((late_us(call)?.abs(), place))).min().map(|(_, place)| place)
     }
 
-    /// Opens a call. Those that nothing more is said of are given.
+    /// Opens a call, after emitting those that are complete.
     fn open(&mut self, sink: &mut Sink<'_>, options: &Options, count: Option<i64>, spot: &Spot<'_>) -> usize {
         let has_sdk_lines = self.has_sdk_lines;
         let mut waiting = self.calls.len();
@@ -322,7 +323,7 @@ impl Calls {
         if self.calls.len() >= MOST_CALLS {
             give(self.calls.remove(0), sink);
         }
-        // Beside others, what belongs together is known here and nowhere else.
+        // Beside other calls it needs a name, since nothing else keeps its attempts together.
         let is_seen = |call: &Call| self.has_answers || call.last().is_some_and(|last| last.begun.is_some());
         let is_alone = !self.calls.iter().any(|call| call.is_active() && is_seen(call));
         let name = (!is_alone).then(|| {
@@ -345,7 +346,7 @@ impl Calls {
         self.calls.len() - 1
     }
 
-    /// Has the call at `place` be the latest.
+    /// Makes the call at `place` the most recently updated.
     fn touch(&mut self, place: usize) {
         if place + 1 < self.calls.len() {
             let call = self.calls.remove(place);
@@ -357,17 +358,17 @@ impl Calls {
         self.calls.iter_mut().filter_map(|call| call.attempts.last_mut())
     }
 
-    /// The oldest call whose last attempt `fits`.
+    /// Returns the least recently updated call whose last attempt `fits`.
     fn place(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
         self.calls.iter().position(|call| call.last().is_some_and(&fits))
     }
 
-    /// The latest call whose last attempt `fits`.
+    /// Returns the most recently updated call whose last attempt `fits`.
     fn latest_place(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
         self.calls.iter().rposition(|call| call.last().is_some_and(&fits))
     }
 
-    /// The latest attempt that `fits`; its call is the latest from now on.
+    /// Returns the latest attempt that `fits`, and makes its call the most recently updated.
     fn latest(&mut self, fits: impl Fn(&Attempt) -> bool) -> Option<&mut Attempt> {
         let place = self.latest_place(fits)?;
         self.touch(place);
@@ -375,7 +376,7 @@ impl Calls {
     }
 }
 
-/// Gives what is known of a call, but for requests that went elsewhere.
+/// Emits a call without requests that were not sent to a model.
 fn give(mut call: Call, sink: &mut Sink<'_>) {
     let is_of_model = |attempt: &Attempt| {
         attempt.told & Source::Sdk as u8 > 0

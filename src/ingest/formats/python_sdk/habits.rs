@@ -1,12 +1,12 @@
-//! What is known of the SDKs: when they send again, how long they wait, and what they ask.
+//! Known behavior of the SDKs: when they retry, how long they wait, and which paths they request.
 
 use crate::ingest::formats::text::attempt::Attempt;
 
-/// From here on the SDKs' waits grow no more.
+/// Number of retries after which the SDKs' waits stop growing.
 pub(super) const LAST_RUNG: usize = 4;
 
-/// How often the SDK had sent again when it chose this wait: 0.5 s, doubled each time, 8 s at most, of which up to a
-/// quarter is taken off (`_base_client.py`). Waits without a fraction of a millisecond are the server's.
+/// Returns how often the SDK had retried when it chose this wait: 0.5 s, doubled each time, at most 8 s, minus up to
+/// a quarter as jitter (`_base_client.py`). Waits in whole milliseconds were requested by the server.
 pub(super) fn rung_of(wait_ms: f64) -> Option<usize> {
     if (wait_ms - wait_ms.round()).abs() < 1e-6 {
         return None;
@@ -17,13 +17,13 @@ pub(super) fn rung_of(wait_ms: f64) -> Option<usize> {
     })
 }
 
-/// Statuses after which the SDKs send again.
+/// Returns whether the SDKs retry after this attempt.
 pub(super) fn is_retried(attempt: &Attempt) -> bool {
     let by_status = |status| matches!(status, 408 | 409 | 429) || status >= 500;
     attempt.should_retry == Some(true) || attempt.status.is_none_or(by_status)
 }
 
-/// Whether requests to this URL ask a model.
+/// Returns whether requests to this URL are model requests.
 pub(super) fn is_model_path(url: &str) -> bool {
     const PATHS: [&str; 14] = [
         "/messages",

@@ -1,45 +1,45 @@
-//! What the lines of the Python SDKs and of the HTTP client beneath them say.
+//! Parses log lines of the Python SDKs and of their HTTP client.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::sync::LazyLock;
 
-/// A message that tells something of an attempt.
+/// A message about an attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Message<'l> {
-    /// The options of a request that comes next, as a literal.
+    /// Options of the next request, as a Python literal.
     Options(&'l str),
-    /// How often the SDK sent the request that comes next before.
+    /// How often the SDK has already sent the next request.
     Count(i64),
-    /// A request goes out; the URL is empty where the line has none.
+    /// A request is being sent; the URL is empty if not logged.
     Sent { url: &'l str },
-    /// An answer came.
+    /// A response was received.
     Answer { source: Source, url: &'l str, status: i64, headers: &'l str },
-    /// The provider's id of the answer.
+    /// The provider's id of the response.
     RequestId(&'l str),
-    /// The server's word on a further attempt, which the SDK obeys.
+    /// The server's instruction to retry or not, which the SDK obeys.
     ServerSays { retry: bool },
-    /// No answer came; the name of the exception, where the line has it.
+    /// No response was received; name of the exception, or empty.
     Raised { exception: &'l str },
-    /// The request will be sent again.
+    /// The request will be retried; `count` is the number of the retry and the maximum.
     Retry { path: &'l str, seconds: f64, count: Option<(i64, i64)> },
-    /// The exception that the application sees: its status and the literal of the body.
+    /// The exception raised to the application: status and body literal.
     Error { status: i64, body: &'l str },
 }
 
-/// Who tells of an answer.
+/// Logger of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// `httpcore`, with headers, before all others.
+    /// `httpcore`, with headers; logs first.
     Connection = 1,
     /// `httpx`.
     Client = 2,
-    /// The SDK itself, with headers, after all others.
+    /// The SDK itself, with headers; logs last.
     Sdk = 4,
 }
 
 type Parse = for<'l> fn(&'l str) -> Option<Message<'l>>;
 
-/// What a message begins with, and what reads the rest.
+/// Start of each message, and the parser of the text after it.
 const MARKS: [(&str, Parse); 12] = [
     ("HTTP Request: ", request),
     ("HTTP Response: ", response),
@@ -60,14 +60,14 @@ static SCAN: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(marks).ok()
 });
 
-/// The message of a line, and where in the line it begins.
+/// Parses a line. Returns the message and its start in the line.
 pub(super) fn read(line: &str) -> Option<(Message<'_>, usize)> {
     let found = SCAN.as_ref()?.find(line)?;
     let (_, parse) = MARKS.get(found.pattern().as_usize())?;
     Some((parse(line.get(found.end()..)?)?, found.start()))
 }
 
-/// `POST https://host/v1/messages "HTTP/1.1 529 Overloaded"`, and `"429 Too Many Requests"` of older SDKs.
+/// Parses `POST https://host/v1/messages "HTTP/1.1 529 Overloaded"`, or `"429 Too Many Requests"` of older SDKs.
 fn request(rest: &str) -> Option<Message<'_>> {
     let (method, rest) = rest.split_once(' ')?;
     let (url, rest) = rest.split_once(" \"")?;
@@ -79,7 +79,7 @@ fn request(rest: &str) -> Option<Message<'_>> {
     is_method(method).then_some(Message::Answer { source, url, status: status(rest)?, headers: "" })
 }
 
-/// `POST https://host/v1/messages "429 Too Many Requests" Headers({..})`, and `POST 429`.
+/// Parses `POST https://host/v1/messages "429 Too Many Requests" Headers({..})`, or `POST 429`.
 fn response(rest: &str) -> Option<Message<'_>> {
     let (method, rest) = rest.split_once(' ')?;
     if !is_method(method) {
@@ -92,14 +92,14 @@ fn response(rest: &str) -> Option<Message<'_>> {
     Some(Message::Answer { source: Source::Sdk, url, status: status(answer)?, headers })
 }
 
-/// `POST https://host/v1/messages`, and `POST`.
+/// Parses `POST https://host/v1/messages`, or `POST`.
 fn sent(rest: &str) -> Option<Message<'_>> {
     let mut words = rest.split_whitespace();
     let method = words.next()?;
     is_method(method).then_some(Message::Sent { url: words.next().unwrap_or_default() })
 }
 
-/// `to /v1/messages in 0.49 seconds`, `in 0.49 seconds (retry 1 of 2)`.
+/// Parses `to /v1/messages in 0.49 seconds`, or `in 0.49 seconds (retry 1 of 2)`.
 fn retry(rest: &str) -> Option<Message<'_>> {
     let (path, rest) = match rest.strip_prefix("to ") {
         Some(rest) => rest.split_once(" in ")?,
@@ -114,7 +114,7 @@ fn retry(rest: &str) -> Option<Message<'_>> {
     Some(Message::Retry { path, seconds, count })
 }
 
-/// `method=POST retries_taken=1`.
+/// Parses `method=POST retries_taken=1`.
 fn count(rest: &str) -> Option<Message<'_>> {
     let (_, count) = rest.split_once("retries_taken=")?;
     let digits = count.find(|c: char| !c.is_ascii_digit()).unwrap_or(count.len());
@@ -125,7 +125,8 @@ fn server_says(rest: &str) -> Option<Message<'_>> {
     Some(Message::ServerSays { retry: rest.starts_with("true") })
 }
 
-/// `httpx.TimeoutException`, `a timeout exception`, `Exception`, `exception: ReadTimeout`. A traceback may follow.
+/// Parses `httpx.TimeoutException`, `a timeout exception`, `Exception` or `exception: ReadTimeout`. A traceback may
+/// follow.
 fn raised(rest: &str) -> Option<Message<'_>> {
     let rest = rest.trim_end();
     if let Some(exception) = rest.strip_prefix("exception: ") {
@@ -136,7 +137,7 @@ fn raised(rest: &str) -> Option<Message<'_>> {
     (is_timeout || rest == "Exception").then_some(Message::Raised { exception })
 }
 
-/// `(b'HTTP/1.1', 429, b'Too Many Requests', [(b'Retry-After', b'20')])`
+/// Parses `(b'HTTP/1.1', 429, b'Too Many Requests', [(b'Retry-After', b'20')])`.
 fn connection(rest: &str) -> Option<Message<'_>> {
     let (version, rest) = rest.split_once(", ")?;
     let (code, rest) = rest.split_once(", ")?;
@@ -145,7 +146,7 @@ fn connection(rest: &str) -> Option<Message<'_>> {
     version.contains("HTTP/").then_some(Message::Answer { source: Source::Connection, url: "", status, headers })
 }
 
-/// `429 - {'error': {..}}`
+/// Parses `429 - {'error': {..}}`.
 fn error(rest: &str) -> Option<Message<'_>> {
     let (code, body) = rest.split_once(" - ")?;
     Some(Message::Error { status: status(code)?, body })
@@ -155,7 +156,7 @@ fn is_method(word: &str) -> bool {
     matches!(word, "POST" | "GET" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS")
 }
 
-/// The three digits that `text` begins with.
+/// Returns the three-digit status at the start of `text`.
 fn status(text: &str) -> Option<i64> {
     let digits = text.get(..3)?;
     let ends = text.as_bytes().get(3).is_none_or(|byte| !byte.is_ascii_alphanumeric());
@@ -166,7 +167,7 @@ fn is_id(text: &str) -> bool {
     !text.is_empty() && text != "None" && !text.contains(' ')
 }
 
-/// The exception that a line at the end of a traceback names: `httpx.ReadTimeout: timed out`.
+/// Returns the exception named by a line at the end of a traceback, such as `httpx.ReadTimeout: timed out`.
 pub(super) fn exception_of(line: &str) -> Option<&str> {
     let name = line.split(':').next().unwrap_or_default().trim_end();
     let is_path = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

@@ -1,4 +1,4 @@
-//! What the Python SDKs of Anthropic and OpenAI log, with the lines of the HTTP client beneath them.
+//! Logs of the Python SDKs of Anthropic and OpenAI and of their HTTP client.
 
 mod calls;
 mod habits;
@@ -19,7 +19,8 @@ use message::{Message, Source};
 use options::Options;
 use spot::Spot;
 
-/// Lines of `httpx`, `anthropic._base_client` and `openai._base_client`, whatever stands before the messages.
+/// Format of lines of `httpx`, `anthropic._base_client` and `openai._base_client`, with any prefix before the
+/// messages.
 pub(in crate::ingest) struct PythonSdk;
 
 impl Format for PythonSdk {
@@ -51,7 +52,7 @@ impl Format for PythonSdk {
             }
             fit += 1;
         }
-        // Lines of JSON that a few of these stand among are another format's.
+        // A few such lines among JSON lines belong to a log of another format.
         let is_mixed = head.lines().filter(|line| line.starts_with('{')).count() > fit;
         if is_sure && !is_mixed { Match::Sure } else { Match::weak(fit, all) }
     }
@@ -69,7 +70,7 @@ impl Format for PythonSdk {
 struct PythonDecoder {
     clock: Clock,
     calls: Calls,
-    /// A traceback goes on, at whose end stands what was raised.
+    /// Whether a traceback is in progress; its last line names the exception.
     is_in_traceback: bool,
 }
 
@@ -96,13 +97,13 @@ impl PythonDecoder {
         let spot = Spot { line, at, moment, provider: provider_in(&line[..start]) };
         let opened = self.take(sink, message, &spot);
         self.clock.reach(self.calls.reached);
-        // The line on which an attempt begins is counted when the attempt is over.
+        // The line at which an attempt begins is counted when the attempt is complete.
         if !opened {
             sink.noise();
         }
     }
 
-    /// Takes in a message; whether it began an attempt.
+    /// Processes a message. Returns whether it began an attempt.
     fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, spot: &Spot<'_>) -> bool {
         let calls = &mut self.calls;
         match message {

@@ -1,10 +1,10 @@
-//! What the SDK logs of a request before it sends it.
+//! Options of a request, logged by the SDK before it is sent.
 
 use crate::ingest::record::FINGERPRINT;
 use crate::ingest::record::json::{Fault, Reader};
 use std::hash::BuildHasher;
 
-/// What the SDK logs of a request before it is sent.
+/// Options of a request.
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) key: Option<String>,
@@ -18,10 +18,10 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Reads the options of a request, as JSON.
+    /// Reads the options of a request, given as JSON.
     pub(super) fn of(json: &str) -> Options {
         let mut options = Options::default();
-        // What breaks off tells what stands before.
+        // The fields before a parse error are still used.
         let _ = Reader::new(json).object(|reader, key| {
             match &*key {
                 "idempotency_key" => options.key = reader.scalar()?.into_text().map(Into::into),

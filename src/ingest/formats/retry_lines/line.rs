@@ -1,60 +1,61 @@
-//! What a line says of a failure, and of the retry that follows it.
+//! Reads a failure and the announcement of its retry from a line.
 
 use super::marks;
 use crate::ingest::formats::text::literal::to_json;
 use regex::{Captures, Match, Regex};
 use std::sync::LazyLock;
 
-/// A failure that a line tells of.
+/// A failure reported by a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Failure {
     pub(super) status: Option<i64>,
-    /// Class of an exception, without its module.
+    /// Class of the exception, without its module.
     pub(super) exception: Option<String>,
-    /// The body as JSON, or words.
+    /// The body as JSON, or plain words.
     pub(super) error: Option<String>,
-    /// It has the form in which SDKs print what a provider answered, or its words.
+    /// Whether the failure has the form in which SDKs print a provider's response, or contains its words.
     pub(super) is_sdks: bool,
-    /// It was the last of so many attempts.
+    /// Total number of attempts, if the line says that this was the last of them.
     pub(super) last_of: Option<i64>,
-    /// It is more than words that a retry is announced with.
+    /// Whether the failure is reported by more than the words of a retry announcement.
     pub(super) is_told: bool,
 }
 
-/// A retry that a line announces.
+/// A retry announced by a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Retry {
     pub(super) wait_ms: Option<f64>,
-    /// The attempt that failed, from 1.
+    /// Number of the attempt that failed, from 1.
     pub(super) number: Option<i64>,
     pub(super) max_attempts: Option<i64>,
-    /// There is none: the client gives up.
+    /// Whether the client gives up, so that no retry follows.
     pub(super) is_last: bool,
 }
 
 impl Retry {
-    /// Whether it says more than that there is one.
+    /// Returns whether the announcement contains more than the fact of a retry.
     pub(super) fn says_how(&self) -> bool {
         self.number.is_some() || self.wait_ms.is_some()
     }
 }
 
-/// Case is that of ASCII letters, and so are the ends of words: `(?i-u:..)` needs no tables, and a line that is not ASCII
-/// alone is searched as fast as any other.
+/// Compiles a pattern with ASCII case and word boundaries: `(?i-u:..)` needs no Unicode tables, so lines that are not
+/// ASCII are searched as fast as others.
 fn regex(pattern: &str) -> Option<Regex> {
     Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).ok()
 }
 
-/// What a wait is announced by: `retrying`, `Backing off f(..)`, `Retry 1/10`.
+/// Words that announce a wait: `retrying`, `Backing off f(..)`, `Retry 1/10`.
 static WAITS: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"\b(?i-u:retry|retrying|retries|backing off|reconnecting|sleeping)\b"));
-/// The wait behind it: `in 1.9s`, `in 4.0 seconds as it raised`, `for 0.6s`, `in 2 min`, `after delay of: 0.51`
+/// The wait after such words: `in 1.9s`, `in 4.0 seconds as it raised`, `for 0.6s`, `in 2 min`,
+/// `after delay of: 0.51`
 static WAIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"\s(?i-u:in|for|after|of:?)\s+(\d+(?:\.\d+)?)\s*((?i-u:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?))?\b",
     )
 });
-/// So many characters stand between the two at most.
+/// Maximum number of characters between the words and the wait.
 const LONGEST_GAP: usize = 200;
 /// `Sleeping 2 before retrying`
 static SLEEP: LazyLock<Option<Regex>> =
@@ -65,13 +66,14 @@ static DELAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?i-u:delay|backoff|wait|sleep|retry_in)(?:_((?i-u:ms|secs?|seconds|s)))?[=:]\s*(\d+(?:\.\d+)?)\s*((?i-u:ms|s|secs?|seconds?))?\b",
     )
 });
-/// `attempt 3/10`, `attempt=1/3`, `retry 1 of 7`, `Reconnecting... 1/5`, `Retry count:4`, `Attempt #2`, `attempt=1 max=10`
+/// `attempt 3/10`, `attempt=1/3`, `retry 1 of 7`, `Reconnecting... 1/5`, `Retry count:4`, `Attempt #2`,
+/// `attempt=1 max=10`
 static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"\b((?i-u:attempt|retry|retrying|reconnecting|try))(?i-u: count| number| no)?[\s.:=#(…]{0,6}(\d{1,5})\b(?:\s*(?i-u:/|of|max=)\s*(\d{1,5})\b)?",
     )
 });
-/// Says that another attempt follows.
+/// Words that announce another attempt.
 static ANNOUNCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"\b(?i-u:retrying|will retry|will be retried|retry error|reconnecting|backing off|requeu[a-z]+|before retry[a-z]*|attempt #[0-9]+ \||retry [0-9]+(?:/| of )[0-9]+)",
@@ -79,35 +81,35 @@ static ANNOUNCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static GIVES_UP: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"\b(?i-u:giving up|gave up|no more retries|retries exhausted|dead-letter(?:ed|ing)?)\b"));
-/// `Failed after 3 attempts. Last error: ` of the AI SDK, and its like.
+/// `Failed after 3 attempts. Last error: ` of the AI SDK, and similar messages.
 static LAST_OF: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\b(?i-u:failed after ([0-9]{1,5}) attempts)\b"));
-/// Sentences that only model APIs answer with. Sources: OpenAI API docs, Error codes; Anthropic API docs, Errors; Claude
-/// Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
+/// Sentences that occur only in responses of model APIs. Sources: OpenAI API docs, Error codes; Anthropic API docs,
+/// Errors; Claude Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
 static ANSWERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"(?i-u:rate limit reached for|request too large for) .{1,200} (?i-u:on) [\w -]{1,30} (?i-u:per) \w+ \((?i-u:[a-z]{3})\)|(?i-u:this|the) (?i-u:model).(?i-u:s maximum context length is )\d|(?i-u:prompt is too long: )\d|(?i-u:you).(?i-u:ve hit your (?:[a-z0-9]+ )?limit)\b.{1,6}(?i-u:resets )|(?i-u:you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait)",
     )
 });
-/// A status where a text says that it is one.
+/// A status, identified as one by the text around it.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r#"(?i-u:error code|status code|status_code|statuscode|http status|status|http|error|exception)["']?[\s:=('"]{1,3}([45]\d\d)\b|\(([45]\d\d)\)|\b([45]\d\d) (?i-u:Too Many Requests|Bad Request|Unauthorized|Forbidden|Payment Required|Not Found|Request Timeout|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|RESOURCE_EXHAUSTED|UNAVAILABLE)"#,
     )
 });
-/// The name of an exception, without its module, in front of its text.
+/// The name of an exception, without its module, before its message.
 static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"\b([A-Z](?-u:\w)*(?:Error|Exception|Timeout)|[Ee]rror|stream disconnected(?: before completion)?)\b\]?\s*[:(=\-]\s*",
     )
 });
-/// Words that name a failure where nothing else does.
+/// Words that identify a failure if nothing else does.
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"(?i-u:rate[-_ ]?limit|overloaded|too many requests|throttl|quota|timed out|timeout|service unavailable|bad gateway|connection (?:error|reset|refused|closed|lost|failed)|stream (?:error|disconnected)|transient error|disconnected)",
     )
 });
 
-/// A line with the marks that stand in it.
+/// A line with the marks found in it.
 #[derive(Clone, Copy)]
 struct Text<'l> {
     line: &'l str,
@@ -124,7 +126,7 @@ impl<'l> Text<'l> {
     }
 }
 
-/// The retry that a line announces, and the failure that it tells of; `None` where it cannot say either.
+/// Returns the retry announced and the failure reported by a line, or `None` if it cannot contain either.
 pub(super) fn read(line: &str) -> Option<(Option<Retry>, Option<Failure>)> {
     let text = Text { line, marks: marks::of(line) };
     if text.marks & marks::TELLS == 0 {
@@ -150,7 +152,7 @@ fn retry_in(text: Text<'_>) -> Option<Retry> {
     let mut retry = Retry { wait_ms: wait_ms.filter(|_| !is_last), is_last, ..Retry::default() };
     if let Some(found) = text.captures(marks::COUNTS, &COUNT) {
         let number = |at: usize| found.get(at).and_then(|digits| digits.as_str().parse::<i64>().ok());
-        // Retries are one less than attempts.
+        // A maximum of retries is one less than that of attempts.
         let is_attempt = found.get(1).is_some_and(|word| matches!(word.as_str().as_bytes()[0], b'a' | b'A'));
         retry.number = number(2).filter(|number| *number > 0);
         retry.max_attempts = number(3).map(|most| if is_attempt { most } else { most + 1 });
@@ -158,7 +160,7 @@ fn retry_in(text: Text<'_>) -> Option<Retry> {
     Some(retry)
 }
 
-/// The wait that stands behind the first words that announce one.
+/// Returns the wait after the first words that announce one.
 fn wait_in(text: Text<'_>) -> Option<Captures<'_>> {
     let (waits, wait) = (WAITS.as_ref()?, WAIT.as_ref()?);
     let in_reach = |from: usize, to: usize| {
@@ -188,7 +190,8 @@ fn in_ms(number: &str, unit: Option<&str>) -> Option<f64> {
     Some(value * ms)
 }
 
-/// `beside_retry`: the line announces a retry, so that words are enough.
+/// Returns the failure reported by a line. With `beside_retry`, the line also announces a retry, so words that name a
+/// failure are enough.
 fn failure_in(text: Text<'_>, beside_retry: bool) -> Option<Failure> {
     let line = text.line;
     let status = status_in(line);
@@ -213,7 +216,7 @@ fn failure_in(text: Text<'_>, beside_retry: bool) -> Option<Failure> {
     Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks, last_of, is_told })
 }
 
-/// The status that a line tells of, and where its digits end.
+/// Returns the status in a line, and the end of its digits.
 fn status_in(line: &str) -> Option<(i64, usize)> {
     let bytes = line.as_bytes();
     let is_status = |at: usize| bytes.get(at + 1..at + 3).is_some_and(|rest| rest.iter().all(u8::is_ascii_digit));
@@ -225,7 +228,7 @@ fn status_in(line: &str) -> Option<(i64, usize)> {
     Some((digits.as_str().parse().ok()?, digits.end()))
 }
 
-/// The body of an error from byte `from` of a line on, as JSON: a literal of Python, JSON, or JSON in a literal of bytes.
+/// Returns as JSON the error body in a line, from byte `from` on: a Python literal, JSON, or JSON in a bytes literal.
 fn body_in(line: &str, from: usize) -> Option<String> {
     let rest = line.get(from..)?;
     let bytes = rest.as_bytes();
@@ -237,7 +240,7 @@ fn body_in(line: &str, from: usize) -> Option<String> {
     let at = memchr::memchr_iter(b'{', bytes).find_map(start)?;
     let json = to_json(&rest[at..]).0;
     if json.starts_with('"') {
-        // What the bytes hold.
+        // The text inside the bytes literal.
         return serde_json::from_str::<String>(&json).ok().filter(|inner| inner.starts_with('{'));
     }
     Some(json)
@@ -251,7 +254,7 @@ mod tests {
         read(line)?.0
     }
 
-    /// As if the line announced a retry.
+    /// Calls [`super::failure_in`] with the marks of `line`.
     fn failure_in(line: &str, beside_retry: bool) -> Option<Failure> {
         super::failure_in(Text { line, marks: marks::of(line) }, beside_retry)
     }
@@ -294,7 +297,7 @@ mod tests {
         assert_eq!(waits("⚠️Retrying « größere Anfrage » in 3 s…"), Some(3000.0));
         assert_eq!(waits(&format!("Retrying {} in 3 s", "ü".repeat(190))), Some(3000.0));
         assert_eq!(waits(&format!("Retrying {} in 3 s", "ü".repeat(200))), None);
-        // Between the two stands something else; the second word has its own.
+        // Other words stand between the announcement and the wait; the second announcement has its own wait.
         assert_eq!(waits("Retrying as it failed: slept for 3 s"), None);
         assert_eq!(waits("Retrying (a: b), will retry in 2 min"), Some(120_000.0));
     }

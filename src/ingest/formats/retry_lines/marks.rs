@@ -1,28 +1,28 @@
-//! Which patterns a line may match at all, from one pass over it.
+//! Determines in one pass over a line which patterns it can match at all.
 
 use aho_corasick::automaton::Automaton;
 use aho_corasick::dfa::{Builder, DFA};
 use aho_corasick::{Anchored, StartKind};
 use std::sync::LazyLock;
 
-/// The line may say something.
+/// The line may be relevant at all.
 pub(super) const TELLS: u16 = 1;
-/// It may say that another attempt follows.
+/// It may announce another attempt.
 pub(super) const ANNOUNCES: u16 = 1 << 1;
-/// It may say that none does.
+/// It may say that no other attempt follows.
 pub(super) const GIVES_UP: u16 = 1 << 2;
-/// It may count attempts.
+/// It may number attempts.
 pub(super) const COUNTS: u16 = 1 << 3;
-/// A wait may stand behind its name.
+/// It may contain a wait after a word such as `delay` or `sleep`.
 pub(super) const PAIRS: u16 = 1 << 4;
 /// It may name an exception.
 pub(super) const NAMES: u16 = 1 << 5;
-/// It may hold a sentence of a model API.
+/// It may contain a sentence of a model API.
 pub(super) const ANSWERS: u16 = 1 << 6;
-/// It may say how many attempts there were.
+/// It may contain the total number of attempts.
 pub(super) const LAST_OF: u16 = 1 << 7;
 
-/// Words, in any case, of which every pattern needs one, and which patterns need this one.
+/// Words, in any case, with the patterns that require one of them.
 const MARKS: [(&str, u16); 34] = [
     ("retr", TELLS | ANNOUNCES | COUNTS),
     ("backing off", TELLS | ANNOUNCES),
@@ -65,7 +65,7 @@ static SCAN: LazyLock<Option<DFA>> = LazyLock::new(|| {
     Builder::new().ascii_case_insensitive(true).start_kind(StartKind::Unanchored).build(words).ok()
 });
 
-/// What the words of a line allow.
+/// Returns the marks of all words found in a line.
 pub(super) fn of(line: &str) -> u16 {
     let Some(scan) = SCAN.as_ref() else { return 0 };
     let Ok(mut state) = scan.start_state(Anchored::No) else { return 0 };

@@ -1,4 +1,4 @@
-//! Lines in which retry loops tell of a failure and of the retry that follows, in whatever logger.
+//! Lines in which retry loops report a failure and the retry that follows, in the log of any logger.
 
 mod line;
 mod marks;
@@ -14,7 +14,7 @@ use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 use line::{Failure, Retry, read};
 
-/// What tenacity, backoff, botocore, Spring's retries and agents write when they retry.
+/// Format of lines written on retries by tenacity, backoff, botocore, Spring and coding agents.
 pub(in crate::ingest) struct RetryLines;
 
 impl Format for RetryLines {
@@ -63,37 +63,37 @@ impl Format for RetryLines {
     }
 }
 
-/// Whether `line` is but a few lines behind the one before.
+/// Returns whether `line` is at most [`NEAR`] lines after `before`.
 fn is_near(before: Option<u32>, line: u32) -> bool {
     before.is_some_and(|before| line - before <= NEAR)
 }
 
-/// Whether a line goes on with what the one before says.
+/// Returns whether a line continues the one before.
 fn is_continued(line: &str) -> bool {
     line.starts_with([' ', '\t', '}', ']', '<'])
 }
 
-/// Lines of one failure are written within so many µs.
+/// Maximum distance in µs between the times of lines about one failure.
 const TOGETHER_US: i64 = 50_000;
-/// A retry is announced within so many lines of its failure.
+/// Maximum number of lines between a failure and the announcement of its retry.
 const NEAR: u32 = 3;
-/// Longest body that is put together from several lines, in bytes.
+/// Maximum size of a body assembled from several lines, in bytes.
 const LONGEST_BODY: usize = 1 << 16;
 
 #[derive(Default)]
 struct RetryDecoder {
     clock: Clock,
-    /// The latest failure, to which more lines may belong.
+    /// The latest failure, to which further lines may belong.
     open: Option<Open>,
-    /// What the latest line that told of a failure alone said, and which line that was.
+    /// The latest failure that is not an attempt unless a retry follows, and its line.
     before: Option<(Failure, u32)>,
-    /// The body of the latest failure, which goes on.
+    /// The body of the latest failure, still in progress.
     body: Option<String>,
-    /// Lines so far.
+    /// Number of lines read so far, not counting continuations.
     lines: u32,
 }
 
-/// What an object of several lines says of a failure: the body of the answer, or an error of an SDK around it.
+/// Fills an attempt from an object printed over several lines: the response body, or an SDK's error that contains it.
 fn fill_from_object(attempt: &mut Attempt, json: String) {
     let members = Members::of(&json).unwrap_or_default();
     let headers = members.object_text("headers");
@@ -105,17 +105,17 @@ fn fill_from_object(attempt: &mut Attempt, json: String) {
         let id = members.words("request_id").or_else(|| members.words("requestID"));
         attempt.request_id = id.map(|id| id.into_owned());
     }
-    // An error without a word of the server's says less than its message.
+    // An error without a response body says less than its message.
     let is_empty = json.contains("\"error\":null") && attempt.error.is_some();
     attempt.error = if is_empty { attempt.error.take() } else { Some(json) };
 }
 
-/// A failure, and where it was told.
+/// A failure and where it was reported.
 struct Open {
     attempt: Attempt,
     moment: Moment,
     line: u32,
-    /// Its retry was announced.
+    /// Whether its retry was announced.
     is_announced: bool,
 }
 
@@ -135,7 +135,7 @@ impl Decoder for RetryDecoder {
 }
 
 impl RetryDecoder {
-    /// Whether a line is one of the body that the line on a failure ended in.
+    /// Processes a line if it belongs to the body that the failure's line began. Returns whether it does.
     fn goes_on(&mut self, line: &str) -> bool {
         let Some(mut body) = self.body.take() else { return false };
         body.push('\n');
@@ -149,7 +149,8 @@ impl RetryDecoder {
         true
     }
 
-    /// Whether a line is the last of a stack of Node, behind which the members of the latest failure are printed.
+    /// Returns whether a line is the last of a Node stack trace, after which the members of the latest failure are
+    /// printed.
     fn is_inspected(&mut self, line: &str) -> bool {
         let ends_stack = is_continued(line) && line.trim_start().starts_with("at ") && line.ends_with(" {");
         let is_open = || self.open.as_ref().is_some_and(|open| is_near(Some(open.line), self.lines));
@@ -160,14 +161,14 @@ impl RetryDecoder {
         true
     }
 
-    /// Takes in a line; whether it begins an attempt.
+    /// Processes a line. Returns whether it begins an attempt.
     fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: &Position<'_>) -> bool {
         let Some((retry, failure)) = read(line) else { return false };
         let Some(failure) = failure else {
             return retry.is_some_and(|retry| self.retry(sink, retry, line, at));
         };
         let moment = self.clock.read(line, at, sink.zone());
-        // Words beside an announcement tell less of a failure than the line in front did.
+        // The words of an announcement say less about a failure than the line before did.
         if let Some(retry) = retry.filter(|_| !failure.is_told && self.awaits_retry(&moment)) {
             self.announce(retry);
             return false;
@@ -175,20 +176,20 @@ impl RetryDecoder {
         self.body = (failure.is_told && line.ends_with('{')).then(|| "{".to_owned());
         let is_new = !self.adds(&failure, retry.as_ref(), &moment, is_continued(line));
         if is_new && retry.is_none() && !failure.is_sdks {
-            // That may be anything's, until a retry follows.
+            // It may be any failure until a retry follows.
             self.before = Some((failure, self.lines));
             return false;
         }
         if is_new {
             self.begin(sink, line, at, moment);
         }
-        // What the line before says tells more than the words that a retry is announced with.
+        // The line before says more than the words of the announcement.
         let before = self.before.take().filter(|(_, line)| is_near(Some(*line), self.lines) && !failure.is_told);
         self.fill(before.map_or(failure, |(before, _)| before), retry);
         is_new
     }
 
-    /// Takes in a line that announces a retry alone; whether it begins an attempt.
+    /// Processes a line that only announces a retry. Returns whether it begins an attempt.
     fn retry(&mut self, sink: &mut Sink<'_>, retry: Retry, line: &str, at: &Position<'_>) -> bool {
         let moment = self.clock.read(line, at, sink.zone());
         let is_open = |open: &Open| !open.is_announced && is_near(Some(open.line), self.lines);
@@ -197,7 +198,7 @@ impl RetryDecoder {
             return false;
         }
         let before = self.before.take().filter(|(_, line)| is_near(Some(*line), self.lines));
-        // Of a failure that no line tells of, a retry with neither a number nor a wait says too little.
+        // Without a reported failure, a retry with neither number nor wait is too vague to be an attempt.
         if before.is_none() && (retry.is_last || !retry.says_how()) {
             return false;
         }
@@ -209,14 +210,14 @@ impl RetryDecoder {
         true
     }
 
-    /// Whether the latest failure was told in the line before, and its retry was not announced so far.
+    /// Returns whether the line before reported the latest failure, whose retry was not announced yet.
     fn awaits_retry(&self, moment: &Moment) -> bool {
         let is_next = |open: &Open| !open.is_announced && self.lines.saturating_sub(open.line) <= 1;
         let is_then = |open: &Open| moment.is_made_up() || moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
         self.open.as_ref().is_some_and(|open| is_next(open) && is_then(open))
     }
 
-    /// Whether a line says more of the latest failure, and tells of no other.
+    /// Returns whether a line adds to the latest failure rather than reporting another.
     fn adds(&self, failure: &Failure, retry: Option<&Retry>, moment: &Moment, is_continued: bool) -> bool {
         let Some(open) = &self.open else { return false };
         let attempt = &open.attempt;

@@ -1,4 +1,4 @@
-//! Attempts that are put together from several lines, and the calls of an SDK that they belong to.
+//! Attempts assembled from several lines, and the calls of an SDK they belong to.
 
 use super::clock::Moment;
 use crate::ingest::position::{Given, Position};
@@ -6,71 +6,71 @@ use crate::ingest::record::{Field, Record, Times, provider_in};
 use crate::ingest::sink::Sink;
 use crate::model::Time;
 
-/// What is known of one attempt so far.
+/// State of one attempt.
 #[derive(Debug, Default)]
 pub(in crate::ingest::formats) struct Attempt {
     line: u32,
     record: u32,
     given: Option<Given>,
-    /// The line that stands for it.
+    /// Text of the line that represents the attempt.
     raw: String,
-    /// When it was sent, where a line says so.
+    /// When it was sent, if a line says so.
     pub(in crate::ingest::formats) begun: Option<Moment>,
-    /// When its answer or failure was logged.
+    /// When its response or failure was logged.
     pub(in crate::ingest::formats) ended: Option<Moment>,
     pub(in crate::ingest::formats) duration_ms: Option<f64>,
     pub(in crate::ingest::formats) url: String,
     pub(in crate::ingest::formats) status: Option<i64>,
-    /// Response headers, as JSON.
+    /// Response headers as JSON.
     pub(in crate::ingest::formats) headers: Option<String>,
     pub(in crate::ingest::formats) request_id: Option<String>,
-    /// The body of the error as JSON, or words.
+    /// The error body as JSON, or plain words.
     pub(in crate::ingest::formats) error: Option<String>,
     pub(in crate::ingest::formats) exception: Option<String>,
-    /// What kind of failure it was, where neither status nor exception tells.
+    /// Kind of the failure, if neither status nor exception tells.
     pub(in crate::ingest::formats) kind: Option<&'static str>,
-    /// It failed, and no line says how.
+    /// Whether the attempt failed and no line says how.
     pub(in crate::ingest::formats) is_lost: bool,
     pub(in crate::ingest::formats) should_retry: Option<bool>,
-    /// Whether the client said that it sends again.
+    /// Whether the client announced a retry.
     pub(in crate::ingest::formats) will_retry: Option<bool>,
-    /// The wait that the client states before it sends again.
+    /// Announced wait before the next attempt, in ms.
     pub(in crate::ingest::formats) planned_ms: Option<f64>,
-    /// Its number in the call, and the most there are, where the log counts them.
+    /// Number of the attempt in its call, and the maximum, if logged.
     pub(in crate::ingest::formats) number: Option<i64>,
     pub(in crate::ingest::formats) max_attempts: Option<i64>,
-    /// Which lines told of it; for the format to use.
+    /// Bits for the lines that reported the attempt; their meaning is up to the format.
     pub(in crate::ingest::formats) told: u8,
 }
 
-/// Longest text of a line that is kept.
+/// Maximum length of a kept line, in bytes.
 const LONGEST_RAW: usize = 4096;
 
 impl Attempt {
-    /// One that the line `raw` tells of.
+    /// Starts an attempt reported by the line `raw`.
     pub(in crate::ingest::formats) fn new(raw: &str, at: &Position<'_>) -> Attempt {
         let mut attempt = Attempt::default();
         attempt.stand(raw, at);
         attempt
     }
 
-    /// Has the line `raw` stand for it.
+    /// Makes the line `raw` represent the attempt.
     pub(in crate::ingest::formats) fn stand(&mut self, raw: &str, at: &Position<'_>) {
         (self.line, self.record, self.given) = (at.line, at.record, at.given.cloned());
         self.raw = raw[..raw.floor_char_boundary(LONGEST_RAW)].to_owned();
     }
 
-    /// Whether its answer or failure is known.
+    /// Returns whether the response or failure is known.
     pub(in crate::ingest::formats) fn is_over(&self) -> bool {
         self.status.is_some() || self.exception.is_some() || self.kind.is_some() || self.error.is_some() || self.is_lost
     }
 
-    /// Whether it failed.
+    /// Returns whether the attempt failed.
     pub(in crate::ingest::formats) fn failed(&self) -> bool {
         self.status.map_or(self.is_over(), |status| status >= 400)
     }
 
-    /// When the client sends again by its own word, where it said so.
+    /// Returns when the next attempt is due, if the client announced it.
     pub(in crate::ingest::formats) fn due(&self) -> Option<Time> {
         Some(self.ended?.at.plus_us(us_of(Some(self.planned_ms?))))
     }
@@ -98,17 +98,17 @@ impl Attempt {
     }
 }
 
-/// What is known of all attempts of a call.
+/// All known attempts of a call.
 #[derive(Debug, Default)]
 pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) attempts: Vec<Attempt>,
-    /// Its id, where it needs one to be told from calls beside it.
+    /// Id of the call, if needed to separate it from concurrent calls.
     pub(in crate::ingest::formats) name: Option<String>,
-    /// What the format knows it by.
+    /// Key by which the format recognizes the call.
     pub(in crate::ingest::formats) key: Option<String>,
-    /// Retries that the SDK had counted before the first attempt that is known.
+    /// Number of retries the SDK had counted before the first known attempt.
     pub(in crate::ingest::formats) counted_from: i64,
-    /// The attempts are those of an SDK that counts its retries.
+    /// Whether the attempts are those of an SDK that counts its retries.
     pub(in crate::ingest::formats) is_counted: bool,
     pub(in crate::ingest::formats) provider: Option<&'static str>,
     pub(in crate::ingest::formats) user_agent: Option<String>,
@@ -116,14 +116,14 @@ pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) is_stream: bool,
     pub(in crate::ingest::formats) max_tokens: Option<i64>,
     pub(in crate::ingest::formats) timeout_ms: Option<f64>,
-    /// Fingerprint of the body of its request, as text.
+    /// Fingerprint of the request body as text.
     pub(in crate::ingest::formats) request_hash: Option<String>,
-    /// It sends a request again as it was: another body is another request.
+    /// Whether retries repeat the body, so that another body means another request.
     pub(in crate::ingest::formats) repeats_body: bool,
 }
 
 impl Call {
-    /// Gives its attempts to `sink`, and tells it of those that have no end.
+    /// Emits the attempts to `sink`; those without an end are reported as unended.
     pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) {
         let known = self.attempts.iter().zip(schedule(&self.attempts)).zip(self.counted_from..);
         for ((attempt, span), count) in known {
@@ -135,7 +135,7 @@ impl Call {
             let mut record = Record::default();
             attempt.fill(&mut record);
             self.fill(&mut record);
-            // A URL tells where a request went that no logger names.
+            // The URL identifies the provider if the logger's name does not.
             let provider = || provider_in(&attempt.url).or_else(|| provider_in(&attempt.raw));
             record.put(Field::Provider, self.provider.or_else(provider));
             record.put(Field::SdkRetryCount, self.is_counted.then_some(count));
@@ -159,26 +159,26 @@ impl Call {
         record.stream = self.is_stream;
     }
 
-    /// Its last attempt.
+    /// Returns the last attempt.
     pub(in crate::ingest::formats) fn last(&self) -> Option<&Attempt> {
         self.attempts.last()
     }
 
-    /// Whether an attempt of it is under way, or one more was announced.
+    /// Returns whether an attempt is in progress, or another was announced.
     pub(in crate::ingest::formats) fn is_active(&self) -> bool {
         self.last().is_some_and(|last| !last.is_over() || last.planned_ms.is_some())
     }
 }
 
-/// When an attempt was sent, and when it was over, where that is known apart.
+/// Start of an attempt, and its end if known separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     sent: Time,
     ended: Option<Time>,
 }
 
-/// The times of the attempts of a call. Between a failure and the next attempt an SDK waits exactly as long as it
-/// states: stamps of whole seconds are moved within their second until that is so.
+/// Returns the times of the attempts of a call. An SDK waits exactly as long as it announces between a failure and
+/// the next attempt, so timestamps in whole seconds are moved within their second to match.
 fn schedule(attempts: &[Attempt]) -> Vec<Span> {
     let mut shifts = shifts_us(attempts).into_iter();
     let mut due: Option<Time> = None;
@@ -187,7 +187,7 @@ fn schedule(attempts: &[Attempt]) -> Vec<Span> {
         let mut stamp = |moment: Moment| (moment.at.plus_us(shifts.next().unwrap_or(0)), moment.slack_us);
         let begun = attempt.begun.map(&mut stamp);
         let over = attempt.ended.map(&mut stamp);
-        // A plan that the stamp contradicts was not kept.
+        // A plan contradicted by a timestamp was not kept.
         let fits = |due: &Time| begun.or(over).is_none_or(|(at, slack_us)| due.us_since(at) <= slack_us);
         let sent = match (begun, due.filter(fits)) {
             (Some((begun, _)), due) => due.map_or(begun, |due| due.max(begun)),
@@ -196,7 +196,7 @@ fn schedule(attempts: &[Attempt]) -> Vec<Span> {
         };
         let over = over.map(|(over, _)| over);
         let end = over.map_or(sent, |over| over.max(sent));
-        // Both in one second of a clock that shows no less: it is not known how long that took.
+        // If both are in the same second of a clock with that resolution, the duration is unknown.
         let is_told = attempt.begun.is_none() || attempt.begun.is_some_and(|begun| begun.slack_us == 0);
         let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up());
         let is_known = !is_made_up && (end > sent || (is_told && begun.is_some()));
@@ -211,8 +211,8 @@ fn us_of(ms: Option<f64>) -> i64 {
     (ms.unwrap_or(0.0) * 1e3) as i64
 }
 
-/// By how much each stamp of a call is moved, so that the stated waits lead to those that follow. Behind time that
-/// nothing states, it begins anew.
+/// Returns for each timestamp of a call the shift in µs after which the announced waits lead to the next timestamps.
+/// Starts over after a gap that no wait explains.
 fn shifts_us(attempts: &[Attempt]) -> Vec<i64> {
     let mut shifts: Vec<i64> = Vec::new();
     let (mut first, mut needed, mut allowed) = (0, 0, i64::MAX);
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn whole_seconds_follow_the_stated_waits() {
-        // At .75 in truth: 26.75, 27.25, 28.10.
+        // The true times are 26.75, 27.25 and 28.10.
         let only_answers =
             [failed(None, 26_000, Some(490.0)), failed(None, 27_000, Some(840.0)), failed(None, 28_000, None)];
         assert_eq!(waits_ms(&only_answers), [490, 840]);

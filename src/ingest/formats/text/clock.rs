@@ -1,51 +1,51 @@
-//! When a line was written: by the time in front of it, by what its envelope says, or by its place alone.
+//! Determines when a line was written: from its timestamp, from its envelope, or from its position alone.
 
 use crate::ingest::position::Position;
 use crate::ingest::record::Times;
 use crate::ingest::timestamp;
 use crate::model::{NO_DATE, NO_TIME, Time, Zone};
 
-/// A moment as a log tells it.
+/// A time read from a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ingest::formats) struct Moment {
     pub(in crate::ingest::formats) at: Time,
-    /// It may have been up to so much later, µs.
+    /// The true time may be later by up to this many µs.
     pub(in crate::ingest::formats) slack_us: i64,
-    /// Whether a clock was read, and whether it showed the day.
+    /// Whether a clock was read, and whether it included the date.
     pub(in crate::ingest::formats) times: Times,
-    /// The clock shows whole seconds.
+    /// Whether the clock has a resolution of whole seconds.
     pub(in crate::ingest::formats) is_coarse: bool,
 }
 
 impl Moment {
-    /// What a record says with it.
+    /// Returns the value for the record's `times`.
     pub(in crate::ingest::formats) fn times(self) -> Times {
         self.times
     }
 
-    /// No clock was read: it only stands in order.
+    /// Returns whether no clock was read, so that the time only expresses an order.
     pub(in crate::ingest::formats) fn is_made_up(self) -> bool {
         self.times == Times::OrderOnly
     }
 }
 
-/// A time with whole seconds may have been nearly a second later.
+/// Slack of a timestamp in whole seconds, in µs.
 const WHOLE_SECOND_US: i64 = 999_999;
-/// What one line is further than the line before, where nothing tells, µs.
+/// Made-up distance between consecutive lines without any time, in µs.
 const STEP_US: i64 = 1_000;
-/// A clock that goes back by more has passed midnight.
+/// A time of day that goes back by more than this, in µs, has passed midnight.
 const HALF_A_DAY_US: i64 = 43_200_000_000;
-/// A logger writes the time within so many bytes of the front of a line.
+/// Number of bytes at the start of a line in which a timestamp may begin.
 const PREFIX: usize = 96;
 
-/// Tells the moments of lines that are given one after the other.
+/// Assigns times to consecutive lines.
 #[derive(Debug)]
 pub(in crate::ingest::formats) struct Clock {
     last: Option<Moment>,
-    /// No line that comes was written before.
+    /// Earliest possible time of the lines to come.
     floor: Time,
     made_up: Time,
-    /// Midnight of the day of a clock that shows none.
+    /// Midnight of the current day, for a clock without a date.
     midnight: Time,
 }
 
@@ -56,7 +56,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// When `line` was written, which stands at `at`.
+    /// Returns when `line` at position `at` was written.
     pub(in crate::ingest::formats) fn read(&mut self, line: &str, at: &Position<'_>, zone: Zone) -> Moment {
         let slack_us = |is_whole| if is_whole { WHOLE_SECOND_US } else { 0 };
         let own = time_in_front(line, zone).map(|(time, is_whole, _)| (time, slack_us(is_whole), Times::Dated));
@@ -64,22 +64,22 @@ impl Clock {
         let told =
             told.or_else(|| self.by_time_of_day(line).map(|(time, whole)| (time, slack_us(whole), Times::Undated)));
         if let Some((stamp, slack_us, times)) = told {
-            // Of lines of one second, the later was written later.
+            // Within the same second, a later line has a later time.
             let at = stamp.max(self.floor.min(stamp.plus_us(slack_us)));
             let moment = Moment { at, slack_us: slack_us - at.us_since(stamp), times, is_coarse: slack_us > 0 };
             (self.floor, self.last) = (at, Some(moment));
             return moment;
         }
-        // A line without a time among lines with one was written when they were.
+        // Among lines with a time, one without was written at the time of the line before.
         self.last.unwrap_or_else(|| {
             self.made_up = self.made_up.plus_us(STEP_US);
             Moment { at: self.made_up, slack_us: 0, times: Times::OrderOnly, is_coarse: false }
         })
     }
 
-    /// A time of day in front of a line, by the days that passed so far.
+    /// Returns the time of day at the start of a line, offset by the days passed so far.
     fn by_time_of_day(&mut self, line: &str) -> Option<(Time, bool)> {
-        // Where lines have dates, this is no time.
+        // If other lines have dates, it is not a timestamp.
         let before = self.last.filter(|last| last.times == Times::Undated);
         if before.is_none() && self.last.is_some() {
             return None;
@@ -92,21 +92,21 @@ impl Clock {
         Some((self.midnight.plus_us(us), is_whole))
     }
 
-    /// Lines that come were written at `time` or later.
+    /// Declares that the lines to come were written at `time` or later.
     pub(in crate::ingest::formats) fn reach(&mut self, time: Time) {
         self.floor = self.floor.max(time);
     }
 
-    /// Where nothing tells the time: it is `time` at least by now.
+    /// Advances the made-up time of lines without any time to at least `time`.
     pub(in crate::ingest::formats) fn pass(&mut self, time: Time) {
         self.made_up = self.made_up.max(time);
     }
 }
 
-/// The time that a logger wrote near the front of a line, whether it has whole seconds, and where it ends.
+/// Returns the timestamp near the start of a line, whether it is in whole seconds, and where it ends.
 pub(in crate::ingest::formats) fn time_in_front(line: &str, zone: Zone) -> Option<(Time, bool, usize)> {
     let bytes = line.as_bytes();
-    // A date has its first sign behind four digits.
+    // The first separator of a date follows four digits.
     let front = &bytes[..bytes.len().min(PREFIX + 4)];
     let starts = memchr::memchr2_iter(b'-', b'/', front).filter_map(|sign| sign.checked_sub(4));
     let start = starts.into_iter().find(|&at| fits(&bytes[at..], DATE_AND_TIME))?;
@@ -129,13 +129,13 @@ pub(in crate::ingest::formats) fn time_in_front(line: &str, zone: Zone) -> Optio
     if named > 0 {
         end = zone_at + named;
     }
-    // `2026-01-05 10:00:00,123` and `[2026/01/05 10:00:00.123]`; nine digits of a second at most.
+    // `2026-01-05 10:00:00,123` and `[2026/01/05 10:00:00.123]`; at most nine digits of a second.
     let time = timestamp::from_text(line.get(start..end)?, zone)?;
     Some((time, is_whole, end))
 }
 
-/// The time of day that a line begins with, in µs since midnight, and whether it has whole seconds: `10:00:05.123 `,
-/// `[10:00:05] `, `10:00:05,123 - `.
+/// Returns the time of day at the start of a line in µs since midnight, and whether it is in whole seconds:
+/// `10:00:05.123 `, `[10:00:05] `, `10:00:05,123 - `.
 fn time_of_day(line: &str) -> Option<(i64, bool)> {
     let text = line.strip_prefix('[').unwrap_or(line);
     let bytes = text.as_bytes();
@@ -163,7 +163,7 @@ fn time_of_day(line: &str) -> Option<(i64, bool)> {
 
 const TIME_OF_DAY: &[u8] = b"00:00:00";
 
-/// `0` stands for a digit, `+` for a sign, `-` for what may stand in a date, `T` for what may stand behind one.
+/// Pattern in which `0` stands for a digit, `+` for a sign, `-` for a date separator, and `T` for `T` or a space.
 const DATE_AND_TIME: &[u8] = b"0000-00-00T00:00:00";
 
 fn fits(bytes: &[u8], pattern: &[u8]) -> bool {

@@ -1,12 +1,12 @@
-//! Literals of Python and of Node's `util.inspect`, rewritten as JSON.
+//! Rewrites literals of Python and of Node's `util.inspect` as JSON.
 
 use crate::ingest::record::scan;
 
-/// Objects and lists inside one another, at most; what is deeper becomes a string.
+/// Maximum nesting of objects and lists; deeper values become strings.
 const DEEPEST: usize = 64;
 
-/// The value that `text` begins with as JSON, and how many bytes of `text` it takes. What is no value of JSON becomes a
-/// string, and what breaks off is closed.
+/// Returns the value at the start of `text` as JSON, and its length in bytes. A value without a JSON counterpart
+/// becomes a string, and an incomplete one is closed.
 pub(in crate::ingest::formats) fn to_json(text: &str) -> (String, usize) {
     let mut rewriter = Rewriter { text, at: 0, json: String::with_capacity(text.len().min(1 << 16)) };
     rewriter.value(0);
@@ -37,7 +37,7 @@ impl Rewriter<'_> {
             Some(b'[') if depth < DEEPEST => self.list(b']', depth),
             Some(b'(') if depth < DEEPEST => self.list(b')', depth),
             Some(b'\'' | b'"' | b'`') => self.string(),
-            // Python's bytes, raw and formatted strings.
+            // Prefixes of Python's bytes, raw and formatted strings.
             Some(b'b' | b'r' | b'u' | b'f') if matches!(self.text.as_bytes().get(self.at + 1), Some(b'\'' | b'"')) => {
                 self.at += 1;
                 self.string();
@@ -121,7 +121,7 @@ impl Rewriter<'_> {
         let is_end = |byte: u8| matches!(byte, b':' | b'=' | b',' | b'}' | b'\n');
         self.at +=
             self.text.as_bytes()[start..].iter().position(|byte| is_end(*byte)).unwrap_or(self.text.len() - start);
-        // Whatever stands there, something is read.
+        // Always consume at least one byte.
         self.at += usize::from(self.at == start);
         let key = self.text.get(start..self.at).unwrap_or_default().trim();
         quote(key, &mut self.json);
@@ -155,7 +155,7 @@ impl Rewriter<'_> {
         quote(&value, &mut self.json);
     }
 
-    /// A word that stands in no quotes: a number, a name, the text of an object that has no literal.
+    /// Rewrites an unquoted value: a number, a name, or the text of an object without a literal.
     fn bare(&mut self, depth: usize) {
         let start = self.at;
         let mut around = 0_usize;
@@ -164,7 +164,7 @@ impl Rewriter<'_> {
                 b'(' | b'<' => around += 1,
                 b')' | b'>' if around > 0 => around -= 1,
                 b',' | b'}' | b']' | b')' | b'\n' if around == 0 => break,
-                // The name of a class, in front of what is in it.
+                // A class name in front of its contents.
                 b'{' | b'[' if around == 0 && self.at > start && depth < DEEPEST => return self.value(depth),
                 _ => {}
             }
@@ -182,7 +182,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// What stands behind a backslash.
+/// Appends the character of an escape sequence, read after its backslash.
 fn unescape(chars: &mut std::str::CharIndices<'_>, value: &mut String) {
     let Some((_, escape)) = chars.next() else { return };
     let digits = match escape {
@@ -205,7 +205,7 @@ fn unescape(chars: &mut std::str::CharIndices<'_>, value: &mut String) {
     }
 }
 
-/// Adds `text` as a string of JSON.
+/// Appends `text` as a JSON string.
 pub(in crate::ingest::formats) fn quote(text: &str, json: &mut String) {
     json.push('"');
     let mut from = 0;
@@ -224,7 +224,7 @@ pub(in crate::ingest::formats) fn quote(text: &str, json: &mut String) {
     json.push('"');
 }
 
-/// Whether a word is a number in JSON's grammar.
+/// Returns whether a word is a number in JSON's grammar.
 fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let (whole, fraction) = digits.split_once('.').map_or((digits, "0"), |(whole, fraction)| (whole, fraction));

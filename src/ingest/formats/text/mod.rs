@@ -1,5 +1,4 @@
-//! What formats of plain text have in common: times in front of lines, literals, and attempts that are put together from
-//! several lines.
+//! Shared code of plain text formats: timestamps of lines, literals, and attempts assembled from several lines.
 
 pub(super) mod attempt;
 pub(super) mod clock;

@@ -1,4 +1,4 @@
-//! Lines of LiteLLM's log, and what their messages say.
+//! Parses lines of LiteLLM's log and their messages.
 
 use crate::ingest::ansi;
 use crate::ingest::formats::json_objects::Members;
@@ -6,16 +6,16 @@ use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Who writes the lines, as the logger is called.
+/// Names of the loggers that write the lines.
 const LOGGERS: [&str; 5] = ["LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "uvicorn.access", "uvicorn.error"];
 
-/// A line of a logger of LiteLLM.
+/// A line written by one of these loggers.
 #[derive(Debug)]
 pub(super) struct Line<'l> {
-    /// Which of several handlers wrote it: the same message by two of them is one.
+    /// Line format, which identifies the handler: two handlers may write the same message.
     pub(super) style: u8,
     pub(super) message: Cow<'l, str>,
-    /// Of a JSON line.
+    /// Members of a JSON line; empty for text.
     pub(super) members: Members<'l>,
 }
 
@@ -31,7 +31,7 @@ static FRONT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// `127.0.0.1:55142 - "POST /v1/chat/completions HTTP/1.1" 200`, as uvicorn writes it.
 static ACCESS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"[\w.:\[\]]+:\d+ - "POST (\S+) HTTP/[\d.]+" (\d{3})(?-u:\b)"#).ok());
-/// `Server error '529 ' for url 'https://..'`, as httpx raises it.
+/// `Server error '529 ' for url 'https://..'`, as raised by httpx.
 static STATUS_ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:Server error|Client error|Redirect response) '(\d{3}) [^']{0,80}' for url '([^']+)'").ok()
 });
@@ -40,7 +40,7 @@ static RETRIED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"LiteLLM 
 /// `model group 'gpt' failed`
 static GROUP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"model group '([^']{1,200})' failed").ok());
 
-/// Reads the front of a line; `None` where none of these loggers wrote it.
+/// Parses the prefix of a line. Returns `None` if the line was not written by one of these loggers.
 pub(super) fn line(line: &str) -> Option<Line<'_>> {
     if line.starts_with('{') {
         let members = Members::of(line).ok()?;
@@ -62,34 +62,34 @@ pub(super) fn line(line: &str) -> Option<Line<'_>> {
     access.then(|| Line { style: 5, message: Cow::Borrowed(line), members: Members::default() })
 }
 
-/// What a message, or a line of one, says.
+/// Meaning of a message, or of one line of it.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message<'m> {
-    /// The model that is asked next, and who offers it.
+    /// The model and provider of the next request.
     Model { model: &'m str, provider: &'m str },
-    /// How often an SDK beneath may send again.
+    /// Retry limit of the SDK that LiteLLM calls.
     MaxRetries(i64),
-    /// A request goes out; its URL follows.
+    /// A request is being sent; its URL follows.
     Sent,
-    /// The URL of the request that goes out.
+    /// URL of the request being sent.
     Url(&'m str),
-    /// What came back follows.
+    /// The raw response follows.
     Answer,
-    /// The request was refused.
+    /// The request failed with this status.
     Refused { status: i64, url: &'m str, words: &'m str },
-    /// It was answered.
+    /// The request was answered.
     Answered,
-    /// It failed, or it succeeded; nothing is said of how.
+    /// The request failed or succeeded, without further information.
     Ended { ok: bool },
-    /// The router is through with a request.
+    /// The router finished an attempt.
     Routed { model: &'m str, error: Option<&'m str>, status: &'m str },
-    /// The proxy gives up.
+    /// The proxy gave up.
     GaveUp { call: &'m str, model: Option<&'m str>, retries: Option<i64>, error: &'m str },
-    /// The proxy answered its client.
+    /// The proxy responded to its client.
     Access { path: &'m str, status: i64 },
 }
 
-/// Reads a line of a message. `is_answer`: what came back stands here.
+/// Parses a line of a message. `is_answer` tells whether the raw response is expected here.
 pub(super) fn read(text: &str, is_answer: bool) -> Option<Message<'_>> {
     let text = text.trim();
     if text.is_empty() {
@@ -125,7 +125,7 @@ pub(super) fn read(text: &str, is_answer: bool) -> Option<Message<'_>> {
     routed(text).or_else(|| gave_up(text)).or_else(|| access(text))
 }
 
-/// What came back: a refusal in the words of httpx or of an SDK, or a body.
+/// Parses the raw response: an error as printed by httpx or an SDK, or a body.
 fn answer(text: &str) -> Option<Message<'_>> {
     if let Some(found) = STATUS_ERROR.as_ref()?.captures(text) {
         let status = found.get(1)?.as_str().parse().ok()?;
@@ -139,7 +139,7 @@ fn answer(text: &str) -> Option<Message<'_>> {
     is_body.then_some(Message::Answered)
 }
 
-/// `litellm.acompletion(model=NAME) 200 OK`, or `.. Exception TEXT`; and a fallback that failed.
+/// Parses `litellm.acompletion(model=NAME) 200 OK` or `.. Exception TEXT`, and a failed fallback.
 fn routed(text: &str) -> Option<Message<'_>> {
     if let Some(rest) = text.strip_prefix("Fallback attempt failed for model ") {
         let (model, error) = rest.split_once(": ")?;

@@ -1,8 +1,8 @@
-//! LiteLLM's own log, as text or as JSON: of a program that uses the library, and of the proxy.
+//! LiteLLM's own log as text or JSON, written by programs that use the library and by the proxy.
 //!
-//! What it tells depends on its level. At DEBUG every request and what became of it; at INFO the router tells each of its
-//! attempts when it is over; else the proxy tells what its clients were answered, and how often it had sent a request
-//! that failed in the end.
+//! What it contains depends on the level. DEBUG logs every request and its outcome; INFO logs each attempt of the
+//! router when it is complete; at other levels the proxy logs only its responses to clients, and the number of
+//! retries of requests that finally failed.
 
 mod message;
 mod requests;
@@ -17,7 +17,7 @@ use crate::ingest::sink::Sink;
 use message::{Message, read};
 use requests::{Requests, Spot};
 
-/// Lines of the loggers of LiteLLM and of the server beneath its proxy.
+/// Format of lines from the loggers of LiteLLM and of the server its proxy runs on.
 pub(in crate::ingest) struct LiteLlmLog;
 
 impl Format for LiteLlmLog {
@@ -34,7 +34,7 @@ impl Format for LiteLlmLog {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        // What SDKs beneath it log says more.
+        // The logs of the SDKs it calls are more detailed, so their formats are preferred.
         if !head.text().contains("LiteLLM")
             || ["HTTP Request: POST", "HTTP Response: POST"].iter().any(|of_sdk| head.text().contains(of_sdk))
         {
@@ -79,11 +79,11 @@ impl Format for LiteLlmLog {
 struct LogDecoder {
     clock: Clock,
     requests: Requests,
-    /// The latest message and the handler that wrote it.
+    /// Line format (handler) and text of the latest message.
     before: (u8, String),
-    /// What came back stands on the next line.
+    /// Whether the raw response is expected on the next line.
     is_answer: bool,
-    /// The latest line was written by a second handler.
+    /// Whether the latest line repeats a message already written by another handler.
     is_repeated: bool,
 }
 
@@ -102,14 +102,14 @@ impl Decoder for LogDecoder {
     }
 }
 
-/// Longest message that is kept to be compared, in bytes.
+/// Maximum length of the message kept for comparison, in bytes.
 const LONGEST: usize = 4096;
 
 impl LogDecoder {
-    /// Takes in a line; whether an attempt stands for it.
+    /// Processes a line. Returns whether it is counted as an attempt.
     fn line(&mut self, sink: &mut Sink<'_>, text: &str, at: &Position<'_>) -> bool {
         let Some(line) = message::line(text) else {
-            // It goes on with the message of the line before.
+            // The line continues the message of the line before.
             let moment = self.clock.read("", at, sink.zone());
             return !self.is_repeated && self.message(sink, text, &Spot { raw: text, at, moment });
         };
@@ -123,7 +123,7 @@ impl LogDecoder {
         self.is_answer = false;
         let time = line.members.words("timestamp");
         let spot = Spot { raw: text, at, moment: self.clock.read(time.as_deref().unwrap_or(text), at, sink.zone()) };
-        // What the proxy says when it gives up is one message of several lines.
+        // The proxy's message on giving up spans several lines and is read as a whole.
         if message.contains("Exception occured") {
             return self.message(sink, message, &spot);
         }

@@ -1,4 +1,4 @@
-//! Requests that lines of LiteLLM's log tell of, while they go on.
+//! Requests in progress, assembled from lines of LiteLLM's log.
 
 use super::message::Message;
 use crate::ingest::formats::json_objects::Members;
@@ -11,34 +11,34 @@ use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
-/// Requests that are kept at once; of more, the oldest are given.
+/// Maximum number of requests kept at once; beyond it, the oldest is emitted.
 const MOST: usize = 256;
-/// Behind its end a request is spoken of for so long, in µs.
+/// Time after its end during which lines may still refer to a request, in µs.
 const SPOKEN_OF_US: i64 = 2_000_000;
-/// Longest text of a line that is kept.
+/// Maximum length of a kept line, in bytes.
 const LONGEST_RAW: usize = 4096;
 
-/// A line, and where and when it was written.
+/// A line with its position and time.
 pub(super) struct Spot<'s> {
     pub(super) raw: &'s str,
     pub(super) at: &'s Position<'s>,
     pub(super) moment: Moment,
 }
 
-/// The requests that go on, the oldest first.
+/// Requests in progress, oldest first.
 #[derive(Default)]
 pub(super) struct Requests {
     open: Vec<Request>,
-    /// The latest model that was asked for, who offers it, and how often an SDK beneath may send again.
+    /// Model and provider of the next request, and the retry limit of the SDK that LiteLLM calls.
     next: (String, String, Option<i64>),
-    /// The log tells of single attempts: what the proxy says of its answers says nothing more.
+    /// Whether the log contains single attempts, so that the proxy's lines about its responses add nothing.
     is_detailed: bool,
     /// Ids of the latest line.
     pub(super) trace: Option<String>,
     pub(super) session: Option<String>,
 }
 
-/// What is known of one request.
+/// State of one request.
 #[derive(Default)]
 struct Request {
     line: u32,
@@ -55,13 +55,13 @@ struct Request {
     error: Option<String>,
     call: Option<String>,
     run: Option<String>,
-    /// The router, or the proxy, sent it.
+    /// Whether it was sent by the router or the proxy.
     is_routed: bool,
-    /// The proxy tells of it, and has not answered so far.
+    /// Whether it was reported by the proxy, which has not responded to its client yet.
     is_unanswered: bool,
     implied: Option<i64>,
     max_retries: Option<i64>,
-    /// An SDK beneath raised what it answered.
+    /// Whether the error was raised by the SDK that LiteLLM calls.
     is_sdks: bool,
 }
 
@@ -114,7 +114,8 @@ impl Request {
         sink.record(&record, &self.raw, at);
     }
 
-    /// Attempts of an SDK beneath: the log does not count them, but the time it took leaves room for their waits.
+    /// Infers the attempts of the SDK that LiteLLM calls. The log does not count them; the duration shows whether
+    /// their waits fit.
     fn beneath(&self) -> Option<i64> {
         let took_us = self.ended?.at.us_since(self.begun?.at);
         let slack_us = self.ended?.slack_us;
@@ -126,12 +127,12 @@ impl Request {
 }
 
 impl Requests {
-    /// Gives what is left. What never ended is not known to have been sent to its end.
+    /// Emits all remaining requests. Those without an end may never have been sent completely.
     pub(super) fn give_all(&mut self, sink: &mut Sink<'_>) {
         std::mem::take(&mut self.open).iter().for_each(|request| give(request, sink));
     }
 
-    /// Takes in a message; whether a request stands for its line.
+    /// Processes a message. Returns whether a request is counted for its line.
     pub(super) fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, spot: &Spot<'_>) -> bool {
         match message {
             Message::Model { model, provider } => self.next = (model.to_owned(), provider.to_owned(), None),
@@ -180,7 +181,7 @@ impl Requests {
         self.open.push(request);
     }
 
-    /// The oldest request that goes on, to `url` where one is named.
+    /// Returns the oldest request in progress, to `url` unless that is empty.
     fn flying(&mut self, url: &str) -> Option<&mut Request> {
         let fits =
             |request: &Request| !request.is_over() && (url.is_empty() || request.url.is_empty() || request.url == url);
@@ -258,7 +259,7 @@ impl Requests {
     }
 }
 
-/// Gives a request that is over; the line of one that is not stands for nothing.
+/// Emits a completed request; the line of any other contains no attempt.
 fn give(request: &Request, sink: &mut Sink<'_>) {
     if request.is_over() { request.give(sink) } else { sink.noise() }
 }

@@ -1,4 +1,4 @@
-//! The strict reader against serde_json.
+//! Compares the strict reader with serde_json.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! The fast path and the strict reader must agree on every line, whole, odd or broken.
+//! Checks that the fast path and the strict reader agree on every line, whether valid, unusual or broken.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use crate::ingest::dialect::Dialect;
 use crate::ingest::record::scan;
 use crate::model::Zone;
 
-/// Logs of several shapes, to be varied.
+/// Logs of several shapes, used as seeds for variation.
 const LINES: &[&str] = &[
     r#"{"ts": "2026-11-29T18:02:26.749891Z", "run_id": "run-1", "call_id": "c-1", "layer": "boundary", "attempt": 1, "sdk_retry_count": 0, "request_id": "req_1", "provider": "anthropic", "model": "m", "status": 200, "error_type": null, "error_message": null, "stream": true, "mid_stream": false, "retry_after": null, "headers": {"anthropic-ratelimit-requests-limit": "50", "anthropic-ratelimit-requests-remaining": "49", "anthropic-ratelimit-requests-reset": "2026-11-29T18:02:29Z", "request-id": "req_2"}, "duration_ms": 41.033, "outcome": "ok", "client": {"name": "Anthropic/Python", "version": "2.14.0"}, "transport": null}"#,
     r#"{"timestamp":1767607200123,"trace_id":"t","run_id":"r","turn_id":"u","status_code":"200","latency_ms":850,"usage":{"input_tokens":12,"output_tokens":7,"other":{"deep":[1,2,"x"]}},"tags":["a","b"],"x-ratelimit-limit-tokens":"1000","x-ratelimit-remaining-tokens":10,"note":"caf\u00e9 \"quoted\""}"#,
@@ -34,7 +34,7 @@ const LINES: &[&str] = &[
     r#"{"time":1767607200123,"fields":{"status":200,"error":null,"attempt":2},"response":{"status":503,"headers":{"retry-after":2}},"req":"x","model":"m"}"#,
 ];
 
-/// The same in words of a logger's own, some of them beside words that are built in.
+/// Like [`LINES`] with user-defined keys, some of them beside built-in ones.
 const OWN_LINES: &[&str] = &[
     r#"{"when": "2026-11-29T18:02:26.749891Z", "call_id": "c-1", "upstream": {"request": "req_1", "took": 0.25, "limits": {"left": 49, "all": "50"}, "note": null}, "who.llm": "m", "model": "other", "st": 200, "status": 503, "err": null}"#,
     r#"{"when":1767607200123,"ts":1,"st":"200","upstream":{"took":1},"upstream.request":"req_2","usage":{"in":5,"output_tokens":7},"who":{"llm":"n"}}"#,
@@ -105,7 +105,7 @@ pub(super) fn random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The line with one part replaced by something a logger, or an enemy, might write there.
+/// Returns the line with one part replaced by something a logger, or an attacker, might write.
 fn varied(line: &str, state: &mut u64) -> String {
     const OTHER: &[&str] = &[
         "null",
@@ -170,7 +170,7 @@ fn varied(line: &str, state: &mut u64) -> String {
     }
 }
 
-/// Lines made of `sample` are read alike by both readers.
+/// Asserts that both readers read variations of `sample` alike.
 fn assert_agree(sample: &[&str], dialect: &Dialect, seeds: u64) {
     for seed in 0..seeds {
         let mut state = seed;
@@ -224,7 +224,7 @@ fn the_third_line_with_the_same_constants_is_read_by_a_prototype() {
     }
 }
 
-/// How lines that follow each other are read.
+/// Returns the route by which each of several consecutive lines is read.
 fn routes(lines: &[&str], dialect: &Dialect) -> Vec<Route> {
     let mut table = AttemptTable::default();
     let mut fast_path = FastPath::default();
@@ -261,7 +261,7 @@ fn lines_that_differ_in_times_ids_and_amounts_share_a_prototype() {
     assert_eq!(last(&(line(2, "m", 200) + " ")), Route::Unknown);
 }
 
-/// Lines whose values depend on one another: one alone would do as a prototype for lines it does not speak for.
+/// Lines whose values depend on one another: a prototype of one would be wrong for others.
 #[test]
 fn a_value_that_stands_in_for_another_makes_no_prototype() {
     let pairs = [

@@ -1,10 +1,10 @@
-//! A record filled by a plan is the one the strict reader reads.
+//! Checks that a record filled by a plan equals the one the strict reader reads.
 
 use super::super::plan::Plan;
 use super::super::trie::{Fit, Trie};
 use super::*;
 
-/// What lines out of the ordinary say, in many forms.
+/// Lines with unusual values in many forms.
 const UNUSUAL: &[&str] = &[
     r#"{"ts":"2026-01-05T10:00:00Z","status":529,"error":{"type":"overloaded_error","message":"Overloaded"},"attempt":2,"retry_after":4,"duration_ms":3.25}"#,
     r#"{"ts":"2026-01-05T10:00:00Z","status":429,"response":{"type":"error","error":{"type":"rate_limit_error","message":"m","code":null},"request_id":"req_1"},"decision":"retry","planned_wait_s":2.5}"#,
@@ -19,14 +19,14 @@ const UNUSUAL: &[&str] = &[
     r#"{"ts":"2026-01-05T10:00:00Z","status":400,"error":{"error":{"error":{"error":{"error":{"error":{"message":"deep"}}}}},"message":"flat"}}"#,
 ];
 
-/// Plans of `sample`.
+/// Learns the plans of `sample`.
 fn plans(sample: &[&str], dialect: &Dialect) -> Trie<Plan> {
     let mut plans = Trie::default();
     sample.iter().filter_map(|line| learn::learn(line, &dialect.fields)).for_each(|entry| plans.add(entry));
     plans
 }
 
-/// The record of a line whose plan is known.
+/// Returns the record of a line whose plan is known.
 fn planned(plans: &mut Trie<Plan>, line: &str) -> Option<String> {
     let mut scalars = Vec::new();
     let Fit::Whole(plan) = plans.fit(line.as_bytes(), &mut scalars) else { return None };
@@ -69,7 +69,7 @@ fn planned_records_are_those_of_the_strict_reader_with_own_keys() {
 fn each_unusual_line_has_a_plan() {
     let mut plans = plans(UNUSUAL, Dialect::PLAIN);
     for line in UNUSUAL {
-        // Exponents need a closer look each time.
+        // Numbers with an exponent are always left to the strict reader.
         let line = line.replace("1e3", "1000");
         assert!(planned(&mut plans, &line).is_some(), "{line}");
     }
