@@ -1,4 +1,4 @@
-//! Named answers of the stub, as a table: one row for each documented failure.
+//! Named answers of the stub, as a table: one row for each kind of answer.
 
 /// One kind of answer.
 #[derive(Debug, PartialEq)]
