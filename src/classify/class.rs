@@ -183,7 +183,7 @@ pub enum Bucket {
     Terminal,
     /// Waiting for the time the server states; it applies to the whole organisation.
     RetryAfter,
-    /// Capacity that is short for everyone: spread requests out, then fall back to another model or provider.
+    /// Capacity that is short for everyone: spread requests out, then fall back.
     Capacity,
     /// Retrying: the next attempt may well succeed.
     Transient,

@@ -251,8 +251,8 @@ fn looks_like_exception(name: &str) -> bool {
 
 /// Returns the class of a status alone; a 429 remains unexplained.
 fn class_of_status(status: u16) -> Option<Class> {
-    // Sources: Anthropic docs, Errors; 520..524 Cloudflare docs, 5xx errors; 499 nginx, `NGX_HTTP_CLIENT_CLOSED_REQUEST`, and
-    // google.rpc.Code, CANCELLED.
+    // Sources: Anthropic docs, Errors; 520..524 Cloudflare docs, 5xx errors; 499 nginx,
+    // `NGX_HTTP_CLIENT_CLOSED_REQUEST`, and google.rpc.Code, CANCELLED.
     Some(match status {
         400 | 422 => Class::InvalidRequest,
         401 => Class::Authentication,

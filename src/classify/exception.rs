@@ -143,7 +143,7 @@ const MIDWAY: [&str; 11] = [
     "chunk",
     "after first",
 ];
-/// Descriptions of the server closing the connection. A reset never follows a complete answer.
+/// Descriptions of the server closing the connection. A reset is never an orderly close.
 const BY_THE_SERVER: [&str; 9] = [
     "reset",
     "rst",

@@ -32,8 +32,8 @@ const BEFORE: [(&str, &str); 23] = [
 /// How far into a message a status is searched for, in bytes.
 const NEAR: usize = 256;
 
-/// Returns the status in a message such as `529 {"type":...`, `Error code: 429 - {...` or `unexpected status 413
-/// Payload Too Large`.
+/// Returns the status in a message such as `529 {"type":...`, `Error code: 429 - {...` or
+/// `unexpected status 413 Payload Too Large`.
 pub(super) fn status_in_prose(message: &str) -> Option<u16> {
     let text = message.trim_start().as_bytes();
     let start = text.strip_prefix(b"API ").unwrap_or(text);

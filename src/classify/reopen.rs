@@ -55,8 +55,8 @@ static EPOCH: Pattern = LazyLock::new(|| {
     Regex::new(r#"(?i-u)(?:resets?_?at\\?["']?\s*[:=]\s*\\?["']?|limit reached\|)(\d{10,19})\b"#).ok()
 });
 
-/// Matches "resets 3:30am (UTC)", "resets Oct 9, 10am (UTC)", "Resets Jul 11 at 12pm (UTC)" and "try again at 13:50
-/// UTC".
+/// Matches "resets 3:30am (UTC)", "resets Oct 9, 10am (UTC)", "Resets Jul 11 at 12pm (UTC)" and
+/// "try again at 13:50 UTC".
 static CLOCK: Pattern = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u)(?:resets?|try again|retry|available(?: again)?)\s+(?:at\s+)?",

@@ -1,7 +1,7 @@
 //! Lookup in the tables of [`codes`](super::codes).
 //!
-//! Codes are matched exactly, including case: `insufficient_quota` is an empty account at one provider, `INSUFFICIENT
-//! QUOTA` is any rate limit at another.
+//! Codes are matched exactly, including case: `insufficient_quota` is an empty account at one provider,
+//! `INSUFFICIENT QUOTA` is any rate limit at another.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

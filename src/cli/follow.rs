@@ -106,7 +106,8 @@ impl Log<'_> {
         analysis.write(&ingested, &report, ending)
     }
 
-    /// Reads new data, or everything if the set of logs has changed. Returns `None` if they cannot be followed.
+    /// Reads new data, or everything if logs were added, removed or replaced. Returns `None` if they cannot be
+    /// followed.
     fn read_on(&mut self, to_end: bool) -> Result<Option<Growth>, CliError> {
         let args = self.analysis.args;
         let (_, sources) = inputs::reports_and_logs(&args.input.inputs)?;

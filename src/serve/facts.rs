@@ -13,7 +13,7 @@ const LONGEST_NAME: usize = 200;
 /// The API that a path belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Dialect {
-    /// Messages API.
+    /// Messages API, and the older text completions at `/complete`.
     Anthropic,
     /// Chat completions, completions and embeddings.
     OpenAiChat,

@@ -129,7 +129,7 @@ impl Stub {
         replies::text(200, "application/json", format!("{report}\n"))
     }
 
-    /// Refuses to report to another host, so that no web page can read the records.
+    /// Refuses a request for the report that names another host, so that no web page can read the records.
     fn misdirected(&self) -> Reply {
         self.log.refuse();
         let body = serde_json::json!({"error": {"type": "retrylens_stub_refused", "message": Hosts::REFUSAL}});

@@ -186,7 +186,7 @@ impl<'a> Judged<'a> {
         Judged { judgement: Some(judgement), by_row }
     }
 
-    /// Returns the severity of the worst finding of `call`, including those of its runs and of the fleet.
+    /// Returns the severity of the worst finding of `call`, or of a run or the fleet that cites one of its rows.
     fn worst(&self, call: &Call<'a>, options: &judge::Options) -> Option<Severity> {
         let of_others = call.rows().iter().filter_map(|row| self.by_row.get(row).copied()).max();
         if call.succeeded_at_once() {

@@ -176,7 +176,7 @@ pub struct TracedAttempt {
     pub duration_ms: Option<f64>,
     /// When the answer or the failure was complete, if logged.
     pub answered: Option<Time>,
-    /// Name of the bucket of its failure: how it can be resolved.
+    /// Name of the bucket of its failure: what resolves it.
     pub bucket: Option<&'static str>,
     /// The action that was right after its failure.
     pub action: Option<&'static str>,

@@ -60,7 +60,7 @@ impl Waits {
 }
 
 impl Receipt {
-    /// Returns the codes of the rules with findings, in the order of the problems.
+    /// Returns the codes of the rules with findings, worst first.
     fn found(&self) -> String {
         let mut codes: Vec<&str> = self.problems.iter().map(|problem| problem.rule).collect();
         codes.dedup();

@@ -30,7 +30,8 @@ pub(super) fn around<'l>(line: &'l [u8], start: usize, end: usize, own: &Mapping
     Token { value, field }
 }
 
-/// What a key of the user's own names. Only parsing can tell whether it is at the configured path.
+/// Returns what `key` names if it is one of the user's own. The line is parsed to check that it is at the configured
+/// path.
 fn own_field(line: &[u8], key: &str, value: &str, own: &Mapping) -> Option<IdField> {
     let field = own.id_field_anywhere(key)?;
     let is_there = |(of, id): &(IdField, String)| *of == field && id == value;
