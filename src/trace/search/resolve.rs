@@ -76,7 +76,7 @@ fn fits(line: &HitLine, needle: usize, fit: Fit) -> bool {
     line.marks.iter().any(|mark| mark.needle == needle && mark.fit == fit)
 }
 
-/// Removes hits and matches by which no id is named.
+/// Removes the hits and marks that are not of what the ids were resolved to.
 pub(super) fn narrow(hits: &mut Hits, resolved: &[Resolved]) {
     let names = |mark: &Mark| match &resolved[mark.needle] {
         Resolved::Id { kind: Kind::Mention, .. } => true,
