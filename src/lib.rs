@@ -1,35 +1,35 @@
-//! retrylens reads per-attempt logs of model API clients and tells the truth about their retries.
+//! Analyses per-attempt logs of model API clients and reports how their retries behave.
 //!
 //! ```text
 //! bytes -> records -> attempts -> calls, runs, fleet -> findings and measures -> report -> renderers
 //! ```
 //!
-//! The modules below stand in one order, and each imports only from those before it (`tests/it/imports.rs`):
+//! The modules below are ordered: each imports only from those above it (checked by `tests/it/imports.rs`).
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
-//! | [`untrusted`] | text of a log made safe to show; masking of keys |
-//! | [`classify`] | what a failure is: classes, and the words in which providers name them |
-//! | [`model`] | attempts and tables of them, declared policies, and the words all others share |
-//! | [`policy`] | how a client retries as a whole, and the arithmetic of retries |
-//! | `temp_files` | files that must not outlive the program |
-//! | [`ingest`] | bytes to attempts: inputs, formats, records |
-//! | [`partial`] | what was read of some logs, kept to be put together with others |
-//! | [`calls`] | attempts to calls |
-//! | [`measure`] | summaries of calls that merge: runs, fleet, load, backoff |
-//! | [`rules`] | the catalogue, one file a rule |
-//! | [`judge`] | rules applied to calls, runs and the fleet |
-//! | [`config`] | `retrylens.toml` |
-//! | [`simulate`] | what a policy does to an endpoint of limited capacity |
-//! | [`report`] | the result of an analysis, as the JSON contract has it |
-//! | [`plan`] | what a policy costs, and the settings that follow from it |
-//! | [`frames`] | the same as columns, for CSV, Parquet and polars |
-//! | [`compare`] | reports read back: differences, trends, baselines |
-//! | [`trace`] | ids found in logs, and the story of their calls |
-//! | [`anonymize`] | any of these without names |
-//! | [`render`] | terminal, HTML, Markdown, SARIF, JUnit and the other forms |
-//! | `serve` | two servers on loopback that write attempts: a provider that fails, and a recorder |
-//! | [`cli`] | the command line, one file a command |
+//! | [`untrusted`] | escaping of text from logs for safe display; masking of keys |
+//! | [`classify`] | classification of failures: classes, and tables of the codes and phrases of providers |
+//! | [`model`] | attempts and tables of attempts, declared policies, and types shared by the other modules |
+//! | [`policy`] | retry policies of clients, and the arithmetic of retries |
+//! | `temp_files` | temporary files, removed when the program ends |
+//! | [`ingest`] | reads bytes into attempts: inputs, formats, records |
+//! | [`partial`] | files of attempts already read, to be merged with others |
+//! | [`calls`] | groups attempts into calls |
+//! | [`measure`] | mergeable summaries of calls: runs, fleet, load, backoff |
+//! | [`rules`] | the catalogue of rules, one file per rule |
+//! | [`judge`] | applies rules to calls, runs and the fleet |
+//! | [`config`] | reads `retrylens.toml` |
+//! | [`simulate`] | simulates policies against an endpoint of limited capacity |
+//! | [`report`] | the result of an analysis, in the structure of the JSON contract |
+//! | [`plan`] | computes what a policy costs, and settings derived from it |
+//! | [`frames`] | results as columns, for CSV, Parquet and polars |
+//! | [`compare`] | compares saved reports: differences, trends, baselines |
+//! | [`trace`] | finds ids in logs, and the history of their calls |
+//! | [`anonymize`] | anonymizes any of these results |
+//! | [`render`] | renders text, HTML, Markdown, SARIF, JUnit and other forms |
+//! | `serve` | two servers on loopback that write attempt records: a failing provider, and a recorder |
+//! | [`cli`] | the command line, one file per command |
 
 pub mod anonymize;
 pub mod calls;

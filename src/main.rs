@@ -1,4 +1,4 @@
-//! The program: arguments in, exit code out.
+//! Entry point of the `retrylens` program.
 
 use std::process::ExitCode;
 

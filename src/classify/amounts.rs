@@ -1,44 +1,44 @@
-//! The amounts a limit message states: how much is allowed, used, and asked for.
+//! Amounts stated in a rate-limit message: the limit, and how much is used and requested.
 //!
-//! A request that alone exceeds the whole limit never fits, however long one waits; one that
-//! only overflows the sum fits once the bucket has refilled. The code is the same for both
-//! (OpenAI: `rate_limit_exceeded`), so only the amounts tell.
+//! A request that alone exceeds the whole limit fails however long the client waits; one that only exceeds what is left
+//! succeeds once the bucket has refilled. The error code is the same for both (OpenAI: `rate_limit_exceeded`), so only
+//! the amounts distinguish them.
 
 use memchr::memmem;
 
-/// What a message such as "Limit 30000, Used 25000, Requested 342389" says.
+/// Amounts in a message such as "Limit 30000, Used 25000, Requested 342389".
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Amounts {
     /// The whole limit.
     pub limit: u64,
-    /// What others have taken of it, when stated.
+    /// How much of it is in use, if stated.
     pub used: Option<u64>,
-    /// What this request asked for.
+    /// How much this request needs.
     pub requested: u64,
 }
 
 impl Amounts {
-    /// Whether the request alone is larger than the whole limit.
+    /// Whether the request alone exceeds the whole limit.
     ///
-    /// `used` plays no part: an overflowing sum heals by waiting.
+    /// `used` is ignored: if only the sum exceeds the limit, waiting helps.
     pub const fn request_exceeds_limit(&self) -> bool {
         self.requested > self.limit
     }
 }
 
-/// Reads the amounts out of a message; `None` unless both limit and request are stated.
+/// Parses the amounts in a message; `None` unless both the limit and the requested amount are stated.
 pub fn amounts(message: &str) -> Option<Amounts> {
     let text = message.as_bytes();
-    // The rarer word first: most limit messages state no request, and end here.
+    // The rarer word comes first: most limit messages state no requested amount and are rejected here.
     memmem::find(text, b"equested")?;
     let requested = amount_after(text, b"requested")?;
     let limit = amount_after(text, b"limit")?;
     Some(Amounts { limit, used: amount_after(text, b"used"), requested })
 }
 
-/// The number that follows the first use of `word` which a number follows.
+/// Returns the number after the first occurrence of `word` that is followed by one.
 ///
-/// "rate limit reached ... Limit 500" has two limits and one amount.
+/// "rate limit reached ... Limit 500" contains the word "limit" twice but only one amount.
 fn amount_after(text: &[u8], word: &[u8]) -> Option<u64> {
     let first = word.first()?.to_ascii_lowercase();
     let starts = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
@@ -53,7 +53,7 @@ fn amount_after(text: &[u8], word: &[u8]) -> Option<u64> {
     None
 }
 
-/// A number after separators and at most one filler word: `: 30,000`, ` tokens = 30000`, ` of 5`.
+/// Parses a number after separators and at most one filler word: `: 30,000`, ` tokens = 30000`, ` of 5`.
 fn leading_amount(text: &[u8]) -> Option<u64> {
     const FILLERS: [&[u8]; 4] = [b"tokens", b"requests", b"of", b"is"];
     let mut rest = skip_separators(text);
@@ -72,7 +72,7 @@ fn skip_separators(text: &[u8]) -> &[u8] {
     &text[length..]
 }
 
-/// Digits with `,` or `_` between groups of three.
+/// Parses digits, optionally with `,` or `_` between groups of three.
 fn number(text: &[u8]) -> Option<u64> {
     let mut value: u64 = 0;
     let mut position = 0;
@@ -88,7 +88,7 @@ fn number(text: &[u8]) -> Option<u64> {
             break;
         }
     }
-    // "30k" could be thousands or a name: better no amount than a wrong one.
+    // "30k" could mean thousands or be part of a name; no amount is better than a wrong one.
     let ends_clean = text.get(position).is_none_or(|byte| !byte.is_ascii_alphabetic());
     (any && ends_clean).then_some(value)
 }

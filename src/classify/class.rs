@@ -1,68 +1,67 @@
-//! The vocabulary of verdicts: what a failure is, how it heals, what a client should do.
+//! The values of a verdict: the class of a failure, its bucket, and the action for the client.
 
 use serde::{Serialize, Serializer};
 
-/// What kind of failure an attempt met.
+/// The class of a failure.
 ///
-/// The variants are in the order of the table in the model: money first, then limits, then
-/// the provider's trouble, then the request's.
+/// Variants are ordered: money first, then limits, then failures of the provider, then failures of the request.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Class {
-    /// The provider's own monthly spend cap of the tier.
+    /// The provider's monthly spend cap for the account's tier.
     SpendCap,
-    /// A spend limit the account's owner has set.
+    /// A spend limit set by the owner of the account.
     SpendLimit,
-    /// Credit, prepaid quota or a daily allowance is used up.
+    /// Credit, a prepaid quota or a daily allowance is used up.
     QuotaExhausted,
-    /// A subscription's or session's window is spent until it reopens.
+    /// The usage window of a subscription or session is used up until it resets.
     UsageWindow,
-    /// The plan does not include what was asked for.
+    /// The plan does not include what was requested.
     Entitlement,
-    /// An ordinary throttle that heals by waiting.
+    /// An ordinary rate limit, which waiting resolves.
     RateLimited,
-    /// This one request is larger than the whole limit.
+    /// A single request that exceeds the whole limit.
     RequestOverLimit,
-    /// A 429 with nothing that says why.
+    /// A 429 without any explanation.
     UnexplainedRateLimit,
-    /// The provider has no capacity.
+    /// The provider lacks capacity.
     Overloaded,
-    /// Something between the client and the model answered.
+    /// An intermediary between the client and the model failed.
     GatewayError,
     /// The provider failed.
     ServerError,
-    /// No answer in time, on either side's clock.
+    /// No answer within the client's or the server's time limit.
     Timeout,
     /// The connection failed, or broke before the answer was complete.
     Connection,
     /// A conflict with the state of a resource.
     Conflict,
-    /// The prompt does not fit into the context window.
+    /// The prompt exceeds the context window.
     ContextTooLong,
-    /// A filter or the model's policy refused.
+    /// A content filter or the model's policy refused the request.
     ContentPolicy,
     /// The request is malformed.
     InvalidRequest,
-    /// The credentials are wrong or missing.
+    /// The credentials are invalid or missing.
     Authentication,
     /// A payment is due.
     Billing,
-    /// The credentials are fine, the right is missing.
+    /// The credentials are valid but lack a permission.
     Permission,
-    /// No such model, file or route.
+    /// The model, file or route does not exist.
     NotFound,
-    /// The body is over the size limit.
+    /// The body exceeds the size limit.
     RequestTooLarge,
-    /// The answer arrived and did not fit the caller's schema.
+    /// The answer does not match the caller's schema.
     SchemaError,
-    /// The caller gave up on purpose.
+    /// The caller cancelled the request.
     Cancelled,
-    /// None of the above can be shown.
+    /// There is not enough evidence for any other class.
     Unknown,
 }
 
 impl Class {
-    /// Every class, in the order of the enum.
+    /// All classes, in the order of their declaration.
     pub const ALL: [Self; 25] = [
         Self::SpendCap,
         Self::SpendLimit,
@@ -91,7 +90,7 @@ impl Class {
         Self::Unknown,
     ];
 
-    /// The name used in reports and JSON.
+    /// Name in reports and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SpendCap => "spend_cap",
@@ -122,12 +121,12 @@ impl Class {
         }
     }
 
-    /// The class with this name, as reports and configuration spell it.
+    /// Returns the class with this name, as used in reports and the configuration.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// The bucket before a status of 503 or the server's `x-should-retry` changes it.
+    /// The bucket of the class, before a status of 403 or 503 or the server's `x-should-retry` changes it.
     pub const fn default_bucket(self) -> Bucket {
         match self {
             Self::RateLimited | Self::UnexplainedRateLimit => Bucket::RetryAfter,
@@ -155,47 +154,46 @@ impl Class {
         }
     }
 
-    /// Only money, or a month, helps.
+    /// Whether the failure lasts until a payment or the next billing period.
     pub const fn is_money(self) -> bool {
         matches!(self, Self::SpendCap | Self::SpendLimit | Self::QuotaExhausted | Self::Billing)
     }
 
-    /// A cap on money or quota that stops everyone on the account until it reopens.
+    /// Whether a cap on money or quota stops the whole account until it resets.
     pub const fn is_cap(self) -> bool {
         matches!(self, Self::SpendCap | Self::SpendLimit | Self::QuotaExhausted)
     }
 
-    /// A spent window or a plan: the account is shut for a while, whatever the server's
-    /// retry header says.
+    /// Whether a usage window or the plan blocks the account for a while, regardless of the server's retry header.
     pub const fn is_window(self) -> bool {
         matches!(self, Self::UsageWindow | Self::Entitlement)
     }
 
-    /// Sending the same again cannot help, unless the server says otherwise.
+    /// Whether retrying the same request cannot succeed, unless the server says otherwise.
     pub const fn is_terminal_by_default(self) -> bool {
         matches!(self.default_bucket(), Bucket::Terminal)
     }
 }
 
-/// How a failure heals, if it does.
+/// What resolves a failure, if anything.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Bucket {
-    /// The same request will fail again.
+    /// Nothing does: the same request will fail again.
     Terminal,
-    /// It heals after the time the server names, for the whole organisation.
+    /// Waiting for the time the server states; it applies to the whole organisation.
     RetryAfter,
-    /// Everyone's capacity is short: spread out, then fall back.
+    /// Capacity that is short for everyone: spread requests out, then fall back.
     Capacity,
-    /// Chance: the next send may well succeed.
+    /// Retrying: the next attempt may well succeed.
     Transient,
 }
 
 impl Bucket {
-    /// Every bucket.
+    /// All buckets.
     pub const ALL: [Self; 4] = [Self::Terminal, Self::RetryAfter, Self::Capacity, Self::Transient];
 
-    /// The name used in reports and JSON.
+    /// Name in reports and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
@@ -210,24 +208,24 @@ impl Bucket {
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Action {
-    /// Wait as long as the server asked, then send again.
+    /// Wait as long as the server asked, then retry.
     WaitThenRetry,
-    /// Do not send this again.
+    /// Do not retry.
     Stop,
-    /// Wait with exponential backoff and jitter, then send again.
+    /// Wait with exponential backoff and jitter, then retry.
     BackoffThenRetry,
-    /// Find out whether it took effect before sending again.
+    /// Find out whether the request took effect before retrying.
     Reconcile,
-    /// Feed the validator's message back, a bounded number of times.
+    /// Send the validator's message to the model, a limited number of times.
     Repair,
     /// Treat it as a refusal, not as an error.
     Refuse,
-    /// Stop or escalate; never loop.
+    /// Stop or escalate; never retry in a loop.
     UnknownFailure,
 }
 
 impl Action {
-    /// Every action.
+    /// All actions.
     pub const ALL: [Self; 7] = [
         Self::WaitThenRetry,
         Self::Stop,
@@ -238,7 +236,7 @@ impl Action {
         Self::UnknownFailure,
     ];
 
-    /// The name used in reports and JSON.
+    /// Name in reports and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::WaitThenRetry => "wait_then_retry",
@@ -252,40 +250,40 @@ impl Action {
     }
 }
 
-/// What the class was read from: the strongest piece of evidence that was there.
+/// The evidence that determined the class.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Decider {
-    /// The provider's exact error code.
+    /// The provider's error code.
     ErrorCode,
-    /// The provider's exact error type.
+    /// The provider's error type.
     ErrorType,
-    /// The message: its prose, or an error body found inside it.
+    /// The message: its prose, or an error body inside it.
     Message,
     /// The HTTP status alone.
     Status,
-    /// The logger's own word for the failure.
+    /// The logger's own name for the failure.
     Kind,
     /// The name of an exception or errno.
     Exception,
-    /// What the connection did.
+    /// The behaviour of the connection.
     Transport,
-    /// `anthropic-ratelimit-unified-status: rejected`.
+    /// The header `anthropic-ratelimit-unified-status: rejected`.
     WindowHeader,
-    /// `x-should-retry` changed the bucket of the class.
+    /// The header `x-should-retry`, which changed the bucket of the class.
     ShouldRetryHeader,
     /// A quota id such as Gemini's `...PerDayPerProject...`.
     QuotaId,
-    /// The amounts in the message: more was requested than the limit holds.
+    /// The amounts in the message: the request exceeds the limit.
     Amounts,
-    /// A row of the user's own.
+    /// A row of the user's configuration.
     Configuration,
-    /// Nothing told.
+    /// No evidence.
     Nothing,
 }
 
 impl Decider {
-    /// Every decider.
+    /// All deciders.
     pub const ALL: [Self; 13] = [
         Self::ErrorCode,
         Self::ErrorType,
@@ -302,7 +300,7 @@ impl Decider {
         Self::Nothing,
     ];
 
-    /// The name used in reports and JSON.
+    /// Name in reports and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ErrorCode => "error_code",

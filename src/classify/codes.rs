@@ -1,4 +1,4 @@
-//! What providers call their failures: exact codes and types, as data, each with its source.
+//! Error codes and types of providers, as tables; each row names its source.
 
 use super::Class;
 use super::row::{ExactRow, FamilyRow, Origin, ProviderRow, Weight};
@@ -55,14 +55,14 @@ use Class::{
 };
 use Weight::{Broad, Final, Open, Weak};
 
-/// Every exact code and type known, by provider. Names are unique.
+/// All known codes and types, by provider. Names are unique.
 #[rustfmt::skip]
 pub const EXACT: &[ExactRow] = &[
     row("enforced_spend_limit_reached", SpendCap, Final, ANTHROPIC),
     row("overloaded_error", Overloaded, Final, ANTHROPIC),
     row("rate_limit_error", RateLimited, Broad, ANTHROPIC),
     row("api_error", ServerError, Broad, ANTHROPIC),
-    // OpenAI uses this type for nearly every 4xx, so status and message go on.
+    // OpenAI uses this type for nearly every 4xx, so the status and the message take precedence.
     row("invalid_request_error", InvalidRequest, Broad, ANTHROPIC),
     row("authentication_error", Authentication, Final, ANTHROPIC),
     row("billing_error", Billing, Final, ANTHROPIC),
@@ -80,7 +80,7 @@ pub const EXACT: &[ExactRow] = &[
     row("client_timeout_error", Timeout, Final, ANTHROPIC_SDK),
     row("connection_error", Connection, Final, ANTHROPIC_SDK),
 
-    // Open for one reason: a provider that sends this code for a throttle says so in prose.
+    // Not final, because a provider that sends this code for a rate limit says so in the message.
     row("insufficient_quota", QuotaExhausted, Open, OPENAI),
     row("billing_hard_limit_reached", QuotaExhausted, Final, OPENAI_SPEND),
     row("billing_not_active", QuotaExhausted, Final, OPENAI_SPEND),
@@ -126,7 +126,7 @@ pub const EXACT: &[ExactRow] = &[
     row("rate_limit_reached_error", RateLimited, Open, MOONSHOT),
     row("engine_overloaded_error", Overloaded, Final, MOONSHOT),
 
-    // Every 429 of Gemini; the quota id in the message says whether it is a minute or a day.
+    // All 429 responses of Gemini have this code; the quota id in the message distinguishes minutes from days.
     row("RESOURCE_EXHAUSTED", RateLimited, Open, GEMINI),
     row("UNAVAILABLE", Overloaded, Final, GEMINI),
     row("DEADLINE_EXCEEDED", Timeout, Final, GEMINI),
@@ -259,22 +259,22 @@ pub const EXACT: &[ExactRow] = &[
     row("OverloadedError", Overloaded, Weak, SDK_CLASS),
     row("DeadlineExceededError", Timeout, Weak, SDK_CLASS),
 
-    // The record's own words, for loggers that put them where a type belongs.
+    // Names of failures in the attempt record, for loggers that write them as the error type.
     row("timeout", Timeout, Final, NATIVE),
     row("schema_error", SchemaError, Final, NATIVE),
     row("policy_refusal", ContentPolicy, Final, NATIVE),
     row("cancelled", Cancelled, Final, NATIVE),
 ];
 
-/// Families of codes, tried after the exact ones.
+/// Families of codes, which are tried after the exact ones.
 pub const FAMILIES: &[FamilyRow] = &[
     family("", "", "_spend_limit_exceeded", QuotaExhausted, Final, OPENAI_SPEND),
-    // Ark: EndpointTpmRateLimitExceeded, ModelAccountRpmRateLimitExceeded.
+    // Ark sends EndpointTpmRateLimitExceeded, ModelAccountRpmRateLimitExceeded and others.
     family("", "", "RateLimitExceeded", RateLimited, Open, ARK),
     family("", "SensitiveContentDetected", "", ContentPolicy, Final, ARK),
     family("unsupported_", "", "", InvalidRequest, Open, OPENAI),
     family("Throttling.", "", "", RateLimited, Open, DASHSCOPE),
-    // Gemini's quota ids, where a logger keeps them as the code.
+    // Quota ids of Gemini, for logs that record them as the error code.
     family("", "PerDay", "", QuotaExhausted, Final, QUOTA_ID),
     family("", "PerMinute", "", RateLimited, Open, QUOTA_ID),
 ];
@@ -300,7 +300,7 @@ const fn of(
     ProviderRow { providers, row: row(name, class, weight, origin) }
 }
 
-/// The names Alibaba's model service goes by.
+/// Names of Alibaba's model service.
 const AT_DASHSCOPE: &[&str] = &["dashscope", "qwen", "bailian", "alibaba", "aliyun", "model-studio", "modelstudio"];
 const AT_ZHIPU: &[&str] = &["zhipu", "zai", "z.ai", "z-ai", "bigmodel", "glm"];
 const AT_MINIMAX: &[&str] = &["minimax"];
@@ -309,10 +309,11 @@ const AT_SILICONFLOW: &[&str] = &["siliconflow", "siliconcloud"];
 const AT_CLOUDFLARE: &[&str] = &["cloudflare", "workers-ai", "workers_ai"];
 const AT_QIANFAN: &[&str] = &["qianfan", "baidu", "wenxin", "ernie"];
 
-/// Codes that mean something of their own at one provider: numbers, and words that elsewhere mean the opposite.
+/// Codes with a meaning specific to some providers: numbers, and words that mean something else elsewhere.
 #[rustfmt::skip]
 pub const OF_PROVIDERS: &[ProviderRow] = &[
-    // The code of an empty account stands for tokens a minute here (can1357/oh-my-pi#8496).
+    // Elsewhere the code of an empty account; DashScope also sends it for its limit of tokens per minute
+    // (can1357/oh-my-pi#8496).
     of(AT_DASHSCOPE, "insufficient_quota", RateLimited, Open, DASHSCOPE),
 
     of(AT_ZHIPU, "1000", Authentication, Final, ZHIPU),

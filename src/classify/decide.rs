@@ -1,4 +1,4 @@
-//! Which evidence goes first.
+//! Determines the class of a failure, by the precedence of the evidence.
 
 use super::exception::{breaks_off, kind_of_transport};
 use super::prose_status::status_in_prose;
@@ -6,10 +6,11 @@ use super::row::{ExactRow, Weight};
 use super::table::{bare_name, lookup, lookup_of};
 use super::{AskedWait, Class, Decider, Failure, Kind, amounts, inside, kind_of_exception, phrases};
 
-/// Prose beyond this is a document that came back instead of an error.
+/// Maximum length of a message searched for phrases, in bytes; anything longer is a document returned instead of an
+/// error.
 const MAX_PROSE: usize = 64 * 1024;
 
-/// A class and what it was read from.
+/// A class and its evidence.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Found {
     pub(super) class: Class,
@@ -25,10 +26,10 @@ const fn doubtful(class: Class, by: Decider) -> Found {
     Found { class, by, low_confidence: true }
 }
 
-/// A row together with where its name was found.
+/// A row, and where its name was found.
 type Exact = (&'static ExactRow, Decider);
 
-/// A code or type that says something: gateways write "None" for none, envelopes say "error".
+/// Returns a code or type, unless it is a placeholder: gateways write "None", envelopes "error".
 fn present(word: Option<&str>) -> Option<&str> {
     let word = word?.trim();
     let absent = word.is_empty() || matches!(word, "None" | "none" | "null" | "error" | "Error");
@@ -40,14 +41,14 @@ fn as_status(word: Option<&str>) -> Option<u16> {
     (100..600).contains(&status).then_some(status)
 }
 
-/// A code or type that is a name, not a number.
+/// Returns a code or type, unless it is a number.
 fn as_name(word: Option<&str>) -> Option<&str> {
     present(word).filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The status, also where it is only written in a code, a type or the message.
+/// Returns the HTTP status, which may only appear in the code, the type or the message.
 ///
-/// A status below 400 gives way: it is the stream's, and the error came later.
+/// A status below 400 does not take precedence: it belongs to a stream that failed later.
 pub(super) fn effective_status(failure: &Failure<'_>) -> Option<u16> {
     let status = failure.status.filter(|status| *status >= 100);
     if status.is_some_and(|status| status >= 400) {
@@ -61,7 +62,7 @@ pub(super) fn effective_status(failure: &Failure<'_>) -> Option<u16> {
     written().filter(|status| *status >= 400).or_else(in_message).or(status)
 }
 
-/// Whether the attempt succeeded, so far as the record shows.
+/// Whether the attempt succeeded, as far as the record shows.
 pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
     let status_is_fine = match status {
         Some(status) => (200..400).contains(&status),
@@ -73,8 +74,7 @@ pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
         || present(failure.error_code).is_some();
     let transport = failure.transport.filter(|it| kind_of_transport(it).is_some());
     let client_saw_error = if failure.logged_as_ok {
-        // The logger knows of the exception and has called it a success all the same; a stream
-        // that broke off it may not have noticed.
+        // The logger saw the exception and still reported success. It may have missed a broken stream, though.
         transport.is_some_and(breaks_off)
     } else {
         failure.logged_as_error || failure.exception.is_some() || transport.is_some()
@@ -82,19 +82,19 @@ pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
     status_is_fine && !body_has_error && !client_saw_error && !failure.truncated
 }
 
-/// Finds the class of an attempt that failed.
+/// Determines the class of a failed attempt.
 pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     if let Some(row) = failure.own.iter().find(|row| row.fits(failure)) {
         return sure(row.class, Decider::Configuration);
     }
     let mut exact = exact_row(failure);
-    // The common case: a code that settles it.
+    // The common case: a code that is sufficient.
     if let Some((row, by)) = exact
         && row.weight == Weight::Final
     {
         return sure(row.class, by);
     }
-    // The client's own verdict on an answer that arrived.
+    // The client's own verdict on an answer that was received.
     if let Some(kind @ (Kind::SchemaError | Kind::PolicyRefusal | Kind::Cancelled)) = failure.kind {
         return sure(kind.class(), Decider::Kind);
     }
@@ -126,10 +126,10 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     }
     let seen = found_by_client(failure);
     if let Some(said) = said {
-        // Where the prose only repeats what the client saw, the client saw it.
+        // If the prose only repeats what the client observed, the observation is the evidence.
         let is_echo = matches!(said.class, Class::Timeout | Class::Connection | Class::ServerError | Class::Cancelled);
         return match (by_code, seen) {
-            // The prose confirms the code: the code is the stronger witness.
+            // The prose confirms the code, which is the stronger evidence.
             (Some(found), _) if found.class == said.class && said.by == Decider::Message => found,
             (None, Some(seen)) if is_echo => seen,
             _ => said,
@@ -141,8 +141,8 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     if let Some(mut seen) = seen
         && status != Some(529)
     {
-        // An answer and a broken connection exclude each other, unless a gateway made a
-        // status out of the break: one of the two is stale.
+        // A response and a broken connection contradict each other, unless a gateway turned the broken connection into
+        // a status. One of the two is stale.
         let agrees = status.is_none_or(|status| status >= 500 || status == 408);
         seen.low_confidence |= !agrees;
         return seen;
@@ -150,12 +150,12 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     found_by_status(failure, status, exact)
 }
 
-/// The table's row for the code, else for the type, else for the exception: a specific code can stand under a vague type.
+/// Looks up the code, then the type, then the exception. A specific code may appear with a vague type.
 fn exact_row(failure: &Failure<'_>) -> Option<Exact> {
     let here = |word| lookup_of(failure.provider?, present(word)?);
     let by_code = here(failure.error_code).or_else(|| as_name(failure.error_code).and_then(lookup));
     let by_type = || here(failure.error_type).or_else(|| as_name(failure.error_type).and_then(lookup));
-    // The service's own exceptions: a library's class name stands for a status, which goes first.
+    // Only exceptions of the service itself: a library's class name stands for a status, which takes precedence.
     let by_exception = || failure.exception.map(bare_name).and_then(lookup).filter(|row| row.weight != Weight::Weak);
     match by_code {
         Some(row) if row.weight != Weight::Weak => Some((row, Decider::ErrorCode)),
@@ -166,7 +166,7 @@ fn exact_row(failure: &Failure<'_>) -> Option<Exact> {
     }
 }
 
-/// The class of a code, seen together with the status.
+/// Returns the class of a code in combination with the status; `None` if the status is more specific.
 fn class_of_exact((row, by): Exact, status: Option<u16>) -> Option<Found> {
     let status_is_better = match (row.weight, row.class) {
         (Weight::Weak, _) => status.is_some() || row.class == Class::RateLimited,
@@ -179,7 +179,7 @@ fn class_of_exact((row, by): Exact, status: Option<u16>) -> Option<Found> {
     (!status_is_better).then(|| sure(row.class, by))
 }
 
-/// What the amounts and phrases of a message tell.
+/// Returns the class that the amounts or phrases of the message indicate.
 fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so_far: Option<Class>) -> Option<Found> {
     let over = phrases::Over::of(so_far);
     let may_be_too_large = over.meets(phrases::LIMITS_OR_SILENCE) || so_far == Some(Class::RequestTooLarge);
@@ -192,11 +192,11 @@ fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so
     let row = phrases::find(text, over, [by_row, failure.provider.unwrap_or("")])?;
     let by = if row.quota_id { Decider::QuotaId } else { Decider::Message };
     let class = match (row.class, failure.hint) {
-        // A workspace limit answered with a wait heals by waiting (Anthropic docs, Errors, 429).
+        // A workspace limit with a wait is resolved by waiting (Anthropic docs, Errors, 429).
         (Class::SpendLimit, AskedWait::Short | AskedWait::Long) if over.meets(phrases::Over::LIMITS) => {
             Class::RateLimited
         }
-        // A bucket of a day lets the next request in after seconds, or stays shut for hours: the server says which.
+        // A daily bucket may admit the next request after seconds or block for hours; the server's wait tells which.
         (_, AskedWait::Short) if row.refills => Class::RateLimited,
         (_, AskedWait::Long) if row.refills => Class::UsageWindow,
         (class, _) => class,
@@ -204,12 +204,12 @@ fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so
     Some(sure(class, by))
 }
 
-/// A limit of which only the word for "limit" is known.
+/// Whether a limit is known only by a generic code or type.
 fn is_bare_limit(exact: Option<Exact>, found: Found) -> bool {
     found.class == Class::RateLimited && exact.is_some_and(|(row, _)| row.weight == Weight::Broad)
 }
 
-/// `rate_limit_error` alone: does anything beside it explain the limit?
+/// Classifies a bare `rate_limit_error` by whether the record explains the limit.
 fn limit_by_type(failure: &Failure<'_>, message: Option<&str>, by: Decider) -> Found {
     if failure.hint.is_some() || failure.has_rate_limit_headers {
         return sure(Class::RateLimited, by);
@@ -220,16 +220,16 @@ fn limit_by_type(failure: &Failure<'_>, message: Option<&str>, by: Decider) -> F
             doubtful(Class::UnexplainedRateLimit, by)
         }
         Some(_) => sure(Class::RateLimited, by),
-        // The log kept no message: that is the log's silence, not the provider's.
+        // A missing message is a gap in the log, not in the provider's answer.
         None => doubtful(Class::RateLimited, by),
     }
 }
 
-/// What the client saw: its own word, an exception, the end of the connection.
+/// Returns what the client observed: the logger's kind, an exception, or the end of the connection.
 fn found_by_client(failure: &Failure<'_>) -> Option<Found> {
     let by_kind = || failure.kind.map(|kind| (kind, Decider::Kind));
     let by_exception = || {
-        // Some loggers put the exception or errno where the type belongs.
+        // Some loggers write the exception or errno as the error type.
         let named = [as_name(failure.error_type), as_name(failure.error_code)];
         let named = named.into_iter().flatten().filter(|name| looks_like_exception(name));
         let kind = failure.exception.into_iter().chain(named).find_map(kind_of_exception)?;
@@ -241,17 +241,18 @@ fn found_by_client(failure: &Failure<'_>) -> Option<Found> {
     Some(sure(kind.class(), by))
 }
 
-/// `APITimeoutError`, `litellm.Timeout`, `ECONNRESET`; not `too_many_connections`.
+/// Whether the name is one of an exception: `APITimeoutError`, `litellm.Timeout` or `ECONNRESET`, not
+/// `too_many_connections`.
 fn looks_like_exception(name: &str) -> bool {
     const ENDINGS: [&str; 3] = ["Error", "Exception", "Timeout"];
     let is_errno = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     is_errno || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The class of a status alone; 429 is left to the circumstances.
+/// Returns the class of a status alone; a 429 remains unexplained.
 fn class_of_status(status: u16) -> Option<Class> {
-    // Sources: Anthropic docs, Errors; 520..524 Cloudflare docs, 5xx errors; 499 nginx, `NGX_HTTP_CLIENT_CLOSED_REQUEST`, and
-    // google.rpc.Code, CANCELLED.
+    // Sources: Anthropic docs, Errors; 520..524 Cloudflare docs, 5xx errors; 499 nginx,
+    // `NGX_HTTP_CLIENT_CLOSED_REQUEST`, and google.rpc.Code, CANCELLED.
     Some(match status {
         400 | 422 => Class::InvalidRequest,
         401 => Class::Authentication,
@@ -270,7 +271,7 @@ fn class_of_status(status: u16) -> Option<Class> {
     })
 }
 
-/// The last resort: the status, then the name of the exception, then nothing.
+/// Classifies by the status, then by the name of the exception, if there is no other evidence.
 fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exact>) -> Found {
     if let Some(status) = status {
         return match class_of_status(status) {
@@ -285,7 +286,7 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
             None => sure(Class::Unknown, Decider::Status),
         };
     }
-    // `openai.RateLimitError`, with no status: the library's name for a 429.
+    // `openai.RateLimitError` without a status is the library's name for a 429.
     let by_exception = || {
         let row = failure.exception.map(bare_name).and_then(lookup)?;
         Some((row, Decider::Exception))
@@ -294,7 +295,7 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
     match exact.or_else(by_exception) {
         Some((row, by)) if row.class == Class::RateLimited && !explained => doubtful(Class::UnexplainedRateLimit, by),
         Some((row, by)) => sure(row.class, by),
-        // A stream that failed without a word of the server's broke off.
+        // A stream that failed without an error from the server was cut off.
         None if failure.mid_stream && failure.message.is_none() && present(failure.error_type).is_none() => {
             doubtful(Class::Connection, Decider::Nothing)
         }

@@ -1,10 +1,10 @@
-//! Failures that have no HTTP shape: exceptions, errnos, and what the connection did.
+//! Failures without an HTTP response: exceptions, errnos and connection events.
 
 use super::Kind;
 use super::table::bare_name;
 
-/// Node's and libuv's error codes, and undici's, which carry no telling English word.
-/// Sources: Node.js docs, "Common system errors"; undici docs, "Errors".
+/// Error codes of Node.js, libuv and undici, and exception names, that contain no indicative English word. Sources:
+/// Node.js docs, "Common system errors"; undici docs, "Errors".
 const CODES: [(&str, Kind); 20] = [
     ("ECONNRESET", Kind::Connection),
     ("ECONNREFUSED", Kind::Connection),
@@ -29,19 +29,19 @@ const CODES: [(&str, Kind); 20] = [
     ("AbortError", Kind::Cancelled),
 ];
 
-/// The kind of failure an exception's class name or an errno stands for.
+/// Returns the kind of failure that an exception's class name or an errno indicates.
 ///
-/// A class that stands for an answer with a status (`APIStatusError`, `RateLimitError`,
-/// `ModelHTTPError`) is no kind: the status says more.
+/// Returns `None` for a class that stands for a response with a status (`APIStatusError`, `RateLimitError`,
+/// `ModelHTTPError`): the status is more specific.
 pub fn kind_of_exception(name: &str) -> Option<Kind> {
     let name = bare_name(name.trim());
-    // "ConnectionError('...')": what was raised, printed.
+    // "ConnectionError('...')" is a printed exception.
     let name = name.split(['(', ' ']).next().unwrap_or(name);
     if let Some((_, kind)) = CODES.iter().find(|(code, _)| *code == name) {
         return Some(*kind);
     }
     let says = |word: &str| contains_ignoring_case(name, word);
-    // "ConnectTimeout" and "UND_ERR_CONNECT_TIMEOUT" are timeouts first.
+    // Checked first: "ConnectTimeout" and "UND_ERR_CONNECT_TIMEOUT" are timeouts.
     if says("timeout") || says("timedout") || says("deadlineexceeded") {
         Some(Kind::Timeout)
     } else if name == "UND_ERR_ABORTED" || says("cancelled") || says("canceled") {
@@ -53,9 +53,9 @@ pub fn kind_of_exception(name: &str) -> Option<Kind> {
     }
 }
 
-/// The kind of failure in the account of a connection: `server_rst_before_response`.
+/// Returns the kind of failure that a description of the connection indicates, such as `server_rst_before_response`.
 ///
-/// What happened after the answer did no harm.
+/// Events after the answer are not failures.
 pub(super) fn kind_of_transport(transport: &str) -> Option<Kind> {
     let text = spaced(transport);
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -65,14 +65,14 @@ pub(super) fn kind_of_transport(transport: &str) -> Option<Kind> {
     if says(&AFTER_THE_ANSWER) {
         return None;
     }
-    // A client that hangs up has run out of patience: its own timeout.
+    // A client that closes the connection has reached its own timeout.
     if says(&["client closed", "timeout", "timed out"]) {
         return Some(Kind::Timeout);
     }
     (says(&BROKEN) || says(&["refused", "error"])).then_some(Kind::Connection)
 }
 
-/// Whether the answer broke off on the way, whatever status it began with.
+/// Whether the answer was cut off, whatever its status.
 pub(crate) fn breaks_off(transport: &str) -> bool {
     let text = spaced(transport);
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -95,7 +95,7 @@ const AFTER_THE_ANSWER: [&str; 9] = [
 ];
 const BEFORE_THE_ANSWER: [&str; 5] =
     ["before response", "before the response", "before answer", "before the answer", "before headers"];
-/// What breaks a connection.
+/// Events that break a connection.
 const BROKEN: [&str; 12] = [
     "rst",
     "reset",
@@ -110,7 +110,7 @@ const BROKEN: [&str; 12] = [
     "terminated",
     "eof",
 ];
-/// Words for an answer without its end.
+/// Descriptions of an incomplete answer.
 const UNFINISHED: [&str; 16] = [
     "ended early",
     "truncated",
@@ -129,7 +129,7 @@ const UNFINISHED: [&str; 16] = [
     "before done",
     "without ",
 ];
-/// Words for a time within the answer.
+/// Descriptions of a time during the answer.
 const MIDWAY: [&str; 11] = [
     "during",
     "mid ",
@@ -143,7 +143,7 @@ const MIDWAY: [&str; 11] = [
     "chunk",
     "after first",
 ];
-/// Words for the side that closed the connection; a reset is never a farewell.
+/// Descriptions of the server closing the connection. A reset is never an orderly close.
 const BY_THE_SERVER: [&str; 9] = [
     "reset",
     "rst",
@@ -156,13 +156,13 @@ const BY_THE_SERVER: [&str; 9] = [
     "server disconnect",
 ];
 
-/// In lower case, with blanks for what joins words.
+/// Converts to lower case, with spaces instead of punctuation.
 fn spaced(text: &str) -> String {
     let letter = |c: char| if matches!(c, '_' | '-' | '.' | ':') { ' ' } else { c.to_ascii_lowercase() };
     text.chars().map(letter).collect()
 }
 
-/// ASCII only: names and codes are.
+/// ASCII only, as names and codes are.
 fn contains_ignoring_case(text: &str, word: &str) -> bool {
     text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }

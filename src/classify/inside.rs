@@ -1,21 +1,20 @@
 //! Error bodies inside messages.
 //!
-//! Gateways and SDKs wrap what the provider said into a string of their own: JSON, JSON in a
-//! string of JSON, or a Python dict printed with single quotes. The innermost body is the
-//! provider's, so it is believed first.
+//! Gateways and SDKs wrap the provider's error into a string of their own: JSON, JSON nested in a JSON string, or a
+//! Python dict with single quotes. The innermost body is the provider's, so it takes precedence.
 
 use serde_json::Value;
 
 use super::row::{ExactRow, Weight};
 use super::table::lookup;
 
-/// No provider's error body comes near this; what is longer is a document, not an error.
+/// Maximum length of a message to parse, in bytes; anything longer is a document, not an error body.
 const MAX_BYTES: usize = 64 * 1024;
-/// How often a string of JSON may hold a string of JSON.
+/// Maximum nesting of JSON in JSON strings.
 const MAX_STRINGS: u8 = 3;
-/// How many objects deep one body may be.
+/// Maximum nesting of objects and arrays in a body.
 const MAX_OBJECTS: u8 = 6;
-/// The keys a code is found under, the most exact first.
+/// Keys of codes, the most specific first.
 const CODE_KEYS: [&str; 11] = [
     "error_code",
     "code",
@@ -23,30 +22,30 @@ const CODE_KEYS: [&str; 11] = [
     "type",
     "error_type",
     "__type",
-    // the header of an AWS event stream's exception, as clients print it
+    // header of an exception in an AWS event stream, as clients print it
     ":exception-type",
     "status",
     "status_code",
     "reason",
     "name",
 ];
-/// The keys under which a body goes on.
+/// Keys of nested bodies.
 const INNER_KEYS: [&str; 10] =
     ["error", "Error", "details", "body", "response", "errors", "cause", "innererror", "data", "metadata"];
-/// The keys whose string may hold another body.
+/// Keys of strings that may contain another body.
 const TEXT_KEYS: [&str; 6] = ["message", "Message", "error", "detail", "body", "raw"];
 
-/// What an error body inside a message says.
+/// Content of an error body inside a message.
 #[derive(Copy, Clone, Default, Debug)]
 pub(super) struct Inside {
-    /// The most telling known code.
+    /// The most specific known code.
     pub(super) row: Option<&'static ExactRow>,
-    /// A numeric code: the HTTP status as the body repeats it.
+    /// The HTTP status, if the body repeats it.
     pub(super) status: Option<u16>,
 }
 
 impl Inside {
-    /// Takes over what `inner` knows: it is nearer to the provider.
+    /// Prefers the content of `inner`, which is closer to the provider.
     fn prefer(&mut self, inner: Self) {
         let tells = |row: &ExactRow| row.weight != Weight::Weak;
         if inner.row.is_some_and(tells) || self.row.is_none() {
@@ -56,7 +55,7 @@ impl Inside {
     }
 }
 
-/// Looks for an error body inside a message, else for the exception of an AWS service that botocore quotes.
+/// Parses an error body inside a message, or else the AWS exception that botocore quotes.
 pub(super) fn look(message: &str) -> Inside {
     let mut found = look_at(message, MAX_STRINGS);
     if found.row.is_none() {
@@ -65,7 +64,7 @@ pub(super) fn look(message: &str) -> Inside {
     found
 }
 
-/// `An error occurred (ThrottlingException) when calling the Converse operation`.
+/// Returns the name in `An error occurred (ThrottlingException) when calling the Converse operation`.
 fn aws_exception(message: &str) -> Option<&str> {
     const BEFORE: &str = "An error occurred (";
     let start = memchr::memmem::find(message.as_bytes(), BEFORE.as_bytes())? + BEFORE.len();
@@ -86,7 +85,7 @@ fn look_at(message: &str, strings_left: u8) -> Inside {
     let Some(text) = message.get(start..end) else {
         return Inside::default();
     };
-    // A stream, since prose may follow the body.
+    // A stream deserializer, since text may follow the body.
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match values.next() {
         Some(Ok(value)) => look_at_value(&value, strings_left, MAX_OBJECTS),
@@ -116,7 +115,7 @@ fn look_at_value(value: &Value, strings_left: u8, objects_left: u8) -> Inside {
                     _ => {}
                 }
             }
-            // `"error": "overloaded"`, where an object usually stands.
+            // Some bodies have a string here, as in `"error": "overloaded"`.
             if let Some(Value::String(word)) = fields.get("error") {
                 offer(&mut found, word);
             }
@@ -134,8 +133,8 @@ fn look_at_value(value: &Value, strings_left: u8, objects_left: u8) -> Inside {
     found
 }
 
-/// Adds one word of a body: keys come in the order of `CODE_KEYS`, so the first one stays,
-/// unless it was only a library's class name.
+/// Adds a code of a body. Keys are tried in the order of `CODE_KEYS`, so the first known code is kept, unless it is
+/// only a library's class name.
 fn offer(found: &mut Inside, word: &str) {
     if let Some(status) = word.parse().ok().and_then(error_status) {
         found.status = found.status.or(Some(status));
@@ -152,10 +151,10 @@ pub(super) fn error_status(number: u64) -> Option<u16> {
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
-/// Known codes among the quoted words of a text that looks like a body and is none: a Python
-/// dict, JSON escaped once more, JSON cut off.
+/// Finds known codes among the quoted words of a text that is not valid JSON: a Python dict, JSON escaped once more, or
+/// truncated JSON.
 ///
-/// A word counts only as the value of a key that holds codes: `'param': 'timeout'` tells nothing.
+/// A word counts only as the value of a key for codes: `'param': 'timeout'` is ignored.
 fn look_at_quoted_words(text: &str) -> Inside {
     let bytes = text.as_bytes();
     let mut found = Inside::default();

@@ -1,12 +1,12 @@
-//! What kind of failure an attempt met, and what a client should have done about it.
+//! Classifies failures, and determines what a client should do about them.
 //!
-//! [`classify`] is a pure function of one attempt: no clock, no I/O, no state. The body is
-//! believed before the status, since a stream's status is 200 whatever happens in it: exact
-//! codes first, then the message where the codes leave room, then what the client saw of the
-//! connection, then the status. Where even that is missing, the class is `unknown`.
+//! [`classify`] is a pure function of one attempt: no clock, no I/O, no state. The body takes precedence over the
+//! status, since the status of a stream is 200 whatever happens in it: first exact codes, then the message where codes
+//! are ambiguous, then what the client observed of the connection, then the status. Without any evidence, the class is
+//! `unknown`.
 //!
-//! What providers say is data: codes in [`codes`], phrases in [`phrases`], waits in [`waits`], each row with its
-//! source. Which evidence goes first is code: `decide`.
+//! Knowledge about providers is data, each row with its source: codes in [`codes`], phrases in [`phrases`], waits in
+//! [`waits`]. The precedence of evidence is code, in `decide`.
 
 mod amounts;
 mod class;
@@ -40,10 +40,10 @@ pub use waits::{StatedWait, stated_wait};
 
 use serde::Serialize;
 
-/// One attempt, as far as it bears on the verdict. Everything is borrowed.
+/// What is known of one attempt, as far as it affects the verdict.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Failure<'a> {
-    /// HTTP status; absent or 0 where no response came.
+    /// HTTP status; `None` or 0 if no response was received.
     pub status: Option<u16>,
     /// `error.type` of the body.
     pub error_type: Option<&'a str>,
@@ -51,65 +51,65 @@ pub struct Failure<'a> {
     pub error_code: Option<&'a str>,
     /// `error.message`, or whatever text the logger kept.
     pub message: Option<&'a str>,
-    /// The logger's word for a failure without HTTP shape.
+    /// The logger's name for a failure without an HTTP response.
     pub kind: Option<Kind>,
     /// Class name of an exception, or errno: `aiohttp.ServerDisconnectedError`, `ECONNRESET`.
     pub exception: Option<&'a str>,
-    /// What the connection did: `server_rst_before_response`, `client_closed_before_response`
-    /// (the client's own timeout), `stream_ended_early`.
+    /// Connection event, such as `server_rst_before_response`, `client_closed_before_response` (the client's own
+    /// timeout) or `stream_ended_early`.
     pub transport: Option<&'a str>,
-    /// The error came as an event of a stream that had begun with a 200.
+    /// Whether the error was an event in a stream that began with a 200.
     pub mid_stream: bool,
-    /// An answer that had begun with a 200 broke off before its end.
+    /// Whether an answer that began with a 200 was cut off.
     pub truncated: bool,
-    /// The logger called it a failure.
+    /// Whether the logger reported a failure.
     pub logged_as_error: bool,
-    /// The logger called it a success.
+    /// Whether the logger reported success.
     pub logged_as_ok: bool,
-    /// How long the server asked to wait, where it said so in a usable form.
+    /// How long the server asked to wait, if it said so in a usable form.
     pub hint: AskedWait,
-    /// Any rate-limit header came.
+    /// Whether there were rate-limit headers.
     pub has_rate_limit_headers: bool,
-    /// `anthropic-ratelimit-unified-status: rejected`.
+    /// Whether `anthropic-ratelimit-unified-status` is `rejected`.
     pub window_rejected: bool,
-    /// `x-should-retry`.
+    /// Value of `x-should-retry`.
     pub should_retry: Option<bool>,
-    /// The attempt can change something outside.
+    /// Whether the attempt may have side effects.
     pub side_effect: bool,
-    /// Whom it was sent to.
+    /// Provider, as logged.
     pub provider: Option<&'a str>,
-    /// The user's own rows, which go before everything that is built in.
+    /// The user's own rows, which take precedence over all built-in ones.
     pub own: &'a [OwnRow],
 }
 
 /// How long a server asked to wait.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum AskedWait {
-    /// It did not say.
+    /// The server did not say.
     #[default]
     None,
-    /// At most five minutes: a rate that heals.
+    /// At most five minutes, as for a rate limit.
     Short,
-    /// More: beside a limit of a day or a month, the time until that opens again.
+    /// More than five minutes; for a daily or monthly limit, the time until it resets.
     Long,
 }
 
 impl AskedWait {
-    /// A wait of so many µs.
+    /// Classifies a wait in µs.
     pub const fn of(us: i64) -> Self {
         if us > LONG_US { Self::Long } else { Self::Short }
     }
 
-    /// Whether there was a wait at all.
+    /// Whether the server asked for a wait.
     pub const fn is_some(self) -> bool {
         !matches!(self, Self::None)
     }
 }
 
-/// Longest wait after which a call still goes on, in µs: what rule RL308 takes for long by default.
+/// Longest wait that counts as short, in µs: the default threshold of rule RL308 for long waits.
 const LONG_US: i64 = 300 * 1_000_000;
 
-/// A failure with no HTTP shape.
+/// A failure without an HTTP response.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Kind {
@@ -117,20 +117,20 @@ pub enum Kind {
     Timeout,
     /// No connection, or a broken one.
     Connection,
-    /// The answer did not fit the caller's schema.
+    /// The answer does not match the caller's schema.
     SchemaError,
     /// The model or a filter refused.
     PolicyRefusal,
-    /// The caller gave up on purpose.
+    /// The caller cancelled the request.
     Cancelled,
 }
 
 impl Kind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 5] =
         [Self::Timeout, Self::Connection, Self::SchemaError, Self::PolicyRefusal, Self::Cancelled];
 
-    /// The name used in the attempt record.
+    /// Name in the attempt record.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -141,12 +141,12 @@ impl Kind {
         }
     }
 
-    /// The kind with this name, as the attempt record spells it.
+    /// Returns the kind with this name, as used in the attempt record.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The class such a failure belongs to.
+    /// The class of such a failure.
     pub const fn class(self) -> Class {
         match self {
             Self::Timeout => Class::Timeout,
@@ -158,22 +158,22 @@ impl Kind {
     }
 }
 
-/// What [`classify`] makes of a failure.
+/// Result of [`classify`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Verdict {
-    /// What it is.
+    /// Class of the failure.
     pub class: Class,
-    /// How it heals.
+    /// What resolves it.
     pub bucket: Bucket,
-    /// What to do next.
+    /// What the client should do next.
     pub action: Action,
-    /// What the verdict rests on.
+    /// The evidence that determined the class or the bucket.
     pub decided_by: Decider,
-    /// The evidence is thin or contradicts itself.
+    /// Whether the evidence is weak or contradictory.
     pub low_confidence: bool,
 }
 
-/// Judges one attempt; `None` if it succeeded.
+/// Classifies one attempt; `None` if it succeeded.
 pub fn classify(failure: &Failure<'_>) -> Option<Verdict> {
     let status = decide::effective_status(failure);
     if decide::succeeded(failure, status) {
@@ -181,9 +181,9 @@ pub fn classify(failure: &Failure<'_>) -> Option<Verdict> {
     }
     let found = decide::find(failure, status);
     let own_bucket = match (found.class, status) {
-        // A 503 says "no capacity here" whoever answers; other gateway answers are chance.
+        // A 503 means a lack of capacity whichever gateway sends it; other gateway errors are transient.
         (Class::GatewayError, Some(503)) => Bucket::Capacity,
-        // An edge that shut the caller out does so again.
+        // An edge server that blocked the caller will do so again.
         (Class::GatewayError, Some(403)) => Bucket::Terminal,
         (class, _) => class.default_bucket(),
     };
@@ -197,8 +197,8 @@ pub fn classify(failure: &Failure<'_>) -> Option<Verdict> {
     })
 }
 
-/// `x-should-retry` outranks the class, except where money or a window is spent: a spent cap
-/// has been seen with `true` (Yeachan-Heo/gajae-code#2444).
+/// `x-should-retry` takes precedence over the class, except for spend caps and usage windows: a spend cap has been seen
+/// with `true` (Yeachan-Heo/gajae-code#2444).
 fn bucket_after_header(failure: &Failure<'_>, class: Class, own: Bucket) -> Bucket {
     match failure.should_retry {
         _ if class.is_money() || class.is_window() => own,
@@ -213,7 +213,7 @@ fn action(failure: &Failure<'_>, class: Class, bucket: Bucket) -> Action {
     action_for(class, bucket, failure.side_effect, failure.hint.is_some())
 }
 
-/// What to do with a failure of this class that heals like this.
+/// Returns the action for a failure of this class and bucket.
 pub fn action_for(class: Class, bucket: Bucket, side_effect: bool, has_hint: bool) -> Action {
     match bucket {
         Bucket::Terminal => match class {
@@ -222,7 +222,7 @@ pub fn action_for(class: Class, bucket: Bucket, side_effect: bool, has_hint: boo
             Class::Unknown => Action::UnknownFailure,
             _ => Action::Stop,
         },
-        // It may have taken effect although no answer came back.
+        // The request may have taken effect although no answer was received.
         _ if side_effect && matches!(class, Class::Timeout | Class::Connection) => Action::Reconcile,
         Bucket::RetryAfter if has_hint && class != Class::UnexplainedRateLimit => Action::WaitThenRetry,
         Bucket::RetryAfter | Bucket::Capacity | Bucket::Transient => Action::BackoffThenRetry,

@@ -1,33 +1,33 @@
-//! Rows a user adds: what failures of a provider of their own mean.
+//! Rows of the user's configuration, which classify failures of their own providers.
 
 use super::{Class, Failure};
 use glob::{MatchOptions, Pattern};
 
-/// One row: all its conditions must hold. What is `None` is no condition.
+/// One row. All its conditions must match; a condition that is `None` always does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnRow {
-    /// Whom the request was sent to; case is ignored.
+    /// Provider; case is ignored.
     pub provider: Option<Pattern>,
     /// HTTP status.
     pub status: Option<u16>,
-    /// Type of the error, as it is sent.
+    /// Error type, matched exactly.
     pub error_type: Option<Pattern>,
-    /// Code of the error, as it is sent.
+    /// Error code, matched exactly.
     pub error_code: Option<Pattern>,
-    /// The message as a whole; case is ignored.
+    /// The whole message; case is ignored.
     pub message: Option<Pattern>,
-    /// What such a failure is.
+    /// Class of a failure that matches.
     pub class: Class,
-    /// How to speak of the row.
+    /// How messages refer to the row.
     pub label: String,
 }
 
-/// Prose is written in any case, and a `*` spans lines and slashes alike.
+/// Options for prose: case is ignored, and `*` also matches line breaks and slashes.
 const PROSE: MatchOptions =
     MatchOptions { case_sensitive: false, require_literal_separator: false, require_literal_leading_dot: false };
 
 impl OwnRow {
-    /// Whether the row speaks of this failure.
+    /// Whether all conditions match the failure.
     #[must_use]
     pub fn fits(&self, failure: &Failure<'_>) -> bool {
         let prose = |pattern: &Option<Pattern>, text: Option<&str>| {

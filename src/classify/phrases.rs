@@ -1,8 +1,7 @@
-//! What messages give away: telling fragments of prose, as data.
+//! Phrases in error messages that indicate a class, as tables.
 //!
-//! Prose is read only where codes leave room for it, and each phrase only over the failures
-//! it can be about: "PerDay" inside a 400 is somebody's tool name, inside a 429 a quota id.
-//! All phrases are searched at once, by one automaton.
+//! Prose is searched only if codes are ambiguous, and each phrase applies only to certain failures: "PerDay" in a 400
+//! may be the name of a tool, in a 429 it is a quota id. All phrases are searched for at once with one automaton.
 
 mod broken;
 mod money;
@@ -18,38 +17,38 @@ use super::Class;
 use super::row::Origin;
 use super::table::is_of;
 
-/// Where in the message the fragment must stand.
+/// Where in the message the phrase must occur.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// At the start of the message, or of a message quoted inside it.
+    /// At the start of the message, or of a message quoted in it.
     Begins,
     /// Anywhere.
     Contains,
-    /// Anywhere, but in a refused request near the beginning of a message: what a server says of a malformed request
-    /// may quote it, and people write of balances and busy servers, too.
+    /// Anywhere; but in a rejected request only near the start of a message, since a server may quote a malformed
+    /// request, and users also write about balances and busy servers.
     Opens,
 }
 
-/// Which failures a phrase may speak about: a set of bits.
+/// The failures a phrase applies to, as a bit set.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Over(u8);
 
 impl Over {
-    /// A 429, or the code of a throttle.
+    /// A 429, or the code of a rate limit.
     pub const LIMITS: Self = Self(1);
     /// The code of an exhausted quota.
     pub const QUOTAS: Self = Self(2);
-    /// A refused request: 400, 404, 413, 422.
+    /// A rejected request: 400, 404, 413, 422.
     pub const REQUESTS: Self = Self(4);
-    /// A failure of a server: 5xx.
+    /// A server error: 5xx.
     pub const SERVERS: Self = Self(8);
-    /// No status, no code: the message is all there is.
+    /// Neither status nor code: only the message is known.
     pub const SILENCE: Self = Self(16);
-    /// A missing right: 403.
+    /// A missing permission: 403.
     pub const RIGHTS: Self = Self(32);
-    /// A refused account: 401, 402.
+    /// A rejected account: 401, 402.
     pub const ACCOUNTS: Self = Self(64);
-    /// A class no phrase speaks about.
+    /// Any class to which no phrase applies.
     pub const NOTHING: Self = Self(0);
 
     const fn and(self, other: Self) -> Self {
@@ -61,7 +60,7 @@ impl Over {
         self.0 & other.0 != 0
     }
 
-    /// The failures a class belongs to.
+    /// The set for the class found so far.
     pub const fn of(class: Option<Class>) -> Self {
         match class {
             None | Some(Class::Unknown) => Self::SILENCE,
@@ -76,26 +75,27 @@ impl Over {
     }
 }
 
-/// One telling fragment.
+/// One phrase.
 #[derive(Copy, Clone, Debug)]
 pub struct MessageRow {
-    /// The fragment; `'` also stands for the curly apostrophe.
+    /// The text; `'` also matches the curly apostrophe.
     pub text: &'static str,
-    /// Where it must stand.
+    /// Where it must occur.
     pub place: Place,
-    /// What it means.
+    /// The class it indicates.
     pub class: Class,
-    /// Which failures it may speak about.
+    /// The failures it applies to.
     pub over: Over,
-    /// Providers from whom the same words mean something else.
+    /// Providers for which the same words mean something else.
     pub unless: &'static [&'static str],
-    /// Words beside which it says nothing: a message that names two intervals explains both.
+    /// The phrase is ignored if the message contains one of these: a message that names two intervals explains both.
     pub unless_said: &'static [&'static str],
-    /// It is a quota id rather than prose.
+    /// Whether it is a quota id rather than prose.
     pub quota_id: bool,
-    /// The limit of a long time that fills up all the while: where the server names a short wait, that heals it.
+    /// Whether it names a limit over a long interval that refills continuously, so that waiting helps if the server
+    /// names a short wait.
     pub refills: bool,
-    /// Who says so.
+    /// Where it is documented.
     pub origin: Origin,
 }
 
@@ -120,7 +120,7 @@ const fn origin(provider: &'static str, source: &'static str) -> Origin {
     Origin { provider, source }
 }
 
-/// A throttle, or a message with nothing beside it.
+/// A rate limit, or a message without status and code.
 pub const LIMITS_OR_SILENCE: Over = Over::LIMITS.and(Over::SILENCE);
 const LIMIT: Over = LIMITS_OR_SILENCE;
 const REFUSED: Over = Over::REQUESTS.and(Over::RIGHTS).and(Over::ACCOUNTS).and(Over::SILENCE);
@@ -130,37 +130,37 @@ const FILTERED: Over = Over::REQUESTS.and(Over::RIGHTS).and(BROKEN);
 const ANY: Over = CROWDED.and(Over::REQUESTS).and(Over::RIGHTS).and(Over::ACCOUNTS);
 const SILENT: Over = Over::SILENCE;
 
-/// Every phrase; the first that fits wins, so the telling ones stand first.
+/// All phrases. The first match wins, so more specific phrases come first.
 const LISTS: [&[MessageRow]; 5] = [money::ROWS, windows::ROWS, requests::ROWS, service::ROWS, broken::ROWS];
 
-/// All of them, in order.
+/// All phrases, in order.
 pub fn messages() -> impl Iterator<Item = &'static MessageRow> {
     LISTS.into_iter().flatten()
 }
 
-/// All phrases in one automaton, each in every spelling.
+/// Automaton of all phrases in all spellings.
 struct Phrases {
     automaton: AhoCorasick,
-    /// What each pattern of the automaton spells in small letters, with its place among [`messages`]; in that order.
+    /// For each pattern, the phrase it spells in lower case and the phrase's index in [`messages`], in ascending order.
     rows: Vec<(usize, &'static MessageRow)>,
 }
 
-/// Built for the first message that is read. Phrases that make no automaton would be a bug; the tests prove
-/// that they do, and at run time prose would then simply tell nothing.
+/// Built when the first message is searched. Tests prove that the phrases compile; if they did not, prose would be
+/// ignored.
 static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
-    // An automaton that knows capital letters beside small ones is twice the work to build.
+    // Lower-casing the text halves the work of building the automaton compared with a case-insensitive one.
     let lowered = |text: String| text.to_ascii_lowercase();
     let spell =
         |row: (usize, &'static MessageRow)| spelled(row.1.text).into_iter().map(move |text| (row, lowered(text)));
     let (rows, texts): (Vec<_>, Vec<String>) = messages().enumerate().flat_map(spell).unzip();
-    // Contiguous: a fraction of the work to build that a faster automaton takes, and messages are short.
+    // A contiguous NFA is built in a fraction of the time of a DFA, which would only pay off for long texts.
     let kind = Some(AhoCorasickKind::ContiguousNFA);
     let automaton = AhoCorasick::builder().prefilter(false).kind(kind).build(texts).ok()?;
     Some(Phrases { automaton, rows })
 });
 
-/// A phrase with its apostrophe plain, curly, and curly as JSON may escape it; one in another script also as JSON may
-/// escape that.
+/// Returns the spellings of a phrase: with a plain, a curly or a JSON-escaped curly apostrophe; for a phrase in another
+/// script, literally and JSON-escaped.
 fn spelled(text: &str) -> Vec<String> {
     if !text.is_ascii() {
         let escaped = text.encode_utf16().map(|unit| match u8::try_from(unit) {
@@ -176,12 +176,12 @@ fn spelled(text: &str) -> Vec<String> {
 }
 
 impl Place {
-    /// Whether a fragment behind `before` stands so in the message of such a failure.
+    /// Whether a phrase preceded by `before` is in the right place for such a failure.
     fn is_behind(self, before: &[u8], over: Over) -> bool {
         match self {
             Place::Contains => true,
             Place::Opens => !over.meets(Over::REQUESTS) || opens_message(before),
-            // After a quote or a colon begins a message that somebody else's message carries.
+            // A quote or a colon may precede a message quoted in another.
             Place::Begins => {
                 let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
                 let last = before[..before.len() - blank].last();
@@ -191,13 +191,13 @@ impl Place {
     }
 }
 
-/// Whether no more than a few words stand between the beginning of a message and what follows `before`.
+/// Whether at most a few words are between the start of a message and what follows `before`.
 fn opens_message(before: &[u8]) -> bool {
     const FEW_WORDS: usize = 60;
     const KEYS: [&[u8]; 7] = [b"message", b"msg", b"detail", b"error", b"error_msg", b"raw", b"title"];
     let is_mark = |at: usize| match before[at] {
         b'"' | b'[' | b'{' | b'\n' => true,
-        // Not the apostrophe of a word.
+        // Excludes an apostrophe within a word.
         b'\'' => !at.checked_sub(1).is_some_and(|at| before[at].is_ascii_alphanumeric()),
         b':' | b'-' => before.get(at + 1).is_none_or(|next| *next == b' '),
         _ => false,
@@ -238,12 +238,12 @@ fn opens_message(before: &[u8]) -> bool {
     opens && lead.len() <= FEW_WORDS
 }
 
-/// Whether `text` says `words`, in any case.
+/// Whether `text` contains `words`, ignoring case.
 fn says_also(text: &[u8], words: &str) -> bool {
     text.windows(words.len()).any(|window| window.eq_ignore_ascii_case(words.as_bytes()))
 }
 
-/// The first phrase that stands in `text` and may speak about such a failure.
+/// Returns the first phrase in `text`, by order of the tables, that applies to such a failure.
 pub(super) fn find(text: &[u8], over: Over, providers: [&str; 2]) -> Option<&'static MessageRow> {
     let speaks = |row: &MessageRow| {
         row.over.meets(over)

@@ -1,8 +1,8 @@
-//! The status that stands in the words of an exception or a log line.
+//! Finds the HTTP status in the text of an exception or a log line.
 
 use super::inside::error_status;
 
-/// What stands before a status, in lower case, and who writes so.
+/// Text before a status, in lower case, and its source.
 const BEFORE: [(&str, &str); 23] = [
     ("error code: ", "openai-python, _exceptions.py"),
     ("status code ", "axios: \"Request failed with status code 429\""),
@@ -29,10 +29,11 @@ const BEFORE: [(&str, &str); 23] = [
     ("error '", "httpx: \"Client error '429 Too Many Requests' for url\""),
 ];
 
-/// How far into a message its status is looked for, in bytes.
+/// How far into a message a status is searched for, in bytes.
 const NEAR: usize = 256;
 
-/// The status a message names: `529 {"type":...`, `Error code: 429 - {...`, `unexpected status 413 Payload Too Large`.
+/// Returns the status in a message such as `529 {"type":...`, `Error code: 429 - {...` or
+/// `unexpected status 413 Payload Too Large`.
 pub(super) fn status_in_prose(message: &str) -> Option<u16> {
     let text = message.trim_start().as_bytes();
     let start = text.strip_prefix(b"API ").unwrap_or(text);
@@ -50,8 +51,8 @@ fn behind_words(text: &[u8]) -> Option<u16> {
     })
 }
 
-/// `google.api_core.exceptions.ResourceExhausted: 429 Quota exceeded`, `NonTransientAiException: 400 - {...`; not
-/// `ValueError: 500 items`.
+/// Returns the status after an exception name: `google.api_core.exceptions.ResourceExhausted: 429 Quota exceeded` or
+/// `NonTransientAiException: 400 - {...`, but not `ValueError: 500 items`.
 fn behind_exception(text: &[u8]) -> Option<u16> {
     let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')).count();
     let rest = text.get(name..)?.strip_prefix(b": ").filter(|_| name > 0)?;
@@ -61,14 +62,14 @@ fn behind_exception(text: &[u8]) -> Option<u16> {
     status_at(rest).filter(|_| goes_on)
 }
 
-/// `<title>403 Forbidden</title>`.
+/// Returns the status in a title such as `<title>403 Forbidden</title>`.
 fn in_title(text: &[u8]) -> Option<u16> {
     let head = &text[..text.len().min(4 * NEAR)];
     let start = memchr::memmem::find(head, b"<title>")? + b"<title>".len();
     status_at(&text[start..])
 }
 
-/// Three digits that stand alone and name an error status.
+/// Parses exactly three digits that are an error status.
 fn status_at(text: &[u8]) -> Option<u16> {
     let (digits, rest) = text.split_at_checked(3)?;
     let stands_alone = rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());

@@ -1,4 +1,4 @@
-//! When a spent window or cap opens again, where the record says so.
+//! When a usage window or cap resets, if the record says so.
 
 use std::sync::LazyLock;
 
@@ -10,18 +10,18 @@ use regex::bytes::{Captures, Regex};
 use super::Class;
 use super::waits::stated_wait;
 
-/// Microseconds since the epoch at which sending again makes sense.
+/// Returns the time from which on retrying makes sense, in µs since the Unix epoch.
 ///
-/// Absolute times in the message win, except for a window, whose header is exact where prose
-/// is rounded. Zones are offsets or names of the IANA database; where a zone is neither, there is
-/// no answer: no time is better than one that is hours off.
+/// Times in the message take precedence, except for a usage window, whose header is exact while the message is rounded.
+/// Zones are offsets or names of the IANA database. With any other zone the result is `None`: no time is better than
+/// one that is hours off.
 pub fn reopens_at(class: Class, message: Option<&str>, sent_us: i64, window_reset_us: Option<i64>) -> Option<i64> {
     let message = message.unwrap_or_default();
     let message = &message[..message.floor_char_boundary(MAX_TEXT)];
     let text = message.as_bytes();
     match class {
         Class::SpendCap | Class::SpendLimit => stated_date(text).or_else(|| first_of_next_month(sent_us)),
-        // Not "retry in 47 s": Gemini says so beside a daily quota.
+        // A wait such as "retry in 47 s" is ignored: Gemini sends it even with a daily quota.
         Class::QuotaExhausted => stated_date(text).or_else(|| stated_epoch(text)),
         // A header of 0 or less is a sentinel, not a time.
         Class::UsageWindow => window_reset_us
@@ -29,18 +29,18 @@ pub fn reopens_at(class: Class, message: Option<&str>, sent_us: i64, window_rese
             .or_else(|| stated_date(text))
             .or_else(|| stated_epoch(text))
             .or_else(|| stated_clock(text, sent_us))
-            // A window of less than a second is a rate.
+            // A window of less than a second is a rate limit.
             .or_else(|| sent_us.checked_add(stated_wait(message).filter(|wait| wait.us >= 1_000_000)?.us)),
         _ => None,
     }
 }
 
-/// The notices are short; what is longer is a document around one.
+/// Maximum length of text searched, in bytes. Notices are short; longer text is a document around one.
 const MAX_TEXT: usize = 16 * 1024;
 
 type Pattern = LazyLock<Option<Regex>>;
 
-/// "regain access on 2026-09-01 at 00:00 UTC", "resets at 2026-09-01T00:00:00Z".
+/// Matches "regain access on 2026-09-01 at 00:00 UTC" and "resets at 2026-09-01T00:00:00Z".
 static DATE: Pattern = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u)(?:regain access|reset|resume|try again|available|until|renew)[^0-9]{0,40}?",
@@ -50,12 +50,13 @@ static DATE: Pattern = LazyLock::new(|| {
     .ok()
 });
 
-/// `"resets_at":1775317531` (Codex), `usage limit reached|1755806400` (Claude Code).
+/// Matches `"resets_at":1775317531` (Codex) and `usage limit reached|1755806400` (Claude Code).
 static EPOCH: Pattern = LazyLock::new(|| {
     Regex::new(r#"(?i-u)(?:resets?_?at\\?["']?\s*[:=]\s*\\?["']?|limit reached\|)(\d{10,19})\b"#).ok()
 });
 
-/// "resets 3:30am (UTC)", "resets Oct 9, 10am (UTC)", "Resets Jul 11 at 12pm (UTC)", "try again at 13:50 UTC".
+/// Matches "resets 3:30am (UTC)", "resets Oct 9, 10am (UTC)", "Resets Jul 11 at 12pm (UTC)" and
+/// "try again at 13:50 UTC".
 static CLOCK: Pattern = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u)(?:resets?|try again|retry|available(?: again)?)\s+(?:at\s+)?",
@@ -65,7 +66,8 @@ static CLOCK: Pattern = LazyLock::new(|| {
     .ok()
 });
 
-/// Where a pattern fits that asks for `digits` in a row; it is not so much as compiled for a text without them.
+/// Matches a pattern that requires `digits` consecutive digits. Without them in the text, the pattern is not even
+/// compiled.
 fn captures<'t>(pattern: &Pattern, digits: usize, text: &'t [u8]) -> Option<Captures<'t>> {
     let has_them = text.split(|byte| !byte.is_ascii_digit()).any(|run| run.len() >= digits);
     if has_them { pattern.as_ref()?.captures(text) } else { None }
@@ -88,7 +90,7 @@ fn stated_date(text: &[u8]) -> Option<i64> {
 fn stated_epoch(text: &[u8]) -> Option<i64> {
     let found = captures(&EPOCH, 10, text)?;
     let number = group(&found, 1)?.parse::<i64>().ok().filter(|number| *number > 0)?;
-    // Told apart by magnitude: seconds have 10 digits until the year 2286.
+    // The unit follows from the magnitude: seconds have 10 digits until the year 2286.
     match number.ilog10() {
         ..11 => number.checked_mul(1_000_000),
         11..14 => number.checked_mul(1_000),
@@ -97,8 +99,8 @@ fn stated_epoch(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// The next time the stated clock shows that hour. An hour that the change of clocks leaves out is none; of one that
-/// comes twice the later is meant, since what is too early fails.
+/// Returns the next time at which the stated clock shows that time. A time skipped by a change of clocks has no result;
+/// of one that occurs twice the later is returned, since a retry that is too early fails.
 fn stated_clock(text: &[u8], sent_us: i64) -> Option<i64> {
     let found = captures(&CLOCK, 1, text)?;
     named_clock(&found, sent_us)
@@ -112,11 +114,11 @@ fn named_clock(found: &Captures<'_>, sent_us: i64) -> Option<i64> {
     }
 }
 
-/// The moment a message names for the next try, "try again at 13:50" say, and whether it names the zone of that clock.
-/// Where it does not, the clock is read in `zone`; a bare hour is none then.
+/// Returns the time of the next attempt stated in a message such as "try again at 13:50", and whether its zone is
+/// stated. Without one, the time is interpreted in `zone`, and a bare hour is ignored.
 pub fn stated_moment<Z: TimeZone + Copy>(message: &str, now_us: i64, zone: Z) -> Option<(i64, bool)> {
     let text = &message.as_bytes()[..message.floor_char_boundary(MAX_TEXT)];
-    // Most messages name none, and end here.
+    // Most messages state no time and are rejected here.
     memmem::find(text, b" at ")?;
     if let Some(us) = stated_date(text) {
         return Some((us, true));
@@ -148,7 +150,7 @@ fn next_at<Z: TimeZone + Copy>(found: &Captures<'_>, zone: Z, sent_us: i64) -> O
         let month = month_number(month)?;
         let day = day.parse().ok()?;
         let this_year = at(NaiveDate::from_ymd_opt(sent.year(), month, day)?)?;
-        // "resets Jan 2", said in December.
+        // Such as "resets Jan 2", sent in December.
         let is_past = this_year < sent.clone() - Duration::days(31);
         let year = if is_past { sent.year() + 1 } else { sent.year() };
         return Some(at(NaiveDate::from_ymd_opt(year, month, day)?)?.timestamp_micros());
@@ -158,14 +160,14 @@ fn next_at<Z: TimeZone + Copy>(found: &Captures<'_>, zone: Z, sent_us: i64) -> O
     Some(next.timestamp_micros())
 }
 
-/// 00:00 UTC on the first of the month after (Anthropic docs, Errors: monthly spend cap).
+/// Returns 00:00 UTC on the first of the next month (Anthropic docs, Errors: monthly spend cap).
 fn first_of_next_month(sent_us: i64) -> Option<i64> {
     let sent = DateTime::<Utc>::from_timestamp_micros(sent_us)?.date_naive();
     let first = sent.with_day(1)?.checked_add_months(Months::new(1))?;
     Some(first.and_time(NaiveTime::MIN).and_utc().timestamp_micros())
 }
 
-/// UTC under its names, and plain offsets such as `+02:00` or `UTC+2`.
+/// Parses names of UTC, and offsets such as `+02:00` or `UTC+2`.
 fn zone(name: &str) -> Option<FixedOffset> {
     const NAMES_OF_UTC: [&str; 6] = ["Z", "UTC", "GMT", "Etc/UTC", "Etc/GMT", "Etc/UCT"];
     if NAMES_OF_UTC.iter().any(|utc| name.eq_ignore_ascii_case(utc)) {

@@ -1,60 +1,60 @@
-//! One row of what providers call their failures.
+//! Rows of the tables of codes.
 
 use super::Class;
 
-/// Where a piece of provider knowledge comes from.
+/// Source of a row.
 #[derive(Copy, Clone, Debug)]
 pub struct Origin {
-    /// Whom it is known from.
+    /// Provider that the row is about.
     pub provider: &'static str,
-    /// Where it is written, short.
+    /// Short reference to the documentation, source code or issue.
     pub source: &'static str,
 }
 
-/// How much a code settles by itself.
+/// How conclusive a code is.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Weight {
-    /// Settles the class; the message is not read.
+    /// Determines the class; the message is not searched.
     Final,
-    /// Settles the class unless the message says something more telling.
+    /// Determines the class, unless the message is more specific.
     Open,
-    /// Like `Open`, and a more specific status wins too.
+    /// Like `Open`, but a more specific status takes precedence too.
     Broad,
-    /// A class name of a client library: stands for a status, so the status goes first.
+    /// A class name of a client library: it stands for a status, which takes precedence.
     Weak,
 }
 
-/// One exact code or type.
+/// An exact code or type.
 #[derive(Copy, Clone, Debug)]
 pub struct ExactRow {
-    /// The code or type, exactly as it is sent.
+    /// The code or type, exactly as sent.
     pub name: &'static str,
-    /// What it means.
+    /// The class it indicates.
     pub class: Class,
-    /// How much it settles.
+    /// How conclusive it is.
     pub weight: Weight,
-    /// Who says so.
+    /// Where it is documented.
     pub origin: Origin,
 }
 
-/// A family of codes that share a beginning, a middle or an ending.
+/// A family of codes with a common prefix, substring or suffix.
 #[derive(Copy, Clone, Debug)]
 pub struct FamilyRow {
-    /// How the code begins.
+    /// Prefix of the code.
     pub prefix: &'static str,
-    /// What stands somewhere in the code.
+    /// Substring of the code.
     pub middle: &'static str,
-    /// How the code ends.
+    /// Suffix of the code.
     pub suffix: &'static str,
-    /// The row that stands for the family; it has no name of its own.
+    /// The row of the family; its name is empty.
     pub row: ExactRow,
 }
 
-/// A code that means something of its own at some providers.
+/// A code with a meaning specific to some providers.
 #[derive(Copy, Clone, Debug)]
 pub struct ProviderRow {
-    /// Parts of the names these providers go by, in lower case.
+    /// Substrings of the providers' names, in lower case.
     pub providers: &'static [&'static str],
-    /// The row.
+    /// The row that applies at these providers.
     pub row: ExactRow,
 }

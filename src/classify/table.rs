@@ -1,7 +1,7 @@
-//! What providers call their failures: how the rows of [`codes`](super::codes) are found.
+//! Lookup in the tables of [`codes`](super::codes).
 //!
-//! Codes are matched exactly, case included: `insufficient_quota` is an empty account at one
-//! provider, `INSUFFICIENT QUOTA` is every throttle of another.
+//! Codes are matched exactly, including case: `insufficient_quota` is an empty account at one provider,
+//! `INSUFFICIENT QUOTA` is any rate limit at another.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use super::row::{ExactRow, FamilyRow};
 static BY_NAME: LazyLock<HashMap<&'static str, &'static ExactRow>> =
     LazyLock::new(|| EXACT.iter().map(|row| (row.name, row)).collect());
 
-/// Whether a log calls one of `names` by `provider`.
+/// Whether the logged name `provider` contains one of `names`, ignoring case.
 pub(super) fn is_of(provider: &str, names: &[&str]) -> bool {
     let contains = |name: &&str| {
         provider.as_bytes().windows(name.len()).any(|window| window.eq_ignore_ascii_case(name.as_bytes()))
@@ -20,14 +20,14 @@ pub(super) fn is_of(provider: &str, names: &[&str]) -> bool {
     names.iter().any(contains)
 }
 
-/// The row of a code or type that means something of its own at this provider, numbers included.
+/// Returns the row for a code or type, possibly a number, that is specific to this provider.
 pub fn lookup_of(provider: &str, word: &str) -> Option<&'static ExactRow> {
     let mut rows = OF_PROVIDERS.iter().filter(|row| row.row.name == word);
     rows.find(|row| is_of(provider, row.providers)).map(|row| &row.row)
 }
 
-/// The row of a code or type, however it is wrapped: `aws#ThrottlingException:http://...`,
-/// `litellm.RateLimitError`, `throttlingException`.
+/// Returns the row for a code or type, also with a namespace, a suffix or in camel case:
+/// `aws#ThrottlingException:http://...`, `litellm.RateLimitError`, `throttlingException`.
 pub fn lookup(word: &str) -> Option<&'static ExactRow> {
     if let Some(row) = BY_NAME.get(word) {
         return Some(row);
@@ -45,7 +45,7 @@ pub fn lookup(word: &str) -> Option<&'static ExactRow> {
     if bare.len() != word.len() && !bare.is_empty() {
         return lookup(bare);
     }
-    // AWS event streams spell the exception names of the API reference in camel case.
+    // AWS event streams write the exception names of the API reference in camel case.
     if word.ends_with("Exception") && word.starts_with(|first: char| first.is_ascii_lowercase()) {
         let mut capitalised = word.to_owned();
         capitalised[..1].make_ascii_uppercase();
@@ -54,7 +54,7 @@ pub fn lookup(word: &str) -> Option<&'static ExactRow> {
     None
 }
 
-/// A name without its namespace (`x#`, `a.b.`) and without what follows a colon.
+/// Removes the namespace (`x#`, `a.b.`) of a name, and anything after a colon.
 pub(super) fn bare_name(word: &str) -> &str {
     let word = word.split_once(':').map_or(word, |(name, _)| name).trim();
     let word = word.rsplit_once('#').map_or(word, |(_, name)| name);

@@ -1,4 +1,4 @@
-//! One row is one case: a name, what was seen, what it means.
+//! Table tests of the class: each row is a failure, the expected class and the expected decider.
 #![allow(clippy::unwrap_used)]
 
 use super::Kind::{Cancelled, Connection, PolicyRefusal, SchemaError, Timeout};
@@ -111,7 +111,7 @@ fn every_class_and_trap() {
         (Failure { message: Some(WORKSPACE), ..typed(429, "rate_limit_error") }, C::SpendLimit, D::Message),
         (Failure { message: Some(WORKSPACE), hint: AskedWait::Short, ..typed(429, "rate_limit_error") }, C::RateLimited, D::ErrorType),
         (only_said("Error: 400 {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"You have reached your specified API usage limits. You will\"}}\n    at x"), C::SpendLimit, D::Message),
-        // not at the beginning of a message: somebody quotes it
+        // not at the start of a message: a quotation
         (Failure { message: Some("prompt: You have NOT reached your API usage limits"), ..typed(400, "invalid_request_error") }, C::InvalidRequest, D::ErrorType),
         (Failure { message: Some(NO_CREDIT), ..typed(400, "invalid_request_error") }, C::QuotaExhausted, D::Message),
         (Failure { message: Some(NO_CREDIT), ..typed(402, "billing_error") }, C::Billing, D::ErrorType),
@@ -167,7 +167,7 @@ fn every_class_and_trap() {
         (said(413, "Limit: 30,000 tokens ... Requested: 35_000"), C::RequestOverLimit, D::Amounts),
         (only_said("model stream error: Request too large: Limit 30000, Requested 36055."), C::RequestOverLimit, D::Amounts),
         (said(413, "Limit 500, Requested 1"), C::RequestTooLarge, D::Status),
-        // limits nobody explains
+        // unexplained limits
         (http(429), C::UnexplainedRateLimit, D::Status),
         (Failure { message: Some("Error"), should_retry: Some(true), ..typed(429, "rate_limit_error") }, C::UnexplainedRateLimit, D::ErrorType),
         (body(429, "None", "model_cooldown", "All credentials are cooling down"), C::UnexplainedRateLimit, D::Status),
@@ -192,7 +192,7 @@ fn every_class_and_trap() {
         (only_said(ESCAPED), C::Overloaded, D::Message),
         (body(500, "api_error", "None", "{'type': 'error', 'error': {'type': 'overloaded_error', 'message': 'Overloaded'}}"), C::Overloaded, D::Message),
         (body(500, "InternalServerError", "500", "{\"error\":{\"message\":\"boom\"}}"), C::ServerError, D::Status),
-        // a word that happens to be a code, under a key that holds none
+        // a word that happens to be a code, under a key that does not hold codes
         (body(400, "invalid_request_error", "None", "{'error': {'param': 'timeout', 'message': 'x'}}"), C::InvalidRequest, D::ErrorType),
         (said(503, "upstream connect error or disconnect/reset before headers. reset reason: connection failure"), C::GatewayError, D::Status),
         (said(502, HTML_502), C::GatewayError, D::Status),
@@ -256,13 +256,13 @@ fn every_class_and_trap() {
         (Failure { kind: Some(Cancelled), ..NONE }, C::Cancelled, D::Kind),
         (raised("AbortError"), C::Cancelled, D::Exception),
         (raised("asyncio.CancelledError"), C::Cancelled, D::Exception),
-        // numbers and empty words in the wrong place
+        // numbers and placeholders in the wrong field
         (coded(0, "503"), C::GatewayError, D::Status),
         (Failure { mid_stream: true, ..coded(200, "502") }, C::GatewayError, D::Status),
         (typed(0, "429"), C::UnexplainedRateLimit, D::Status),
         (body(500, "error", "null", ""), C::ServerError, D::Status),
         (only_said("529 status code (no body)"), C::Overloaded, D::Status),
-        // nothing
+        // no evidence
         (http(418), C::Unknown, D::Status),
         (Failure { logged_as_error: true, ..NONE }, C::Unknown, D::Nothing),
         (Failure { logged_as_error: true, ..http(0) }, C::Unknown, D::Nothing),

@@ -1,4 +1,4 @@
-//! The tables hold what they promise; times and amounts are read out of prose.
+//! Tests of the tables, and of times and amounts in prose.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashSet;
@@ -112,7 +112,7 @@ fn amounts_in_prose() {
     }
 }
 
-/// Microseconds of a time written the RFC's way.
+/// Parses an RFC 3339 time into µs.
 fn us(text: &str) -> i64 {
     chrono::DateTime::parse_from_rfc3339(text).unwrap().timestamp_micros()
 }
@@ -134,7 +134,7 @@ fn reopening_times() {
         (C::UsageWindow, "Resets Jan 2 at 12pm (Etc/UTC)", None, Some("2027-01-02T12:00:00Z")),
         (C::UsageWindow, "resets 3:30am (America/New_York)", None, Some("2026-09-19T07:30:00Z")),
         (C::UsageWindow, "Resets Jan 2 at 12pm (Europe/Berlin)", None, Some("2027-01-02T11:00:00Z")),
-        // the night the clocks change: 2:30 comes twice, or never
+        // change of clocks: 2:30 occurs twice, or not at all
         (C::UsageWindow, "Resets Oct 25, 2:30am (Europe/Berlin)", None, Some("2026-10-25T01:30:00Z")),
         (C::UsageWindow, "Resets Mar 28, 2:30am (Europe/Berlin)", None, None),
         (C::UsageWindow, "resets 3:30am (Olympus/Mons)", None, None),
@@ -154,7 +154,7 @@ fn reopening_times() {
         (C::UsageWindow, "try again in 2 hours or so", None, Some("2026-09-19T07:01:12Z")),
         (C::UsageWindow, "try again in a while", None, None),
         (C::UsageWindow, "", None, None),
-        // "47 s" beside a daily quota is an invitation to fail again
+        // a retry after "47 s" would fail against a daily quota
         (C::QuotaExhausted, "PerDay quota. Please retry in 47s. try again in 47 s", None, None),
         (C::QuotaExhausted, "quota resets at 2026-09-20 00:00:00 UTC", None, Some("2026-09-20T00:00:00Z")),
         (C::Entitlement, "resets 4pm (UTC)", Some(1), None),

@@ -1,4 +1,4 @@
-//! What is a failure, how it heals, what to do: the verdict around the class.
+//! Tests of the rest of the verdict: success, bucket, action and confidence.
 #![allow(clippy::unwrap_used)]
 
 use super::Kind::{Cancelled, Connection, PolicyRefusal, SchemaError, Timeout};
@@ -55,13 +55,13 @@ fn buckets_and_actions() {
         (http(524), B::Transient, A::BackoffThenRetry),
         (Failure { side_effect: true, ..raised("ECONNRESET") }, B::Transient, A::Reconcile),
         (Failure { side_effect: true, ..http(500) }, B::Transient, A::BackoffThenRetry),
-        // the header outranks the class ...
+        // the header takes precedence over the class ...
         (Failure { should_retry: Some(false), ..http(529) }, B::Terminal, A::Stop),
         (Failure { should_retry: Some(true), ..http(400) }, B::Transient, A::BackoffThenRetry),
         (Failure { should_retry: Some(true), hint: AskedWait::Short, ..http(400) }, B::RetryAfter, A::WaitThenRetry),
         (Failure { should_retry: Some(true), ..http(529) }, B::Capacity, A::BackoffThenRetry),
         (Failure { should_retry: Some(false), ..http(418) }, B::Terminal, A::UnknownFailure),
-        // ... but not where money or a window is spent
+        // ... except for spend caps and usage windows
         (Failure { should_retry: Some(true), ..cap }, B::Terminal, A::Stop),
         (Failure { should_retry: Some(true), window_rejected: true, ..limited }, B::Terminal, A::Stop),
     ];

@@ -1,6 +1,6 @@
-//! Waits that messages state: the words after which a provider says how long to wait, as data.
+//! Waits stated in messages: the words by which providers introduce them, as a table.
 //!
-//! "Please try again in 12.77s" is the server's word; "Retrying in 2 s" and "will retry in 2 s" are the client's.
+//! "Please try again in 12.77s" comes from the server; "Retrying in 2 s" and "will retry in 2 s" come from the client.
 
 use std::sync::LazyLock;
 
@@ -8,34 +8,35 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::row::Origin;
 
-/// How the length of the wait stands beside the words.
+/// Where the duration is, relative to the words, and its unit.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Reads {
-    /// It follows, with its unit: `in 7m12s`, `after 86400 seconds`.
+    /// After the words, with a unit: `in 7m12s`, `after 86400 seconds`.
     Spelled,
-    /// A key or header name: after a colon, an equals sign or a brace follows a number of seconds, or a spelled wait.
+    /// After a key or header name and a colon, an equals sign or a brace: a number of seconds, or a duration with a
+    /// unit.
     Seconds,
-    /// The same in milliseconds.
+    /// Like `Seconds`, but in milliseconds.
     Milliseconds,
-    /// The same in seconds, and no more than the server's estimate.
+    /// Like `Seconds`, but only an estimate of the server.
     Estimate,
-    /// It stands before the words, with its unit: `30 秒后重试`.
+    /// Before the words, with a unit: `30 秒后重试`.
     Before,
 }
 
-/// Words beside which a wait stands.
+/// Words that introduce a wait.
 #[derive(Copy, Clone, Debug)]
 pub struct WaitRow {
     /// The words; case is ignored.
     pub text: &'static str,
-    /// Where the length of the wait stands.
+    /// Where the duration is.
     pub reads: Reads,
-    /// Who says so.
+    /// Where it is documented.
     pub origin: Origin,
 }
 
 impl WaitRow {
-    /// Whether the words speak of a further try, which a client plans, too.
+    /// Whether the words describe a retry, which may also be planned by the client.
     fn is_a_try(&self) -> bool {
         self.text.contains("try") || self.text.contains("wait")
     }
@@ -47,7 +48,7 @@ const fn row(text: &'static str, reads: Reads, provider: &'static str, source: &
 
 use Reads::{Before, Estimate, Milliseconds, Seconds, Spelled};
 
-/// All of them.
+/// All known words.
 #[rustfmt::skip]
 pub const ROWS: &[WaitRow] = &[
     row("try again in", Spelled, "openai", "OpenAI API docs, Rate limits; Groq API docs, Rate limits; elizaOS/eliza#4040"),
@@ -79,23 +80,24 @@ pub const ROWS: &[WaitRow] = &[
     row("后再试", Before, "zhipu", "Zhipu API docs, error codes"),
 ];
 
-/// A wait that a message states.
+/// A wait stated in a message.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct StatedWait {
-    /// µs from the end of the answer.
+    /// Duration in µs, from the end of the answer.
     pub us: i64,
-    /// The server calls it an estimate.
+    /// Whether the server calls it an estimate.
     pub is_estimate: bool,
 }
 
-/// Built for the first message that is read; see [`super::phrases`].
+/// Built when the first message is searched; see [`super::phrases`].
 static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let kind = Some(AhoCorasickKind::ContiguousNFA);
     let texts = ROWS.iter().map(|row| row.text);
     AhoCorasick::builder().ascii_case_insensitive(true).prefilter(false).kind(kind).build(texts).ok()
 });
 
-/// The wait a message states; of several the shortest, so that nobody is blamed for less than was asked.
+/// Returns the wait stated in a message; of several the shortest, so that no client is blamed for waiting less than it
+/// was asked to.
 pub fn stated_wait(text: &str) -> Option<StatedWait> {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
@@ -121,7 +123,8 @@ fn begins_word(before: &str) -> bool {
     !before.ends_with(|last: char| last.is_alphanumeric() || last == '_')
 }
 
-/// "will retry in", "going to try again in": the client's own plan. "You have to" is told to the client.
+/// Whether the text announces the client's own plan, such as "will retry in" or "going to try again in"; "You have to"
+/// addresses the client.
 fn is_the_clients(before: &str) -> bool {
     const PLANS: [&str; 5] = ["will", "'ll", "\u{2019}ll", "going to", "waiting to"];
     let before = before.trim_end();
@@ -131,7 +134,7 @@ fn is_the_clients(before: &str) -> bool {
     })
 }
 
-/// "in ~30s", "in about 5 minutes", "after approximately 3 hours".
+/// Skips words such as in "in ~30s", "in about 5 minutes" and "after approximately 3 hours".
 fn skip_hedge(text: &str) -> &str {
     const HEDGES: [&str; 6] = ["about", "around", "approximately", "approx.", "at least", "another"];
     let text = text.trim_start_matches([' ', '\n', ':', '~', '`', '"', '\'', '*']);
@@ -144,9 +147,9 @@ fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     start.eq_ignore_ascii_case(word).then(|| &text[word.len()..])
 }
 
-/// The value of a key: `"retry_after": 30`, `retryDelay\":\"27s\"`, `retry_delay {\n seconds: 36`.
+/// Parses the value of a key: `"retry_after": 30`, `retryDelay\":\"27s\"`, `retry_delay {\n seconds: 36`.
 fn keyed(before: &str, after: &str, unit_us: f64) -> Option<i64> {
-    // `retry_after` is no part of `retry_after_ms`, nor of `max_retry_after`.
+    // `retry_after` must not match in `retry_after_ms` or `max_retry_after`.
     let whole =
         begins_word(before) && !after.starts_with(|next: char| next.is_alphanumeric() || matches!(next, '_' | '-'));
     if !whole {
@@ -162,16 +165,16 @@ fn keyed(before: &str, after: &str, unit_us: f64) -> Option<i64> {
         return Some(us);
     }
     let (number, rest) = number(value)?;
-    // A number that goes on is a time, an id, a version.
+    // A number with further characters is a time, an id or a version.
     let ends = !rest.starts_with(|next: char| next.is_alphanumeric() || matches!(next, ':' | '-' | '.'));
     let us = number * unit_us;
     (ends && us < MOST_US).then_some(us.round() as i64)
 }
 
-/// Waits beyond ten years are no waits.
+/// Longest wait accepted, in µs: ten years.
 const MOST_US: f64 = 10.0 * 365.0 * 86_400e6;
 
-/// The wait that ends `text`: `请在 30 秒`.
+/// Returns the duration at the end of `text`, such as `请在 30 秒`.
 fn last_spelled_us(text: &str) -> Option<i64> {
     let text = text.trim_end();
     let unit = UNITS.iter().find(|(unit, _)| !unit.is_ascii() && text.ends_with(unit))?;
@@ -182,7 +185,7 @@ fn last_spelled_us(text: &str) -> Option<i64> {
     (0.0..MOST_US).contains(&us).then_some(us.round() as i64)
 }
 
-/// Units as people and programs write them, in µs; the longer of two that begin alike stand first.
+/// Units in µs. A unit must come before its own prefixes.
 const UNITS: [(&str, f64); 28] = [
     ("milliseconds", 1e3),
     ("millisecond", 1e3),
@@ -214,8 +217,8 @@ const UNITS: [(&str, f64); 28] = [
     ("小时", 3_600e6),
 ];
 
-/// `7m12s`, `1h3m`, `12.77s`, `86,400 seconds`, `3 hours and 5 minutes` at the start of `text`, in µs, and what follows
-/// it. Every number needs its unit, and a unit ends where its word does: "3 months" is none.
+/// Parses a duration at the start of `text` into µs, and returns the rest: `7m12s`, `1h3m`, `12.77s`, `86,400 seconds`,
+/// `3 hours and 5 minutes`. Each number needs a unit that is a whole word: "3 months" is not a duration.
 pub(crate) fn spelled_us(text: &str) -> Option<(i64, &str)> {
     let mut total = 0.0;
     let mut rest = text;
@@ -237,7 +240,7 @@ pub(crate) fn spelled_us(text: &str) -> Option<(i64, &str)> {
     left.filter(|_| total < MOST_US).map(|left| (total.round() as i64, left))
 }
 
-/// Digits, perhaps with a fraction or with commas between thousands, and what follows them.
+/// Parses digits, optionally with a fraction or with commas between thousands, and returns the rest.
 fn number(text: &str) -> Option<(f64, &str)> {
     let bytes = text.as_bytes();
     let digits =
@@ -291,7 +294,7 @@ mod tests {
             (r#"{"error":"Model x is currently loading","estimated_time":20.0}"#, 20.0),
             ("请求过于频繁，请在 30 秒后重试", 30.0),
             ("请 5 分钟后再试", 300.0),
-            // of two the shorter
+            // the shorter of two
             ("Please retry in 36.9s. {'retryDelay': '37s'}", 36.9),
         ] {
             assert_eq!(s(text), Some(seconds), "{text}");

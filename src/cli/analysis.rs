@@ -1,4 +1,4 @@
-//! What `analyze` does with what was read and judged, once or again and again.
+//! Steps of `analyze` after reading and judging, shared by a single run and `--follow`.
 
 use super::anonymize::anonymizer;
 use super::args::AnalyzeArgs;
@@ -17,7 +17,7 @@ use crate::report::{Report, build};
 use crate::simulate::Question;
 use std::path::Path;
 
-/// What an analysis goes by, checked.
+/// Validated arguments and configuration of an analysis.
 pub(super) struct Analysis<'a> {
     pub(super) args: &'a AnalyzeArgs,
     pub(super) outputs: Outputs,
@@ -40,13 +40,13 @@ impl<'a> Analysis<'a> {
         Ok(Analysis { args, outputs, options, config, anonymizer, baseline, question })
     }
 
-    /// What the logs' own words mean.
+    /// Field names and values of the logs, from the configuration.
     pub(super) fn dialect(&self) -> Dialect {
         self.config.dialect()
     }
 
-    /// The report of what was read and judged by `options`, as it is shown, and how the program ends with it. With every
-    /// attempt in memory (`is_whole`), it says what other policies would have done.
+    /// Builds the report of a judgement made with `options`, as it is to be shown, and determines the exit code. If
+    /// every attempt is in memory (`is_whole`), the report includes the worst incident under other policies.
     pub(super) fn report(
         &self,
         ingested: &Ingested,
@@ -73,32 +73,32 @@ impl<'a> Analysis<'a> {
         if let Some(baseline) = &self.baseline {
             baseline.mark(&mut report);
         }
-        // What fails is decided before what is shown.
+        // The exit code is determined before anything is hidden by --min-severity or anonymized.
         let ending = Ending { exit_code: exit_code(&report, args) };
         report.show_from(args.min_severity.severity());
         if let Some(anonymizer) = &self.anonymizer {
             report = anonymizer.report(report);
         }
-        // Names are those the report shows.
+        // The notice refers to inputs by the names shown in the report, so it follows anonymization.
         report.notices.extend(inputs::unread_of(&report.inputs));
         Ok((report, ending))
     }
 
-    /// Writes every output, and complains of what the report does not speak of.
+    /// Writes every output, and warns of lines that could not be read and of rules without evidence.
     pub(super) fn write(&self, ingested: &Ingested, report: &Report, ending: Ending) -> Result<u8, CliError> {
         let args = self.args;
         self.outputs.write(ingested, report, &self.options, args, ending, self.anonymizer.as_ref())?;
         complain_of_rejects(report, args);
         complain_of_gaps(report, args);
         if self.outputs.writes(Form::Ndjson) {
-            // Its lines are findings, and this is none.
+            // Lines of NDJSON are findings and have no place for this.
             not_judged::sentences(report).iter().for_each(|sentence| message::warning(sentence));
         }
         Ok(ending.exit_code)
     }
 }
 
-/// Whether more lines could not be read than the user allows.
+/// Whether the share of unreadable lines exceeds `--max-rejected`.
 fn too_many_rejects(report: &Report, args: &AnalyzeArgs) -> bool {
     report.ledger.rejected as f64 * 100.0 > args.max_rejected * report.ledger.lines as f64
 }
@@ -117,7 +117,7 @@ fn complain_of_rejects(report: &Report, args: &AnalyzeArgs) {
     }
 }
 
-/// Whether fewer rules had evidence than the user asks for.
+/// Whether the share of rules with evidence is below `--min-evidence`.
 fn too_little_evidence(report: &Report, args: &AnalyzeArgs) -> bool {
     report.totals.rules_with_evidence.ratio().is_some_and(|ratio| ratio * 100.0 < args.min_evidence)
 }
@@ -136,7 +136,7 @@ fn complain_of_gaps(report: &Report, args: &AnalyzeArgs) {
     }
 }
 
-/// 74 outranks 4, and that 1: what could not be read was not judged either.
+/// Exit code 74 takes precedence over 4, and 4 over 1: what could not be read was not judged.
 fn exit_code(report: &Report, args: &AnalyzeArgs) -> u8 {
     if inputs::unread_of(&report.inputs).is_some() {
         return IO_FAILED;

@@ -1,4 +1,4 @@
-//! `retrylens analyze`: the main job.
+//! `retrylens analyze`.
 
 use super::analysis::Analysis;
 use super::args::AnalyzeArgs;
@@ -23,14 +23,14 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     analysis.write(&ingested, &report, ending)
 }
 
-/// Writes what was read as a partial, and judges nothing.
+/// Writes a partial of the logs without judging them.
 fn write_partial(analysis: &Analysis<'_>) -> Result<u8, CliError> {
     let args = analysis.args;
     let reading = inputs::open(&args.input, args.verbose, |reading| judging::how(analysis, reading))?;
     match reading.read(|sources, how, progress| partials::read(analysis, sources, how, progress)) {
         Ok(ingested) if inputs::unread_of(&ingested.inputs).is_some() => Ok(IO_FAILED),
         Ok(_) => Ok(0),
-        // Other logs may hold some.
+        // Other partials of the same merge may contain attempts.
         Err(CliError::NoAttempts(text)) => {
             message::warning(&text);
             Ok(0)

@@ -1,15 +1,15 @@
-//! `--anonymize`: where the salt comes from.
+//! `--anonymize`: obtains the salt.
 
 use super::args::AnonymizeArgs;
 use super::error::CliError;
 use crate::anonymize::Anonymizer;
 
-/// Holds the salt where it must not stand on a command line, which others on the machine can read.
+/// Environment variable for the salt; other users of the machine can read a command line.
 const VARIABLE: &str = "RETRYLENS_SALT";
-/// Characters of a salt that cannot be guessed together with an id: 64 bits even of hexadecimal digits.
+/// Minimum length of a salt in characters: even as hexadecimal digits, 64 bits, too many to guess with an id.
 const SHORTEST: usize = 16;
 
-/// Who gives the names; `None` where the real ones are wanted.
+/// Returns the anonymizer, or `None` if real names are to be shown.
 pub(super) fn anonymizer(args: &AnonymizeArgs) -> Result<Option<Anonymizer>, CliError> {
     let Some(given) = &args.anonymize else { return Ok(None) };
     let salt = match given.as_str() {

@@ -1,4 +1,4 @@
-//! Arguments, as the user sees them.
+//! Command-line arguments.
 
 mod anonymize;
 mod classify;
@@ -54,7 +54,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What the program was called with; ends it where that is wrong, or help is asked for.
+    /// Parses the arguments. Exits the process if they are wrong, or if help or the version is asked for.
     #[must_use]
     pub fn read() -> Cli {
         let mut command = with_negative_numbers(Cli::command());
@@ -63,8 +63,8 @@ impl Cli {
     }
 }
 
-/// The same, for which a number below 0 is the value of an option, and not an option: then the option says what it
-/// wants.
+/// Lets options with values accept negative numbers, so that the option's own parser rejects them with a message about
+/// the valid range.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|arg| {
         let takes_value = !arg.is_positional() && arg.get_action().takes_values();
@@ -87,7 +87,7 @@ const IDS_AND_INPUTS: &str = "\
 Ids (of requests, calls, runs, traces; whole or their beginning; several, or joined by commas), then inputs: files, \
 directories, patterns, or - for standard input; plain, gzip or zstd";
 
-/// The arguments of `analyze` without those that say how logs are read.
+/// Adapts the arguments of `analyze` to `merge`: hides those about reading logs.
 fn as_for_partials(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "inputs" => arg.value_name("PARTIAL").help("Partials: files or patterns"),
@@ -220,7 +220,7 @@ pub(super) struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// The options given that choose among the calls of a log.
+    /// Returns the options given that filter the calls of a log.
     pub(super) fn choices(&self) -> Vec<String> {
         let times = [("--since", self.since.is_some()), ("--until", self.until.is_some())];
         let times = times.into_iter().filter(|(_, given)| *given).map(|(option, _)| option.to_owned());

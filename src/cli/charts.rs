@@ -1,11 +1,11 @@
-//! Charts as files.
+//! Writes charts to files.
 
 use super::error::CliError;
 use super::output;
 use crate::render::charts::Chart;
 use std::path::Path;
 
-/// Writes `chart` into `folder`, which is made, as SVG and as PNG.
+/// Writes `chart` as SVG and as PNG into `folder`, which is created if missing.
 pub(super) fn write(folder: &Path, chart: &Chart<'_>) -> Result<(), CliError> {
     make_folder(folder)?;
     let failed = |path: &Path, reason: String| CliError::Output { path: path.to_owned(), reason };
@@ -17,7 +17,7 @@ pub(super) fn write(folder: &Path, chart: &Chart<'_>) -> Result<(), CliError> {
     output::write_file(&png, |out| out.write_all(&image))
 }
 
-/// Makes `folder` and those above it.
+/// Creates `folder` and its parents.
 pub(super) fn make_folder(folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder)
         .map_err(|error| CliError::Output { path: folder.to_owned(), reason: error.to_string() })

@@ -1,4 +1,4 @@
-//! `retrylens classify`: one error, or one a line, and what a client should do about it.
+//! `retrylens classify`: classifies one error, or one per JSON value, and says what a client should do about it.
 
 use super::args::{ClassifyArgs, Format, now};
 use super::error::CliError;
@@ -8,7 +8,7 @@ use crate::render::{json, text};
 use serde::de::IgnoredAny;
 use std::io::{self, IsTerminal, Read, Write};
 
-/// Bytes read of an input: errors are small, and a log is for `analyze`.
+/// Maximum number of bytes read; errors are small, and logs are for `analyze`.
 const MOST_BYTES: u64 = 64 << 20;
 
 pub(super) fn run(args: &ClassifyArgs) -> Result<u8, CliError> {
@@ -50,7 +50,7 @@ fn print(found: &[Diagnosis], args: &ClassifyArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The text to classify. Where the options say it all, a terminal is not waited for.
+/// Reads the text to classify. Does not wait for a terminal if the options are enough.
 fn read(args: &ClassifyArgs) -> Result<String, CliError> {
     let name = args.input.as_deref().unwrap_or("-");
     if args.input.is_none() && args.says_something() && io::stdin().is_terminal() {
@@ -66,7 +66,8 @@ fn read(args: &ClassifyArgs) -> Result<String, CliError> {
     Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
 }
 
-/// JSON values one after the other, on however many lines; broken JSON line by line; else one message.
+/// Splits the input into errors: a sequence of JSON values, each of any number of lines; if some of it is not valid
+/// JSON, its lines; any other text is one message.
 fn split(input: &str) -> Vec<&str> {
     let input = input.trim();
     if !input.starts_with(['{', '[']) {
@@ -75,7 +76,7 @@ fn split(input: &str) -> Vec<&str> {
     values(input).unwrap_or_else(|| input.lines().map(str::trim).filter(|line| !line.is_empty()).collect())
 }
 
-/// `None` unless all of `input` is JSON.
+/// Splits a sequence of JSON values; `None` unless all of `input` is valid JSON.
 fn values(input: &str) -> Option<Vec<&str>> {
     let mut stream = serde_json::Deserializer::from_str(input).into_iter::<IgnoredAny>();
     let mut values = Vec::new();

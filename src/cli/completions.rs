@@ -1,4 +1,4 @@
-//! `retrylens completions`: what shells complete.
+//! `retrylens completions`.
 
 use super::args::{Cli, CompletionsArgs};
 use super::error::CliError;

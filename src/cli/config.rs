@@ -1,4 +1,4 @@
-//! `retrylens config`, and the file every judging command follows.
+//! `retrylens config`, and the configuration of all commands that judge.
 
 use super::args::{ConfigArgs, ConfigCommand, ConfigFile, InputArgs};
 use super::error::CliError;
@@ -27,7 +27,8 @@ pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The file named, or the one that holds for this folder, and before it the presets; without any, the defaults.
+/// Loads the file given, or else the one found for the current folder, and adds the presets, which it takes precedence
+/// over. Without a file, the defaults apply.
 pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
     let path = if file.no_config { None } else { file.config.clone().or_else(discovered) };
     let mut config = path.map_or(Ok(Config::default()), |path| Config::load(&path))?;
@@ -40,19 +41,19 @@ pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
     Ok(config)
 }
 
-/// As seen from this folder, where it lies below it.
+/// Finds the configuration file; its path is relative if it is in the current folder.
 fn discovered() -> Option<PathBuf> {
     let folder = std::env::current_dir().ok()?;
     let path = config::find(&folder)?;
     Some(path.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or(path))
 }
 
-/// How to judge what `input` asks for by a file.
+/// Options for judging the calls that `input` selects, according to the configuration.
 pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, input: &InputArgs) -> Result<Options, CliError> {
     Ok(Options { complete: input.complete, filter: inputs::filter(input)?, ..judging(config, rules) })
 }
 
-/// How to judge everything by a file.
+/// Options for judging all calls, according to the configuration.
 pub(super) fn judging(config: &Config, rules: Vec<&'static Rule>) -> Options {
     Options {
         settings: config.settings(),
@@ -63,20 +64,20 @@ pub(super) fn judging(config: &Config, rules: Vec<&'static Rule>) -> Options {
     }
 }
 
-/// Suppressions named in one notice.
+/// Maximum number of suppressions listed in the notice.
 const IDLE: usize = 3;
 
-/// Says on the report which suppressions do nothing.
+/// Adds a notice to the report about suppressions that have expired or match nothing.
 pub(super) fn note(config: &Config, options: &Options, judgement: &Judgement<'_>, report: &mut Report) {
     let mut idle = config.expired(today());
-    // What is not judged by cannot be covered either.
+    // A suppression of a rule that was not applied cannot match anything.
     let judged = |prefix: &str| options.rules.iter().any(|rule| rule.begins_with(prefix));
     let unused = judgement.unused(options).into_iter().filter(|one| judged(&one.rule));
     idle.extend(unused.map(|one| format!("{} covers nothing here", one.label)));
     report.notices.extend(folded(&idle));
 }
 
-/// Suppressions that do nothing, in one notice.
+/// Folds the messages into one notice.
 fn folded(idle: &[String]) -> Option<String> {
     match idle {
         [] => None,
@@ -96,7 +97,7 @@ fn today() -> NaiveDate {
     Time(us).utc().date_naive()
 }
 
-/// The rules to judge by. What the command line selects outranks the file.
+/// Returns the rules to apply. Selection on the command line takes precedence over the file.
 pub(super) fn select(config: &Config, select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, CliError> {
     for prefix in select.iter().chain(ignore) {
         if !CATALOGUE.iter().any(|rule| rule.is_meant_by(prefix)) {

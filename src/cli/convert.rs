@@ -1,4 +1,4 @@
-//! `retrylens convert`: logs of any format as one native log.
+//! `retrylens convert`: writes logs of any format as one native log.
 
 use super::args::{Color, ConvertArgs};
 use super::error::{CliError, IO_FAILED};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8, CliError> {
             output::printed(fill(reading, &mut out, &mut converted).and_then(|()| out.flush()))
         }
     };
-    // Why there is nothing to write comes before what became of the file.
+    // The reason why nothing was converted is more useful than the write error that follows from it.
     let ingested = match converted {
         Some(Err(error)) => return Err(error),
         Some(Ok(ingested)) => ingested,
@@ -42,7 +42,7 @@ fn refuse_input(reading: &Reading, path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes all attempts to `out`. What was read, or why nothing was, goes to `converted`.
+/// Writes all attempts to `out`, and stores what was read, or the reason for failure, in `converted`.
 fn fill(reading: Reading, out: &mut dyn Write, converted: &mut Option<Result<Ingested, CliError>>) -> io::Result<()> {
     let mut written = Ok(());
     let read = reading.read(|sources, options, progress| {
@@ -53,11 +53,11 @@ fn fill(reading: Reading, out: &mut dyn Write, converted: &mut Option<Result<Ing
     written?;
     let is_nothing = read.is_err();
     *converted = Some(read);
-    // Nothing takes the place of a file that is there.
+    // An error keeps an existing file from being replaced by an empty one.
     if is_nothing { Err(io::Error::other("there is nothing to write")) } else { Ok(()) }
 }
 
-/// Packs what `fill` writes as the ending of the file's name says.
+/// Compresses what `fill` writes according to the file extension.
 fn packed(path: &Path, out: &mut dyn Write, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     match ending.as_deref() {
@@ -75,7 +75,7 @@ fn packed(path: &Path, out: &mut dyn Write, fill: impl FnOnce(&mut dyn Write) ->
     }
 }
 
-/// Says what was written and what not, and how the program ends.
+/// Prints the summary and warnings, and returns the exit code.
 fn ending(ingested: &Ingested, args: &ConvertArgs, file: Option<&Path>) -> u8 {
     let ledger = ingested.ledger();
     if !args.quiet {

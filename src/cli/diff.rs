@@ -1,4 +1,4 @@
-//! `retrylens diff`: two reports, or logs judged on the spot, side by side.
+//! `retrylens diff`: compares two reports, or logs judged on the spot.
 
 use super::anonymize::anonymizer;
 use super::args::{DiffArgs, InputArgs, PageForm, ReadingArgs};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     let anonymizer = anonymizer(&args.page.anonymize)?;
     let config = config::load(&args.config)?;
     let (old, old_unread) = side(&args.old, args.reading.clone(), &config)?;
-    // The threads are set up once.
+    // The thread pool is set up only once.
     let reading = ReadingArgs { threads: None, ..args.reading.clone() };
     let (new, new_unread) = side(&args.new, reading, &config)?;
     let named = |past: PastReport, name: &str| match &anonymizer {
@@ -46,13 +46,13 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     Ok(if old_unread || new_unread { IO_FAILED } else { u8::from(fails) })
 }
 
-/// The files of both sides. One that cannot be found is reported when it is read.
+/// The input files of both sides. One that cannot be found is reported when it is read.
 fn files(sides: [&String; 2]) -> Vec<PathBuf> {
     let sources = sides.into_iter().flat_map(|side| ingest::resolve(std::slice::from_ref(side)).unwrap_or_default());
     sources.filter_map(|source| if let Source::File(path) = source { Some(path) } else { None }).collect()
 }
 
-/// A report read back, or a log judged; and whether part of the log could not be read.
+/// Reads one side: a report, or a log to judge. The flag is whether part of the log could not be read.
 fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport, bool), CliError> {
     let path = Path::new(name);
     if !path.is_file() || !File::open(path).is_ok_and(PastReport::begins) {
@@ -66,7 +66,7 @@ fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport
     Ok((read_report(path)?, false))
 }
 
-/// The filter that would change what is judged.
+/// Returns the option that filters calls, if one is given; it cannot be applied to a report.
 fn filter(reading: &ReadingArgs) -> Option<String> {
     let times = [("--since", reading.since.is_some()), ("--until", reading.until.is_some())];
     let time = times.into_iter().find_map(|(name, given)| given.then(|| name.to_owned()));

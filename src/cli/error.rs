@@ -1,4 +1,4 @@
-//! What can go wrong, in one sentence each, and the exit code that says so.
+//! Errors of the command line and their exit codes.
 
 use crate::config::ConfigError;
 use crate::ingest::IngestError;
@@ -6,19 +6,19 @@ use crate::partial::{PartialError, StateError};
 use std::io;
 use std::path::PathBuf;
 
-/// A command that could not do its work.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// The arguments do not fit together.
+    /// The arguments are invalid, alone or in combination.
     #[error("{0}")]
     Usage(String),
-    /// The configuration is of no use.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// There was nothing to analyse.
+    /// The input contains nothing to analyse.
     #[error("{0}")]
     NoAttempts(String),
-    /// An input could not be read, and the others hold nothing to analyse.
+    /// An input could not be read, and the others contain nothing to analyse.
     #[error("{0}")]
     Unread(String),
     /// No input could be read.
@@ -27,15 +27,15 @@ pub enum CliError {
     /// A partial cannot be used.
     #[error("{name} cannot be merged: {error}")]
     Partial {
-        /// The partial.
+        /// Name of the partial.
         name: String,
-        /// Why.
+        /// Reason.
         error: PartialError,
     },
-    /// A state cannot be used.
+    /// A state folder cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
-    /// Standard output went away or failed.
+    /// Writing to standard output failed.
     #[error("cannot write the report: {0}")]
     Stdout(io::Error),
     /// An output file could not be written.
@@ -43,25 +43,25 @@ pub enum CliError {
     Output {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// No server could be started.
+    /// The server could not be started.
     #[cfg(feature = "serve")]
     #[error("cannot listen on {address}: {reason}{}", other_port(reason))]
     Listen {
-        /// Where.
+        /// Address to listen on.
         address: std::net::SocketAddr,
-        /// Why.
+        /// Reason.
         reason: io::Error,
     },
-    /// The command to check could not be started.
+    /// The command under `--check` could not be started.
     #[cfg(feature = "serve")]
     #[error("cannot start `{command}`: {reason}")]
     Command {
-        /// Its name.
+        /// Name of the program.
         command: String,
-        /// Why.
+        /// Reason.
         reason: io::Error,
     },
 }
@@ -71,11 +71,11 @@ fn other_port(reason: &io::Error) -> &'static str {
     if reason.kind() == io::ErrorKind::AddrInUse { "; --port names another port, 0 any that is free" } else { "" }
 }
 
-/// The exit code where reading or writing failed: `EX_IOERR` of sysexits.
+/// Exit code for failed input or output: `EX_IOERR` of sysexits.
 pub(super) const IO_FAILED: u8 = 74;
 
 impl CliError {
-    /// 2 usage or configuration, 3 nothing to analyse, 74 input or output failed.
+    /// Exit code: 2 for usage or configuration, 3 if there is nothing to analyse, 74 for failed input or output.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -1,4 +1,4 @@
-//! `retrylens explain`: one rule and all there is to know of it.
+//! `retrylens explain`.
 
 use super::args::{ExplainArgs, Format};
 use super::error::CliError;
@@ -19,7 +19,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The rule with this code or name, whatever its case.
+/// Returns the rule with this code or name, in any case.
 fn find(word: &str) -> Result<&'static Rule, CliError> {
     find_rule(word).ok_or_else(|| no_rule(word))
 }
@@ -29,7 +29,7 @@ fn find_rule(word: &str) -> Option<&'static Rule> {
     CATALOGUE.iter().find(is_it)
 }
 
-/// Says that there is none, and which was probably meant.
+/// Error for an unknown rule, with suggestions.
 pub(super) fn no_rule(word: &str) -> CliError {
     let like = most_like(word, CATALOGUE.iter().flat_map(|rule| [rule.code, rule.name]));
     let mut meant: Vec<String> =

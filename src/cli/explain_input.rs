@@ -1,4 +1,4 @@
-//! `retrylens analyze --explain-input`: how the first records of an input are understood.
+//! `retrylens analyze --explain-input`: shows how the first records of an input are read.
 
 use super::args::{AnalyzeArgs, Form};
 use super::error::CliError;
@@ -11,12 +11,12 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
-/// What was made of an input, and the table that its unknown keys make.
+/// JSON form of the answer.
 #[derive(Serialize)]
 struct Answer<'e> {
     #[serde(flatten)]
     explained: &'e Explained,
-    /// For `retrylens.toml`; `None` where nothing is missing.
+    /// `[fields]` table for `retrylens.toml` that maps the unknown keys; `None` if there are none to map.
     fields_table: Option<String>,
 }
 

@@ -1,7 +1,8 @@
-//! `analyze --follow`: logs that grow, looked at again and again until an interrupt.
+//! `analyze --follow`: repeats the analysis of growing logs until interrupted.
 //!
-//! Of plain logs only what is new is read; every look judges all attempts anew, since a later one may change what an
-//! earlier one meant. Between two looks passes at least as long as the last one took: half a core at most.
+//! Only new data is read of plain logs, but each round judges all attempts anew, since a later attempt may change the
+//! meaning of an earlier one. The pause between rounds is at least as long as the last round took, which limits the
+//! load to half a core.
 
 use super::analysis::Analysis;
 use super::args::Memory;
@@ -15,7 +16,7 @@ use crate::untrusted::terminal;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// Findings of one problem that are printed one by one after a look; the others are counted.
+/// Maximum number of findings of one problem printed in a round; further ones are counted.
 const PRINTED: usize = 3;
 
 pub(super) fn run(analysis: &Analysis<'_>, interval: Duration) -> Result<u8, CliError> {
@@ -35,7 +36,7 @@ pub(super) fn run(analysis: &Analysis<'_>, interval: Duration) -> Result<u8, Cli
         let begun = Instant::now();
         match log.look(&mut told) {
             Ok(()) => waits = false,
-            // What is not there yet may come; what cannot be written will not.
+            // A missing input may still appear; a failure to write is final.
             Err(error @ (CliError::NoAttempts(_) | CliError::Unread(_) | CliError::Ingest(_))) => {
                 if !std::mem::replace(&mut waits, true) {
                     message::warning(&format!("{error}; waiting"));
@@ -48,18 +49,18 @@ pub(super) fn run(analysis: &Analysis<'_>, interval: Duration) -> Result<u8, Cli
     log.end()
 }
 
-/// The logs, and what is known of them.
+/// The followed logs.
 struct Log<'a> {
     analysis: &'a Analysis<'a>,
     sources: Vec<Source>,
-    /// What was read; `None` where all is read at every look.
+    /// What was read so far; `None` if the logs cannot be followed and are read in full each round.
     following: Option<Following>,
 }
 
 impl Log<'_> {
-    /// Reads what is new, rewrites the reports and tells what was found.
+    /// Runs one round: reads new data, rewrites the reports and prints new findings.
     fn look(&mut self, told: &mut Told) -> Result<(), CliError> {
-        // While logs grow, no call is known to be over because they end.
+        // A growing log is never complete, so its end does not settle open calls.
         let options = Options { complete: false, ..self.analysis.options.clone() };
         let analysis = self.analysis;
         let is_new = |growth| growth != Growth::None || told.looks == 0;
@@ -84,12 +85,12 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// Reads what is left, and does what an analysis of the logs as they are now does.
+    /// Reads the rest of the logs, then completes the analysis as if it had been run without `--follow`.
     fn end(mut self) -> Result<u8, CliError> {
         let analysis = self.analysis;
         let following = match self.read_on(true) {
             Ok(Some(_)) => self.following.take(),
-            // It says why, where nothing can be read.
+            // The full analysis below reports the reason if nothing can be read.
             _ => None,
         };
         let Some(following) = following else {
@@ -105,7 +106,8 @@ impl Log<'_> {
         analysis.write(&ingested, &report, ending)
     }
 
-    /// Reads what is new of the logs, all of it where they are others by now; `None` where they cannot be followed.
+    /// Reads new data, or everything if logs were added, removed or replaced. Returns `None` if they cannot be
+    /// followed.
     fn read_on(&mut self, to_end: bool) -> Result<Option<Growth>, CliError> {
         let args = self.analysis.args;
         let (_, sources) = inputs::reports_and_logs(&args.input.inputs)?;
@@ -129,17 +131,17 @@ impl Log<'_> {
     }
 }
 
-/// What was printed so far.
+/// Findings printed so far.
 #[derive(Default)]
 struct Told {
     looks: u64,
     findings: HashSet<String>,
-    /// Findings of each problem that were printed or counted.
+    /// Number of findings of each problem that were printed or counted.
     counts: HashMap<String, u64>,
 }
 
 impl Told {
-    /// Prints the findings that are new: a few of each problem, and how many there are beside.
+    /// Prints new findings: up to [`PRINTED`] of each problem, and the number of the others.
     fn tell(&mut self, report: &Report) {
         self.looks += 1;
         let mut kept: HashMap<ProblemIdentity<'_>, Vec<&Finding>> = HashMap::new();
@@ -159,13 +161,13 @@ impl Told {
     }
 }
 
-/// What stays the same of a finding while the log grows: its figures may change.
+/// Identifies a finding across rounds by what does not change as the log grows, unlike its figures.
 fn identity(finding: &Finding) -> String {
     let first = finding.call.as_ref().and_then(|_| finding.attempts.first()).map(|first| (&first.file, first.line));
     format!("{:?} {:?} {:?} {first:?}", finding.problem_key(), finding.run_id, finding.call_id)
 }
 
-/// "error RL101 spend-cap-retried, anthropic, claude-5: ...".
+/// Formats a line such as "error RL101 spend-cap-retried, anthropic, claude-5: ...".
 fn sentence(problem: &Problem, what: &str) -> String {
     let names = [problem.provider.as_deref(), problem.model.as_deref()];
     let names: String = names.into_iter().flatten().map(|name| format!(", {name}")).collect();

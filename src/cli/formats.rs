@@ -1,4 +1,4 @@
-//! `retrylens formats`: what is read.
+//! `retrylens formats`: lists the formats and envelopes that can be read.
 
 use super::args::{Format, FormatsArgs};
 use super::error::CliError;

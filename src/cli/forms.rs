@@ -1,4 +1,4 @@
-//! The forms a report can take as one text, and who writes each.
+//! Writes a report in each of its single-document forms.
 
 use super::args::{AnalyzeArgs, Form};
 use super::output;
@@ -7,24 +7,24 @@ use crate::report::Report;
 use clap::ValueEnum;
 use std::io::{self, Write};
 
-/// What the program ends with, for the forms that tell.
+/// Result of the analysis, for forms that include the exit code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ending {
     pub(super) exit_code: u8,
 }
 
 impl Form {
-    /// The form of this name.
+    /// Returns the form with this name.
     pub(super) fn named(name: &str) -> Option<Form> {
         Form::from_str(name, false).ok()
     }
 
-    /// As `--format` and `--output` spell it.
+    /// Name of the form in `--format` and `--output`.
     pub(super) fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// Writes `report` for a file, or for a pipe.
+    /// Writes `report` to a file, or a pipe: text has 80 columns and no colour.
     pub(super) fn write(
         self,
         report: &Report,
@@ -44,7 +44,7 @@ impl Form {
         }
     }
 
-    /// Writes `report` to standard output: the text as wide as the terminal, and in colour.
+    /// Writes `report` to standard output: text has the width of the terminal, and colour if enabled.
     pub(super) fn print(self, report: &Report, args: &AnalyzeArgs, ending: Ending) -> io::Result<()> {
         if self == Form::Text {
             let mut out = output::stdout(args.color);

@@ -1,4 +1,4 @@
-//! `retrylens config init`: a commented configuration for a log.
+//! `retrylens config init`: writes a commented configuration, based on a log if one is given.
 
 use super::args::InitArgs;
 use super::error::CliError;
@@ -12,7 +12,7 @@ use crate::rules::CATALOGUE;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The schema beside the file; hidden, so that it is no log to those who search the folder.
+/// Name of the schema written beside the configuration; hidden, so that a search for logs in the folder skips it.
 const SCHEMA: &str = ".retrylens.schema.json";
 
 pub(super) fn run(args: &InitArgs) -> Result<u8, CliError> {
@@ -34,7 +34,7 @@ pub(super) fn run(args: &InitArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// What was learnt of the logs.
+/// Findings about the given logs.
 #[derive(Default)]
 struct Log {
     report: Option<Report>,
@@ -49,7 +49,7 @@ fn look(args: &InitArgs) -> Result<Log, CliError> {
         Ok::<_, IngestError>(ingested)
     });
     let ingested = match read {
-        // The file is what makes such a log readable.
+        // The configuration written here maps the keys and so makes such a log readable.
         Err(CliError::NoAttempts(_)) if !unknown_keys.is_empty() => return Ok(Log { report: None, unknown_keys }),
         read => read?,
     };

@@ -1,4 +1,4 @@
-//! What every subcommand that reads logs does first.
+//! Finds and reads inputs, for all commands that read logs.
 
 use super::args::{InputArgs, ReadingArgs, time};
 use super::error::CliError;
@@ -14,25 +14,25 @@ use std::io::{IsTerminal, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Inputs found, and how to read them.
+/// Inputs that were found, and how to read them.
 pub(super) struct Reading {
     pub(super) sources: Vec<Source>,
     options: Options,
     bar: ProgressBar,
-    /// Say how each input was understood.
+    /// Report how each input was read.
     verbose: bool,
-    /// Say nothing, not even which inputs could not be read.
+    /// Print nothing, not even which inputs could not be read.
     silent: bool,
 }
 
-/// How `args` have inputs read. `adjust` may ask for more than the attempts.
+/// Builds the reading options from `args`; `adjust` may change them.
 pub(super) fn options(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Options {
     let mut options = Options { zone: args.tz, format: args.input_format, ..Options::default() };
     adjust(&mut options);
     options
 }
 
-/// Finds the inputs of `args`.
+/// Finds the inputs of `args`, and installs the interrupt handler and the thread pool.
 pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
     interrupt::watch();
     set_threads(args)?;
@@ -42,8 +42,8 @@ pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Opt
     Ok(Reading { sources, options, bar, verbose, silent: false })
 }
 
-/// The logs behind the arguments. What this program wrote itself speaks of attempts, and holds none: it is left out,
-/// and said to be.
+/// Returns the logs that the arguments match. Reports written by retrylens are excluded with a warning: they describe
+/// attempts but contain none.
 pub(super) fn logs(arguments: &[String]) -> Result<Vec<Source>, CliError> {
     let (reports, logs) = reports_and_logs(arguments)?;
     let names: Vec<String> = reports.iter().map(Source::name).collect();
@@ -60,12 +60,13 @@ pub(super) fn logs(arguments: &[String]) -> Result<Vec<Source>, CliError> {
     Ok(logs)
 }
 
-/// The inputs behind the arguments: what this program wrote itself, and what it did not.
+/// Returns the inputs that the arguments match, split into reports written by retrylens and all others.
 pub(super) fn reports_and_logs(arguments: &[String]) -> Result<(Vec<Source>, Vec<Source>), CliError> {
     Ok(ingest::resolve(arguments)?.into_iter().partition(is_report))
 }
 
-/// Whether this program wrote the file, which then has the ending of JSON; logs by the thousand seldom have it.
+/// Whether the file was written by retrylens. Only files with the extension `.json` are opened: folders of logs may
+/// have thousands of others.
 fn is_report(source: &Source) -> bool {
     const HEAD: u64 = 512;
     let Source::File(path) = source else { return false };
@@ -76,12 +77,12 @@ fn is_report(source: &Source) -> bool {
 }
 
 impl Reading {
-    /// The same without a word, for inputs that are read again and again.
+    /// Suppresses all output, for inputs that are read repeatedly.
     pub(super) fn silent(self) -> Reading {
         Reading { verbose: false, silent: true, bar: ProgressBar::hidden(), ..self }
     }
 
-    /// Reads them by `how`; an error where they hold no attempt.
+    /// Reads the inputs with `how`. Fails if they contain no attempt.
     pub(super) fn read<E>(
         self,
         how: impl FnOnce(&[Source], &Options, Progress<'_>) -> Result<Ingested, E>,
@@ -115,15 +116,15 @@ impl Reading {
     }
 }
 
-/// Inputs named of those that could not be read.
+/// Maximum number of unreadable inputs listed.
 const UNREAD_SHOWN: usize = 3;
 
-/// Which inputs of a report could not be read, in a sentence.
+/// Returns a sentence about the inputs of a report that could not be read; `None` if all were.
 pub(super) fn unread_of(inputs: &[Input]) -> Option<String> {
     unread(inputs.iter().map(|input| (input.path.as_str(), input.failure.as_deref())))
 }
 
-/// Says which inputs could not be read, or not to their end, and why; `None` where all were.
+/// Returns a sentence about inputs, given as path and failure, that could not be read to the end; `None` if all were.
 pub(super) fn unread<'i>(inputs: impl ExactSizeIterator<Item = (&'i str, Option<&'i str>)>) -> Option<String> {
     let all = inputs.len();
     let failed: Vec<(&str, &str)> = inputs.filter_map(|(path, failure)| Some((path, failure?))).collect();
@@ -140,7 +141,7 @@ pub(super) fn unread<'i>(inputs: impl ExactSizeIterator<Item = (&'i str, Option<
     })
 }
 
-/// Starts as many threads as asked for, once.
+/// Starts the global thread pool with the number of threads asked for. Later calls have no effect.
 pub(super) fn set_threads(args: &InputArgs) -> Result<(), CliError> {
     static STARTED: AtomicBool = AtomicBool::new(false);
     let Some(threads) = args.threads.filter(|_| !STARTED.swap(true, Ordering::Relaxed)) else { return Ok(()) };
@@ -150,7 +151,7 @@ pub(super) fn set_threads(args: &InputArgs) -> Result<(), CliError> {
         .map_err(|error| CliError::Usage(format!("cannot start {threads} threads: {error}")))
 }
 
-/// The calls `args` asks for.
+/// Builds the filter for calls from `args`.
 pub(super) fn filter(args: &InputArgs) -> Result<Filter, CliError> {
     let parse = |text: &Option<String>| text.as_deref().map(|text| time(text, args.tz)).transpose();
     let since = parse(&args.since).map_err(|error| CliError::Usage(format!("--since: {error}")))?;
@@ -163,7 +164,7 @@ pub(super) fn filter(args: &InputArgs) -> Result<Filter, CliError> {
     Ok(Filter { since, until, names: args.names.names() })
 }
 
-/// A bar on a terminal, nothing elsewhere; small inputs are done before it would be drawn.
+/// Progress bar on a terminal; hidden for small inputs, which are read before it would be drawn.
 pub(super) fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -181,7 +182,7 @@ pub(super) fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
     bar
 }
 
-/// Bytes of a source as it is stored; 0 where that does not show.
+/// Size of a source as stored, in bytes; 0 if unknown.
 pub(super) fn stored_bytes(source: &Source) -> u64 {
     match source {
         Source::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
@@ -189,7 +190,7 @@ pub(super) fn stored_bytes(source: &Source) -> u64 {
     }
 }
 
-/// Says what was searched, and what it looked like instead.
+/// Describes what was read without finding an attempt, and the most likely reason.
 fn nothing_found(ingested: &Ingested) -> String {
     let mut text = searched(ingested);
     if let Some(note) = ingested.misfit() {
@@ -207,7 +208,7 @@ fn nothing_found(ingested: &Ingested) -> String {
     text
 }
 
-/// Says that the filters left nothing, and which of them is to blame.
+/// Error for filters that exclude every call, naming the filter that matches nothing.
 pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter, left_out: u64) -> CliError {
     let options: Vec<String> = [("--since", filter.since.is_some()), ("--until", filter.until.is_some())]
         .into_iter()
@@ -228,7 +229,7 @@ pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filte
     CliError::NoAttempts(text)
 }
 
-/// Fails where the options that choose calls left none, and says which names the log does not have.
+/// Fails if the filters exclude every call; warns of names that the log does not contain.
 pub(super) fn some_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter) -> Result<(), CliError> {
     if judgement.left_out >= ingested.ledger().attempts {
         return Err(nothing_left(ingested, judgement, filter, judgement.left_out));
@@ -237,7 +238,7 @@ pub(super) fn some_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: 
     Ok(())
 }
 
-/// Fails where options choose among the calls of a log, and no log is read.
+/// Fails if options filter the calls of a log but no log is given. `wanted` says what to add.
 pub(super) fn need_log(args: &ReadingArgs, wanted: &str) -> Result<(), CliError> {
     let choices = args.choices();
     match choices.as_slice() {
@@ -250,7 +251,7 @@ pub(super) fn need_log(args: &ReadingArgs, wanted: &str) -> Result<(), CliError>
     }
 }
 
-/// A sentence for each name of `filter` that the log does not have, with those most like it.
+/// Returns a sentence for each name of `filter` that the log does not contain, with suggestions.
 pub(super) fn unmatched(judgement: &Judgement<'_>, filter: &Filter) -> Vec<String> {
     let mut sentences = Vec::new();
     for names in &filter.names {
@@ -273,7 +274,7 @@ fn contains(name: &str, part: &str) -> bool {
     !part.is_empty() && name.to_ascii_lowercase().contains(&part.to_ascii_lowercase())
 }
 
-/// The names there are, as far as they fit into a sentence.
+/// Lists the names of a dimension, as far as they fit into a sentence.
 fn listed(known: &BTreeSet<&str>, of: Dimension) -> String {
     const SHOWN: usize = 5;
     if known.is_empty() {

@@ -1,4 +1,4 @@
-//! Ctrl-C, or a request to end: what is half written goes, and a sentence says what was done.
+//! Handles Ctrl-C and requests to terminate: removes temporary files and reports what was completed.
 
 use super::message;
 use crate::temp_files;
@@ -10,24 +10,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// 128 + SIGINT: what shells report of an interrupted program.
+/// Exit code of an interrupted program: 128 + SIGINT.
 const EXIT_CODE: i32 = 130;
 
 static READ: AtomicU64 = AtomicU64::new(0);
-/// Outputs that are in their place.
+/// Output files that are complete.
 static WHOLE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// Whether an end was asked for.
+/// Whether termination was requested, for commands that finish in order.
 static END: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
-/// From here on an interrupt is answered, unless one is answered otherwise already.
+/// Installs the handler that exits on an interrupt, unless another handler is installed already.
 pub(super) fn watch() {
-    // Where no handler can be set, an interrupt ends the program as it always did.
+    // If no handler can be set, the default action of the signal remains.
     let _ = ctrlc::set_handler(leave);
 }
 
-/// Ends the program; what is half written goes.
+/// Removes temporary files and exits.
 fn leave() {
-    // Held until the end: nothing is put in its place any more.
+    // Held until exit, so that no other thread can move an output file into place.
     let list = temp_files::hold();
     temp_files::remove(&list);
     message::warning(&farewell(&whole()));
@@ -35,7 +35,8 @@ fn leave() {
     std::process::exit(EXIT_CODE);
 }
 
-/// From here on the first interrupt asks for an end, and only the second is answered as [`watch`] does.
+/// Installs a handler for which the first interrupt requests an orderly end, and the second exits at once as [`watch`]
+/// does.
 pub(super) fn watch_for_end() {
     let _ = ctrlc::set_handler(|| {
         let mut asked = END.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,19 +48,19 @@ pub(super) fn watch_for_end() {
     });
 }
 
-/// Waits for so long, or until an end is asked for; whether it is.
+/// Waits for `pause`, or until an orderly end is requested. Returns whether it is.
 pub(super) fn wait_for_end(pause: Duration) -> bool {
     let asked = END.0.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = END.1.wait_timeout_while(asked, pause, |asked| !*asked);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// Counts bytes of input.
+/// Adds to the number of input bytes read, which is reported on an interrupt.
 pub(super) fn note_read(bytes: u64) {
     READ.fetch_add(bytes, Ordering::Relaxed);
 }
 
-/// Writes a file of another name in `folder`, and then moves it to `place`, which is spoken of as `name`.
+/// Writes a temporary file in `folder` and moves it to `place`. Messages refer to it as `name`.
 pub(super) fn write_beside(
     folder: &Path,
     place: &Path,
@@ -73,7 +74,7 @@ pub(super) fn write_beside(
     written?;
     half.persist(place).map_err(|error| error.error)?;
     let mut whole = whole();
-    // A file may be rewritten again and again.
+    // A file may be rewritten several times.
     whole.retain(|other| other != name);
     whole.push(name.to_owned());
     Ok(())

@@ -1,4 +1,4 @@
-//! Reads and judges in one go, holding as much in memory as the user allows.
+//! Reads and judges logs within the memory limits the user sets.
 
 use super::analysis::Analysis;
 use super::args::{AnalyzeArgs, Memory};
@@ -11,22 +11,21 @@ use crate::model::units::counted;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes of logs from which on open calls alone are held: whole, they would take some 1.3 GB.
+/// Size of logs in bytes from which on only open calls are kept; in full, they would take some 1.3 GB.
 const MANY_BYTES: u64 = 4 << 30;
-/// What a byte of compressed log becomes, about.
+/// Approximate expansion factor of compressed logs.
 const EXPANSION: u64 = 10;
 
-/// What was read, its judgement, and what is to be said of how it was made.
+/// Attempts that were read, and their judgement.
 pub(super) struct Judged {
     pub(super) ingested: Ingested,
     pub(super) settled: Settled,
     pub(super) notice: Option<String>,
-    /// Every attempt is held in memory.
+    /// Whether every attempt is in memory.
     pub(super) is_whole: bool,
 }
 
-/// Reads the inputs of an analysis and judges them by `options`; `aloud` says on standard error what is to be known of
-/// the inputs.
+/// Reads the inputs of an analysis and judges them with `options`. If `aloud`, warnings about the inputs are printed.
 pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) -> Result<Judged, CliError> {
     let (args, outputs) = (analysis.args, &analysis.outputs);
     let reading = inputs::open(&args.input, args.verbose, |reading| how(analysis, reading))?;
@@ -59,7 +58,7 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
     Ok(Judged { ingested, settled, notice, is_whole: false })
 }
 
-/// What an analysis asks of those who read for it.
+/// Adds to the reading options what the analysis and its outputs require.
 pub(super) fn how(analysis: &Analysis<'_>, reading: &mut ingest::Options) {
     reading.dialect = analysis.dialect();
     reading.keep_rejects = analysis.args.rejects.is_some();
@@ -80,10 +79,10 @@ fn is_bounded(args: &AnalyzeArgs, outputs: &Outputs, sources: &[Source]) -> Resu
     }
 }
 
-/// Whether the logs are too long to be held whole, as far as their sizes show.
+/// Whether the logs are too large to keep in full, as far as their sizes are known.
 fn are_many_bytes(sources: &[Source]) -> bool {
     let stored: Vec<u64> = sources.iter().map(inputs::stored_bytes).collect();
-    // Only where it matters is looked into the files.
+    // Files are opened to detect compression only if it decides the question.
     match stored.iter().sum::<u64>() {
         MANY_BYTES.. => true,
         sum if sum * EXPANSION < MANY_BYTES => false,
@@ -91,7 +90,7 @@ fn are_many_bytes(sources: &[Source]) -> bool {
     }
 }
 
-/// About how many bytes of log a source holds that is stored in so many.
+/// Estimates the size of a log in bytes, of which `stored` bytes are on disk.
 fn log_bytes(source: &Source, stored: u64) -> u64 {
     match source {
         Source::File(path) if is_compressed(path) => stored * EXPANSION,

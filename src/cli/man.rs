@@ -1,4 +1,4 @@
-//! `retrylens man`: manual pages, made of the same words as the help.
+//! `retrylens man`: renders manual pages from the help texts.
 
 use super::args::{Cli, ManArgs};
 use super::error::CliError;
@@ -23,12 +23,12 @@ pub(super) fn run(args: &ManArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The page of a command; one below another has no version of its own.
+/// Builds the page of a command. Subcommands have no version of their own, so the program's is set.
 fn page(command: Command) -> Man {
     Man::new(command).source(concat!("retrylens ", env!("CARGO_PKG_VERSION")))
 }
 
-/// The command that the words name, one below the other.
+/// Returns the subcommand with this path of names.
 fn named(program: Command, words: &[String]) -> Result<Command, CliError> {
     let mut command = program;
     for word in words {
@@ -43,7 +43,7 @@ fn named(program: Command, words: &[String]) -> Result<Command, CliError> {
     Ok(command)
 }
 
-/// Writes the pages of a command and of all below it: `retrylens.1`, `retrylens-analyze.1`.
+/// Writes the pages of a command and of its subcommands, such as `retrylens.1` and `retrylens-analyze.1`.
 fn write_all(command: &Command, folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder)
         .map_err(|error| CliError::Output { path: folder.to_owned(), reason: error.to_string() })?;

@@ -1,4 +1,4 @@
-//! `retrylens merge`: partials judged as the logs behind them would be.
+//! `retrylens merge`: judges partials as if the logs they were made from had been read.
 
 use super::analyze;
 use super::args::{AnalyzeArgs, Memory};
@@ -21,7 +21,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
     for source in ingest::resolve(&args.input.inputs)? {
         let is_readable = matches!(&source, Source::File(path) if is_partial(path));
         if !is_readable {
-            // What cannot be opened says so itself.
+            // A file that cannot be opened is reported with its own error.
             if let Source::File(path) = &source {
                 std::fs::File::open(path)
                     .map_err(|error| ingest::IngestError::Io { name: source.name(), source: error })?;

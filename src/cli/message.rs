@@ -1,15 +1,15 @@
-//! Lines on standard error.
+//! Messages on standard error.
 
 use super::error::CliError;
 use std::io::Write;
 
-/// One line on standard error.
+/// Prints an error.
 pub(super) fn error(error: &CliError) {
-    // Nothing is left to do when even this fails.
+    // If standard error fails too, there is nowhere to report it.
     let _ = writeln!(anstream::stderr(), "retrylens: {error}");
 }
 
-/// One line on standard error about something that does not end the work.
+/// Prints a message that does not end the command.
 pub(super) fn warning(text: &str) {
     let _ = writeln!(anstream::stderr(), "retrylens: {text}");
 }

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand, and the conventions they share.
+//! The command line: one module for each subcommand, and what they share.
 
 mod analysis;
 mod analyze;
@@ -51,7 +51,7 @@ pub use error::CliError;
 use args::Command;
 use std::process::ExitCode;
 
-/// Runs the command and says how the process is to end. Errors are written to standard error.
+/// Runs the command and returns the exit code of the process. Errors are printed to standard error.
 #[must_use]
 pub fn run(cli: Cli) -> ExitCode {
     let done = match cli.command {

@@ -1,4 +1,4 @@
-//! Where results go: standard output, files that are never half written, and complaints.
+//! Writes results to standard output, and to files without leaving partial ones.
 
 use super::args::Color;
 use super::error::CliError;
@@ -7,7 +7,7 @@ use crate::render::text::TextOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Standard output with colours as asked for; what is written to it is to be flushed in the end.
+/// Opens standard output, with colour as requested. The caller must flush it.
 pub(super) fn stdout(color: Color) -> impl Write {
     let choice = match color {
         Color::Auto => anstream::AutoStream::choice(&io::stdout()),
@@ -17,8 +17,8 @@ pub(super) fn stdout(color: Color) -> impl Write {
     io::BufWriter::new(anstream::AutoStream::new(io::stdout().lock(), choice))
 }
 
-/// What writing to standard output came to. Where whoever read it has seen enough, that is no failure: files are
-/// written, and the exit code stays that of the verdict.
+/// Converts the result of writing to standard output. A closed pipe is not an error: files are still written, and the
+/// exit code remains that of the verdict.
 pub(super) fn printed(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Stdout(error)),
@@ -26,18 +26,18 @@ pub(super) fn printed(result: io::Result<()>) -> Result<(), CliError> {
     }
 }
 
-/// Columns of the terminal; 80 where there is none.
+/// Width of the terminal in columns, limited to 60 to 120; 80 if there is no terminal.
 pub(super) fn width() -> usize {
     let columns = terminal_size::terminal_size().map_or(80, |(terminal_size::Width(columns), _)| usize::from(columns));
     columns.clamp(60, 120)
 }
 
-/// A page for the terminal, with nothing asked for.
+/// Default text options for the terminal.
 pub(super) fn page() -> TextOptions {
     TextOptions { width: width(), color: true, ..TextOptions::default() }
 }
 
-/// Whether two paths name one file, through links too. Standard output is not a file.
+/// Whether two paths refer to the same file, also through links. `-`, standard output, equals only itself.
 pub(super) fn is_same(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -65,15 +65,17 @@ fn is_same_inode(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Writes a whole file beside its place, then moves it there: a good one is never replaced by half of one.
+/// Writes a temporary file in the same folder and moves it into place, so that a complete file is never replaced by a
+/// partial one.
 pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     let failed = |error: io::Error| {
         let text = error.to_string();
-        // The name of the file beside it says nothing to anyone.
+        // The path of the temporary file would only confuse.
         let reason = text.split(" at path ").next().unwrap_or(&text).to_owned();
         CliError::Output { path: path.to_owned(), reason }
     };
-    // What a link points to is meant, and its permissions stay; a device or a pipe cannot be replaced.
+    // Links are followed, and the target keeps its permissions. A device or a pipe cannot be replaced and is written
+    // directly.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let known = target.metadata().ok();
     if known.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
@@ -97,7 +99,7 @@ pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
     interrupt::write_beside(folder, &target, path, fill).map_err(failed)
 }
 
-/// Temporary files are private; a report is not.
+/// Sets mode 0644: temporary files are created private, but a report should be readable.
 #[cfg(unix)]
 fn open_to_readers(file: &std::fs::File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! What `analyze` writes beside its answer, and where.
+//! Outputs of `analyze`: reports, tables, charts, rejects and the job summary.
 
 use super::args::AnalyzeArgs;
 use super::args::Form;
@@ -15,12 +15,12 @@ use crate::report::Report;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
-/// Runs of which a chart is drawn at most; the report names all of them.
+/// Maximum number of runs for which a chart is drawn; the report lists all of them.
 const RUN_CHARTS: usize = 12;
 /// Tables written by `csv=` and `parquet=`.
 const TABLES: [&str; 4] = ["attempts", "calls", "runs", "findings"];
 
-/// Tables in a directory.
+/// File format of the tables in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tables {
     Csv,
@@ -40,10 +40,10 @@ impl Tables {
     }
 }
 
-/// Everything asked for, checked: no two on one path, and none on an input.
+/// The outputs requested. No two have the same path, and none replaces an input.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    /// The form on standard output; `None` where an output takes it, or a partial is all that is asked for.
+    /// Form for standard output; `None` if an `--output` is written there, or if only a partial is requested.
     printed: Option<Form>,
     reports: Vec<(Form, PathBuf)>,
     tables: Vec<(Tables, PathBuf)>,
@@ -71,7 +71,7 @@ impl Outputs {
                 return Err(CliError::Usage(format!("two outputs on one path: {}", file.display())));
             }
         }
-        // An input that cannot be found is reported when it is read.
+        // A missing input is reported when it is read.
         let inputs = ingest::resolve(&args.input.inputs).unwrap_or_default();
         let clash = files
             .iter()
@@ -82,7 +82,7 @@ impl Outputs {
         }
     }
 
-    /// Adds what one `--output` asks for.
+    /// Adds the output described by the value of one `--output`.
     fn add(&mut self, text: &str) -> Result<(), CliError> {
         let refused = |reason: String| Err(CliError::Usage(format!("--output {text}: {reason}")));
         let Some((name, path)) = text.split_once('=') else {
@@ -107,18 +107,18 @@ impl Outputs {
         Ok(())
     }
 
-    /// Whether nothing is asked for that needs a judgement.
+    /// Whether no output requires the logs to be judged.
     pub(super) fn are_none(&self, args: &AnalyzeArgs) -> bool {
         let are_files = self.reports.is_empty() && self.tables.is_empty() && args.charts.is_none();
         self.printed.is_none() && are_files && args.rejects.is_none()
     }
 
-    /// Whether tables are among them, which need the ids of every attempt.
+    /// Whether tables are written; they need the ids of every attempt.
     pub(super) fn have_tables(&self) -> bool {
         !self.tables.is_empty()
     }
 
-    /// Writes all of them, standard output last: whoever reads it can rely on the files.
+    /// Writes all outputs; standard output comes last, so that a reader of it can rely on the files.
     pub(super) fn write(
         &self,
         ingested: &Ingested,
@@ -160,18 +160,18 @@ impl Outputs {
         Ok(())
     }
 
-    /// Writes the files that hold the report as one text.
+    /// Writes the reports that go to files.
     pub(super) fn write_reports(&self, report: &Report, args: &AnalyzeArgs, ending: Ending) -> Result<(), CliError> {
         let mut files = self.reports.iter().filter(|(_, path)| path != Path::new("-"));
         files.try_for_each(|(form, path)| output::write_file(path, |out| form.write(report, args, ending, out)))
     }
 
-    /// Whether GitHub is to read along, which then gets the job summary too.
+    /// Whether the report is written as GitHub annotations, which includes the job summary.
     fn annotate(&self) -> bool {
         self.reports.iter().map(|(form, _)| *form).chain(self.printed).any(|form| form == Form::Github)
     }
 
-    /// Files that will be written; charts have names of their own.
+    /// Returns the files that will be written, except charts, whose names do not conflict.
     fn files(&self, args: &AnalyzeArgs) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = args.rejects.iter().chain(&args.partial).cloned().collect();
         files.extend(self.reports.iter().map(|(_, path)| path.clone()));

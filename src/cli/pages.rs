@@ -1,4 +1,4 @@
-//! Pages in several forms, and reports read back.
+//! Writes pages in several forms, and reads reports back.
 
 use super::args::{PageForm, PageForms};
 use super::error::CliError;
@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Pages asked for beside standard output, checked: no two on one path, none on an input.
+/// The pages requested. No two have the same path, and none replaces an input.
 #[derive(Debug)]
 pub(super) struct Pages<'a> {
     args: &'a PageForms,
@@ -21,9 +21,9 @@ pub(super) struct Pages<'a> {
 /// How one page is to be written.
 pub(super) struct PageRequest<'a> {
     pub(super) form: PageForm,
-    /// For the form text.
+    /// Options for the form `text`.
     pub(super) text: TextOptions,
-    /// The folder the page is in, from which its links lead.
+    /// Folder of the page, which relative links start from.
     pub(super) folder: &'a Path,
 }
 
@@ -41,14 +41,14 @@ impl<'a> Pages<'a> {
         Ok(Pages { args, zone, files })
     }
 
-    /// Whether a page of this form is asked for.
+    /// Whether a page of this form is requested.
     pub(super) fn has(&self, form: PageForm) -> bool {
         let to_stdout = |path: &PathBuf| path == Path::new("-");
         let replaced = self.files.iter().any(|(_, path)| to_stdout(path));
         (self.args.format == form && !replaced) || self.files.iter().any(|(of, _)| *of == form)
     }
 
-    /// Writes every page asked for; standard output last.
+    /// Writes every page requested, standard output last.
     pub(super) fn write(
         &self,
         render: impl Fn(&PageRequest<'_>, &mut dyn Write) -> io::Result<()>,
@@ -65,7 +65,7 @@ impl<'a> Pages<'a> {
         }
         let (form, width, color) = stdout;
         let request = PageRequest { form, text: self.text(width, color), folder: Path::new(".") };
-        // Only text has colours; the other forms are written as they are.
+        // Only text is coloured; other forms are written unchanged.
         output::printed(if form == PageForm::Text {
             let mut out = output::stdout(self.args.color);
             render(&request, &mut out).and_then(|()| out.flush())
@@ -93,7 +93,7 @@ fn parse_output(text: &str) -> Result<(PageForm, PathBuf), CliError> {
     Ok((form, PathBuf::from(path)))
 }
 
-/// Reads a report back from its file.
+/// Reads a report from a JSON file.
 pub(super) fn read_report(path: &Path) -> Result<PastReport, CliError> {
     let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => CliError::NoAttempts(format!("{}: no such file", path.display())),

@@ -1,4 +1,4 @@
-//! Partials among the inputs of an analysis, and the one it writes.
+//! Reads partials among the inputs of an analysis, and writes one if requested.
 
 use super::analysis::Analysis;
 use super::args::{AnalyzeArgs, Memory};
@@ -9,7 +9,7 @@ use crate::ingest::{self, IngestError, Ingested, Options, Part, Progress, Source
 use crate::partial::{Partial, PartialError, Settings, check_overlaps, is_partial};
 use std::path::Path;
 
-/// How logs that are read along are spoken of.
+/// How messages refer to the logs read along with partials.
 const LOGS: &str = "the logs given";
 
 /// Whether partials are read or written.
@@ -21,7 +21,7 @@ pub(super) fn is_one(source: &Source) -> bool {
     matches!(source, Source::File(path) if is_partial(path))
 }
 
-/// Reads logs and partials as if all were logs; writes the partial that is asked for.
+/// Reads logs and partials as if all were logs, and writes the partial if requested.
 pub(super) fn read(
     analysis: &Analysis<'_>,
     sources: &[Source],
@@ -69,7 +69,7 @@ pub(super) fn read(
     Ok(ingest::join(parts)?)
 }
 
-/// A partial holds every attempt, and needs them in memory.
+/// Rejects options that conflict with partials, which contain every attempt.
 fn check(analysis: &Analysis<'_>) -> Result<(), CliError> {
     let args = analysis.args;
     if args.memory == Memory::Bounded {

@@ -1,4 +1,4 @@
-//! `retrylens plan`: what a policy costs.
+//! `retrylens plan`.
 
 use super::args::{InputArgs, PageForm, PlanArgs};
 use super::error::CliError;
@@ -14,7 +14,7 @@ use crate::render::{html, json, markdown, settings as written, text};
 use crate::report::build;
 use std::io::Write;
 
-/// What a fan-out is admitted by.
+/// Figures from which the admission of a fan-out can be computed.
 const FAN_OUT_NEEDS: &str =
     "--request-limit, or --pool with --rate and --time, or --token-limit with --rate and --tokens";
 
@@ -78,8 +78,8 @@ fn plan_inputs(args: &PlanArgs, declared: &Policy, measured: &Measured) -> Resul
     })
 }
 
-/// What the options say, over what is declared, over the ladder of the official SDKs. That has its cap only with its
-/// own waits.
+/// Combines the options, the declared policy and the schedule of the official SDKs, in this order of precedence. The
+/// cap and jitter of the SDKs apply only if no option sets base, factor or jitter.
 fn schedule(args: &PlanArgs, declared: &Policy) -> Result<Schedule, CliError> {
     let own = args.base.is_some() || args.factor.is_some() || args.jitter.is_some();
     let default = if own { Schedule { cap_s: f64::INFINITY, jitter: Jitter::Full, ..SDK } } else { SDK };
@@ -103,7 +103,7 @@ fn jitter(word: &str) -> Result<Jitter, CliError> {
     })
 }
 
-/// Figures that were given and came to nothing, each with what it lacks.
+/// Returns a warning for each option that has no effect, with the options it needs.
 fn unused(args: &PlanArgs, inputs: &Inputs, plan: &Plan) -> Vec<String> {
     let lacks = |option: &str, wanted: &str| format!("{option} is of no use here: it needs {wanted}");
     let no_load = plan.load.is_none();
@@ -124,7 +124,7 @@ fn unused(args: &PlanArgs, inputs: &Inputs, plan: &Plan) -> Vec<String> {
     .collect()
 }
 
-/// As given; else a loop of three around the policy's own.
+/// Parses `--layers`; by default, a loop of three around the attempts of the policy.
 fn layers(args: &PlanArgs, attempts: u32) -> Result<Vec<u32>, CliError> {
     let Some(text) = args.layers.as_deref() else { return Ok(vec![attempts, 3]) };
     let layers: Option<Vec<u32>> = text.split('x').map(|part| part.parse().ok().filter(|count| *count >= 1)).collect();

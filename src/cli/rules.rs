@@ -1,4 +1,4 @@
-//! `retrylens rules`: the catalogue.
+//! `retrylens rules`: lists the catalogue.
 
 use super::args::{RulesArgs, RulesFormat};
 use super::error::CliError;
@@ -24,7 +24,7 @@ pub(super) fn run(args: &RulesArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The rules of these codes, names or beginnings of codes, in the order of the catalogue; all where none is asked for.
+/// Returns the rules with these codes, names or code prefixes, in catalogue order; all rules if `words` is empty.
 fn listed(words: &[String]) -> Result<Vec<&'static Rule>, CliError> {
     let is_of = |rule: &Rule, word: &str| {
         let begins = rule.code.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));

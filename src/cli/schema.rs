@@ -1,4 +1,4 @@
-//! `retrylens schema`: what programs may rely on.
+//! `retrylens schema`: prints the JSON Schemas of the output forms.
 
 use super::args::{Color, SchemaArgs, SchemaOf};
 use super::error::CliError;

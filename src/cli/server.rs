@@ -1,4 +1,4 @@
-//! What `stub` and `record` share: they listen, say so, and end in order.
+//! Startup and shutdown of the servers, shared by `stub` and `record`.
 
 use super::args::ListenArgs;
 use super::error::{CliError, IO_FAILED};
@@ -11,18 +11,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-/// The port of both, unless the user says otherwise.
+/// Default port of both servers.
 const PORT: u16 = 8529;
 
-/// Interrupts and requests to end, from here on.
+/// Installs a signal handler; the receiver gets a message for each interrupt or request to terminate.
 pub(super) fn interrupts() -> Receiver<()> {
     let (sender, receiver) = channel();
-    // Where no handler can be set, an interrupt ends the program as it always did.
+    // If no handler can be set, the default action of the signal remains.
     let _ = ctrlc::set_handler(move || _ = sender.send(()));
     receiver
 }
 
-/// Where to listen. `is_check`: nobody has to know the port beforehand.
+/// Address to listen on. Under `--check` (`is_check`) the default is any free port, since the command is told the
+/// address.
 pub(super) fn address(listen: &ListenArgs, is_check: bool) -> SocketAddr {
     if !listen.host.is_loopback() {
         message::warning(&format!(
@@ -33,7 +34,7 @@ pub(super) fn address(listen: &ListenArgs, is_check: bool) -> SocketAddr {
     SocketAddr::new(listen.host, listen.port.unwrap_or(if is_check { 0 } else { PORT }))
 }
 
-/// Opens the log of a server that `listen` names the run of.
+/// Opens the log of a server. Unless `listen` names the run, it is named after `what` and the time.
 pub(super) fn open_log(
     path: Option<&Path>,
     listen: &ListenArgs,
@@ -48,7 +49,7 @@ pub(super) fn open_log(
     Log::open(path, &run, keep_recent, message::warning).map(Arc::new).map_err(failed)
 }
 
-/// Says where the server is, waits for an interrupt, and ends it.
+/// Prints the address of the server, waits for an interrupt, and stops the server.
 pub(super) fn until_interrupted(server: Server, log: Option<&Path>) -> Result<u8, CliError> {
     let interrupts = interrupts();
     let said = writeln!(io::stdout(), "listening on http://{}", server.address()).and_then(|()| io::stdout().flush());
@@ -60,7 +61,7 @@ pub(super) fn until_interrupted(server: Server, log: Option<&Path>) -> Result<u8
     Ok(if counts.lost > 0 { IO_FAILED } else { 0 })
 }
 
-/// What became of the requests, in a sentence.
+/// Summarizes the requests in a sentence.
 pub(super) fn summary(counts: Counts, log: Option<&Path>) -> String {
     let Counts { requests, ended, written, lost, refused } = counts;
     let mut text = counted(requests, "request");

@@ -1,4 +1,4 @@
-//! `analyze --state`: only what is new is read, and the report is of all that was ever read.
+//! `analyze --state`: reads only new data, and reports on everything read so far.
 
 use super::analysis::Analysis;
 use super::args::{Memory, now};
@@ -8,7 +8,7 @@ use crate::ingest::{self, Ingested, Options, Progress, Source};
 use crate::partial::{Settings, State};
 use std::path::Path;
 
-/// Reads what is new of the logs into the state of a folder; gives everything in it.
+/// Reads new data of the logs into the state in `folder`, and returns all attempts of the state.
 pub(super) fn read(
     analysis: &Analysis<'_>,
     folder: &Path,

@@ -12,11 +12,10 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a check plays, unless told otherwise: the first request meets an overload, the second a spend cap, others are
-/// answered.
+/// Default scenario of a check: the first request is overloaded, the second hits a spend cap, and others are answered.
 const CHECK: &str = "529x12,ok|spend-cap|ok";
 
-/// Every documented failure, by name.
+/// Every documented failure: a title and its scenario.
 const ALL: [(&str, &str); 26] = [
     ("overload, then well", "529x2,ok"),
     ("overload without end", "529"),
@@ -65,7 +64,7 @@ pub(super) fn run(args: &StubArgs) -> Result<u8, CliError> {
         Some(text) => vec![(text, text)],
         None => vec![(CHECK, CHECK)],
     };
-    // What is wrong with a scenario is said before anything runs.
+    // Scenarios are validated before anything runs.
     played.iter().try_for_each(|(_, text)| scenario(args, text).map(drop))?;
     check::run(&args.check, args.log.as_deref(), &played, &|text: &str, path: &Path| {
         let log = server::open_log(Some(path), &args.listen, "stub", false)?;
@@ -84,7 +83,7 @@ fn start(args: &StubArgs, scenario: Scenario, log: Arc<Log>) -> Result<Server, C
     started.map_err(|reason| CliError::Listen { address, reason })
 }
 
-/// Steps, or the name of a file.
+/// Parses the scenario: steps, or the name of a TOML file.
 fn scenario(args: &StubArgs, text: &str) -> Result<Scenario, CliError> {
     let usage = |reason: String| CliError::Usage(format!("--scenario: {reason}"));
     let limits =

@@ -1,16 +1,16 @@
-//! The job summary of GitHub Actions: a file every step may add Markdown to.
+//! Job summary of GitHub Actions: a file to which each step may append Markdown.
 
 use super::error::CliError;
 use super::message;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The variable that names the file.
+/// Environment variable with the path of the file.
 const VARIABLE: &str = "GITHUB_STEP_SUMMARY";
-/// Bytes GitHub takes of one step; a larger summary is dropped as a whole.
+/// Maximum size of a summary in bytes; GitHub discards a larger one.
 const MOST: u64 = 1 << 20;
 
-/// Adds `markdown` to the job summary; nothing where there is none.
+/// Appends `markdown` to the job summary, if there is one.
 pub(super) fn append(markdown: &[u8]) -> Result<(), CliError> {
     match std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         Some(path) => append_to(&PathBuf::from(path), markdown),
@@ -29,7 +29,7 @@ fn append_to(path: &Path, markdown: &[u8]) -> Result<(), CliError> {
         return Ok(());
     }
     let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
-    // What another step wrote may lack its last line break.
+    // The text of another step may lack a final line break.
     let gap: &[u8] = if there > 0 { b"\n\n" } else { b"" };
     file.write_all(&[gap, markdown].concat()).map_err(failed)
 }

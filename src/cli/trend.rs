@@ -1,4 +1,4 @@
-//! `retrylens trend`: many reports in the order of their time.
+//! `retrylens trend`: compares many reports in time order.
 
 use super::anonymize::anonymizer;
 use super::args::{PageForm, TrendArgs};
@@ -35,7 +35,7 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
     }
     trend.head.title.clone_from(&args.page.title);
     trend.show_from(args.page.min_severity.severity());
-    // A link would name the file.
+    // A link would reveal the file name.
     let linked = if anonymizer.is_some() { &[] } else { inputs };
     let beside: HashMap<String, PathBuf> =
         linked.iter().filter_map(|path| Some((shown(path), page_beside(path)?))).collect();
@@ -63,13 +63,13 @@ fn shown(path: &Path) -> String {
     safe(&path.display().to_string()).into_owned()
 }
 
-/// The HTML form of the same report: the same stem, beside the JSON.
+/// Returns the HTML form of the same report, if there is one: the same stem, in the same folder.
 fn page_beside(path: &Path) -> Option<PathBuf> {
     let page = path.with_extension("html");
     page.is_file().then_some(page)
 }
 
-/// How to get from `folder` to `file`; the way from the root where they share nothing.
+/// Returns the relative path from `folder` to `file`; the absolute path if they share no prefix.
 fn from(folder: &Path, file: &Path) -> PathBuf {
     let (Ok(folder), Ok(file)) = (folder.canonicalize(), file.canonicalize()) else { return file.to_owned() };
     let (here, there): (Vec<Component<'_>>, Vec<Component<'_>>) =

@@ -1,4 +1,4 @@
-//! An incident of a log under other policies, for the commands that tell of it.
+//! Replays an incident of a log under other policies, for `analyze` and `simulate`.
 
 use super::args::AnalyzeArgs;
 use super::error::CliError;
@@ -8,8 +8,8 @@ use crate::policy::{SDK, SDK_ATTEMPTS, Strategy};
 use crate::report::Report;
 use crate::simulate::{Counterfactual, Incident, Question, Terms, replay};
 
-/// What is asked of an incident: the policies named, and the one that is declared. Names are to mean something, even
-/// where there is no incident to ask.
+/// Builds the question for a replay from the named policies and the declared one. Names are validated even if there is
+/// no incident to replay.
 pub(super) fn question(config: &Config, policies: &[String], complete: bool) -> Result<Question, CliError> {
     let declared = config.policies.iter().next().cloned();
     if !policies.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn question(config: &Config, policies: &[String], complete: bool) -> 
     Ok(Question { policies: policies.to_vec(), declared, complete, in_passing, ..Question::default() })
 }
 
-/// The incidents of a fleet, in the order in which a report lists them, each with its failed attempts.
+/// Returns the incidents of a fleet in the order a report lists them, each with its number of failed attempts.
 pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<(Incident, u64)> {
     let (all, _) = fleet.worst_incidents();
     let one = |(service, found): &(_, crate::measure::Incident)| {
@@ -30,7 +30,7 @@ pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<(Incident, u64)> {
     all.iter().map(one).collect()
 }
 
-/// The incident with most failed attempts, the first of them.
+/// Replays the incident with the most failed attempts; of several, the first.
 pub(super) fn worst(fleet: &Fleet<'_>, question: &Question) -> Result<Option<Counterfactual>, CliError> {
     let all = incidents(fleet);
     let most = all.iter().map(|(_, failed)| *failed).max();
@@ -40,7 +40,7 @@ pub(super) fn worst(fleet: &Fleet<'_>, question: &Question) -> Result<Option<Cou
     }
 }
 
-/// Why there is no answer, where one was asked for.
+/// Explains why `--what-if` has no answer, if one was requested.
 pub(super) fn notice(args: &AnalyzeArgs, report: &Report, is_whole: bool) -> Option<String> {
     let asked = !args.what_if.is_empty() && report.counterfactual.is_none();
     let why = match (is_whole, report.incidents.is_empty()) {

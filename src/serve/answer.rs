@@ -1,4 +1,4 @@
-//! What an answer says, learned while it passes.
+//! Extracts facts from an answer as it is forwarded.
 
 use super::attempt::AttemptRecord;
 use super::decode::Decoder;
@@ -11,12 +11,12 @@ use crate::untrusted::{cut, mask_keys};
 use hyper::http::response::Parts;
 use std::time::{Duration, Instant};
 
-/// Bytes kept of the body of an error.
+/// Maximum number of bytes kept of an error body.
 const LONGEST_ERROR: usize = 64 << 10;
-/// Characters of it that a record holds, where the user asks for them.
+/// Maximum number of characters of an error body in a record, if bodies are recorded.
 const LONGEST_KEPT: usize = 4000;
 
-/// Looks at an answer while it passes.
+/// Observer of one answer.
 pub(crate) struct Answer {
     decoder: Decoder,
     body: Body,
@@ -27,16 +27,16 @@ pub(crate) struct Answer {
 }
 
 enum Body {
-    /// A stream of events.
+    /// A stream of server-sent events.
     Events(Box<Events>),
-    /// An answer of another kind.
+    /// Any other successful answer, scanned for token counts.
     Json(Box<Scalars>),
-    /// An error: its first bytes.
+    /// An error; the first bytes of its body.
     Error(Vec<u8>),
 }
 
 impl Answer {
-    /// Looks at the head of an answer, and tells `attempt` what it says.
+    /// Reads the head of an answer, and adds what it contains to `attempt`.
     pub(crate) fn begin(parts: &Parts, attempt: &mut AttemptRecord) -> Answer {
         attempt.status = Some(parts.status.as_u16());
         let ids = ["request-id", "x-request-id", "apim-request-id", "x-amzn-requestid"];
@@ -86,12 +86,12 @@ impl Answer {
         });
     }
 
-    /// Whether a stream came to its last event: who stops reading then has all of it.
+    /// Whether a stream has reached its last event or an error; a client that stops reading then misses nothing.
     pub(crate) fn has_ended(&self) -> bool {
         matches!(&self.body, Body::Events(events) if events.is_ended || events.error.is_some())
     }
 
-    /// Tells `attempt` what the body said. `began`: when the request did.
+    /// Adds what the body contained to `attempt`. `began` is when the request began.
     pub(crate) fn tell(&self, began: Instant, keep_error: bool, attempt: &mut AttemptRecord) {
         self.usage.tell(attempt);
         let is_readable = self.decoder.is_readable();
@@ -99,7 +99,7 @@ impl Answer {
             Body::Events(events) => {
                 attempt.delivered = Some(events.delivered);
                 attempt.mid_stream = events.error.as_ref().map(|_| true);
-                // What cannot be unpacked does not show its end.
+                // An encoding that cannot be decoded hides whether the stream has ended.
                 attempt.completed = (is_readable && events.error.is_none()).then_some(events.is_ended);
                 attempt.ttft_ms = self.first.map(|first| milliseconds(first.duration_since(began)));
                 attempt.max_chunk_gap_ms = self.last.map(|_| milliseconds(self.longest_gap));

@@ -1,10 +1,10 @@
-//! The record of an attempt, as both servers write it: one line of JSON in native spelling.
+//! Attempt records as both servers write them: one line of JSON with native field names.
 
 use crate::model::Time;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// How one request went. Keys, prompts and answers have no place in it.
+/// One request and its outcome. Keys, prompts and answers are never recorded.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct AttemptRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,15 +83,15 @@ pub(crate) struct AttemptRecord {
     pub(crate) max_chunk_gap_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<&'static str>,
-    /// The body of an error, masked, where the user asks for it.
+    /// Body of an error, with keys masked, if bodies are recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<String>,
 }
 
 impl AttemptRecord {
-    /// One line of JSON, with its line end.
+    /// Serializes the record as one line of JSON, including the line break.
     pub(crate) fn line(&self) -> String {
-        // Text, numbers and truth values: nothing in it can fail to be written.
+        // The fields are strings, numbers and booleans, whose serialization cannot fail.
         let mut line = serde_json::to_string(self).unwrap_or_default();
         line.push('\n');
         line

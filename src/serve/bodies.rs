@@ -1,26 +1,26 @@
-//! Bodies of the stub's answers, in the words of each API.
+//! Response bodies of the stub, in the form of each API.
 
 use super::facts::Dialect;
 use super::scenario::shapes::Failure;
 use serde_json::{Value, json};
 
-/// What an answer is made of.
+/// Values that appear in a response body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'w> {
     pub(crate) dialect: Dialect,
     pub(crate) model: &'w str,
-    /// The id of the request, which bodies repeat.
+    /// Request id, which bodies repeat.
     pub(crate) id: &'w str,
-    /// Seconds since 1970.
+    /// Seconds since the Unix epoch.
     pub(crate) created: i64,
     pub(crate) input_tokens: u64,
     pub(crate) pieces: usize,
 }
 
-/// A piece of the answer's text.
+/// One piece of the answer's text.
 const PIECE: &str = "word ";
 
-/// The body of an error.
+/// Builds the body of an error.
 pub(crate) fn error(failure: &Failure, words: &Words<'_>, message: Option<&str>, retry_after: Option<&str>) -> Value {
     let or = |said: &str| message.unwrap_or(said).to_owned();
     match words.dialect {
@@ -57,7 +57,7 @@ fn google(failure: &Failure, message: String, retry_after: Option<&str>) -> Valu
     json!({"error": error})
 }
 
-/// An answer in one piece.
+/// Builds a complete answer that is not streamed.
 pub(crate) fn whole(words: &Words<'_>) -> Value {
     let Words { dialect, model, id, created, input_tokens, pieces } = *words;
     let text = PIECE.repeat(pieces);
@@ -80,7 +80,7 @@ pub(crate) fn whole(words: &Words<'_>) -> Value {
             "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}],
             "usageMetadata": {"promptTokenCount": input_tokens, "candidatesTokenCount": pieces}, "modelVersion": model,
         }),
-        // `Converse`, and what `InvokeModel` gives of an Anthropic model.
+        // Has the fields of both `Converse` and `InvokeModel` with an Anthropic model.
         Dialect::Bedrock => {
             let mut body = whole(&Words { dialect: Dialect::Anthropic, ..*words });
             body["output"] = json!({"message": {"role": "assistant", "content": [{"text": text}]}});
@@ -109,7 +109,7 @@ fn response(words: &Words<'_>, status: &str, text: &str) -> Value {
     })
 }
 
-/// The events of a stream: those before its pieces, one of its pieces, those behind them.
+/// Events of a stream: those before the text, one piece of the text, and those after it.
 pub(crate) struct Stream {
     pub(crate) head: String,
     pub(crate) piece: String,
@@ -120,12 +120,12 @@ fn event(name: &str, data: &Value) -> String {
     if name.is_empty() { format!("data: {data}\n\n") } else { format!("event: {name}\ndata: {data}\n\n") }
 }
 
-/// An event that carries its own name as its type.
+/// Builds an event named by the `type` of its data.
 fn named(data: &Value) -> String {
     event(data["type"].as_str().unwrap_or_default(), data)
 }
 
-/// A whole stream, in the words of the API.
+/// Builds the events of a stream in the form of the API.
 pub(crate) fn stream(words: &Words<'_>) -> Stream {
     match words.dialect {
         Dialect::OpenAiChat => chat_stream(words),
@@ -212,7 +212,7 @@ fn gemini_stream(words: &Words<'_>) -> Stream {
     }
 }
 
-/// An error as an event of a stream.
+/// Builds the event for an error inside a stream.
 pub(crate) fn error_event(dialect: Dialect, body: &Value) -> String {
     match dialect {
         Dialect::OpenAiChat | Dialect::Gemini => event("", body),

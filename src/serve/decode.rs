@@ -1,14 +1,14 @@
-//! Bodies as they were before they were packed for the way.
+//! Decodes bodies by their `content-encoding`.
 
 use flate2::write::{GzDecoder, ZlibDecoder};
 use std::io::Write;
 
-/// Packed bytes unpacked at once, so that no answer can fill the memory.
+/// Bytes decoded at a time, which limits the memory an answer can take.
 const PIECE: usize = 1024;
 
-/// Unpacks what passes.
+/// Streaming decoder of a body.
 pub(crate) enum Decoder {
-    /// Nothing to unpack.
+    /// Not encoded.
     Plain,
     /// `gzip`
     Gzip(Box<GzDecoder<Vec<u8>>>),
@@ -16,12 +16,12 @@ pub(crate) enum Decoder {
     Deflate(Box<ZlibDecoder<Vec<u8>>>),
     /// `zstd`
     Zstd(Box<zstd::stream::write::Decoder<'static, Vec<u8>>>),
-    /// A packing that is not known, or bytes that are not in it.
+    /// An unsupported encoding, or invalid data.
     Unreadable,
 }
 
 impl Decoder {
-    /// By the header `content-encoding`.
+    /// Returns the decoder for the value of a `content-encoding` header.
     pub(crate) fn of(encoding: Option<&str>) -> Decoder {
         match encoding.map(|text| text.trim().to_ascii_lowercase()).as_deref() {
             None | Some("" | "identity") => Decoder::Plain,
@@ -37,7 +37,7 @@ impl Decoder {
         !matches!(self, Decoder::Unreadable)
     }
 
-    /// Hands on what `bytes` hold.
+    /// Decodes `bytes` and passes the result to `each`.
     pub(crate) fn push(&mut self, bytes: &[u8], each: &mut impl FnMut(&[u8])) {
         if let Decoder::Plain = self {
             return each(bytes);

@@ -1,29 +1,29 @@
-//! Server-sent events of an answer: the error among them, the last one, and tokens.
+//! Observes the server-sent events of an answer: errors, the last event and token counts.
 
 use super::scalars::Scalars;
 use super::usage::Usage;
 use crate::ingest::{error_fields, is_last_event};
 
-/// Longest event that is looked into, in bytes.
+/// Maximum size of an event that is parsed, in bytes.
 const LONGEST: usize = 256 << 10;
 
-/// Looks at events while they pass.
+/// Observer of an event stream.
 #[derive(Default)]
 pub(crate) struct Events {
     line: Vec<u8>,
-    /// The lines of the event so far.
+    /// Lines of the current event.
     event: String,
     is_too_long: bool,
-    /// Events with a piece of the answer.
+    /// Number of events that carried part of the answer.
     pub(crate) delivered: u64,
-    /// The body of the error.
+    /// Body of the first error.
     pub(crate) error: Option<String>,
-    /// The last event came.
+    /// Whether the last event was received.
     pub(crate) is_ended: bool,
 }
 
 impl Events {
-    /// Takes the next bytes. Says whether a piece of the answer came with them.
+    /// Processes the next bytes. Returns whether they completed an event with part of the answer.
     pub(crate) fn push(&mut self, bytes: &[u8], usage: &mut Usage) -> bool {
         let before = self.delivered;
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -50,7 +50,7 @@ impl Events {
         } else if !self.event.is_empty() || self.is_too_long {
             self.end_event(usage);
         }
-        // The room is used for the next line.
+        // Reuses the allocation for the next line.
         self.line = line;
         self.line.clear();
     }
@@ -75,7 +75,7 @@ impl Events {
     }
 }
 
-/// The error that an event carries.
+/// Returns the error in an event, if any.
 fn error_in<'d>(name: &str, data: &'d str) -> Option<&'d str> {
     const FAILED: &str = "response.failed";
     if name == "error" {
@@ -83,14 +83,14 @@ fn error_in<'d>(name: &str, data: &'d str) -> Option<&'d str> {
     }
     let at = data.find("\"error\"")?;
     if name == FAILED || data.contains("\"type\":\"response.failed\"") {
-        // It stands inside the response.
+        // The error is nested in the response.
         let inner = data[at + "\"error\"".len()..].trim_start().strip_prefix(':')?.trim_start();
         return inner.starts_with('{').then_some(inner);
     }
     error_fields(data).is_named.then_some(data)
 }
 
-/// Whether an event carries a piece of the answer, and not its frame.
+/// Whether an event carries part of the answer, rather than framing.
 fn is_piece(name: &str, data: &str) -> bool {
     match name {
         "" => data.starts_with('{'),

@@ -1,4 +1,5 @@
-//! One request and its answer, from the head of the one to the end of the other. It ends in exactly one record.
+//! One request and its answer, from the request's head to the end of the answer. Each exchange writes exactly one
+//! record.
 
 use super::answer::{Answer, milliseconds};
 use super::attempt::AttemptRecord;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// What is known of an exchange so far. Dropped before its end, the client hung up.
+/// State of an exchange. If it is dropped before it ends, the client has disconnected or the server is stopping.
 pub(crate) struct Exchange {
     log: Arc<Log>,
     attempt: AttemptRecord,
@@ -18,7 +19,7 @@ pub(crate) struct Exchange {
     body: Arc<Mutex<BodyFacts>>,
     answer: Option<Answer>,
     keep_errors: bool,
-    /// The server is about to end.
+    /// Whether the server is stopping.
     stopping: Arc<AtomicBool>,
     is_recorded: bool,
 }
@@ -26,9 +27,9 @@ pub(crate) struct Exchange {
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// With all of an answer.
+    /// The answer was sent in full.
     Complete,
-    /// The connection to the client, or to the upstream, broke; in the words of `transport`.
+    /// The connection to the client or to the upstream failed; the value of `transport` in the record.
     Broken(&'static str),
 }
 
@@ -52,30 +53,31 @@ impl Exchange {
         }
     }
 
-    /// What the body of the request says, which passes elsewhere.
+    /// Facts from the request body, shared with the body as it is forwarded.
     pub(crate) fn body(&self) -> Arc<Mutex<BodyFacts>> {
         Arc::clone(&self.body)
     }
 
-    /// Sets what only the server knows.
+    /// Sets the address the request is sent to, and the provider if known; otherwise the one derived from the path
+    /// remains.
     pub(crate) fn sent_to(&mut self, endpoint: String, provider: Option<&'static str>) {
         self.attempt.endpoint = Some(endpoint);
         self.attempt.provider = provider.or(self.attempt.provider);
     }
 
-    /// The head of the answer.
+    /// Notes the head of the answer.
     pub(crate) fn answer(&mut self, parts: &response::Parts) {
         self.answer = Some(Answer::begin(parts, &mut self.attempt));
     }
 
-    /// Bytes of the answer.
+    /// Notes bytes of the answer's body.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if let Some(answer) = &mut self.answer {
             answer.push(bytes);
         }
     }
 
-    /// Writes the record.
+    /// Writes the record, unless it has been written.
     pub(crate) fn end(&mut self, end: End) {
         if std::mem::replace(&mut self.is_recorded, true) {
             return;
@@ -95,7 +97,7 @@ impl Exchange {
         self.log.write(attempt);
     }
 
-    /// What it means that nobody waits for the rest any more.
+    /// Determines the end of an exchange that was dropped.
     fn abandoned(&self) -> End {
         match &self.answer {
             Some(answer) if answer.has_ended() => End::Complete,

@@ -1,4 +1,4 @@
-//! What a request says of itself: in its head, and in its body while that passes.
+//! Extracts facts from the head of a request, and from its body as it is forwarded.
 
 use super::attempt::AttemptRecord;
 use super::scalars::Scalars;
@@ -7,23 +7,23 @@ use hyper::HeaderMap;
 use hyper::http::request::Parts;
 use sha2::{Digest, Sha256};
 
-/// Characters kept of a name that a client gives.
+/// Maximum length of a client-supplied name, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// Whose API a path belongs to.
+/// The API that a path belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Dialect {
-    /// The Messages API.
+    /// Messages API, and the older text completions at `/complete`.
     Anthropic,
-    /// Chat completions and what stands beside them.
+    /// Chat completions, completions and embeddings.
     OpenAiChat,
-    /// The Responses API.
+    /// Responses API.
     OpenAiResponses,
-    /// `generateContent`.
+    /// `generateContent` and `streamGenerateContent`.
     Gemini,
-    /// `InvokeModel` and `Converse`.
+    /// `InvokeModel` and `Converse`, with or without streaming.
     Bedrock,
-    /// None of them.
+    /// Any other path.
     Other,
 }
 
@@ -47,7 +47,7 @@ impl Dialect {
         }
     }
 
-    /// The provider, as records spell it.
+    /// Name of the provider in records.
     pub(crate) fn provider(self) -> Option<&'static str> {
         match self {
             Dialect::Anthropic => Some("anthropic"),
@@ -59,7 +59,7 @@ impl Dialect {
     }
 }
 
-/// What the head of a request says.
+/// Builds a record from the head of a request.
 pub(crate) fn of_head(parts: &Parts) -> AttemptRecord {
     let text = |name: &str| header(&parts.headers, name);
     let path = parts.uri.path();
@@ -70,7 +70,7 @@ pub(crate) fn of_head(parts: &Parts) -> AttemptRecord {
         method: Some(parts.method.as_str().to_owned()),
         path: Some(shown(path)),
         model: model_in(path),
-        // The two APIs that say it in the path.
+        // Gemini and Bedrock specify streaming in the path.
         stream: (path.contains(":streamGenerateContent") || path.ends_with("-stream")).then_some(true),
         user_agent: text("user-agent"),
         sdk_language: text("x-stainless-lang"),
@@ -83,7 +83,7 @@ pub(crate) fn of_head(parts: &Parts) -> AttemptRecord {
     }
 }
 
-/// `attempt=2; max=3`: counted from 1.
+/// Retries from `amz-sdk-request`, as in `attempt=2; max=3`; attempts count from 1.
 fn aws_retries(headers: &HeaderMap) -> Option<String> {
     let text = header(headers, "amz-sdk-request")?;
     let attempt = text.split(';').find_map(|part| part.trim().strip_prefix("attempt="))?;
@@ -94,24 +94,24 @@ fn number(text: String) -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// The model, where the path has it: `/models/NAME:generateContent`, `/model/NAME/invoke`.
+/// Extracts the model from a path such as `/models/NAME:generateContent` or `/model/NAME/invoke`.
 fn model_in(path: &str) -> Option<String> {
     let (_, rest) = path.rsplit_once("/models/").or_else(|| path.rsplit_once("/model/"))?;
     let name = rest.split(['/', ':']).next()?;
     (!name.is_empty()).then(|| shown(name))
 }
 
-/// A header as text, with keys masked.
+/// Returns a header as text, with keys masked.
 pub(crate) fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(shown(headers.get(name)?.to_str().ok()?))
 }
 
-/// A text of a client's or a server's, fit for a record.
+/// Prepares text from a client or a server for a record: masks keys and limits its length.
 pub(crate) fn shown(text: &str) -> String {
     cut(&mask_keys(text), LONGEST_NAME)
 }
 
-/// What the body of a request says, learned while it passes.
+/// Facts from the body of a request, collected as it is forwarded.
 #[derive(Default)]
 pub(crate) struct BodyFacts {
     hash: Sha256,
@@ -136,7 +136,7 @@ impl BodyFacts {
         });
     }
 
-    /// All of it has passed.
+    /// Marks the body as complete.
     pub(crate) fn end(&mut self) {
         self.is_whole = true;
     }
@@ -153,12 +153,12 @@ impl BodyFacts {
         self.stream == Some(true)
     }
 
-    /// The hash of a whole body; an empty one tells no request from another.
+    /// SHA-256 of a complete body, in hexadecimal; `None` for an empty one, which does not identify a request.
     pub(crate) fn hash(&self) -> Option<String> {
         (self.is_whole && self.bytes > 0).then(|| format!("{:x}", HexOf(self.hash.clone().finalize().as_slice())))
     }
 
-    /// Adds what is known to a record.
+    /// Adds the facts to a record.
     pub(crate) fn tell(&self, attempt: &mut AttemptRecord) {
         attempt.request_hash = self.hash();
         attempt.model = self.model.clone().or(attempt.model.take());

@@ -1,5 +1,5 @@
-//! Which hosts a request may be for. A page in a browser may give a name of its own the address of this machine (DNS
-//! rebinding), and its requests then look like those of a local client but for the `Host` that they name.
+//! Checks the `Host` of requests. In DNS rebinding, a web page resolves a name of its own to the address of this
+//! machine; its requests look like those of a local client except for their `Host`.
 
 use hyper::header::{self, HeaderMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,16 +11,16 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// What is said to a request for any other host.
+    /// Error message for a request with any other host.
     pub(crate) const REFUSAL: &'static str = "this request names a host that is neither loopback nor the address listened \
                                               on: name it with --allow-host where it is meant to be answered";
 
-    /// Loopback, the address that is listened on, and these names.
+    /// Accepts loopback, the address the server listens on, and the names in `named`.
     pub(crate) fn new(listening: IpAddr, named: &[String]) -> Hosts {
         Hosts { listening, named: named.to_vec() }
     }
 
-    /// Whether a request with these headers may be answered. One that names no host comes from no browser.
+    /// Whether a request with these headers may be answered. Requests without a `Host` do not come from browsers.
     pub(crate) fn accept(&self, headers: &HeaderMap) -> bool {
         let Some(host) = headers.get(header::HOST) else { return true };
         let host = host.to_str().unwrap_or_default();
@@ -32,7 +32,7 @@ impl Hosts {
         }
     }
 
-    /// An address is given by whoever connects, and by no name server.
+    /// Whether the address belongs to this server. Addresses are safe to accept: DNS rebinding needs a name.
     fn is_own(&self, address: IpAddr) -> bool {
         let mapped = match address {
             IpAddr::V6(v6) => Ipv6Addr::to_ipv4_mapped(&v6).map(IpAddr::V4),
@@ -48,7 +48,7 @@ impl Hosts {
     }
 }
 
-/// A host without its port: `[::1]:8529` is `[::1]`.
+/// Removes the port from a host: `[::1]:8529` becomes `[::1]`.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn the_address_listened_on_and_names_given_are_answered() {
         assert!(accepted("192.168.0.7", &[], "192.168.0.7:8529") && !accepted("192.168.0.7", &[], "192.168.0.8"));
-        // Listening everywhere, each address of the machine is one.
+        // When listening on all interfaces, any address may be this machine's.
         assert!(accepted("0.0.0.0", &[], "192.168.0.7") && !accepted("0.0.0.0", &[], "recorder"));
         assert!(accepted("0.0.0.0", &["recorder"], "Recorder:8529") && !accepted("0.0.0.0", &["recorder"], "other"));
     }

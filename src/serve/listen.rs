@@ -1,4 +1,4 @@
-//! A server on one address: it accepts, answers, and ends in order.
+//! HTTP server on one address, with graceful shutdown.
 
 use super::log::Log;
 use super::socket::Socket;
@@ -19,41 +19,41 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-/// Connections at once; more wait in the system's queue.
+/// Maximum number of concurrent connections; more wait in the system's queue.
 const MOST_CONNECTIONS: usize = 4096;
-/// A head that takes longer than this is not waited for: slow clients must not hold all connections.
+/// Time limit for reading the head of a request, so that slow clients cannot occupy all connections.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// Longest head of a request.
+/// Maximum size of a request head, in bytes.
 const LONGEST_HEAD: usize = 128 << 10;
-/// Most headers of a request.
+/// Maximum number of request headers.
 const MOST_HEADERS: usize = 256;
-/// How long answers under way may take when the server ends.
+/// Time that answers in progress are given to finish on shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What is sent back.
+/// Response of a server.
 pub(crate) type Reply = Response<UnsyncBoxBody<Bytes, Broken>>;
 
-/// The connection is to end without an answer, or in the middle of one.
+/// Error that closes the connection before or during an answer.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the connection ends here")]
 pub(crate) struct Broken;
 
-/// What one connection lets its requests do.
+/// Handle through which a request controls its connection.
 #[derive(Clone, Default)]
 pub(crate) struct Connection {
     reset: Arc<AtomicBool>,
 }
 
 impl Connection {
-    /// When the connection ends, it ends with a reset.
+    /// Makes the connection end with a TCP reset.
     pub(crate) fn reset(&self) {
         self.reset.store(true, Ordering::Relaxed);
     }
 }
 
-/// Answers requests.
+/// A service that answers requests.
 pub(crate) trait Serve: Send + Sync + 'static {
-    /// An error ends the connection without an answer.
+    /// Answers a request. An error closes the connection without an answer.
     fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
@@ -61,7 +61,7 @@ pub(crate) trait Serve: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Reply, Broken>> + Send;
 }
 
-/// A server that runs until it is stopped.
+/// A running server.
 pub(crate) struct Server {
     runtime: Runtime,
     address: SocketAddr,
@@ -72,7 +72,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens on `address`, and answers by what `make` makes inside the runtime.
+    /// Listens on `address` and serves requests with the result of `make`, which is called inside the runtime.
     pub(crate) fn start<S: Serve>(
         address: SocketAddr,
         log: Arc<Log>,
@@ -95,13 +95,13 @@ impl Server {
         self.address
     }
 
-    /// Accepts no more, and lets answers under way come to their end for some seconds. What is left then is cut off,
-    /// and its record says so.
+    /// Stops accepting connections and gives answers in progress [`GRACE`] to finish. Those still in progress then are
+    /// cut off and recorded as such.
     pub(crate) fn stop(self) -> Arc<Log> {
         let Server { runtime, accepting, connections, stopping, log, .. } = self;
         accepting.abort();
         runtime.block_on(async {
-            // Ends with the word that it was aborted; only then nobody else holds the connections.
+            // Ends with a cancellation error; after that, no other task shares `connections`.
             let _ = accepting.await;
             if let Some(connections) = Arc::into_inner(connections) {
                 let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
@@ -127,7 +127,7 @@ async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, connections: A
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(_) => {
-                // No more files, most likely: others have to end first.
+                // Most likely the limit on open files; wait until other connections end.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
@@ -139,7 +139,7 @@ async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, connections: A
         let answer = service_fn(move |request| Arc::clone(&service).answer(request, connection.clone()));
         let serving = connections.watch(server.serve_connection(TokioIo::new(socket), answer));
         tokio::spawn(async move {
-            // How a connection ends is its exchanges' to tell.
+            // The exchanges of a connection record how it ended.
             let _ = serving.await;
             drop(permit);
         });

@@ -1,4 +1,4 @@
-//! Where records go: a file that only grows, and counters that say what is in it.
+//! The log file of a server, and counters of its records.
 
 use super::attempt::AttemptRecord;
 use std::collections::VecDeque;
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Records kept in memory for who asks over HTTP.
+/// Maximum number of records kept in memory for requests to the control endpoint.
 const RECENT: usize = 1000;
 
-/// The log of a server.
+/// Log of a server.
 pub(crate) struct Log {
     file: Option<Mutex<Target>>,
     path: PathBuf,
     run: String,
-    /// Records of the last requests, where they may be asked for.
+    /// The most recent records, if the control endpoint offers them.
     recent: Option<Mutex<VecDeque<String>>>,
     requests: AtomicU64,
     ended: AtomicU64,
@@ -28,27 +28,27 @@ pub(crate) struct Log {
 
 struct Target {
     file: File,
-    /// A write failed, perhaps in the middle of a line.
+    /// Whether the last write failed, possibly within a line.
     is_torn: bool,
 }
 
-/// What a log holds.
+/// Counters of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Requests whose head was read.
     pub(crate) requests: u64,
-    /// Of those, requests that were answered or broke off.
+    /// Requests that were answered or broken off.
     pub(crate) ended: u64,
-    /// Records in the log.
+    /// Records written.
     pub(crate) written: u64,
     /// Records that could not be written.
     pub(crate) lost: u64,
-    /// Requests that were turned away, and are no attempts.
+    /// Requests that were refused and are not attempts.
     pub(crate) refused: u64,
 }
 
 impl Log {
-    /// Opens `path` for adding to it; without one, records are counted only. `say` takes warnings.
+    /// Opens `path` for appending; without a path, records are only counted. `say` prints warnings.
     pub(crate) fn open(path: Option<&Path>, run: &str, keep_recent: bool, say: fn(&str)) -> io::Result<Log> {
         let open = |path| OpenOptions::new().create(true).append(true).open(path);
         let file = path.map(open).transpose()?.map(|file| Mutex::new(Target { file, is_torn: false }));
@@ -66,22 +66,22 @@ impl Log {
         })
     }
 
-    /// The run that records are of.
+    /// Run id of the records.
     pub(crate) fn run(&self) -> &str {
         &self.run
     }
 
-    /// Counts a request; the first is number 0.
+    /// Counts a request and returns its number, from 0.
     pub(crate) fn count(&self) -> u64 {
         self.requests.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Counts a request that is turned away.
+    /// Counts a refused request.
     pub(crate) fn refuse(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Tells the user something.
+    /// Prints a warning.
     pub(crate) fn warn(&self, text: &str) {
         (self.say)(text);
     }
@@ -97,12 +97,12 @@ impl Log {
         }
     }
 
-    /// The last records, each a line of JSON.
+    /// Returns the most recent records, each a line of JSON.
     pub(crate) fn recent(&self) -> Vec<String> {
         self.recent.as_ref().map(|recent| locked(recent).iter().cloned().collect()).unwrap_or_default()
     }
 
-    /// Writes a record. One write a line: what was written is in the file, however the process ends.
+    /// Writes a record with a single write, so that it is in the file however the process ends.
     pub(crate) fn write(&self, attempt: &AttemptRecord) {
         let line = attempt.line();
         self.ended.fetch_add(1, Ordering::Relaxed);
@@ -121,7 +121,7 @@ impl Log {
         }
     }
 
-    /// At the first loss, and then ever more seldom.
+    /// Warns of lost records at powers of two, to limit the number of messages.
     fn complain(&self, error: &io::Error) {
         let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
         if lost.is_power_of_two() {
@@ -135,7 +135,7 @@ impl Log {
 }
 
 fn append(target: &mut Target, line: &str) -> io::Result<()> {
-    // What stands before a torn line must not swallow a whole one.
+    // Ends an incomplete line first, so that it does not corrupt this one.
     let written = if target.is_torn {
         target.file.write_all(format!("\n{line}").as_bytes())
     } else {

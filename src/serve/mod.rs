@@ -1,5 +1,5 @@
-//! Two small servers on loopback that count what really leaves a process, and write an attempt record for each request:
-//! a provider that fails on a schedule, and a recorder in front of a real one.
+//! Two HTTP servers on loopback that write an attempt record for each request leaving a process: a provider that fails
+//! on a schedule, and a recorder in front of a real one.
 
 mod answer;
 mod attempt;

@@ -1,4 +1,4 @@
-//! A reverse proxy that writes a record of each request, and changes nothing.
+//! A reverse proxy that writes a record of each request and forwards it unchanged.
 
 use super::exchange::{End, Exchange};
 use super::hosts::Hosts;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Headers between two neighbours (RFC 9110, 7.6.1), beside those that `connection` names.
+/// Hop-by-hop headers (RFC 9110, 7.6.1), in addition to those named in `connection`.
 const HOP_BY_HOP: [HeaderName; 7] = [
     header::CONNECTION,
     header::PROXY_AUTHENTICATE,
@@ -27,7 +27,7 @@ const HOP_BY_HOP: [HeaderName; 7] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// The recorder.
+/// Service of the recorder.
 pub(crate) struct Recorder {
     hosts: Hosts,
     table: Table,
@@ -36,7 +36,7 @@ pub(crate) struct Recorder {
     stopping: Arc<AtomicBool>,
     keep_errors: bool,
     has_control: bool,
-    /// Requests that got no answer.
+    /// Number of requests that received no answer.
     failed: AtomicU64,
 }
 
@@ -81,7 +81,7 @@ impl Recorder {
                     if error.is_connect() { "upstream_connection_error" } else { "upstream_closed_before_response" };
                 exchange.end(End::Broken(said));
                 self.complain(upstream, &error);
-                // The client meets what it would have met without the recorder: no answer.
+                // As without the recorder, the client receives no answer.
                 return Err(Broken);
             }
         };
@@ -94,7 +94,7 @@ impl Recorder {
         Ok(Response::from_parts(head, body.map_err(|_| Broken).boxed_unsync()))
     }
 
-    /// At the first request that could not be forwarded, and then ever more seldom.
+    /// Warns of requests that could not be forwarded, at powers of two, to limit the number of messages.
     fn complain(&self, upstream: &Upstream, error: &dyn std::error::Error) {
         let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
         if failed.is_power_of_two() {
@@ -105,7 +105,7 @@ impl Recorder {
         }
     }
 
-    /// What is not forwarded.
+    /// Answers a request that is not forwarded.
     fn refuse(&self, status: u16, said: &str) -> Reply {
         self.log.refuse();
         let body = serde_json::json!({"error": {"type": "retrylens_record_refused", "message": said}});
@@ -124,7 +124,7 @@ impl Recorder {
 
 impl Serve for Recorder {
     async fn answer(self: Arc<Self>, request: Request<Incoming>, _: Connection) -> Result<Reply, Broken> {
-        // A request to a proxy names the host it is for; one to a server does not.
+        // A request to a proxy has an absolute URI; a request to a server does not.
         if request.method() == Method::CONNECT || request.uri().authority().is_some() {
             return Ok(self.refuse(403, "retrylens record forwards to its own upstreams only, and is no open proxy"));
         }

@@ -1,4 +1,4 @@
-//! Answers of the stub: heads and bodies of each shape.
+//! Builds the stub's responses.
 
 use super::bodies;
 use super::facts::Dialect;
@@ -15,24 +15,25 @@ use serde_json::Value;
 use std::time::Duration;
 
 const JSON: &str = "application/json";
-/// Time in which what was written leaves for the client.
+/// Delay after which written data has been sent to the client.
 const FLUSH: Duration = Duration::from_millis(20);
 
-/// What to answer.
+/// The response to a request.
 pub(crate) struct Plan {
     pub(crate) step: Step,
     pub(crate) dialect: Dialect,
     pub(crate) model: Option<String>,
-    /// Whether a stream was asked for.
+    /// Whether the request asked for a stream.
     pub(crate) streams: bool,
     pub(crate) id: String,
     pub(crate) time: Time,
     pub(crate) input_tokens: u64,
-    /// The headers about rate limits.
+    /// Rate-limit headers.
     pub(crate) limits: Vec<(&'static str, String)>,
 }
 
-/// An answer, and what it means that its body fails; `None`: the connection ends without one.
+/// Returns the response, and the `transport` to record if its body fails; `None` closes the connection without an
+/// answer.
 pub(crate) async fn reply(plan: &Plan, connection: &Connection) -> Option<(Response<Scripted>, &'static str)> {
     match &plan.step.shape.does {
         Does::Succeed => Some((success(plan, connection), "")),
@@ -42,7 +43,7 @@ pub(crate) async fn reply(plan: &Plan, connection: &Connection) -> Option<(Respo
     }
 }
 
-/// What a connection that ended without an answer did.
+/// The `transport` to record for a connection closed without an answer.
 pub(crate) fn broken_before(step: &Step) -> &'static str {
     match step.shape.does {
         Does::Break(Break::ResetBefore) => "server_rst_before_response",
@@ -65,11 +66,11 @@ fn success(plan: &Plan, connection: &Connection) -> Response<Scripted> {
     respond(plan, 200, if plan.streams { "text/event-stream; charset=utf-8" } else { JSON }, true, body)
 }
 
-/// A stream up to its last piece.
+/// Actions of a stream up to its last piece of text.
 fn opening(plan: &Plan, stream: &bodies::Stream, pieces: usize) -> Vec<Act> {
     let mut acts = vec![Act::Send(Bytes::from(stream.head.clone())), Act::Wait(plan.step.first_token)];
     let piece = Bytes::from(stream.piece.clone());
-    // Without pauses, many pieces are one write.
+    // Without pauses, all pieces are sent in one write.
     if plan.step.gap.is_zero() {
         acts.push(Act::Send(Bytes::from(stream.piece.repeat(pieces))));
     } else {
@@ -93,7 +94,7 @@ fn failed(plan: &Plan, failure: &Failure, connection: &Connection) -> Response<S
     response
 }
 
-/// Who is refused for requests has none left, whatever the buckets hold: the scenario says so.
+/// Sets the remaining requests to 0, whatever the buckets contain, since the scenario refuses the request.
 fn spend_requests(response: &mut Response<Scripted>) {
     for name in ["anthropic-ratelimit-requests-remaining", "x-ratelimit-remaining-requests"] {
         if response.headers().contains_key(name) {
@@ -137,7 +138,7 @@ async fn broken(plan: &Plan, how: Break, connection: &Connection) -> Option<(Res
     }
 }
 
-/// An answer that begins well.
+/// Builds a response that begins successfully and then breaks.
 fn breaking(plan: &Plan, how: Break, connection: &Connection) -> Response<Scripted> {
     let (mut acts, length) = if plan.streams {
         (opening(plan, &bodies::stream(&plan.words()), plan.step.pieces), None)
@@ -150,7 +151,7 @@ fn breaking(plan: &Plan, how: Break, connection: &Connection) -> Response<Script
         Break::ErrorInside => acts.extend(inside(plan)),
         Break::CutShort if plan.streams => {}
         Break::StallInside => acts.extend([Act::Wait(plan.step.stall), Act::Close]),
-        // What was sent has to leave before the connection ends, which would take it along.
+        // Data must be sent before the connection is reset or closed, or it would be discarded.
         Break::ResetInside => acts.extend([Act::Wait(FLUSH), Act::Reset]),
         _ => acts.extend([Act::Wait(FLUSH), Act::Close]),
     }
@@ -158,7 +159,7 @@ fn breaking(plan: &Plan, how: Break, connection: &Connection) -> Response<Script
     respond(plan, 200, kind, true, Scripted::new(acts, length, connection.clone()))
 }
 
-/// The error inside a stream.
+/// Builds the error event inside a stream.
 fn inside(plan: &Plan) -> Option<Act> {
     let Does::Fail(failure) = &shapes::named("529")?.does else { return None };
     let body: Value = plan.error_body(failure);
@@ -172,7 +173,7 @@ fn bare(status: u16, content_type: &str, body: Scripted) -> Response<Scripted> {
     response
 }
 
-/// With the headers that a provider sends.
+/// Builds a response with the headers that a provider sends.
 fn respond(plan: &Plan, status: u16, kind: &str, has_limits: bool, body: Scripted) -> Response<Scripted> {
     let mut response = bare(status, kind, body);
     let name = match plan.dialect {
@@ -190,7 +191,7 @@ fn respond(plan: &Plan, status: u16, kind: &str, has_limits: bool, body: Scripte
     response
 }
 
-/// What the step says about retries.
+/// Adds the headers about retries that the step specifies.
 fn hint(plan: &Plan, default: Option<u32>, response: &mut Response<Scripted>) {
     if let Some(text) = plan.retry_after(default) {
         put(response, "retry-after", &text);
@@ -209,7 +210,7 @@ fn put<B>(response: &mut Response<B>, name: &str, value: &str) {
     }
 }
 
-/// A text that is no attempt's answer.
+/// Builds a response that is not the answer to an attempt.
 pub(crate) fn text(status: u16, content_type: &str, text: String) -> Reply {
     let never: fn(std::convert::Infallible) -> Broken = |never| match never {};
     let mut response = Response::new(Full::new(Bytes::from(text)).map_err(never).boxed_unsync());

@@ -1,27 +1,28 @@
-//! Scalars of a JSON text of any length, found while it passes: nothing but the path to the next one is kept.
+//! Streaming scanner for scalars in JSON of any length; it keeps only the path to the current one.
 
-/// Levels of objects whose members are told.
+/// Maximum nesting depth at which members are reported.
 const DEEPEST: usize = 4;
-/// Longest key or value that is kept, in bytes.
+/// Maximum length of a key or value, in bytes; longer ones are skipped.
 const LONGEST: usize = 256;
 
-/// Finds the members of objects at the outermost levels, those in lists apart.
+/// Finds the scalar members of objects in the outermost [`DEEPEST`] levels, except those inside arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Scalars {
-    /// The key before each open object; `None` for a list.
+    /// Key of each open object; `None` for an array.
     levels: Vec<Option<String>>,
-    /// Levels open beyond those.
+    /// Number of open levels beyond the maximum depth.
     deeper: usize,
     key: Option<String>,
     text: Vec<u8>,
     in_string: bool,
     is_escaped: bool,
-    /// The text is that of a string.
+    /// Whether `text` is the content of a string.
     quoted: bool,
 }
 
 impl Scalars {
-    /// Takes the next bytes, and hands on each scalar with the path to it: `usage.input_tokens`.
+    /// Processes the next bytes, and calls `found` with the path, such as `usage.input_tokens`, and text of each
+    /// scalar.
     pub(crate) fn push(&mut self, bytes: &[u8], found: &mut impl FnMut(&str, &str)) {
         for &byte in bytes {
             if self.in_string {
@@ -57,7 +58,7 @@ impl Scalars {
             b'{' | b'[' => {
                 let key = self.key.take().filter(|_| byte == b'{' || self.levels.is_empty());
                 if self.levels.len() < DEEPEST {
-                    // The outermost object has no key, and is no list.
+                    // The outermost object has no key; it must differ from an array.
                     self.levels.push(if byte == b'{' { Some(key.unwrap_or_default()) } else { None });
                 } else {
                     self.deeper += 1;

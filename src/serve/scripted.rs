@@ -1,4 +1,4 @@
-//! A body that is sent piece by piece, with pauses, and that may break.
+//! A body that is sent in pieces, with pauses, and that may break.
 
 use super::listen::{Broken, Connection};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
@@ -8,34 +8,34 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Sleep;
 
-/// What comes next.
+/// One action of a scripted body.
 #[derive(Debug)]
 pub(crate) enum Act {
-    /// Nothing, for a while.
+    /// Pauses.
     Wait(Duration),
-    /// Bytes.
+    /// Sends bytes.
     Send(Bytes),
-    /// The connection closes.
+    /// Closes the connection.
     Close,
-    /// The connection is reset.
+    /// Resets the connection.
     Reset,
 }
 
 pub(crate) struct Scripted {
     acts: VecDeque<Act>,
     pause: Option<Pin<Box<Sleep>>>,
-    /// Bytes announced that are still to come.
+    /// Announced bytes not yet sent; `None` without a length.
     left: Option<u64>,
     connection: Connection,
 }
 
 impl Scripted {
-    /// `length`: what the head announces.
+    /// Creates a body; `length` is the length announced in the head.
     pub(crate) fn new(acts: impl IntoIterator<Item = Act>, length: Option<u64>, connection: Connection) -> Scripted {
         Scripted { acts: acts.into_iter().collect(), pause: None, left: length, connection }
     }
 
-    /// All at once.
+    /// Creates a body sent all at once.
     pub(crate) fn whole(text: String, connection: Connection) -> Scripted {
         let length = text.len() as u64;
         Scripted::new([Act::Send(Bytes::from(text))], Some(length), connection)

@@ -1,4 +1,4 @@
-//! A connection that can end with a reset, as those of overloaded services do.
+//! A connection that can end with a TCP reset, as overloaded services may cause.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -22,7 +22,7 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         if self.reset.load(Ordering::Relaxed) {
-            // Where that fails, the connection ends in the ordinary way.
+            // If this fails, the connection is closed normally.
             let _ = self.stream.set_zero_linger();
         }
     }
@@ -56,7 +56,7 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A reset must not be preceded by a farewell.
+        // No FIN may be sent before a reset.
         if self.reset.load(Ordering::Relaxed) {
             return Poll::Ready(Ok(()));
         }

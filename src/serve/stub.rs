@@ -1,4 +1,4 @@
-//! A provider on loopback that fails on a schedule.
+//! The stub: a provider that fails on a schedule.
 
 use super::bodies::{self, Words};
 use super::exchange::{End, Exchange};
@@ -21,10 +21,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Largest body of a request, as the Messages API has it.
+/// Maximum size of a request body in bytes, that of the Messages API.
 const LARGEST_BODY: u64 = 32 << 20;
 
-/// The stub.
+/// Service of the stub.
 pub(crate) struct Stub {
     hosts: Hosts,
     scenario: Scenario,
@@ -33,7 +33,7 @@ pub(crate) struct Stub {
     stopping: Arc<AtomicBool>,
     began: Instant,
     endpoint: String,
-    /// Tells the requests of this stub from those of others.
+    /// Distinguishes the request ids of this stub from those of others.
     seed: u64,
 }
 
@@ -51,7 +51,7 @@ impl Stub {
         Stub { hosts, scenario, buckets, log, stopping, began, endpoint, seed }
     }
 
-    /// The step that a request meets.
+    /// Returns the step for a request.
     fn step(&self, parts: &Parts, facts: &BodyFacts, model: Option<&str>) -> Option<Step> {
         if facts.bytes() > LARGEST_BODY {
             return shapes::named("413").map(Step::of);
@@ -76,7 +76,7 @@ impl Stub {
             let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
             frame.data_ref().iter().for_each(|data| facts.push(data));
             if facts.bytes() > LARGEST_BODY {
-                // The rest is not read.
+                // The rest of the body is not read.
                 break;
             }
         }
@@ -97,14 +97,14 @@ impl Stub {
         Ok(Reply::from_parts(head, watched.boxed_unsync()))
     }
 
-    /// What is answered, and with which figures.
+    /// Determines the response to a request, and its token counts and rate limits.
     fn plan(&self, parts: &Parts, facts: &BodyFacts, dialect: Dialect, nth: u64) -> Option<Plan> {
         let in_path = super::facts::of_head(parts);
         let model = facts.model().map(str::to_owned).or(in_path.model);
         let mut step = self.step(parts, facts, model.as_deref())?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = Time(i64::try_from(now.as_micros()).unwrap_or(0));
-        // Four bytes a token, about.
+        // Roughly four bytes per token.
         let input_tokens = facts.bytes() / 4;
         let tokens = [input_tokens as f64, step.pieces as f64];
         let left = self.buckets.take(Instant::now(), time, tokens, dialect);
@@ -117,7 +117,7 @@ impl Stub {
         Some(Plan { step, dialect, model, streams, id, time, input_tokens, limits: left.headers })
     }
 
-    /// What is known of the requests so far.
+    /// Reports the counts and the most recent records.
     fn report(&self) -> Reply {
         let counts = self.log.counts();
         let records: Vec<serde_json::Value> =
@@ -129,14 +129,14 @@ impl Stub {
         replies::text(200, "application/json", format!("{report}\n"))
     }
 
-    /// Records are for nobody's page in a browser.
+    /// Refuses a request for the report that names another host, so that no web page can read the records.
     fn misdirected(&self) -> Reply {
         self.log.refuse();
         let body = serde_json::json!({"error": {"type": "retrylens_stub_refused", "message": Hosts::REFUSAL}});
         replies::text(421, "application/json", body.to_string())
     }
 
-    /// Requests that no API has.
+    /// Answers requests to paths of no API.
     fn other(&self, parts: &Parts) -> Reply {
         self.log.refuse();
         if parts.uri.path().ends_with("/models") {
@@ -167,7 +167,7 @@ impl Serve for Stub {
 }
 
 impl Plan {
-    /// What bodies are made of.
+    /// Values that appear in response bodies.
     pub(crate) fn words(&self) -> Words<'_> {
         Words {
             dialect: self.dialect,
@@ -179,7 +179,7 @@ impl Plan {
         }
     }
 
-    /// The text of `retry-after`.
+    /// Value of the `retry-after` header, if any; `default` is in seconds.
     pub(crate) fn retry_after(&self, default: Option<u32>) -> Option<String> {
         match &self.step.retry_after {
             None => default.map(|seconds| seconds.to_string()),

@@ -1,4 +1,4 @@
-//! Where the recorder forwards to: one upstream, or one for each API of a fixed table.
+//! Upstreams of the recorder: one for all requests, or one for each API.
 
 use super::facts::Dialect;
 use hyper::Uri;
@@ -14,26 +14,26 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-/// Where requests go that are for the APIs of providers, unless the user says otherwise.
+/// Default upstreams, by API.
 pub(crate) const PROVIDERS: [(&str, &str); 3] = [
     ("anthropic", "https://api.anthropic.com"),
     ("openai", "https://api.openai.com"),
     ("gemini", "https://generativelanguage.googleapis.com"),
 ];
 
-/// Idle connections kept to one upstream.
+/// Maximum number of idle connections kept for each upstream.
 const MOST_IDLE: usize = 256;
 
-/// An address that requests are forwarded to.
+/// An address to forward requests to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Upstream {
     scheme: Scheme,
     pub(crate) authority: Authority,
-    /// Stands before each path.
+    /// Path prefix prepended to each request path.
     prefix: String,
 }
 
-/// Upstreams, by API.
+/// Upstreams by API.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     all: Option<Upstream>,
@@ -41,7 +41,7 @@ pub(crate) struct Table {
 }
 
 impl Upstream {
-    /// `https://host`, `http://127.0.0.1:8000/prefix`.
+    /// Parses a URL such as `https://host` or `http://127.0.0.1:8000/prefix`.
     pub(crate) fn parse(text: &str) -> Result<Upstream, String> {
         let wanted = |reason: &str| {
             let text = crate::untrusted::mask_keys(text);
@@ -67,14 +67,14 @@ impl Upstream {
         Ok(Upstream { scheme, authority, prefix })
     }
 
-    /// The address of one request there.
+    /// Returns the URI of a request at this upstream.
     pub(crate) fn uri(&self, uri: &Uri) -> Option<Uri> {
         let rest = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = format!("{}{rest}", self.prefix);
         Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
     }
 
-    /// Whose it is, where its name says so.
+    /// Returns the provider, if the host name identifies it.
     pub(crate) fn provider(&self) -> Option<&'static str> {
         let host = self.authority.host();
         let known = [
@@ -92,12 +92,12 @@ impl Upstream {
         self.scheme == Scheme::HTTPS
     }
 
-    /// Whether requests to it reach whoever listens on `address`.
+    /// Whether requests to this upstream reach the server listening on `address`.
     fn is_at(&self, address: SocketAddr) -> bool {
         let port = self.authority.port_u16().unwrap_or(if self.is_encrypted() { 443 } else { 80 });
         let here = address.ip();
         let reaches = match self.authority.host().trim_matches(['[', ']']).parse::<IpAddr>() {
-            // No address in particular is this machine's own.
+            // The unspecified address connects to this machine.
             Ok(ip) if ip.is_unspecified() => here.is_loopback() || here.is_unspecified(),
             Ok(ip) => ip == here || (here.is_unspecified() && ip.is_loopback()),
             Err(_) => {
@@ -113,7 +113,8 @@ impl Upstream {
 }
 
 impl Table {
-    /// `URL` for all requests, `anthropic=URL` for one API; none at all: the providers' own addresses.
+    /// Parses the values of `--upstream`: `URL` for all requests, `anthropic=URL` for one API. Without any, requests go
+    /// to the providers.
     pub(crate) fn parse(texts: &[String]) -> Result<Table, String> {
         let mut table = Table::default();
         for text in texts {
@@ -132,7 +133,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Where requests to `path` go; `None`: nowhere.
+    /// Returns the upstream for requests to `path`, if there is one.
     pub(crate) fn of(&self, path: &str) -> Option<&Upstream> {
         let api = match Dialect::of(path) {
             Dialect::Anthropic => "anthropic",
@@ -147,12 +148,12 @@ impl Table {
         self.all.iter().chain(self.by_api.iter().map(|(_, upstream)| upstream))
     }
 
-    /// The upstream that is whoever listens on `address`, who would forward to himself.
+    /// Returns the upstream that is the server listening on `address` itself, which would forward to itself forever.
     pub(crate) fn leads_to(&self, address: SocketAddr) -> Option<String> {
         self.each().find(|upstream| upstream.is_at(address)).map(Upstream::name)
     }
 
-    /// All of them, in a sentence.
+    /// Lists the upstreams.
     pub(crate) fn names(&self) -> String {
         self.each().map(Upstream::name).collect::<Vec<_>>().join(", ")
     }
@@ -162,10 +163,10 @@ impl Table {
     }
 }
 
-/// Whoever forwards.
+/// HTTP client of the recorder.
 pub(crate) type Forwarder<B> = Client<HttpsConnector<HttpConnector>, B>;
 
-/// `roots`: certificates in PEM, instead of the system's.
+/// Creates the client. `roots` is a PEM file of certificates trusted instead of the system's.
 pub(crate) fn forwarder<B>(table: &Table, roots: Option<&Path>) -> io::Result<Forwarder<B>>
 where
     B: hyper::body::Body + Send + 'static,
@@ -176,7 +177,7 @@ where
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
     let config = match roots {
-        // Plain HTTP needs none, and a system without any must not keep it from working.
+        // Plain HTTP needs no certificates, and must work on a system that has none.
         None if !table.is_encrypted() => builder.with_root_certificates(rustls::RootCertStore::empty()),
         None => builder.with_native_roots()?,
         Some(path) => builder.with_root_certificates(given(path)?),
@@ -190,7 +191,7 @@ where
     Ok(Client::builder(TokioExecutor::new())
         .pool_max_idle_per_host(MOST_IDLE)
         .pool_idle_timeout(Duration::from_secs(30))
-        // A request that met a dead connection is the client's to send again: it is to be counted.
+        // Retrying after a dead connection is left to the client, so that each attempt is recorded.
         .retry_canceled_requests(false)
         .http1_preserve_header_case(true)
         .build(connector))
@@ -227,7 +228,7 @@ mod tests {
         let upstream = Upstream::parse("http://127.0.0.1:80/openai/").unwrap();
         let uri = "/v1/responses?a=1".parse().unwrap();
         assert_eq!(upstream.uri(&uri).unwrap().to_string(), "http://127.0.0.1:80/openai/v1/responses?a=1");
-        // What looks like another host is a path of this one.
+        // What looks like another host is part of the path.
         let odd = "http://evil.example/x".parse().unwrap();
         assert_eq!(upstream.uri(&odd).unwrap().host(), Some("127.0.0.1"));
     }

@@ -1,8 +1,8 @@
-//! Tokens, as providers count them in their answers.
+//! Token counts from the answers of providers.
 
 use super::attempt::AttemptRecord;
 
-/// Tokens of one answer, as far as it tells them.
+/// Token counts of one answer, as far as it contains them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) input: Option<u64>,
@@ -12,8 +12,8 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Takes a scalar of an answer: Anthropic's, OpenAI's, Gemini's and Bedrock's names, also inside `message` and
-    /// `response`. A later count replaces an earlier one: streams count up.
+    /// Takes a scalar of an answer, by the names that Anthropic, OpenAI, Gemini and Bedrock use, also inside `message`
+    /// and `response`. A later count replaces an earlier one, since counts in streams are cumulative.
     pub(crate) fn take(&mut self, path: &str, value: &str) {
         let path = path.strip_prefix("message.").or_else(|| path.strip_prefix("response.")).unwrap_or(path);
         let place = match path {

@@ -1,4 +1,4 @@
-//! Bodies that are looked at while they pass, and not changed.
+//! Bodies that are observed as they are forwarded unchanged.
 
 use super::exchange::{End, Exchange};
 use super::facts::BodyFacts;
@@ -7,22 +7,22 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
-/// The body of an answer.
+/// Body of an answer.
 pub(crate) struct WatchedAnswer<B> {
     inner: B,
     exchange: Exchange,
-    /// Bytes to come, where the head says how many.
+    /// Bytes still to come, if the head announces a length.
     left: Option<u64>,
-    /// What it means that `inner` fails.
+    /// The `transport` to record if `inner` fails.
     broken: &'static str,
 }
 
 impl<B: Body> WatchedAnswer<B> {
-    /// `has_body`: an answer to HEAD has none, whatever its length.
+    /// `has_body` is false for answers without a body whatever their length, such as those to HEAD.
     pub(crate) fn new(inner: B, mut exchange: Exchange, has_body: bool, broken: &'static str) -> Self {
         let left = inner.size_hint().exact();
         if !has_body || left == Some(0) || inner.is_end_stream() {
-            // Nobody asks such a body for anything.
+            // Such a body is never polled.
             exchange.end(End::Complete);
         }
         WatchedAnswer { inner, exchange, left, broken }
@@ -42,8 +42,8 @@ impl<B: Body<Data = Bytes> + Unpin> Body for WatchedAnswer<B> {
                     this.exchange.push(data);
                     this.left = this.left.map(|left| left.saturating_sub(data.len() as u64));
                 }
-                // Before the client can know that it has all: what it knows of is in the log.
-                // An answer over HTTP/2 may end with its last piece, and nobody asks once more.
+                // Recorded before the client can know that the answer is complete, so that the log never lags behind.
+                // An HTTP/2 answer may end with its last frame without being polled again.
                 if this.left == Some(0) || frame.is_trailers() || this.inner.is_end_stream() {
                     this.exchange.end(End::Complete);
                 }
@@ -63,7 +63,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for WatchedAnswer<B> {
     }
 }
 
-/// The body of a request.
+/// Body of a request.
 pub(crate) struct WatchedRequest<B> {
     pub(crate) inner: B,
     pub(crate) facts: Arc<Mutex<BodyFacts>>,
@@ -81,7 +81,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for WatchedRequest<B> {
         match &frame {
             Some(Ok(frame)) => {
                 frame.data_ref().iter().for_each(|data| facts.push(data));
-                // With a known length nobody asks once more.
+                // A body of known length is not polled again.
                 if is_last {
                     facts.end();
                 }

@@ -1,4 +1,4 @@
-//! What else went on while a call was made: on the same limit, and elsewhere.
+//! Other traffic around a traced call, on the same rate-limit scope and on all others.
 
 use crate::calls::Call;
 use crate::classify::Class;
@@ -8,88 +8,88 @@ use crate::untrusted::masked;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
-/// Kinds of failures listed for each side.
+/// Maximum number of failure kinds listed per side (same scope, elsewhere).
 const SHOWN: usize = 8;
 
-/// Other attempts within a stretch of time around the calls.
+/// Attempts of other calls sent in a time window around the traced calls.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Surroundings {
-    /// From.
+    /// Start of the window.
     pub from: Time,
-    /// Until.
+    /// End of the window.
     pub until: Time,
-    /// Provider, model and account of the calls.
+    /// Provider, model and account of the first traced call.
     pub scope: String,
-    /// Other attempts on the same provider, model and account that failed, of all there.
+    /// Failed attempts, of all other attempts with the same provider, model and account.
     pub here: Share,
-    /// How, most frequent first.
+    /// Failures counted in `here`, by class, most frequent first.
     pub here_failures: Vec<Failures>,
-    /// Attempts on all others that failed, of all there.
+    /// Failed attempts, of all attempts with another provider, model or account.
     pub elsewhere: Share,
-    /// How and where, most frequent first.
+    /// Failures counted in `elsewhere`, by scope and class, most frequent first.
     pub elsewhere_failures: Vec<Failures>,
-    /// Of the other attempts on the same scope, those that failed for a reason for which the call failed too.
+    /// Of the other attempts on the same scope, those that failed with a class that a traced call met too.
     pub alike: Share,
-    /// What was left of each limit of the scope before the first attempt, and after the last answer.
+    /// Remaining quota of each limit of the scope before, during and after the traced calls.
     pub headroom: Vec<HeadroomAround>,
 }
 
-/// Failures of one kind.
+/// Failures of one class, within one scope.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Failures {
-    /// Where, if not on the scope of the calls.
+    /// Provider, model and account; `None` for the scope of the traced calls.
     pub scope: Option<String>,
     /// Failure class.
     pub class: &'static str,
-    /// Attempts.
+    /// Number of failed attempts.
     #[serde(rename = "sends")]
     pub attempts: u64,
-    /// Calls they are of.
+    /// Number of calls these attempts belong to.
     pub calls: u64,
-    /// The first of them.
+    /// When the first of them was sent.
     pub first: Time,
-    /// The last.
+    /// When the last of them was sent.
     pub last: Time,
 }
 
-/// What was left of one limit around the calls.
+/// Remaining quota of one rate limit around the traced calls.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeadroomAround {
-    /// Which limit.
+    /// What the limit counts.
     pub limit_kind: LimitKind,
-    /// The last reading before the first attempt.
+    /// Last reading before the first attempt was sent.
     pub before: Option<LimitReading>,
-    /// The least while the calls were made.
+    /// Lowest reading while the calls were in progress.
     pub least: Option<LimitReading>,
-    /// The first reading after the last answer.
+    /// First reading after the last answer.
     pub after: Option<LimitReading>,
 }
 
-/// One reading.
+/// One reading of a rate limit, from the headers of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LimitReading {
-    /// When.
+    /// When it was read.
     pub at: Time,
-    /// What was left.
+    /// Remaining quota.
     pub remaining: i64,
-    /// Of how much.
+    /// The limit itself.
     pub limit: i64,
 }
 
-/// What [`Surroundings`] are drawn from.
+/// Inputs from which [`Surroundings`] are computed.
 pub(super) struct Around<'c, 'a> {
     calls: &'c [Call<'a>],
-    /// The calls meant: they are not part of what is around them.
+    /// Rows of the traced calls, whether shown or not; they are excluded from the counts.
     meant: HashSet<u32>,
     shown: &'c [&'c Call<'a>],
     window: (Time, Time),
 }
 
-/// Counts of one kind of failure: attempts, calls, first and last.
+/// Attempts, calls, time of the first and time of the last attempt.
 type Count = (u64, u64, Time, Time);
 
 impl<'c, 'a> Around<'c, 'a> {
-    /// Of all `calls`, those meant, and of them those shown.
+    /// `meant` are those of `calls` that the id names, `shown` those of `meant` that are part of the output.
     pub(super) fn new(
         calls: &'c [Call<'a>],
         meant: &[&Call<'a>],
@@ -100,7 +100,7 @@ impl<'c, 'a> Around<'c, 'a> {
         Around { calls, meant, shown, window }
     }
 
-    /// Counts everything; `None` where no call is shown.
+    /// Computes the surroundings; `None` if no call is shown.
     pub(super) fn tell(&self) -> Option<Surroundings> {
         let first = self.shown.first()?;
         let table = first.table();
@@ -144,7 +144,7 @@ impl<'c, 'a> Around<'c, 'a> {
         })
     }
 
-    /// Readings of the scope of the first call, from the headers that were read.
+    /// Readings within the window of each limit of `scope`, from rate-limit headers.
     fn headroom(&self, table: &AttemptTable, scope: &Scope) -> Vec<HeadroomAround> {
         let sent = self.shown.iter().map(|call| call.first().sent).min();
         let ended = self.shown.iter().map(|call| call.ended()).max();
@@ -183,7 +183,7 @@ fn scopes<'c>(call: &'c Call<'_>) -> impl Iterator<Item = Scope> + 'c {
     (0..call.len()).map(|position| call.origin(position).scope())
 }
 
-/// The counts of one side, most frequent first.
+/// Returns the counts whose scope fulfils `is_meant`, most frequent first, at most [`SHOWN`].
 fn failures(
     table: &AttemptTable,
     counts: &BTreeMap<(Option<Scope>, &'static str), Count>,
@@ -201,13 +201,13 @@ fn failures(
             last: *last,
         })
         .collect();
-    // By name where equally many: the numbers of names depend on the order of files.
+    // Ties are broken by name, not by symbol: symbol numbers depend on the order of the files.
     list.sort_by_key(|one| (std::cmp::Reverse(one.attempts), one.scope.clone(), one.class));
     list.truncate(SHOWN);
     list
 }
 
-/// Provider, model and account in words.
+/// Provider, model and account, joined by spaces, keys masked.
 fn named(table: &AttemptTable, scope: &Scope) -> String {
     let names = [scope.provider, scope.model, scope.org, scope.workspace, scope.api_key];
     let names: Vec<&str> = names.iter().filter_map(|symbol: &Symbol| table.names.get(*symbol)).collect();

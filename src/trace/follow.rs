@@ -1,4 +1,4 @@
-//! From what a search found to the calls behind it.
+//! Turns the result of a search into the calls behind each id.
 
 use super::around::Around;
 use super::wait::wait_source;
@@ -14,11 +14,11 @@ use crate::trace::{Answer, Found};
 use crate::untrusted::masked;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Lines read back for their further ids and for `--raw`.
+/// Maximum number of lines of one trace read back for their other ids and for `--raw`.
 const QUOTED: usize = 512;
 
-/// Follows the `ids` that `found` was searched for; its calls are judged by `options`. `raw`: with the lines
-/// as they stand.
+/// Builds the traces of `ids`, the ids that `found` is the result of; `options` sets how their calls are judged. If
+/// `raw`, each attempt includes the text of its record.
 #[must_use]
 pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool) -> Traces {
     let complete = options.complete;
@@ -84,7 +84,7 @@ fn is_same(a: &Trace, b: &Trace) -> bool {
     a.calls_omitted == 0 && b.calls_omitted == 0 && places(a) == places(b)
 }
 
-/// All calls of the table.
+/// Groups the table into calls.
 fn settled<'t>(table: &'t AttemptTable, horizon: &Horizon) -> Vec<Call<'t>> {
     let groups = group(table);
     let mut calls = Vec::new();
@@ -94,7 +94,7 @@ fn settled<'t>(table: &'t AttemptTable, horizon: &Horizon) -> Vec<Call<'t>> {
     calls
 }
 
-/// `None` where no call holds any of the rows.
+/// Builds the trace of one id; `None` if no call contains any of `rows`.
 fn follow(
     id: &str,
     kind: Kind,
@@ -129,7 +129,7 @@ fn follow(
     })
 }
 
-/// Of a large run the calls that went wrong, in time order.
+/// Returns the calls to show, in time order: all, or the [`CALLS_SHOWN`] with the worst findings and outcomes.
 fn worst<'c, 'a>(meant: &[&'c Call<'a>], fleet: &Judged<'a>, options: &judge::Options) -> Vec<&'c Call<'a>> {
     let order = |call: &&Call<'_>| (call.first().sent, call.id().map(str::to_owned));
     let mut shown = meant.to_vec();
@@ -142,7 +142,8 @@ fn worst<'c, 'a>(meant: &[&'c Call<'a>], fleet: &Judged<'a>, options: &judge::Op
     shown
 }
 
-/// What a search takes for a mention may be an id in a place that only a parse finds.
+/// Narrows a mention to a request or call id: the search matches bytes, so an id in a place that only parsing reveals
+/// is reported as a mention.
 fn narrow(id: &str, kind: Kind, table: &AttemptTable, rows: &[u32]) -> (Kind, HashSet<u32>) {
     if kind == Kind::Mention {
         let detail = |row: u32| table.detail(&table.rows[row as usize]);
@@ -160,10 +161,10 @@ fn narrow(id: &str, kind: Kind, table: &AttemptTable, rows: &[u32]) -> (Kind, Ha
     (kind, rows.iter().copied().collect())
 }
 
-/// What rules about runs and the fleet say of everything that was read.
+/// Findings of the run and fleet rules over everything that was read.
 struct Judged<'a> {
     judgement: Option<Judgement<'a>>,
-    /// The worst that rests on a row.
+    /// Highest severity among the findings that cite each row.
     by_row: HashMap<u32, Severity>,
 }
 
@@ -175,7 +176,7 @@ impl<'a> Judged<'a> {
         let none = CallRules::none(options);
         calls.iter().for_each(|call| judgement.absorb(call, &none, options));
         judgement.judge_fleet(options);
-        // What rests on the absence of something cannot be judged from a part of the log.
+        // A finding that rests on the absence of something cannot be judged from part of a log.
         judgement.folds.values_mut().for_each(|fold| fold.kept.retain(|_, kept| kept.severity > Severity::Info));
         for kept in judgement.folds.values().flat_map(|fold| fold.kept.values()) {
             for row in &kept.hit.rows {
@@ -185,7 +186,7 @@ impl<'a> Judged<'a> {
         Judged { judgement: Some(judgement), by_row }
     }
 
-    /// The worst finding of `call`, its own or of what it took part in.
+    /// Returns the severity of the worst finding of `call`, or of a run or the fleet that cites one of its rows.
     fn worst(&self, call: &Call<'a>, options: &judge::Options) -> Option<Severity> {
         let of_others = call.rows().iter().filter_map(|row| self.by_row.get(row).copied()).max();
         if call.succeeded_at_once() {
@@ -196,7 +197,7 @@ impl<'a> Judged<'a> {
         judgement.folds.values().map(|fold| fold.severity).max().max(of_others)
     }
 
-    /// The findings that rest on an attempt of `call`.
+    /// Returns the run and fleet findings that cite an attempt of `call`.
     fn of(&self, call: &Call<'_>) -> Vec<Finding> {
         let Some(judgement) = &self.judgement else { return Vec::new() };
         let mut mine = Judgement::new(call.table());
@@ -210,7 +211,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// How many of `calls` have the id of each, in its run.
+/// Counts, for each call id shown, the calls with that id in the same run.
 fn namesakes<'a>(shown: &[&Call<'a>], calls: &[Call<'a>]) -> HashMap<(Symbol, &'a str), u64> {
     let key = |call: &Call<'a>| Some((call.first().run, call.id()?));
     let mut counts: HashMap<(Symbol, &str), u64> = shown.iter().filter_map(|call| Some((key(call)?, 0))).collect();
@@ -259,12 +260,12 @@ fn call_of(
     }
 }
 
-/// Organisation, workspace and key.
+/// Organisation, workspace and API key.
 fn account(origin: &Origin) -> [Symbol; 3] {
     [origin.org, origin.workspace, origin.api_key]
 }
 
-/// The names there are, with blanks between.
+/// Joins the names that are set with spaces, keys masked; `None` if none is set.
 fn joined(table: &AttemptTable, names: &[Symbol]) -> Option<String> {
     let names: Vec<&str> = names.iter().filter_map(|symbol| table.names.get(*symbol)).collect();
     (!names.is_empty()).then(|| masked(&names.join(" ")))
@@ -305,7 +306,7 @@ fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTe
     }
 }
 
-/// What the row `view` says of the attempt at `position`.
+/// Describes the attempt at `position` as recorded by the row `view` of another log.
 fn view_at(table: &AttemptTable, view: u32, position: usize) -> TracedView {
     let row = &table.rows[view as usize];
     TracedView {
@@ -316,7 +317,7 @@ fn view_at(table: &AttemptTable, view: u32, position: usize) -> TracedView {
     }
 }
 
-/// Reads the lines of the attempts back: for the ids that no column holds, and to be shown.
+/// Reads the lines of the attempts back, for ids that the table does not store and, if `raw`, for their text.
 fn quote(trace: &mut Trace, found: &Found, raw: bool) {
     let attempts = || trace.calls.iter().flat_map(|call| &call.attempts);
     let places: BTreeSet<(u32, u32)> = attempts().map(|attempt| attempt.place).take(QUOTED).collect();
@@ -329,7 +330,7 @@ fn quote(trace: &mut Trace, found: &Found, raw: bool) {
         let Some((platform, request, raw)) = quoted.get(&attempt.place) else { continue };
         attempt.platform_id.clone_from(platform);
         attempt.raw.clone_from(raw);
-        // A log may give the platform's id alone.
+        // A log may record the platform's id alone.
         attempt.sighting.request_id = attempt.sighting.request_id.take().or_else(|| request.clone());
     }
 }

@@ -1,4 +1,4 @@
-//! Forensics: what ids asked for led to. The JSON form is a contract of its own: [`TRACE_SCHEMA_VERSION`].
+//! Traces: the calls behind given ids. Their JSON form is a contract, versioned by [`TRACE_SCHEMA_VERSION`].
 
 mod around;
 mod follow;
@@ -18,120 +18,121 @@ use crate::model::{Outcome, Time};
 use crate::report::{Finding, Sighting};
 use serde::Serialize;
 
-/// Version of the JSON form of [`Traces`]: fields are added, never renamed or removed, within one.
+/// Version of the JSON form of [`Traces`]. Within a version, fields are added but never renamed or removed.
 pub const TRACE_SCHEMA_VERSION: u32 = 1;
 
-/// Calls shown of one id.
+/// Maximum number of calls shown for one id.
 pub(super) const CALLS_SHOWN: usize = 50;
 
-/// What all ids asked for led to.
+/// Result of a trace for all ids asked for.
 #[derive(Clone, Debug, Serialize)]
 pub struct Traces {
     /// See [`TRACE_SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// The program and version that made it.
+    /// Name and version of the program that wrote it.
     pub generator: String,
     /// Ids that were found, in the order asked for.
     pub traces: Vec<Trace>,
-    /// Ids that were not, or not one thing's.
+    /// Ids that were not found, or that are ambiguous.
     pub unresolved: Vec<Unresolved>,
-    /// What was read for it.
+    /// What was searched and parsed.
     pub searched: Reading,
 }
 
-/// What was searched and read.
+/// Extent of a search.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Reading {
-    /// The inputs.
+    /// The inputs, in the order they were given.
     pub inputs: Vec<Searched>,
-    /// Their bytes, after unpacking: all of them were searched.
+    /// Size of the inputs in bytes, after unpacking. All of it was searched.
     pub bytes: u64,
-    /// Bytes of the lines that were parsed: those found, the rest of their calls, and what was sent around them.
+    /// Bytes of the lines that were parsed: lines with hits, other attempts of the same calls, and the attempts sent
+    /// around them.
     pub bytes_parsed: u64,
-    /// Bytes looked through for ids that look like one that is nowhere: the latest.
+    /// Bytes searched for near misses of ids that were not found; the latest part of the logs.
     pub bytes_compared: u64,
-    /// Attempts in what was parsed.
+    /// Number of attempts in the parsed lines.
     pub attempts: u64,
 }
 
-/// An id that leads nowhere.
+/// An id for which there is no trace.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Unresolved {
-    /// As given.
+    /// The id as given, keys masked.
     pub id: String,
-    /// Ids that begin so, where there are several.
+    /// Ids that begin with it, if there are several.
     pub candidates: Vec<Candidate>,
-    /// There are more candidates than these.
+    /// Whether there are more candidates than those listed.
     pub more: bool,
-    /// Ids that look like it, where it stands nowhere.
+    /// Similar ids, if it was not found.
     pub near: Vec<Near>,
-    /// It was found, on attempts of calls that the filters leave out.
+    /// Whether it was found, but only on calls that the filters exclude.
     pub filtered: bool,
-    /// It was found, but only on lines that are no attempts.
+    /// Whether it was found, but only on lines that record no attempt.
     pub is_no_attempt: bool,
 }
 
-/// What an id led to.
+/// The calls that one id leads to.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trace {
-    /// As given.
+    /// The id as given, keys masked.
     pub id: String,
-    /// What it names.
+    /// What the id names.
     pub matched: Kind,
-    /// The id before it that led to the same calls, by its place.
+    /// Index of an earlier trace with the same attempts, if any.
     pub same_as: Option<usize>,
-    /// The calls, in time order, the ones that went wrong of a large run.
+    /// The calls, in time order. If there are more than 50, those with the worst findings and outcomes.
     pub calls: Vec<TracedCall>,
-    /// Calls left out.
+    /// Number of calls left out.
     pub calls_omitted: u64,
-    /// What else went on; absent where it was too much to read unasked.
+    /// Other traffic around the calls; `None` if it was too large to be read without being asked for.
     pub surroundings: Option<Surroundings>,
-    /// What to tell the provider.
+    /// Failed requests to report to the provider.
     pub support: Vec<SupportCase>,
 }
 
-/// One call and everything that happened to it.
+/// One call, its attempts and its findings.
 #[derive(Clone, Debug, Serialize)]
 pub struct TracedCall {
-    /// The run.
+    /// Run id, as logged.
     pub run_id: Option<String>,
-    /// The call.
+    /// Call id, as logged.
     pub call_id: Option<String>,
     /// Provider as logged.
     pub provider: Option<String>,
     /// Model as logged.
     pub model: Option<String>,
-    /// Organisation, workspace or key, as logged: what its rate limit holds for.
+    /// Organisation, workspace and API key, as logged; a rate limit applies to them.
     pub account: Option<String>,
     /// The client and its version, as logged.
     pub client: Option<String>,
-    /// How its attempts were brought together.
+    /// How its attempts were grouped.
     pub grouping: &'static str,
-    /// Other calls of its run that carry the same id: attempts too far off to be retries of this one.
+    /// Other calls of the same run with the same id, whose attempts are too far away in time to be retries of this one.
     pub namesakes: u64,
-    /// How it ended.
+    /// How the call ended.
     pub outcome: Outcome,
-    /// Its attempts with those that have no record, and that only a counter tells of.
+    /// Number of attempts, including those without a record that only a counter reports.
     pub attempts_implied: u64,
-    /// Seconds between its attempts.
+    /// Sum of the waits between attempts, in seconds.
     pub waited_s: f64,
-    /// Input and output tokens; `None` where the log gives none.
+    /// Input and output tokens; `None` if the log records none.
     pub tokens: Option<u64>,
-    /// US dollars, from the log or by declared prices; `None` where neither tells.
+    /// Cost in US dollars, as logged or by declared prices; `None` if neither is known.
     pub usd: Option<f64>,
-    /// Its attempts, in order.
+    /// The attempts, in order.
     #[serde(rename = "sends")]
     pub attempts: Vec<TracedAttempt>,
-    /// What the rules say of it, and of what it took part in.
+    /// Findings about the call, and those about its run or the fleet that cite one of its attempts.
     pub findings: Vec<Finding>,
-    /// Findings that are known and accepted.
+    /// Number of findings suppressed by the configuration.
     pub suppressed: u64,
-    /// How it compares with its peers; absent where too few were read.
+    /// Comparison with similar calls; `None` if too few were read.
     pub peers: Option<Peers>,
 }
 
 impl TracedCall {
-    /// Whether none of its waits may include the time an attempt took.
+    /// Whether every wait is known to exclude the duration of the attempt before it.
     #[must_use]
     pub fn waits_are_measured(&self) -> bool {
         let waits = self.attempts.iter().zip(self.attempts.iter().skip(1));
@@ -139,67 +140,67 @@ impl TracedCall {
     }
 }
 
-/// What another log says of an attempt.
+/// Record of the same attempt in another log.
 #[derive(Clone, Debug, Serialize)]
 pub struct TracedView {
-    /// Where it stands and what it says.
+    /// Position and contents of the record.
     #[serde(flatten)]
     pub sighting: Sighting,
-    /// The format of the log.
+    /// Name of the log's format.
     pub format: &'static str,
-    /// The layer that wrote it, as logged.
+    /// Layer that wrote it, as logged.
     pub layer: Option<String>,
-    /// From sending it to its answer, ms.
+    /// Time from sending to the answer, in milliseconds.
     pub duration_ms: Option<f64>,
 }
 
-/// One attempt.
+/// One attempt of a traced call.
 #[derive(Clone, Debug, Serialize)]
 pub struct TracedAttempt {
-    /// Where it stands and what it was.
+    /// Position and contents of its record.
     #[serde(flatten)]
     pub sighting: Sighting,
-    /// The id given stands in its record.
+    /// Whether its record contains the id asked for.
     pub named: bool,
-    /// The platform's id of it, beside the provider's.
+    /// Request id given by the platform, in addition to the provider's.
     pub platform_id: Option<String>,
-    /// The layer that sent it, as logged.
+    /// Layer that sent it, as logged.
     pub layer: Option<String>,
-    /// Attempts beneath it that have no record: a gateway or the instrumentation counts them.
+    /// Attempts beneath it without a record, as counted by a gateway or by instrumentation.
     pub unseen_beneath: u64,
-    /// What other logs say of it.
+    /// Records of it in other logs.
     pub views: Vec<TracedView>,
-    /// The inner SDK counter.
+    /// Retry counter of the SDK that sent it.
     pub sdk_retry_count: Option<u8>,
-    /// From sending it to its answer, ms.
+    /// Time from sending to the answer, in milliseconds.
     pub duration_ms: Option<f64>,
-    /// When the answer or the failure was complete, where the log tells.
+    /// When the answer or the failure was complete, if logged.
     pub answered: Option<Time>,
-    /// How its failure heals.
+    /// Name of the bucket of its failure: what resolves it.
     pub bucket: Option<&'static str>,
-    /// What was right to do next.
+    /// The action that was right after its failure.
     pub action: Option<&'static str>,
     /// `error.type`.
     pub error_type: Option<String>,
     /// `error.code`.
     pub error_code: Option<String>,
-    /// The failure's own words.
+    /// Error message.
     pub message: Option<String>,
-    /// The server's wait after it, s.
+    /// Wait the server asked for after it, in seconds.
     pub hint_s: Option<f64>,
-    /// Where that wait was read: a header's name, `body`, `message`, `estimate` or `rate-limit reset`.
+    /// Source of `hint_s`: a header name, `body`, `message`, `estimate` or `rate-limit reset`.
     pub hint_source: Option<&'static str>,
-    /// The error came inside a stream that had begun with a success.
+    /// Whether the error arrived inside a stream that had begun successfully.
     pub mid_stream: bool,
-    /// The wait before it, s.
+    /// Wait before it, in seconds.
     pub waited_s: Option<f64>,
-    /// What that wait follows.
+    /// What determined that wait.
     #[serde(rename = "dictated_by")]
     pub wait_source: Option<WaitSource>,
-    /// The record as it stands, keys masked; where asked for.
+    /// Text of the record with keys masked, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
-    /// Input and line, by number.
+    /// Index of the input, and line number.
     #[serde(skip)]
     pub(crate) place: (u32, u32),
 }

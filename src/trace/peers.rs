@@ -1,50 +1,51 @@
-//! Why was it slow: a call beside others of the same model that ended alike, among what was read around it.
+//! Compares a call with others of the same model and outcome, to show whether it was slow.
 
 use crate::calls::Call;
 use crate::model::{Outcome, Time};
 use serde::Serialize;
 
-/// Peers from which on a median says something.
+/// Minimum number of peers for a median.
 const LEAST: usize = 5;
-/// Peers from which on there is a 95th percentile: with fewer it would be the slowest of them.
+/// Minimum number of peers for a 95th percentile; of fewer, it would be the slowest peer.
 const LEAST_P95: usize = 20;
 
-/// A call beside its peers: other calls of the same provider and model that ended in the same way and began between
-/// the two times. Only what was read around the call is known, not the whole log.
+/// A call compared with its peers: other calls of the same provider and model, with the same outcome, that began
+/// between `from` and `until`. Only what was read around the call is considered, not the whole log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Peers {
-    /// From.
+    /// Start of the window.
     pub from: Time,
-    /// Until.
+    /// End of the window.
     pub until: Time,
-    /// How many there are.
+    /// Number of peers.
     pub calls: u64,
-    /// First attempt to last answer.
+    /// Time from the first attempt to the last answer.
     pub elapsed: Option<PeerMeasure>,
-    /// Attempts under way, summed.
+    /// Sum of the durations of the attempts.
     pub working: Option<PeerMeasure>,
-    /// Between attempts.
+    /// Sum of the waits between attempts.
     pub waiting: Option<PeerMeasure>,
-    /// From sending it to its first token, of the last attempt.
+    /// Time from sending the last attempt to its first token.
     pub first_token: Option<PeerMeasure>,
 }
 
-/// One measure of a call, and of those peers that have it.
+/// One measure of a call, compared with the peers for which it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PeerMeasure {
-    /// Of the call, s.
+    /// Value of the call, in seconds.
     pub this_s: f64,
-    /// Median of its peers, s.
+    /// Median of its peers, in seconds.
     pub median_s: f64,
-    /// 95th percentile of its peers, s; `None` of fewer than 20.
+    /// 95th percentile of its peers, in seconds; `None` with fewer than 20 peers.
     pub p95_s: Option<f64>,
-    /// Peers that took less.
+    /// Number of peers with a smaller value.
     pub below: u64,
-    /// Peers that have the measure.
+    /// Number of peers for which the measure is known.
     pub of: u64,
 }
 
-/// The peers of `call` among `calls`, as far as they began within `window`; `None` where they are too few to tell.
+/// Compares `call` with its peers among `calls` that began within the window. Returns `None` if there are too few to
+/// compare with.
 pub(super) fn peers(call: &Call<'_>, calls: &[Call<'_>], (from, until): (Time, Time)) -> Option<Peers> {
     if call.outcome == Outcome::Open {
         return None;
@@ -55,7 +56,7 @@ pub(super) fn peers(call: &Call<'_>, calls: &[Call<'_>], (from, until): (Time, T
             && service(other) == model
             && (from..=until).contains(&other.first().sent)
             && other.rows()[0] != call.rows()[0]
-            // Its first attempts may lie before what was read.
+            // Its first attempts may have been sent before the part of the log that was read.
             && other.first().number <= 1
     };
     let peers: Vec<&Call<'_>> = calls.iter().filter(is_peer).collect();
@@ -86,13 +87,13 @@ fn compare(this: i64, peers: impl Iterator<Item = i64>) -> Option<PeerMeasure> {
     })
 }
 
-/// The least value that so many percent of all do not exceed.
+/// Nearest-rank percentile: the smallest value that at least `percent` percent of all values do not exceed.
 fn quantile(sorted: &[i64], percent: usize) -> i64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or(0)
 }
 
-/// Only where every attempt says how long it took.
+/// `None` unless the duration of every attempt is known.
 fn working_us(call: &Call<'_>) -> Option<i64> {
     call.attempts().map(|attempt| attempt.duration.as_us()).sum()
 }

@@ -1,50 +1,50 @@
-//! What a provider's support needs to find a request.
+//! Details that a provider's support needs to find a request.
 
 use super::{Trace, TracedAttempt, TracedCall};
 use crate::model::{Time, is_undated, is_untimed};
 use serde::Serialize;
 
-/// Requests named to support, at most: one is what they look at, a few show that it is no accident.
+/// Maximum number of requests listed: support examines one, a few more show that it is not a single incident.
 const CASES: usize = 3;
 
-/// One failed request, as a provider's support needs it.
+/// One failed request, with the details that a provider's support asks for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SupportCase {
-    /// The provider's id of it.
+    /// Request id given by the provider.
     pub request_id: Option<String>,
-    /// The platform's id of it, beside the provider's.
+    /// Request id given by the platform, in addition to the provider's.
     pub platform_id: Option<String>,
-    /// When it was sent, UTC.
+    /// When it was sent, in UTC.
     pub ts: Time,
-    /// How much of that the log tells.
+    /// Precision of `ts`.
     pub clock: Clock,
     /// Provider as logged.
     pub provider: Option<String>,
     /// Model as logged.
     pub model: Option<String>,
-    /// HTTP status; `None` where no answer came.
+    /// HTTP status; `None` if no answer was received.
     pub status: Option<u16>,
-    /// Type and code of the error.
+    /// Error type and code.
     pub error: Option<String>,
-    /// The server's words.
+    /// Error message.
     pub message: Option<String>,
-    /// Organisation, workspace or key, as logged.
+    /// Organisation, workspace and API key, as logged.
     pub account: Option<String>,
-    /// The client and its version, as logged.
+    /// Client and its version, as logged.
     pub client: Option<String>,
 }
 
-/// How much the log tells of a time.
+/// Precision of a logged time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// It is exact to the millisecond or less.
+    /// Exact to a millisecond or better.
     Milliseconds,
-    /// To the second: further digits, where there are any, were worked out.
+    /// Exact to a second; further digits, if any, were computed.
     Seconds,
-    /// The day is not known.
+    /// The time of day is known, but not the date.
     NoDate,
-    /// Nothing but the order of attempts is known.
+    /// Only the order of the attempts is known.
     None,
 }
 
@@ -58,7 +58,7 @@ impl Clock {
         } else if is_on_second(ts) && call.attempts.iter().all(|other| is_on_second(other.sighting.ts)) {
             Clock::Seconds
         } else if attempt.answered.is_some_and(is_on_second) && !is_on_second(ts) {
-            // The log has the second of the answer, and how long it took.
+            // The log records the answer's time in whole seconds, and a duration from which the start was computed.
             Clock::Seconds
         } else {
             Clock::Milliseconds
@@ -66,13 +66,13 @@ impl Clock {
     }
 }
 
-/// Whether a time is one of a clock of whole seconds; durations are kept in units of 100 µs.
+/// Whether a time is on a whole second, within the resolution of durations (100 µs).
 fn is_on_second(time: Time) -> bool {
     let us = time.0.rem_euclid(1_000_000);
     us.min(1_000_000 - us) < 100
 }
 
-/// The requests to ask about: the one asked for if it failed, then other failures of its calls.
+/// Selects the requests to report: the one asked for if it failed, then other failures of its calls.
 pub(super) fn cases(trace: &Trace) -> Vec<SupportCase> {
     let attempts = trace.calls.iter().flat_map(|call| call.attempts.iter().map(move |attempt| (call, attempt)));
     let mut failed: Vec<(&TracedCall, &TracedAttempt)> =

@@ -1,24 +1,24 @@
-//! What a wait follows: the server's hint, or the client's plan.
+//! What determined a wait: the server's hint or the client.
 
 use crate::calls::Call;
 use crate::measure::CallTerms;
 use serde::Serialize;
 
-/// What a wait follows.
+/// What determined a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitSource {
-    /// The server's hint, within what clients add to it.
+    /// The server's hint, within the margin that clients add to it.
     Server,
-    /// The client: shorter than the server asked for.
+    /// The client, which waited less than the server asked for.
     ClientAgainstServer,
-    /// The wait that the client logged beforehand.
+    /// The client, which logged this wait in advance.
     ClientPlan,
-    /// The client; the log does not say by what rule.
+    /// The client, by a rule that the log does not show.
     Client,
 }
 
-/// What the wait of `waited` µs before the attempt at `position` follows, which is not the first.
+/// Classifies the wait of `waited` µs before the attempt at `position`, which must not be 0.
 pub(super) fn wait_source(call: &Call<'_>, position: usize, waited: i64, terms: &CallTerms) -> WaitSource {
     let before = call.detail(position - 1);
     let slack = |us: i64| terms.tolerated_us(us);

@@ -1,4 +1,4 @@
-//! Keys and regions, pages of an edge in front of the service, and connections that broke.
+//! Phrases about keys and regions, error pages of edge servers, and broken connections.
 
 use super::{BROKEN, MessageRow, Over, REFUSED, SILENT, origin, says};
 use crate::classify::{
@@ -18,7 +18,7 @@ const NGINX: Origin = origin("nginx", "nginx, ngx_http_special_response.c");
 const CLIENTS: Origin = origin("client", "httpx, aiohttp, undici and SDK exception texts");
 const ENVOY: Origin = origin("gateway", "Envoy docs, Response code details");
 
-/// A page stands where the service answers in JSON: the edge in front of it refused the caller, not its key.
+/// An HTML page where the service answers in JSON: an edge server blocked the caller, whatever its key.
 const BLOCKED: Over = Over::RIGHTS;
 
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! Money: credit, balances, budgets, bills. The words mean it under any status.
+//! Phrases about money: credit, balances, budgets and bills. They apply under any status.
 
 use super::{ANY, MessageRow, begins, opens, origin, says};
 use crate::classify::{
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[MessageRow] = &[
     says("credit balance is too low", QuotaExhausted, ANY, ANTHROPIC),
     says("Billing hard limit has been reached", QuotaExhausted, ANY, OPENAI),
 
-    // A smaller answer is still paid for: no empty account.
+    // A shorter answer can still be paid for, so the account is not empty.
     opens("requires more credits, or fewer max_tokens", Billing, ANY, OPENROUTER),
     opens("insufficient credit", QuotaExhausted, ANY, OPENROUTER),
     opens("key limit exceeded", QuotaExhausted, ANY, OPENROUTER),

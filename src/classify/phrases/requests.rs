@@ -1,4 +1,4 @@
-//! Requests: prompts that are too long, and content that a filter refused.
+//! Phrases about requests: prompts that are too long, and content that a filter refused.
 
 use super::{ANY, BROKEN, FILTERED, LIMIT, MessageRow, Over, REFUSED, opens, origin, says};
 use crate::classify::{
@@ -24,7 +24,7 @@ const ZHIPU: Origin = origin("zhipu", "Zhipu API docs, Error codes 1261 and 1301
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[MessageRow] = &[
-    // Before the words of a long context: "too many tokens" is a throttle here.
+    // Before the phrases about context length: here, "too many tokens" is a rate limit.
     says("Too many tokens, please wait", RateLimited, ANY, BEDROCK),
     says("number of tokens allowed within a given time", RateLimited, ANY, origin("meta", "meta-llama/llama-models#354")),
 

@@ -1,4 +1,4 @@
-//! The service: no capacity left for anyone, or this caller too fast.
+//! Phrases about the service: a lack of capacity, or a rate limit.
 
 use super::{CROWDED, LIMIT, MessageRow, Over, SILENT, opens, origin, says};
 use crate::classify::{
@@ -27,7 +27,7 @@ const DASHSCOPE: Origin = origin("dashscope", "Alibaba Model Studio docs, Error 
 const MOONSHOT: Origin = origin("moonshot", "Moonshot API docs, Errors");
 const LITELLM: Origin = origin("litellm", "LiteLLM docs, Routing; BerriAI/litellm#7669");
 
-/// Capacity is short under whatever status a server has at hand.
+/// Servers report a lack of capacity under various statuses.
 const SHORT: Over = CROWDED.and(Over::REQUESTS).and(Over::RIGHTS);
 
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! Windows, plans, and limits of a day or longer, told apart from rates of a minute.
+//! Phrases about usage windows, plans, and limits of a day or longer, as opposed to limits per minute.
 
 use super::{LIMIT, MessageRow, Over, REFUSED, opens, origin, quota_id, says};
 use crate::classify::{
@@ -21,16 +21,16 @@ const COHERE: Origin = origin("cohere", "Cohere docs, Rate limits");
 const OPENROUTER: Origin = origin("openrouter", "OpenRouter docs, Limits; Gitlawb/openclaude#936");
 const GITHUB: Origin = origin("github", "GitHub Models docs, Rate limits");
 
-/// Where the code of an empty account came, too.
+/// A rate limit, a message alone, or the code of an exhausted quota.
 const LIMIT_OR_QUOTA: Over = LIMIT.and(Over::QUOTAS);
-/// Intervals beside which a longer one is only explained.
+/// Short intervals. In a message that contains one, a longer interval is only part of the explanation.
 const SHORT: &[&str] = &["per minute", "per min ", "per min)", "per second", "PerMinute"];
 
-/// Who says of every limit that the quota is exceeded.
+/// Providers that use the phrase "exceeded your current quota" for every limit.
 const SAME_SENTENCE: &[&str] =
     &["gemini", "google", "vertex", "scaleway", "dashscope", "qwen", "bailian", "alibaba", "aliyun", "modelstudio"];
 
-/// A limit of a day or longer that fills up all the while.
+/// A limit over a day or longer that refills continuously.
 const fn long(text: &'static str, origin: Origin) -> MessageRow {
     MessageRow { refills: true, unless_said: SHORT, ..says(text, QuotaExhausted, LIMIT, origin) }
 }
@@ -88,10 +88,10 @@ pub(super) const ROWS: &[MessageRow] = &[
     says("tokens per second", RateLimited, LIMIT_OR_QUOTA, OPENAI),
     says("requests per second", RateLimited, LIMIT_OR_QUOTA, CEREBRAS),
     says("Allocated quota exceeded", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
-    // The sentence of an empty account, with a page about tokens a minute behind it (can1357/oh-my-pi#8496).
+    // The message for an empty account, with a link to a page about tokens per minute (can1357/oh-my-pi#8496).
     says("help.aliyun.com/zh/model-studio/error-code#token-limit", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
     says("alibabacloud.com/help/en/model-studio/error-code#token-limit", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
-    // Some answer every 429 with the same sentence, a minute's throttle included.
+    // Some providers send this sentence with every 429, including limits per minute.
     MessageRow { unless: SAME_SENTENCE,
         ..says("exceeded your current quota", QuotaExhausted, LIMIT, OPENAI) },
 ];

@@ -1,4 +1,4 @@
-//! The argument of reports for others.
+//! The `--anonymize` argument.
 
 use clap::Args;
 

@@ -38,7 +38,7 @@ pub(in crate::cli) struct ClassifyArgs {
 }
 
 impl ClassifyArgs {
-    /// Whether there is something to judge without any text.
+    /// Whether the options alone are enough to classify, without any text.
     pub(in crate::cli) fn says_something(&self) -> bool {
         self.status.is_some()
     }

@@ -1,4 +1,4 @@
-//! Arguments of the commands that compare reports.
+//! Arguments of `retrylens diff` and `retrylens trend`.
 
 use super::{AnonymizeArgs, ConfigFile, FailOn, Level, PageForms, ReadingArgs};
 use crate::model::Zone;

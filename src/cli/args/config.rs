@@ -1,4 +1,4 @@
-//! Arguments about `retrylens.toml`.
+//! Arguments that select the configuration, and those of `retrylens config`.
 
 use super::InputArgs;
 use clap::{Args, Subcommand};

@@ -45,7 +45,7 @@ pub(in crate::cli) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    /// The inputs as other commands have them: all of their attempts.
+    /// The inputs in the form that other commands use, without any filter.
     pub(in crate::cli) fn input(&self) -> InputArgs {
         InputArgs {
             inputs: self.inputs.clone(),

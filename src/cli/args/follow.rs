@@ -1,11 +1,11 @@
-//! `--follow`: how often.
+//! The value of `--follow`.
 
 use std::time::Duration;
 
-/// Shortest and longest time between two looks, in seconds.
+/// Shortest and longest interval, in seconds.
 const BOUNDS: std::ops::RangeInclusive<f64> = 0.1..=3600.0;
 
-/// Seconds between two looks at logs that grow.
+/// Parses the interval at which growing logs are read, in seconds.
 pub(super) fn interval(text: &str) -> Result<Duration, String> {
     let seconds = text.strip_suffix('s').unwrap_or(text).parse().ok();
     let seconds = seconds.filter(|seconds| BOUNDS.contains(seconds));

@@ -1,4 +1,4 @@
-//! Names to choose calls by: one way to match for all of them.
+//! Options that filter calls by name.
 
 use crate::ingest::Names;
 use crate::model::{Dimension, Name};
@@ -51,7 +51,7 @@ pub(in crate::cli) struct NameArgs {
 }
 
 impl NameArgs {
-    /// What is asked for, one entry a dimension.
+    /// Returns the filters given, one for each dimension.
     pub(in crate::cli) fn names(&self) -> Vec<Names> {
         let given = |of: Dimension| match of {
             Dimension::Run => &self.run,

@@ -1,41 +1,41 @@
-//! Numbers on the command line: what is wanted, in words.
+//! Parsers of numeric arguments, whose errors state the valid range.
 
 use std::num::IntErrorKind;
 
-/// Most threads that make sense anywhere.
+/// Maximum number of threads accepted.
 const MOST_THREADS: u16 = 1024;
-/// Most tasks of a simulation: each takes some 85 bytes.
+/// Maximum number of tasks of a simulation; each takes some 85 bytes.
 const MOST_TASKS: u64 = 100_000_000;
 
-/// A number of threads.
+/// Parses a number of threads.
 pub(super) fn threads(text: &str) -> Result<u16, String> {
     let wanted = || format!("give a whole number from 1 to {MOST_THREADS}");
     text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads)).ok_or_else(wanted)
 }
 
-/// A share in percent.
+/// Parses a percentage, from 0 to 100.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     let wanted = || "give a share between 0 and 100, such as 0.5".to_owned();
     text.parse().ok().filter(|share| (0.0..=100.0).contains(share)).ok_or_else(wanted)
 }
 
-/// A number of things, at least one.
+/// Parses a whole number of at least 1.
 pub(super) fn count(text: &str) -> Result<u32, String> {
     let number = up_to(text, u32::MAX.into())?;
     Ok(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// The same, and as large as it may be.
+/// Parses a whole number of at least 1, up to `u64::MAX`.
 pub(super) fn whole(text: &str) -> Result<u64, String> {
     up_to(text, u64::MAX)
 }
 
-/// Tasks of a simulation.
+/// Parses the number of tasks of a simulation.
 pub(super) fn tasks(text: &str) -> Result<u32, String> {
     up_to(text, MOST_TASKS).and_then(|_| count(text))
 }
 
-/// A seed.
+/// Parses a seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
 }
@@ -50,31 +50,31 @@ fn up_to(text: &str, most: u64) -> Result<u64, String> {
     }
 }
 
-/// A probability, above 0.
+/// Parses a probability above 0.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let wanted = || "give a share above 0 and up to 1, such as 0.5".to_owned();
     text.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0).ok_or_else(wanted)
 }
 
-/// A figure above 0.
+/// Parses a finite number above 0.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let wanted = || "give a number above 0, such as 0.5".to_owned();
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0).ok_or_else(wanted)
 }
 
-/// A number of attempts on average.
+/// Parses an average number of attempts, at least 1.
 pub(super) fn at_least_one(text: &str) -> Result<f64, String> {
     let wanted = || "give a number of 1 or more, such as 1.5".to_owned();
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 1.0).ok_or_else(wanted)
 }
 
-/// A figure that may be 0.
+/// Parses a finite number of at least 0.
 pub(super) fn not_negative(text: &str) -> Result<f64, String> {
     let wanted = || "give a number of 0 or more, such as 0.5".to_owned();
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0).ok_or_else(wanted)
 }
 
-/// An HTTP status.
+/// Parses an HTTP status.
 pub(super) fn status(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| "give an HTTP status, such as 429".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Where a page goes, and in which form.
+//! Arguments for the forms of a page and where they are written.
 
 use super::Color;
 use clap::{Args, ValueEnum};

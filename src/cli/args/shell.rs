@@ -1,4 +1,4 @@
-//! Arguments of the commands that serve shells and manuals.
+//! Arguments of `retrylens completions` and `retrylens man`.
 
 use clap::Args;
 use clap_complete::Shell;

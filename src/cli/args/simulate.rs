@@ -4,7 +4,8 @@ use super::{ConfigFile, PageForms, ReadingArgs, numbers};
 use clap::Args;
 use std::path::PathBuf;
 
-/// What describes an endpoint and its load: a script and an incident are both themselves.
+/// Arguments that describe the endpoint and its load; they conflict with a script and with an incident of a log, which
+/// replace both.
 const ENDPOINT: [&str; 9] =
     ["tasks", "capacity", "second_capacity", "arrivals", "service", "retry_after", "tick", "horizon", "seeds"];
 

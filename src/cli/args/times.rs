@@ -3,12 +3,12 @@
 use crate::ingest::timestamp;
 use crate::model::{Time, Zone};
 
-/// A time on the command line: RFC 3339, a date, or an age counted from now.
+/// Parses a time: RFC 3339, a date, or an age before now.
 pub(in crate::cli) fn time(text: &str, zone: Zone) -> Result<Time, String> {
     if let Some(age) = age_us(text) {
         return Ok(Time(now().0.saturating_sub(age)));
     }
-    // A date means its midnight, and seconds may be left out.
+    // A date means its midnight, and seconds may be omitted.
     let spelled = ["", ":00", " 00:00:00"].map(|rest| format!("{text}{rest}"));
     if spelled.iter().any(|text| timestamp::is_skipped(text, zone)) {
         return Err(format!(
@@ -20,18 +20,18 @@ pub(in crate::cli) fn time(text: &str, zone: Zone) -> Result<Time, String> {
     })
 }
 
-/// The time it is.
+/// The current time.
 pub(in crate::cli) fn now() -> Time {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// An age on the command line, in µs.
+/// Parses an age, in µs.
 pub(super) fn age(text: &str) -> Result<i64, String> {
     age_us(text).ok_or_else(|| "give an age such as 30d or 12h".to_owned())
 }
 
-/// `90s`, `30m`, `2h`, `7d` in µs.
+/// Parses `90s`, `30m`, `2h` or `7d` into µs; `None` if `text` is not of this form.
 pub(in crate::cli) fn age_us(text: &str) -> Option<i64> {
     let unit = match text.chars().next_back()? {
         's' => 1,

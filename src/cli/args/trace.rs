@@ -12,7 +12,7 @@ pub(in crate::cli) struct TraceArgs {
     #[arg(long, value_name = "ID", help_heading = "What to look for")]
     pub(in crate::cli) id: Vec<String>,
 
-    // Its positional arguments are ids and inputs together: `cli::trace::ids` tells them apart.
+    // The positional arguments are ids and inputs; `cli::trace::ids` separates them.
     #[command(flatten)]
     pub(in crate::cli) input: InputArgs,
 

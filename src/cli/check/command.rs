@@ -1,4 +1,4 @@
-//! The command that is checked: its environment, its time, its end.
+//! Runs the command under `--check`: its environment, timeout and exit.
 
 use crate::cli::error::CliError;
 use std::ffi::OsString;
@@ -6,21 +6,21 @@ use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How a command ended.
+/// How the command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// By itself; in words.
+    /// It exited by itself; the exit code or signal in words.
     Itself(String),
-    /// It was stopped when its time was over.
+    /// It was killed at the timeout.
     TimedOut,
-    /// The user wants to end.
+    /// It was killed because the user interrupted the check.
     Interrupted,
 }
 
-/// How often is looked whether the command has ended.
+/// Interval at which the command is polled for its exit.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Variables that clients read the address of an API from, and the path they expect behind it.
+/// Environment variables from which clients read the base URL of an API, and the path they expect it to have.
 const BASE_URLS: [(&str, &str); 10] = [
     ("ANTHROPIC_BASE_URL", ""),
     ("ANTHROPIC_API_BASE", ""),
@@ -34,14 +34,14 @@ const BASE_URLS: [(&str, &str); 10] = [
     ("RETRYLENS_URL", ""),
 ];
 
-/// Keys without which clients do not start; the stub asks for none.
+/// API keys without which clients do not start. The stub checks none.
 const KEYS: [&str; 4] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"];
 
-/// What the command finds in its environment.
+/// Returns the environment variables to set for the command.
 pub(super) fn variables(url: &str, is_stub: bool, more: &[String]) -> Result<Vec<(String, String)>, CliError> {
     let mut variables: Vec<(String, String)> =
         BASE_URLS.iter().map(|(name, path)| ((*name).to_owned(), format!("{url}{path}"))).collect();
-    // A proxy that the environment names is not for loopback.
+    // A proxy named in the environment must not be used for loopback.
     for name in ["NO_PROXY", "no_proxy"] {
         let before = std::env::var(name).unwrap_or_default();
         let before = if before.is_empty() { before } else { format!("{before},") };
@@ -61,7 +61,7 @@ pub(super) fn variables(url: &str, is_stub: bool, more: &[String]) -> Result<Vec
     Ok(variables)
 }
 
-/// Runs the command to its end, for so long at most.
+/// Runs the command until it ends, is interrupted, or reaches `timeout`.
 pub(super) fn run(
     command: &[OsString],
     variables: &[(String, String)],
@@ -91,7 +91,7 @@ pub(super) fn run(
 }
 
 fn stop(child: &mut Child, ended: Ended) -> Ended {
-    // It may have ended meanwhile.
+    // The command may have ended in the meantime.
     let _ = child.kill();
     let _ = child.wait();
     ended

@@ -1,4 +1,4 @@
-//! `--check`: a command is run against a server, its retries are judged, and the exit code says how.
+//! `--check`: runs a command against a server and judges its retries; the exit code is the verdict.
 
 mod command;
 mod receipt;
@@ -14,20 +14,20 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// The exit code of who was interrupted.
+/// Exit code of an interrupted check: 128 + SIGINT.
 const INTERRUPTED: u8 = 130;
 
-/// A server that is to be checked against.
+/// A running server for one check.
 pub(super) struct Played {
     pub(super) server: Server,
-    /// No key is needed, as nothing leaves the machine.
+    /// Whether it is the stub, which needs no real API key because nothing leaves the machine.
     pub(super) is_stub: bool,
 }
 
-/// Starts a server for a scenario, whose records go to a file.
+/// Starts a server for a scenario; its records are written to the given file.
 pub(super) type Start<'s> = &'s dyn Fn(&str, &Path) -> Result<Played, CliError>;
 
-/// Runs the command once for each of `played`: a title, and what `start` is to play.
+/// Runs the command once for each of `played`, pairs of a title and the scenario passed to `start`.
 pub(super) fn run(
     args: &CheckArgs,
     log: Option<&Path>,
@@ -67,7 +67,7 @@ pub(super) fn run(
     }
 }
 
-/// That some of the runs prove nothing.
+/// Error message for runs in which no request reached the server.
 fn nothing_sent(silent: usize, runs: usize) -> String {
     let which = if runs == 1 { String::new() } else { format!(" in {silent} of {runs} runs") };
     format!(
@@ -76,7 +76,7 @@ fn nothing_sent(silent: usize, runs: usize) -> String {
     )
 }
 
-/// Adds the records of one run to the log that the user named.
+/// Appends the records of one run to the log named by the user.
 fn keep(from: &Path, log: &Path) -> Result<(), CliError> {
     let failed = |error: std::io::Error| CliError::Output { path: log.to_owned(), reason: error.to_string() };
     let records = std::fs::read(from).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What a check prints: three lines a finding, or a table with a row for each run.
+//! Output of a check: three lines for each finding, or a table with a row for each run.
 
 use super::command::Ended;
 use crate::model::{Severity, units::counted};
@@ -7,30 +7,30 @@ use crate::untrusted::{safe, terminal};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// Waits shown of one run.
+/// Maximum number of waits shown for one run.
 const WAITS: usize = 5;
 
-/// One run of the command.
+/// Result of one run of the command.
 pub(super) struct Receipt {
     pub(super) title: String,
     pub(super) requests: u64,
     pub(super) waits: Waits,
     pub(super) did: String,
     pub(super) verdict: Verdict,
-    /// Client and version, as it names itself.
+    /// Client and version, from the user agent.
     pub(super) client: String,
     pub(super) problems: Vec<Problem>,
     pub(super) ended: Ended,
 }
 
-/// What a run of the command proves.
+/// Verdict on one run of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// No finding that counts.
+    /// There is no finding at or above `--fail-on`.
     Right,
-    /// A finding that counts, or no end.
+    /// There is a finding at or above `--fail-on`, or the command was killed at the timeout.
     Wrong,
-    /// Nothing: it sent no request.
+    /// The command sent no request, so nothing was tested.
     Inconclusive,
 }
 
@@ -44,7 +44,7 @@ impl Verdict {
     }
 }
 
-/// Seconds between requests.
+/// Waits between requests, in seconds.
 pub(super) struct Waits(pub(super) Vec<f64>);
 
 impl Waits {
@@ -60,7 +60,7 @@ impl Waits {
 }
 
 impl Receipt {
-    /// The rules that speak, the worst first.
+    /// Returns the codes of the rules with findings, worst first.
     fn found(&self) -> String {
         let mut codes: Vec<&str> = self.problems.iter().map(|problem| problem.rule).collect();
         codes.dedup();
@@ -68,7 +68,7 @@ impl Receipt {
     }
 }
 
-/// The findings of one run, for people.
+/// Writes the findings of one run as text.
 pub(super) fn findings(receipt: &Receipt, out: &mut dyn Write) -> io::Result<()> {
     let ended = match &receipt.ended {
         Ended::Itself(how) => format!("the command ended with {how}"),
@@ -80,7 +80,7 @@ pub(super) fn findings(receipt: &Receipt, out: &mut dyn Write) -> io::Result<()>
     receipt.problems.iter().try_for_each(|problem| three_lines(problem, out))
 }
 
-/// Mark, rule and call; the figures; the advice.
+/// Writes a finding as three lines: severity, rule and service; the figures; the fix.
 fn three_lines(problem: &Problem, out: &mut dyn Write) -> io::Result<()> {
     let mark = match problem.severity {
         Severity::Error => "✗ error",
@@ -95,7 +95,7 @@ fn three_lines(problem: &Problem, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "    fix: {}", terminal(&safe(&problem.fix)))
 }
 
-/// A row for each run.
+/// Writes a table with a row for each run.
 pub(super) fn table(receipts: &[Receipt], out: &mut dyn Write) -> io::Result<()> {
     const HEAD: [&str; 7] = ["scenario", "requests", "waits", "the client", "verdict", "found", "client and version"];
     let row = |receipt: &Receipt| {

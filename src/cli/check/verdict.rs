@@ -1,4 +1,4 @@
-//! What the records of one run say, by the rules.
+//! Judges the records of one run.
 
 use super::command::Ended;
 use super::receipt::{Receipt, Verdict, Waits};
@@ -12,7 +12,7 @@ use crate::report::{Report, Totals, build};
 use serde::Deserialize;
 use std::path::Path;
 
-/// What a receipt needs of a record.
+/// The fields of an attempt record that a receipt shows.
 #[derive(Deserialize)]
 struct Line {
     ts: crate::model::Time,
@@ -24,7 +24,7 @@ struct Line {
     request_hash: Option<String>,
 }
 
-/// Judges the records of one run.
+/// Judges the records of one run and builds its receipt.
 pub(super) fn judge(
     title: &str,
     log: &Path,
@@ -43,7 +43,7 @@ pub(super) fn judge(
         waits: waits(&lines),
         did: did(&totals, &ended),
         verdict: match requests {
-            // Who sends nothing shows nothing.
+            // A client that sent nothing has shown nothing.
             0 => Verdict::Inconclusive,
             _ if fails || ended == Ended::TimedOut => Verdict::Wrong,
             _ => Verdict::Right,
@@ -72,7 +72,7 @@ fn lines(log: &Path) -> Result<Vec<Line>, CliError> {
     Ok(lines)
 }
 
-/// Seconds between the end of a failed request and the next with the same body.
+/// Returns the waits in seconds from the end of each failed request to the next with the same body.
 fn waits(lines: &[Line]) -> Waits {
     let mut waits = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -84,7 +84,7 @@ fn waits(lines: &[Line]) -> Waits {
     Waits(waits)
 }
 
-/// What the client did, in words. Requests that repeat one another are attempts of one call.
+/// Describes what the client did. Requests with the same body are attempts of one call.
 fn did(totals: &Totals, ended: &Ended) -> String {
     if *ended == Ended::TimedOut {
         return "was still at it when its time was over".to_owned();

@@ -1,4 +1,4 @@
-//! `retrylens simulate --emit`: the simulated attempts as a log.
+//! `retrylens simulate --emit`: writes the simulated attempts as a log.
 
 use super::super::args::SimulateArgs;
 use super::super::error::CliError;
@@ -6,7 +6,7 @@ use super::super::output;
 use crate::simulate::{Case, Setup, emit};
 use std::path::Path;
 
-/// Writes the attempts of the one case there is.
+/// Writes the attempts of the case to simulate, which must be the only one.
 pub(super) fn write(
     path: &Path,
     args: &SimulateArgs,

@@ -1,4 +1,4 @@
-//! `retrylens simulate --from-log`: an incident of a log under other policies.
+//! `retrylens simulate --from-log`: replays an incident of a log under other policies.
 
 use super::super::args::{InputArgs, PageForm, SimulateArgs};
 use super::super::error::CliError;

@@ -1,4 +1,4 @@
-//! `retrylens simulate`: what policies do to an endpoint of limited capacity.
+//! `retrylens simulate`: simulates retry policies against an endpoint of limited capacity.
 
 mod emit;
 mod from_log;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The number of attempts that was given, where `option` compares none.
+/// Returns the number of attempts given, if any. Fails if several are, which `option` cannot compare.
 fn one_number_of_attempts(args: &SimulateArgs, option: &str) -> Result<Option<u32>, CliError> {
     match args.attempts.as_slice() {
         [] | [_] => Ok(args.attempts.first().copied()),

@@ -1,4 +1,4 @@
-//! `retrylens simulate --script`: one client against a scripted server.
+//! `retrylens simulate --script`: simulates one client against a scripted server.
 
 use super::super::args::{PageForm, SimulateArgs};
 use super::super::error::CliError;
@@ -9,14 +9,14 @@ use crate::render::{html, json, markdown, text};
 use crate::simulate::{Script, Terms, play};
 use std::io::Write;
 
-/// Plays the script to the first policy, or the one that is declared, or one with full jitter.
+/// Plays the script to the first policy given; by default the declared one, or else full jitter.
 pub(super) fn run(args: &SimulateArgs, script: &str, terms: &Terms, pages: &Pages<'_>) -> Result<u8, CliError> {
     super::one_number_of_attempts(args, "--script")?;
     let script = Script::parse(script).map_err(|reason| CliError::Usage(format!("--script: {reason}")))?;
     let default = if terms.declared.is_some() { "declared" } else { "full-jitter" };
     let policies = terms.read(&names(&args.policy, &[default])).map_err(CliError::Usage)?;
     let Some(policy) = policies.first() else { return Ok(0) };
-    // Whoever is written for one client heeds what the server says.
+    // A script shows a single client, which is taken to obey the server's hints.
     let strategy = Strategy { obeys_hints: true, ..policy.strategy.clone() };
     let call = play(&script, &strategy, &policy.name, args.seed);
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {

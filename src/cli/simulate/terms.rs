@@ -1,4 +1,4 @@
-//! What the arguments say of policies and of the endpoint.
+//! Converts arguments to the policies and the endpoint of a simulation.
 
 use super::super::args::{InputArgs, SimulateArgs};
 use super::super::error::CliError;
@@ -9,15 +9,15 @@ use crate::model::{Jitter, Schedule};
 use crate::policy::Strategy;
 use crate::simulate::{Arrivals, Capacity, Model, Service, Setup, Terms, arrivals_of};
 
-/// Attempts of a task where nothing says otherwise.
+/// Default number of attempts of a task.
 pub(super) const ATTEMPTS: u32 = 5;
 
-/// The policies named, or those of `default`.
+/// Returns the policies named, or else `default`.
 pub(super) fn names(named: &[String], default: &[&str]) -> Vec<String> {
     if named.is_empty() { default.iter().map(|name| (*name).to_owned()).collect() } else { named.to_vec() }
 }
 
-/// What holds for every policy, and the policy that the configuration declares.
+/// Builds the settings common to all policies, and the policy that the configuration declares.
 pub(super) fn terms(args: &SimulateArgs, config: &Config) -> Terms {
     let schedule = Schedule {
         base_s: args.base.unwrap_or(1.0),
@@ -39,23 +39,23 @@ pub(super) fn terms(args: &SimulateArgs, config: &Config) -> Terms {
     Terms { base, declared }
 }
 
-/// An endpoint without its capacity.
+/// An endpoint, except for its capacity.
 pub(super) struct EndpointTerms {
     pub(super) setup: Setup,
-    /// Capacity is what it serves at once, rather than a tick.
+    /// Whether capacity is the number of attempts served at once, rather than in a tick.
     pub(super) at_once: bool,
     arrivals: String,
     service: String,
 }
 
-/// What the arguments say of it.
+/// Builds the endpoint from the arguments.
 pub(super) fn endpoint(args: &SimulateArgs) -> Result<EndpointTerms, CliError> {
     let steps_per_s = 1.0 / args.tick;
     let (arrivals, arrivals_in_words) = arrivals(args, steps_per_s)?;
     let service = service(args, steps_per_s)?;
     let setup = Setup {
         arrivals,
-        // Of each case.
+        // Set for each case.
         capacity: Capacity::per_step(0),
         second: Capacity::per_step(0),
         service: service.clone().unwrap_or(Service::Fixed(1)),
@@ -69,7 +69,7 @@ pub(super) fn endpoint(args: &SimulateArgs) -> Result<EndpointTerms, CliError> {
     Ok(EndpointTerms { setup, at_once: service.is_some(), arrivals: arrivals_in_words, service: in_words })
 }
 
-/// Whether arrivals come from a log.
+/// Whether arrivals are read from a log.
 pub(super) fn reads_log(args: &SimulateArgs) -> bool {
     args.arrivals.starts_with("log=")
 }
@@ -95,7 +95,7 @@ fn arrivals(args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String),
     }
 }
 
-/// The first attempts of the calls of a log, by their clock.
+/// Arrivals at the times of the first attempts of a log's calls.
 fn log(path: &str, args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String), CliError> {
     let input = InputArgs { inputs: vec![path.to_owned()], reading: args.reading.clone() };
     let filter = inputs::filter(&input)?;
@@ -132,7 +132,7 @@ fn refused(text: &str, option: &str, wanted: &str) -> CliError {
     CliError::Usage(format!("--{option} {text}: give {wanted}"))
 }
 
-/// What is simulated, in figures and words.
+/// Describes the model in the output.
 pub(super) fn model(args: &SimulateArgs, terms: &Terms, endpoint: &EndpointTerms) -> Model {
     let Schedule { base_s, factor, cap_s, .. } = terms.base.schedule;
     let tasks = match &endpoint.setup.arrivals {

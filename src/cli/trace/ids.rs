@@ -1,4 +1,4 @@
-//! Which arguments are ids and which are inputs.
+//! Separates ids from inputs among the arguments.
 
 use crate::cli::{args::TraceArgs, error::CliError};
 use crate::ingest::looks_like_a_log;
@@ -6,22 +6,22 @@ use crate::trace::MOST_IDS;
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// What a copied id brings along: quotes, brackets, the punctuation of a sentence.
+/// Characters often copied along with an id: quotes, brackets and punctuation.
 const AROUND_IDS: [char; 12] = ['"', '\'', '`', '(', ')', '[', ']', '<', '>', ',', ';', '\u{feff}'];
 
-/// The arguments, told apart.
+/// The arguments, separated.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) ids: Vec<String>,
     pub(super) inputs: Vec<String>,
-    /// Ids that are also the names of files.
+    /// Ids that are also the names of existing files.
     pub(super) files: Vec<String>,
-    /// No input was named: standard input is read.
+    /// Whether no input was given, so that standard input is read.
     pub(super) is_stdin_implied: bool,
 }
 
-/// Tells ids from inputs: what exists, is a pattern, or is named like a log is an input, anything else an id.
-/// The first argument is the id where all of them exist.
+/// Separates ids from inputs. An argument that exists, is a pattern, or is named like a log is an input; any other is
+/// an id. If all arguments are inputs, the first is taken for the id.
 pub(super) fn split(args: &TraceArgs) -> Result<Asked, CliError> {
     let given = &args.input.inputs;
     let mut asked = if args.id.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn split(args: &TraceArgs) -> Result<Asked, CliError> {
 }
 
 impl Asked {
-    /// No input was named, and nothing came in unasked.
+    /// Error for arguments without an input.
     pub(super) fn no_input(&self) -> CliError {
         CliError::Usage(format!(
             "no input to look for `{}` in: retrylens trace ID INPUT...; - is standard input",
@@ -56,7 +56,7 @@ fn apart(given: &[String], is_input: impl Fn(&str) -> bool) -> Result<Asked, Cli
     let is_id = |text: &str| !is_input(text) && !is_path(text) && !named_like_a_log(text);
     let any_id = given.iter().any(|text| is_id(text));
     for (nth, text) in given.iter().enumerate() {
-        // An id may hold a slash: the first argument is one unless another must be.
+        // An id may contain a slash: the first argument is an id unless another argument must be one.
         if is_id(text) || (nth == 0 && !any_id && !is_input(text) && !named_like_a_log(text)) {
             asked.ids.extend(text.split(',').map(str::to_owned));
         } else {
@@ -79,7 +79,7 @@ fn apart(given: &[String], is_input: impl Fn(&str) -> bool) -> Result<Asked, Cli
     }
 }
 
-/// What is there, standard input, or a pattern.
+/// Whether the argument exists, is `-`, or is a pattern.
 fn is_input(text: &str) -> bool {
     text == "-" || text.contains(['*', '?']) || Path::new(text).exists()
 }
@@ -88,7 +88,7 @@ fn is_path(text: &str) -> bool {
     text.contains(['/', '\\'])
 }
 
-/// Takes from the ids what was copied along with them; none may be empty, none is looked for twice.
+/// Trims surrounding characters from the ids, removes empty and repeated ones, and checks their number.
 fn check(ids: &mut Vec<String>) -> Result<(), CliError> {
     let is_around = |c: char| c.is_whitespace() || AROUND_IDS.contains(&c);
     let bare = |id: &String| {
@@ -135,13 +135,13 @@ mod tests {
             (&["req_1", "a.jsonl"][..], &["req_1"][..], &["a.jsonl"][..]),
             (&["req_1,req_2", "logs"], &["req_1", "req_2"], &["logs"]),
             (&["req_1", "req_2", "a.jsonl", "-"], &["req_1", "req_2"], &["a.jsonl", "-"]),
-            // The other way round.
+            // Inputs before ids.
             (&["a.jsonl", "req_1"], &["req_1"], &["a.jsonl"]),
-            // An input that is not there.
+            // An input that does not exist.
             (&["req_1", "c.jsonl"], &["req_1"], &["c.jsonl"]),
             (&["req_1", "missing/dir"], &["req_1"], &["missing/dir"]),
             (&["c.jsonl", "req_1"], &["req_1"], &["c.jsonl"]),
-            // Ids with slashes, and those that are files.
+            // Ids that contain slashes, and ids that are files.
             (&["eval/7/c1", "logs"], &["eval/7/c1"], &["logs"]),
             (&["run-1", "logs"], &["run-1"], &["logs"]),
             (&["req_1"], &["req_1"], &[]),

@@ -1,4 +1,4 @@
-//! `retrylens trace`: forensics by id.
+//! `retrylens trace`: finds calls by id.
 
 mod ids;
 mod outputs;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     Ok(if unread.is_some() { IO_FAILED } else { u8::from(is_bad) })
 }
 
-/// Why no id led anywhere. Too short a beginning is a mistake of usage, an id that is nowhere is not.
+/// Error for ids of which none was found. An ambiguous prefix is an error of usage; an unknown id is not.
 fn nothing(traces: &Traces, files: &[String]) -> CliError {
     let mut lines: Vec<String> = traces.unresolved.iter().map(|one| text::unresolved(one, &traces.searched)).collect();
     lines.extend(files.iter().map(|file| {
@@ -85,7 +85,7 @@ fn nothing(traces: &Traces, files: &[String]) -> CliError {
     }
 }
 
-/// `--context` in µs.
+/// Parses `--context`, in µs.
 fn context(text: &str) -> Result<i64, CliError> {
     if text == "0" {
         return Ok(0);

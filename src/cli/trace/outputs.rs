@@ -1,4 +1,4 @@
-//! Where the answer goes, and in which forms.
+//! Outputs of `trace`.
 
 use crate::cli::{
     args::{Color, TraceArgs, TraceFormat},
@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Everything asked for beside standard output, checked: no two on one path, and none on an input.
+/// Files requested besides standard output. No two have the same path, and none replaces an input.
 #[derive(Debug)]
 pub(super) struct Outputs {
     files: Vec<(TraceFormat, PathBuf)>,
@@ -26,7 +26,7 @@ impl Outputs {
                 return Err(CliError::Usage(format!("two outputs on one path: {}", path.display())));
             }
         }
-        // An input that cannot be found is reported when it is read.
+        // A missing input is reported when it is read.
         let inputs = ingest::resolve(inputs).unwrap_or_default();
         let is_input =
             |file: &Path| inputs.iter().any(|input| matches!(input, Source::File(path) if output::is_same(path, file)));
@@ -36,14 +36,15 @@ impl Outputs {
         }
     }
 
-    /// Writes the files, then standard output unless one of them is that.
+    /// Writes the files, then standard output, unless `--output` replaces it.
     pub(super) fn write(&self, traces: &Traces, args: &TraceArgs) -> Result<(), CliError> {
         for (format, path) in self.files.iter().filter(|(_, path)| path != Path::new("-")) {
             output::write_file(path, |out| render(traces, *format, args, Target::File, out))?;
         }
         let stdout = self.files.iter().find(|(_, path)| path == Path::new("-"));
         let format = stdout.map_or(args.format, |(format, _)| *format);
-        // Only the text has colours; in the other forms nothing is to be taken for one.
+        // Only text is coloured. `Color::Always` writes other forms unchanged; any other choice might strip what looks
+        // like an escape sequence.
         let color = if format == TraceFormat::Text { args.color } else { Color::Always };
         let mut out = output::stdout(color);
         output::printed(render(traces, format, args, Target::Stdout, &mut out).and_then(|()| out.flush()))

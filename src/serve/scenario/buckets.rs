@@ -1,28 +1,28 @@
-//! Rate limits: token buckets that drain with each request and fill again at a steady rate.
+//! Rate limits: token buckets that drain with each request and refill at a constant rate.
 
 use super::super::facts::Dialect;
 use crate::model::Time;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Limits a minute.
+/// Limits per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) requests: u64,
     pub(crate) input_tokens: u64,
     pub(crate) output_tokens: u64,
-    /// Whether what exceeds them is refused.
+    /// Whether requests that exceed them are refused.
     pub(crate) is_enforced: bool,
 }
 
 impl Default for Limits {
-    /// Wide, and not enforced: the scenario alone says what fails.
+    /// Large limits that are not enforced, so that only the scenario determines failures.
     fn default() -> Limits {
         Limits { requests: 1_000_000, input_tokens: 1_000_000_000, output_tokens: 100_000_000, is_enforced: false }
     }
 }
 
-/// The buckets of one organisation.
+/// The buckets of one organisation: requests, input tokens and output tokens.
 pub(crate) struct Buckets {
     limits: Limits,
     state: Mutex<[Bucket; 3]>,
@@ -35,11 +35,11 @@ struct Bucket {
     at: Instant,
 }
 
-/// What is left after a request.
+/// State of the buckets after a request.
 pub(crate) struct Left {
-    /// The headers that say so.
+    /// Rate-limit headers.
     pub(crate) headers: Vec<(&'static str, String)>,
-    /// How long to wait, where the request is refused.
+    /// Time to wait, if the request is refused.
     pub(crate) refused: Option<Duration>,
 }
 
@@ -50,7 +50,7 @@ impl Bucket {
         self.at = now;
     }
 
-    /// Until so much is in it.
+    /// Time until the bucket contains `amount`.
     fn wait_for(&self, amount: f64) -> Duration {
         Duration::from_secs_f64((amount.min(self.size) - self.level).max(0.0) / (self.size / 60.0))
     }
@@ -63,7 +63,7 @@ impl Buckets {
         Buckets { limits, state: Mutex::new(state) }
     }
 
-    /// Takes a request with so many tokens out of the buckets, if it fits.
+    /// Takes one request with `tokens`, input and output, out of the buckets, unless it is refused.
     pub(crate) fn take(&self, now: Instant, time: Time, tokens: [f64; 2], dialect: Dialect) -> Left {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = [1.0, tokens[0], tokens[1]];
@@ -122,7 +122,7 @@ fn headers(state: &[Bucket; 3], time: Time, dialect: Dialect) -> Vec<(&'static s
     }
 }
 
-/// Tokens are rounded to thousands, as the provider does.
+/// Headers of one bucket. Remaining tokens are rounded to thousands, as Anthropic does.
 fn anthropic(names: &[&'static str; 3], bucket: &Bucket, time: Time) -> [(&'static str, String); 3] {
     let left = bucket.level as u64;
     let left = if names[0].contains("tokens") { (left + 500) / 1000 * 1000 } else { left };
@@ -131,7 +131,7 @@ fn anthropic(names: &[&'static str; 3], bucket: &Bucket, time: Time) -> [(&'stat
     [(names[0], (bucket.size as u64).to_string()), (names[1], left.to_string()), (names[2], reset.to_string())]
 }
 
-/// `6m0s`, `1.2s`, `17ms`.
+/// Formats a duration as `6m0s`, `1.200s` or `17ms`.
 fn go_duration(span: Duration) -> String {
     let seconds = span.as_secs();
     match seconds {

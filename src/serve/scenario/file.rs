@@ -1,4 +1,4 @@
-//! Scenarios in a TOML file.
+//! Scenarios in TOML files.
 
 use super::buckets::Limits;
 use super::rules::{Rule, Scenario};
@@ -40,7 +40,7 @@ struct RuleTable {
     each_request: bool,
 }
 
-/// Reads a scenario. An error says what is wrong, and where.
+/// Reads a scenario. An error names the file and, if possible, the rule.
 pub(crate) fn read(path: &Path) -> Result<Scenario, String> {
     let failed = |reason: String| format!("{}: {reason}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| failed(format!("cannot read it: {error}")))?;

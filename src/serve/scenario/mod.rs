@@ -1,4 +1,4 @@
-//! Scenarios: what the stub answers, in which order and to whom.
+//! Scenarios: which answers the stub gives to which requests.
 
 pub(crate) mod buckets;
 mod file;

@@ -1,13 +1,13 @@
-//! Which step a request meets.
+//! Selects the step of a script for each request.
 
 use super::step::{Script, Step};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-/// Requests whose place in their script is known; of more, the oldest are forgotten.
+/// Maximum number of request bodies whose position in a script is kept; the oldest are forgotten first.
 const MOST_BODIES: usize = 1 << 16;
 
-/// Plays scripts: one for all requests, or several, one for each request body.
+/// Plays one script to all requests, or a script to each request body.
 pub(crate) struct Player {
     scripts: Vec<Script>,
     is_for_each: bool,
@@ -16,22 +16,22 @@ pub(crate) struct Player {
 
 #[derive(Default)]
 struct State {
-    /// Requests so far, where one script is for all of them.
+    /// Number of requests so far, if all share one script.
     played: u64,
-    /// By the hash of a body: its script, and its requests so far.
+    /// Index of the script and number of requests so far, by hash of the body.
     bodies: HashMap<String, (usize, u64)>,
-    /// The hashes, oldest first.
+    /// Hashes of bodies, oldest first.
     order: VecDeque<String>,
     begun: usize,
 }
 
 impl Player {
-    /// `is_for_each`: a single script, too, begins anew for each request body.
+    /// If `is_for_each`, even a single script starts anew for each request body.
     pub(crate) fn new(scripts: Vec<Script>, is_for_each: bool) -> Player {
         Player { is_for_each: is_for_each || scripts.len() > 1, scripts, state: Mutex::default() }
     }
 
-    /// The step that a request with this body meets.
+    /// Returns the step for the next request with this body.
     pub(crate) fn next(&self, body: &str) -> Option<&Step> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (script, played) = if self.is_for_each { state.of(body, self.scripts.len()) } else { state.of_all() };
@@ -55,7 +55,7 @@ impl State {
         {
             self.bodies.remove(&oldest);
         }
-        // Behind the last script, the last one again: whoever asks for three failures gets three.
+        // Further bodies get the last script: a scenario of three failures plays exactly three.
         let script = self.begun.min(scripts.saturating_sub(1));
         self.begun += 1;
         self.bodies.insert(body.to_owned(), (script, 1));
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// The step number `played`, from 0; the last one for ever.
+/// Returns step number `played`, counted from 0; the last step repeats forever.
 fn at(script: &Script, played: u64) -> Option<&Step> {
     let mut before = 0;
     script

@@ -1,4 +1,4 @@
-//! Rules of a scenario: by model, path, time, chance and capacity.
+//! Rules of a scenario, which match requests by model, path, time, probability and capacity.
 
 use super::buckets::Limits;
 use super::player::Player;
@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What decides about a request.
+/// Properties of a request that rules match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'r> {
     pub(crate) model: Option<&'r str>,
     pub(crate) path: &'r str,
-    /// The hash of its body.
+    /// Hash of its body.
     pub(crate) body: &'r str,
-    /// Since the stub began.
+    /// Time since the stub started.
     pub(crate) after: Duration,
 }
 
-/// Rules; of those that fit a request, the first decides.
+/// A list of rules, of which the first that matches a request applies.
 pub(crate) struct Scenario {
     pub(crate) name: String,
     pub(crate) limits: Limits,
@@ -28,21 +28,21 @@ pub(crate) struct Scenario {
     rules: Vec<Rule>,
 }
 
-/// One rule. What is `None` fits everything.
+/// One rule. Conditions that are `None` match every request.
 pub(crate) struct Rule {
     pub(crate) model: Option<Pattern>,
     pub(crate) path: Option<Pattern>,
     pub(crate) from: Duration,
     pub(crate) until: Duration,
-    /// Share of the requests that it is for.
+    /// Share of the matching requests to which the rule applies.
     pub(crate) probability: f64,
-    /// Requests a second that pass it by; what exceeds them is its.
+    /// Requests per second to which the rule does not apply; it applies to those in excess.
     pub(crate) capacity: Option<f64>,
     pub(crate) player: Player,
     pub(super) used: Mutex<Capacity>,
 }
 
-/// Requests that passed, in a bucket of one second.
+/// Leaky bucket of the requests that the rule did not apply to.
 #[derive(Default)]
 pub(super) struct Capacity {
     level: f64,
@@ -50,7 +50,7 @@ pub(super) struct Capacity {
 }
 
 impl Rule {
-    /// A rule for all requests.
+    /// A rule that matches all requests.
     pub(crate) fn always(scripts: Vec<Script>, is_for_each: bool) -> Rule {
         Rule {
             model: None,
@@ -64,7 +64,7 @@ impl Rule {
         }
     }
 
-    /// Whether it is for a request; `draw` gives a number from 0 to 1.
+    /// Whether the rule applies to a request. `draw` returns a number from 0 to 1.
     fn fits(&self, asked: &Asked<'_>, draw: impl FnOnce() -> f64) -> bool {
         let matches = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|it| it.matches(text));
         matches(&self.model, asked.model.unwrap_or_default())
@@ -92,25 +92,25 @@ impl Scenario {
         Scenario { name: name.to_owned(), limits, seed, drawn: AtomicU64::new(0), rules }
     }
 
-    /// Scripts for all requests, as `--scenario` has them.
+    /// Parses the value of `--scenario` into a rule for all requests.
     pub(crate) fn of_scripts(text: &str, is_for_each: bool, limits: Limits) -> Result<Scenario, String> {
         let rule = Rule::always(super::step::scripts(text)?, is_for_each);
         Ok(Scenario::new(text, vec![rule], 0, limits))
     }
 
-    /// The step that a request meets; `None` where no rule is for it.
+    /// Returns the step for a request; `None` if no rule matches.
     pub(crate) fn next(&self, asked: &Asked<'_>) -> Option<&Step> {
         self.rules.iter().find(|rule| rule.fits(asked, || self.draw()))?.player.next(asked.body)
     }
 
-    /// The next number of a sequence that the seed decides.
+    /// Returns the next pseudorandom number, from 0 to 1, of the sequence given by the seed.
     fn draw(&self) -> f64 {
         let nth = self.drawn.fetch_add(1, Ordering::Relaxed);
         (mixed(self.seed ^ mixed(nth)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
-/// SplitMix64's finalizer: numbers without a pattern from those in order.
+/// Finalizer of SplitMix64, which turns consecutive numbers into pseudorandom ones.
 pub(crate) fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,49 +1,49 @@
-//! The answers that the stub can give, by name. What providers document is data, one row a shape.
+//! Named answers of the stub, as a table: one row for each kind of answer.
 
-/// One answer.
+/// One kind of answer.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
-    /// Other names of it.
+    /// Aliases.
     pub(crate) also: &'static [&'static str],
     pub(crate) about: &'static str,
     pub(crate) does: Does,
 }
 
-/// What happens.
+/// How the stub answers.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Does {
-    /// A whole answer.
+    /// With a complete answer.
     Succeed,
-    /// An error with a body.
+    /// With an error of the API.
     Fail(Failure),
-    /// A body that is the same whatever API was asked: what gateways and other servers send.
+    /// With a fixed body for every API, as sent by gateways and other servers.
     Foreign(Foreign),
-    /// An answer that breaks.
+    /// With an answer that breaks.
     Break(Break),
 }
 
-/// A documented error.
+/// An error documented by the providers.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Failure {
     pub(crate) status: u16,
-    /// `retry-after`, where the step says none, in seconds.
+    /// Seconds in `retry-after`, unless the step specifies it.
     pub(crate) retry_after: Option<u32>,
-    /// Whether rate-limit headers come with it.
+    /// Whether rate-limit headers are included.
     pub(crate) has_limits: bool,
-    /// Anthropic: type, message.
+    /// Anthropic's error type and message.
     pub(crate) anthropic: [&'static str; 2],
-    /// `error.details.error_code`.
+    /// Anthropic's `error.details.error_code`.
     pub(crate) detail: Option<&'static str>,
-    /// OpenAI: type, code (none: null), message.
+    /// OpenAI's error type, code and message. An empty type or code is sent as null.
     pub(crate) openai: [&'static str; 3],
-    /// Google: status, quota id (none: no details).
+    /// Google's status and quota id. Without a quota id, no details are sent.
     pub(crate) google: [&'static str; 2],
-    /// AWS: exception.
+    /// AWS exception.
     pub(crate) aws: &'static str,
 }
 
-/// An error of something in between.
+/// An error of a gateway or another server.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Foreign {
     pub(crate) status: u16,
@@ -67,11 +67,11 @@ pub(crate) enum Break {
     CloseBefore,
     /// The connection is reset before the answer.
     ResetBefore,
-    /// Nothing comes.
+    /// No data is sent at all.
     Stall,
-    /// Nothing comes after the first pieces.
+    /// No data is sent after the first pieces.
     StallInside,
-    /// The answer is no JSON.
+    /// The answer is not valid JSON.
     Garbage,
 }
 
@@ -82,7 +82,7 @@ const fn fail(
     status: u16,
     anthropic: [&'static str; 2],
     openai: [&'static str; 3],
-    // Google's status and detail, and the exception of AWS.
+    // Google's status and quota id, and the AWS exception.
     [status_name, google_detail, aws]: [&'static str; 3],
 ) -> Shape {
     let google = [status_name, google_detail];
@@ -123,8 +123,8 @@ const JSON: &str = "application/json";
 const HTML: &str = "text/html; charset=UTF-8";
 const TEXT: &str = "text/plain";
 
-/// Every shape. Sources: Anthropic docs, Errors; OpenAI docs, Error codes; Gemini API docs, Troubleshooting; Bedrock API
-/// reference, Common errors; vLLM, LiteLLM, nginx, Cloudflare as their sources or docs have it.
+/// All answers. Sources: Anthropic docs, Errors; OpenAI docs, Error codes; Gemini API docs, Troubleshooting; Bedrock
+/// API reference, Common errors; vLLM, LiteLLM, nginx and Cloudflare, from their source code or docs.
 #[rustfmt::skip]
 pub(crate) const SHAPES: &[Shape] = &[
     Shape { name: "ok", also: &["200"], about: "a whole answer, plain or as a stream, as the request asks", does: Does::Succeed },
@@ -245,7 +245,7 @@ pub(crate) const SHAPES: &[Shape] = &[
         &[("retry-after", "13262"), ("anthropic-ratelimit-unified-status", "rejected"), ("anthropic-ratelimit-unified-representative-claim", "five_hour")]),
 ];
 
-/// The shape of this name.
+/// Returns the shape with this name or alias.
 pub(crate) fn named(name: &str) -> Option<&'static Shape> {
     SHAPES.iter().find(|shape| shape.name == name || shape.also.contains(&name))
 }

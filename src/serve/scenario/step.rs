@@ -1,15 +1,15 @@
-//! Scenarios in words: `529x3,ok`, `mid,529,429(retry-after=2),ok`, and several side by side: `529|spend-cap|ok`.
+//! Parses scenarios such as `529x3,ok`, `mid,529,429(retry-after=2),ok`, or several side by side: `529|spend-cap|ok`.
 
 use super::shapes::{self, SHAPES, Shape};
 use crate::config::did_you_mean;
 use std::time::Duration;
 
-/// Longest delay a step may have.
+/// Maximum delay of a step.
 const LONGEST_DELAY: Duration = Duration::from_secs(3600);
-/// Most times a step may be repeated.
+/// Maximum number of repetitions of a step.
 const MOST_TIMES: u32 = 1_000_000_000;
 
-/// One answer of a scenario, with what is special about it.
+/// One answer of a scenario, with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Step {
     pub(crate) shape: &'static Shape,
@@ -17,34 +17,35 @@ pub(crate) struct Step {
     pub(crate) retry_after: Option<RetryAfter>,
     pub(crate) retry_after_ms: Option<String>,
     pub(crate) should_retry: Option<bool>,
-    /// Time before the head of the answer.
+    /// Time before the head of the answer is sent.
     pub(crate) delay: Duration,
     /// Time between the head of the answer and its first piece.
     pub(crate) first_token: Duration,
     /// Time between pieces of a stream.
     pub(crate) gap: Duration,
-    /// How long nothing comes.
+    /// How long a stalled answer sends nothing.
     pub(crate) stall: Duration,
-    /// Pieces of a stream; of one that breaks, those before it.
+    /// Number of pieces of the text; for an answer that breaks, those before the break.
     pub(crate) pieces: usize,
     pub(crate) message: Option<String>,
 }
 
-/// The header `retry-after`, in each of its forms.
+/// The `retry-after` header.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RetryAfter {
-    /// No such header.
+    /// The header is not sent.
     None,
-    /// As it stands: `2`, `1.5`, `soon`.
+    /// The literal value: `2`, `1.5`, `soon`.
     Text(String),
-    /// An HTTP-date so many seconds from the answer on; a negative one lies in the past.
+    /// An HTTP-date this many seconds after the answer; negative for a date in the past.
     Date(i64),
 }
 
-/// Steps, one after the other; the last one is repeated for ever.
+/// Steps played in order; the last one repeats forever.
 pub(crate) type Script = Vec<Step>;
 
-/// Scripts, side by side: with several, each new request body gets the next of them, and its resends go on in it.
+/// Parses scripts separated by `|`. If there are several, each new request body gets the next one, and its retries
+/// continue it.
 pub(crate) fn scripts(text: &str) -> Result<Vec<Script>, String> {
     split(text, '|').into_iter().map(script).collect()
 }
@@ -53,7 +54,7 @@ fn script(text: &str) -> Result<Script, String> {
     split(text, ',').into_iter().map(step).collect()
 }
 
-/// Parts of a text between separators that stand in no parentheses.
+/// Splits a text at separators outside parentheses.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let mut depth = 0;
     text.split(|letter| {
@@ -89,7 +90,7 @@ fn step(text: &str) -> Result<Step, String> {
     Ok(step)
 }
 
-/// `529x3`: a name, and how often.
+/// Parses a name and number of repetitions, as in `529x3`.
 fn repeated(text: &str) -> Result<(&str, Option<u32>), String> {
     let text = text.trim();
     let Some((name, times)) = text.rsplit_once('x') else { return Ok((text, None)) };
@@ -154,7 +155,7 @@ impl Step {
     }
 }
 
-/// `2`, `1.5`, `none`, `date+3`, `date-5`, or any text a server might send.
+/// Parses `2`, `1.5`, `none`, `date+3`, `date-5`, or any other text a server might send.
 fn retry_after(value: &str) -> Result<RetryAfter, String> {
     if value == "none" {
         return Ok(RetryAfter::None);
@@ -175,7 +176,7 @@ fn header_text(value: &str) -> Result<String, String> {
     if value.bytes().all(is_visible) { Ok(value.to_owned()) } else { Err(format!("`{value}` is no text of a header")) }
 }
 
-/// `2s`, `500ms`, `1.5s`.
+/// Parses a duration such as `2s`, `500ms` or `1.5s`.
 pub(super) fn span(text: &str) -> Result<Duration, String> {
     let (number, scale) = match text.strip_suffix("ms") {
         Some(number) => (number, 1e-3),

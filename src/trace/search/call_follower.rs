@@ -1,19 +1,19 @@
-//! The calls that hits are of, searched for from where they were met: what the first pass has still before it
-//! need not be read again for their other attempts.
+//! Searches for the calls of the first hits during the first pass, so that the pages still ahead need not be read again
+//! for the other attempts of these calls.
 
 use super::hits::{Fit, HitLine, Mark, fingerprint};
 use super::needles::Needles;
 use crate::ingest::{IdField, Mapping, ids_of};
 use std::sync::Arc;
 
-/// Calls followed: each is one search more of every page.
+/// Maximum number of calls followed; each adds a text to search every page for.
 const FOLLOWED: usize = 4;
-/// Lines looked into for their calls.
+/// Maximum number of lines parsed for their call id.
 const LOOKED_INTO: usize = 64;
 
-/// What a pass looks for at the moment.
+/// What a pass searches for at the moment.
 pub(super) struct Aim {
-    /// The ids asked for, then the calls that are followed.
+    /// The ids asked for, then the ids of the followed calls.
     pub(super) texts: Vec<String>,
     pub(super) needles: Needles,
 }
@@ -25,32 +25,32 @@ impl Aim {
     }
 }
 
-/// Which calls are followed.
+/// Collects the calls to follow during a pass.
 pub(super) struct CallFollower {
-    /// Shared with those who search while it moves on.
+    /// Shared with the search threads; replaced, not changed, when a call is added.
     pub(super) aim: Arc<Aim>,
     ids: usize,
     looked_into: usize,
 }
 
 impl CallFollower {
-    /// Of nothing but the ids asked for.
+    /// Follows no calls yet, only the ids asked for.
     pub(super) fn new(ids: &[String]) -> CallFollower {
         CallFollower { aim: Aim::at(ids.to_vec()), ids: ids.len(), looked_into: 0 }
     }
 
-    /// Follows `calls` too, however many.
+    /// Follows `calls` too, without limit on their number.
     pub(super) fn add(&mut self, calls: &[String]) {
         self.aim = Aim::at([&self.aim.texts, calls].concat());
     }
 
-    /// The calls that are followed, in the order in which they were met.
+    /// Ids of the followed calls, in the order they were met.
     pub(super) fn calls(&self) -> &[String] {
         &self.aim.texts[self.ids..]
     }
 
-    /// Follows the calls of `lines`, as far as there is room. What names a call or a run names all it wants.
-    /// Whether there are new ones.
+    /// Follows the calls of `lines`, up to [`FOLLOWED`] calls in total. Hits on a call or run id are skipped: they
+    /// already find all attempts. Returns whether any call was added.
     pub(super) fn follow(&mut self, lines: &[HitLine], own: &Mapping) -> bool {
         let mut met: Vec<String> = Vec::new();
         for line in lines {
@@ -73,7 +73,7 @@ impl CallFollower {
         !met.is_empty()
     }
 
-    /// Parts the lines that hold an id from those that are of a call followed. One may be both.
+    /// Splits lines into those that contain an id asked for and those of a followed call. A line may be in both.
     pub(super) fn part(&self, lines: Vec<HitLine>) -> (Vec<HitLine>, Vec<HitLine>) {
         let (mut asked, mut followed) = (Vec::new(), Vec::new());
         for mut line in lines {
@@ -92,19 +92,18 @@ impl CallFollower {
         (asked, followed)
     }
 
-    /// How many of the calls followed, counted from the first, a page must have been searched for to know all of
-    /// `calls`; `None` where one of them is not followed.
+    /// Returns how many of the `followed` calls, counted from the first, a page must have been searched for so that all
+    /// lines of `calls` are known; `None` if one of `calls` is not followed.
     pub(super) fn needed(calls: &[String], followed: &[String]) -> Option<usize> {
         let place = |call: &String| followed.iter().position(|one| one == call).map(|nth| nth + 1);
         calls.iter().map(place).try_fold(0, |most, place| place.map(|place| most.max(place)))
     }
 
-    /// Whether the line is of one of `calls`, by their fingerprints.
+    /// Whether the line belongs to one of `calls`, given by their fingerprints.
     pub(super) fn is_of(line: &HitLine, calls: &[u64]) -> bool {
         line.marks.iter().any(|mark| calls.contains(&mark.value))
     }
 
-    /// Fingerprints of calls.
     pub(super) fn fingerprints(calls: &[String]) -> Vec<u64> {
         calls.iter().map(|call| fingerprint(call)).collect()
     }

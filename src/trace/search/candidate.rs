@@ -1,4 +1,4 @@
-//! What an id may name.
+//! What an id names, and the ids that a prefix may stand for.
 
 use crate::ingest::IdField;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub enum Kind {
     /// An attempt, by its request id.
     Request,
-    /// An attempt, by the id of the platform it came through.
+    /// An attempt, by the request id of the platform it was sent through.
     Platform,
     /// A call.
     Call,
@@ -17,7 +17,7 @@ pub enum Kind {
     Run,
     /// A distributed trace.
     Trace,
-    /// Records that mention it, in whatever field.
+    /// Records that contain it in any other field.
     Mention,
 }
 
@@ -33,13 +33,13 @@ impl From<IdField> for Kind {
     }
 }
 
-/// An id that begins with what was asked for.
+/// An id that begins with the text asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Candidate {
     /// The whole id.
     pub id: String,
     /// What it names.
     pub kind: Kind,
-    /// Lines it stands on.
+    /// Number of lines it occurs on.
     pub lines: u64,
 }

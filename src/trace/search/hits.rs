@@ -1,4 +1,4 @@
-//! Lines that hold what is looked for, page by page, and what else a pass learns of a page.
+//! Lines that contain a text searched for, page by page, and the index data a pass collects of each page.
 
 use super::needles::{Needles, Stand};
 use super::pages::At;
@@ -11,71 +11,71 @@ use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 
-/// Bytes of lines with hits that are kept in memory; the pages of further ones are read again.
+/// Bytes of hit lines kept in memory; pages with further hits are read again.
 const KEPT: usize = 32 << 20;
-/// Longest line of them, in bytes.
+/// Longest hit line kept, in bytes.
 const KEPT_LINE: usize = 8 << 20;
-/// Lines tried at either end of a page for one that has a time.
+/// Lines tried at either end of a page to find a timestamp.
 const TRIES: usize = 8;
-/// Longest line whose time is asked for, in bytes: a long one is no loss, there are others.
+/// Longest line parsed for a timestamp, in bytes; others nearby serve as well.
 const TRIED: usize = 64 << 10;
 
-/// How well a line fits an id asked for.
+/// How well a line matches an id asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// It stands somewhere in it.
+    /// The text occurs somewhere in the line.
     Mentioned,
-    /// It begins an id.
+    /// An id in the line begins with the text.
     Begun,
-    /// It is a whole value.
+    /// The text is an id in full.
     Whole,
 }
 
-/// One way in which a line fits a text looked for.
+/// One match of a text in a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
-    /// Number of the text.
+    /// Index of the text.
     pub(super) needle: usize,
     pub(super) fit: Fit,
-    /// What the value names, where its key tells.
+    /// What the value names, if its key is that of an id.
     pub(super) field: Option<IdField>,
-    /// Fingerprint of the value.
+    /// Fingerprint of the value that contains the match.
     pub(super) value: u64,
 }
 
-/// A line with a hit.
+/// A line with at least one match.
 #[derive(Clone, Debug)]
 pub(super) struct HitLine {
-    /// Number within its page, from 1.
+    /// Line number within its page, from 1.
     pub(super) line: u32,
     pub(super) marks: SmallVec<[Mark; 2]>,
-    /// Its text, unless it is long or too many were found.
+    /// Text of the line; `None` if the line is too long or too many were found.
     pub(super) text: Option<Box<[u8]>>,
 }
 
-/// What a pass learns of a page.
+/// Index data of one page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageInfo {
     pub(super) newlines: u32,
     pub(super) bytes: u32,
-    /// Times of the first and of the last line that tell one, the earlier first.
+    /// Earliest and latest of two times: those of the first and the last line with a timestamp.
     pub(super) times: Option<(i64, i64)>,
-    /// How many of the calls followed it was searched for, counted from the first.
+    /// Number of followed calls, counted from the first, that it was searched for.
     pub(super) followed: u8,
 }
 
-/// Ids that begin with a text: the first ones in the order of their letters, so that the choice does not
-/// depend on who found what first.
+/// Ids that begin with a text. If there are too many, the first in lexical order are kept, so that the result does not
+/// depend on the order in which threads find them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Candidates {
-    /// What each names, and on how many lines it stands.
+    /// For each id, what it names and the number of lines it occurs on.
     pub(super) ids: BTreeMap<String, (IdField, u64)>,
-    /// There are more than these.
+    /// Whether any were dropped.
     pub(super) more: bool,
 }
 
 impl Candidates {
-    /// Candidates kept.
+    /// Maximum number of candidates kept.
     const MOST: usize = 64;
 
     fn add(&mut self, value: &str, field: IdField, lines: u64) {
@@ -100,12 +100,12 @@ impl Candidates {
     }
 }
 
-/// Fingerprint of a value, to compare without keeping it.
+/// Hash of a value, to compare it without storing it.
 pub(super) fn fingerprint(value: &str) -> u64 {
     FixedState::with_seed(0).hash_one(value)
 }
 
-/// Counts the lines of a page and asks its ends for their times.
+/// Counts the lines of a page and reads the times at its ends.
 pub(super) fn index(bytes: &[u8], zone: Zone, dialect: &Dialect, followed: usize) -> PageInfo {
     let time = |line: &[u8]| {
         let line = line.trim_ascii();
@@ -121,7 +121,8 @@ pub(super) fn index(bytes: &[u8], zone: Zone, dialect: &Dialect, followed: usize
     }
 }
 
-/// The lines of a page that hold one of `texts`, which are what `needles` looks for, and the ids they begin.
+/// Finds the lines of a page that contain one of `texts`, which `needles` searches for, and the ids that begin with
+/// each.
 pub(super) fn find(
     bytes: &[u8],
     needles: &Needles,
@@ -147,7 +148,7 @@ pub(super) fn find(
     (hits, begun)
 }
 
-/// How the line that begins at `start` fits the text that stands in it.
+/// Describes the match `stand` in the line that begins at offset `start` of the page.
 fn mark(line: &[u8], start: usize, stand: &Stand, texts: &[String], own: &Mapping, begun: &mut [Candidates]) -> Mark {
     let needle = stand.needle;
     let token = token::around(line, stand.start - start, stand.end - start, own);
@@ -163,7 +164,7 @@ fn mark(line: &[u8], start: usize, stand: &Stand, texts: &[String], own: &Mappin
     Mark { needle, fit, field: token.field, value: fingerprint(&token.value) }
 }
 
-/// All hits so far, in the order of the pages.
+/// All hits, in page order.
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     pub(super) pages: BTreeMap<At, Vec<HitLine>>,
@@ -171,7 +172,7 @@ pub(super) struct Hits {
 }
 
 impl Hits {
-    /// Takes in the hits of a page; pages come in order.
+    /// Adds the hits of a page.
     pub(super) fn take(&mut self, at: At, mut lines: Vec<HitLine>) {
         if lines.is_empty() {
             return;
@@ -195,7 +196,7 @@ impl Hits {
         });
     }
 
-    /// Takes in the lines of `others` that stand on one of `pages` and that `wants` wants.
+    /// Adds the lines of `others` that are on one of `pages` and fulfil `wants`.
     pub(super) fn adopt(&mut self, others: &Hits, pages: &BTreeSet<At>, wants: impl Fn(&HitLine) -> bool) {
         for (at, lines) in others.pages.iter().filter(|(at, _)| pages.contains(at)) {
             self.take(*at, lines.iter().filter(|line| wants(line)).cloned().collect());
@@ -206,7 +207,7 @@ impl Hits {
         self.pages.iter().flat_map(|(at, lines)| lines.iter().map(|line| (*at, line)))
     }
 
-    /// Forgets lines, and pages without any.
+    /// Removes lines, and pages left without any.
     pub(super) fn retain(&mut self, keep: impl Fn(&HitLine) -> bool) {
         self.pages.retain(|_, lines| {
             lines.retain(&keep);

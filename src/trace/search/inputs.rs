@@ -1,4 +1,4 @@
-//! The inputs of a search. They are read more than once, so what can be read only once is kept aside first.
+//! Inputs of a search. They are read several times, so a pipe is first copied to a temporary file.
 
 use crate::ingest::reader::{self, Bytes};
 use crate::ingest::{FRONT, IngestError, InputSettings, Plan, Source, write_canonical};
@@ -10,34 +10,34 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::NamedTempFile;
 
-/// One input, ready to be read again and again.
+/// One input that can be read repeatedly.
 #[derive(Debug)]
 pub(super) struct Opened {
-    /// As it is named in answers.
+    /// Name shown in output, keys masked.
     pub(super) name: String,
-    /// The run of records that name none.
+    /// Run id of records that contain none.
     pub(super) stream: String,
-    /// `plain`, `gzip`, `zstd`, `UTF-16`.
+    /// `plain`, `gzip`, `zstd` or `UTF-16`.
     pub(super) packing: &'static str,
     path: PathBuf,
-    /// Bytes of a plain file; `None` where it can only be read from front to back.
+    /// Size in bytes of a plain file; `None` if the input can only be read front to back.
     pub(super) length: Option<u64>,
-    /// Why it cannot be read, or not to its end; what was read before that is searched.
+    /// Why it cannot be read, or not to its end. What was read before the failure is searched.
     failure: OnceLock<io::Error>,
     plan: Plan,
-    /// How it is read, in words.
+    /// Description of how it is read.
     pub(super) how: String,
-    /// The format it is written in.
+    /// Name of its format.
     pub(super) format: &'static str,
-    /// Where it was written anew: the line of each record.
+    /// Original line number of each record, if the input was rewritten.
     pub(super) lines: Option<Arc<[u32]>>,
-    /// What stands in for a pipe, or for records that are no lines; deleted with this.
+    /// Temporary copy of a pipe, or of an input rewritten as one record a line. Deleted when this is dropped.
     #[allow(dead_code, reason = "it is deleted when this is dropped")]
     spool: Option<NamedTempFile>,
 }
 
 impl Opened {
-    /// Opens `source`; one that cannot be opened is searched as if it were empty.
+    /// Opens `source`. One that cannot be opened is searched as if it were empty, and its failure is noted.
     pub(super) fn new(source: &Source, settings: &InputSettings<'_>) -> Opened {
         open(source, settings).unwrap_or_else(|error| {
             let opened = Opened::of(source, (PathBuf::new(), None), (Some(0), "plain"), Plan::plain());
@@ -61,17 +61,17 @@ impl Opened {
         Opened { name, stream, packing, path, length, failure, plan, how, format, lines: None, spool }
     }
 
-    /// Notes that it cannot be read any further. The first reason is kept.
+    /// Records a read failure. Only the first one is kept.
     pub(super) fn fail(&self, error: io::Error) {
         let _ = self.failure.set(error);
     }
 
-    /// Why it could not be read, or not to its end.
+    /// Why it could not be read, or not to its end, if so.
     pub(super) fn failure(&self) -> Option<&io::Error> {
         self.failure.get()
     }
 
-    /// The same as an error of the whole search.
+    /// Returns the failure as an error of the whole search.
     pub(super) fn error(&self) -> Option<IngestError> {
         let failure = self.failure()?;
         let source = io::Error::new(failure.kind(), failure.to_string());
@@ -82,12 +82,12 @@ impl Opened {
         &self.path
     }
 
-    /// How it is read: by the same look at its front that an analysis takes.
+    /// How it is read, determined from its front just as an analysis does.
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Writes it anew, a line for each record, where it is searched by lines that are no records as they stand.
+    /// Rewrites the input to a temporary file with one record a line, for inputs whose own lines are not records.
     fn rewritten(mut self, settings: &InputSettings<'_>) -> io::Result<Opened> {
         let input: Box<dyn io::Read + Send> = match self.bytes()? {
             Bytes::Plain(_) => Box::new(File::open(&self.path)?),
@@ -107,7 +107,7 @@ impl Opened {
         Ok(self)
     }
 
-    /// The decoded bytes, from the front.
+    /// Opens the unpacked bytes, from the front.
     pub(super) fn bytes(&self) -> io::Result<Bytes> {
         reader::open(&self.path)
     }
@@ -127,13 +127,13 @@ fn open(source: &Source, settings: &InputSettings<'_>) -> io::Result<Opened> {
     if opened.plan.is_canonical() { Ok(opened) } else { opened.rewritten(settings) }
 }
 
-/// A pipe or a device gives its bytes once.
+/// Whether the input can be read more than once, unlike a pipe or a device.
 fn is_rereadable(path: &Path) -> io::Result<bool> {
     let metadata = std::fs::metadata(path)?;
     Ok(metadata.is_file() || metadata.is_dir())
 }
 
-/// As it came, packed where it is packed, in a file that goes away with the program.
+/// Copies the input unchanged (packed if it is packed) to a temporary file.
 fn spooled(input: &mut dyn io::Read) -> io::Result<(PathBuf, Option<NamedTempFile>)> {
     let mut spool = temp_files::listed(NamedTempFile::new)?;
     io::copy(input, &mut spool)?;

@@ -1,9 +1,9 @@
-//! Finds ids in logs by their bytes, before anything is parsed, and reads only what belongs to them.
+//! Finds ids in logs by searching their bytes, and parses only the lines that belong to them.
 //!
-//! One pass at the speed of memory finds the lines that hold an id, and from there on the other attempts of their
-//! calls, and learns when each page was written; a second looks for attempts before; then the stretch of time
-//! around them is read. See [`pages`] for how a pass works, [`follower`] for how calls are followed, [`resolve`] for
-//! what an id names, [`index`] for what is known of a page.
+//! The first pass finds the lines that contain an id and, from the first hit on, other attempts of the same calls; it
+//! also records the times of each page. A second pass searches earlier pages for further attempts of these calls. Then
+//! the attempts sent around them are read. See [`pages`] for how a pass works, [`call_follower`] for how calls are
+//! followed, [`resolve`] for what an id names, and [`page_index`] for what is recorded of each page.
 
 mod call_follower;
 mod candidate;
@@ -36,31 +36,32 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Ids looked for at once, at most.
+/// Maximum number of ids searched for at once.
 pub const MOST_IDS: usize = 32;
-/// Calls whose other attempts are looked for by their ids; of more, everything is read.
+/// Maximum number of calls whose other attempts are searched for by id; with more, everything is read.
 const MOST_CALLS: usize = 256;
-/// Bytes read around what was found, unless the user names the stretch himself.
+/// Maximum number of bytes read around the hits, unless the user sets the time window.
 const SURROUNDINGS: u64 = 256 << 20;
-/// How far before its known ones the other attempts of a call are looked for at first, µs: an hour. What comes
-/// after them is searched to the end, and where their numbers have holes, everything is.
+/// How far before the first known attempt of a call its other attempts are searched for at first: an hour, in µs.
+/// Everything after it is searched; if the attempt numbers have gaps, everything before it is too.
 const ATTEMPTS_REACH_US: i64 = 60 * 60 * 1_000_000;
-/// How far around a record without a call id its other attempts are looked for, µs: longer than the waits that
-/// clients choose (60 s) and than the hints they obey.
+/// How far around a record without a call id the other attempts of its call are read: ten minutes, in µs. This exceeds
+/// the waits that clients choose (60 s) and the hints they obey.
 const CALL_REACH_US: i64 = 10 * 60 * 1_000_000;
 
-/// What to look for, and how to read it.
+/// Ids to search for, and how to read the inputs.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Ids or their beginnings, at most [`MOST_IDS`].
+    /// Ids or prefixes of ids, at most [`MOST_IDS`].
     pub ids: Vec<String>,
-    /// How far before and after the calls to look at others, µs; `None`: a minute, where that is not too much.
+    /// Time before and after the calls within which other calls are read, in µs. `None` means a minute, skipped if that
+    /// is too much to read.
     pub context_us: Option<i64>,
-    /// Zone of times that name none.
+    /// Time zone of timestamps without one.
     pub zone: Zone,
-    /// What the logs' own words mean.
+    /// The user's own field names and values.
     pub dialect: Dialect,
-    /// The format that all inputs are read in; `None`: each in the one its front fits.
+    /// Format of all inputs; `None` to detect it for each input.
     pub format: Option<FormatName>,
 }
 
@@ -70,74 +71,74 @@ impl Query {
     }
 }
 
-/// The usual stretch before and after, µs.
+/// Default of [`Query::context_us`], in µs.
 const CONTEXT_US: i64 = 60_000_000;
 
-/// What one id led to.
+/// Search result for one id.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Rows of the table whose line holds it.
+    /// The id was found.
     Found {
-        /// What it names.
+        /// What the id names.
         kind: Kind,
-        /// Rows, in order; none where the lines hold no attempt.
+        /// Rows of the table that contain it, in order; empty if its lines record no attempt.
         rows: Vec<u32>,
     },
-    /// The beginning of several ids.
+    /// Several ids begin with it.
     Ambiguous {
-        /// The first of them, in the order of their letters.
+        /// The first of them, in lexical order.
         candidates: Vec<Candidate>,
-        /// There are more.
+        /// Whether there are more.
         more: bool,
     },
-    /// Nowhere; ids that look like it.
+    /// The id was not found; similar ids, if any.
     Nowhere(Vec<Near>),
 }
 
-/// One input, as far as it was searched.
+/// One input, as far as it could be searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Searched {
-    /// As it was named.
+    /// Name of the input, keys masked.
     pub path: String,
-    /// `plain`, `gzip`, `zstd` or `UTF-16`, recognized by content.
+    /// `plain`, `gzip`, `zstd` or `UTF-16`, detected from its content.
     pub packing: &'static str,
-    /// Bytes, after unpacking.
+    /// Size in bytes, after unpacking.
     pub bytes: u64,
-    /// Why it could not be read, or not to its end; what was read before that was searched.
+    /// Why it could not be read, or not to its end. What was read before the failure was searched.
     pub failure: Option<String>,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug)]
 pub struct Found {
-    /// The attempts that were read: those that carry the ids, the others of their calls, and those around.
+    /// The attempts that were read: those with the ids, the others of their calls, and those sent around them.
     pub table: AttemptTable,
-    /// One for each id asked for.
+    /// One answer for each id, in the order asked for.
     pub answers: Vec<Answer>,
-    /// Where the attempts around were read: all that were sent between the two, as the log's order allows.
+    /// Time window in which all attempts were read, as far as the log is in order; `None` if it was not read.
     pub window: Option<(Time, Time)>,
-    /// The latest time in any input.
+    /// Latest time found in any input.
     pub end: Option<Time>,
-    /// The stretch around was too large to be read unasked.
+    /// Whether the attempts around the calls were too many to be read without being asked for.
     pub too_much: bool,
     /// The inputs.
     pub searched: Vec<Searched>,
     /// Bytes of the lines that were parsed.
     pub bytes_parsed: u64,
-    /// Bytes looked through for ids that look like one that is nowhere.
+    /// Bytes searched for near misses of ids that were not found.
     pub bytes_compared: u64,
     opened: Vec<Opened>,
     index: PageIndex,
-    /// The logger's own keys.
+    /// The user's own field names.
     own: Mapping,
 }
 
-/// Looks for the ids of `query` in `sources`, and reads what belongs to them.
+/// Searches `sources` for the ids of `query` and reads the calls that belong to them.
 ///
-/// An input that cannot be read, or not to its end, is marked in [`Found::searched`].
+/// An input that cannot be read, or not to its end, has its failure noted in [`Found::searched`].
 ///
 /// # Errors
-/// When none of them can be read: why the first cannot.
+/// Fails if no input can be read, with the error of the first.
 pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Result<Found, IngestError> {
     let opened: Vec<Opened> = sources.par_iter().map(|source| Opened::new(source, &query.settings())).collect();
     let mut index = PageIndex::new(opened.len());
@@ -185,15 +186,15 @@ pub fn search(sources: &[Source], query: &Query, progress: Progress<'_>) -> Resu
     Ok(found)
 }
 
-/// What the first pass gives.
+/// Result of the first pass.
 struct First {
-    /// Every line that holds one of the ids.
+    /// Lines that contain one of the ids.
     hits: Hits,
-    /// The ids that begin with them.
+    /// For each text asked for, the ids that begin with it.
     begun: Vec<Candidates>,
-    /// Lines of the calls that were followed.
+    /// Lines of the followed calls.
     followed: Hits,
-    /// Those calls.
+    /// Ids of the followed calls.
     calls: Vec<String>,
 }
 
@@ -230,19 +231,19 @@ fn first_pass(opened: &[Opened], query: &Query, index: &mut PageIndex, progress:
 }
 
 impl Found {
-    /// How each input was read, in words, as far as it was.
+    /// Describes how each input was read.
     #[must_use]
     pub fn how(&self) -> Vec<String> {
         self.opened.iter().map(|opened| opened.how.clone()).collect()
     }
 
-    /// Every id in a line of the inputs, with what it names.
+    /// Returns every id in a line, with what it names.
     pub(crate) fn ids_of(&self, line: &str) -> Vec<(IdField, String)> {
         ids_of(line, &self.own)
     }
 
-    /// Reads the lines with hits, the other attempts of their calls, and what was sent around them. Gives the
-    /// rows that each id names.
+    /// Reads the lines with hits, the other attempts of their calls and the attempts sent around them. Returns the rows
+    /// that each id names, by index of the id.
     fn gather(
         &mut self,
         mut first: First,
@@ -295,8 +296,8 @@ impl Found {
         read.rows
     }
 
-    /// Adds the lines of `pages` that are of `calls` to the hits: those met already, and the others. Whether there
-    /// were any but those that are hits anyway.
+    /// Adds the lines of `calls` on `pages` to the hits, searching pages not yet searched for these calls. Returns
+    /// whether any line was added.
     fn other_attempts(
         &self,
         first: &mut First,
@@ -328,7 +329,7 @@ impl Found {
     }
 }
 
-/// Whether the numbers of a call's attempts say that some are missing.
+/// Whether gaps in the attempt numbers show that attempts of a call are missing.
 fn has_holes(table: &AttemptTable) -> bool {
     let mut numbers: BTreeMap<[u64; 2], BTreeSet<u16>> = BTreeMap::new();
     for row in table.rows.iter().filter(|row| row.number > 0) {

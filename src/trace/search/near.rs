@@ -1,4 +1,4 @@
-//! Ids that look like one that was not found: cut short, mistyped by a letter or two, in another case.
+//! Ids similar to one that was not found: truncated, with up to two wrong characters, or in another case.
 
 use super::inputs::Opened;
 use super::needles::Needles;
@@ -10,35 +10,35 @@ use super::{Kind, Query};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Near misses shown of one id.
+/// Maximum number of near misses shown for one id.
 const SHOWN: usize = 5;
-/// Near misses kept while searching.
+/// Maximum number of near misses kept while searching.
 const KEPT: usize = 64;
-/// Letters that may be wrong, missing or too many.
+/// Maximum edit distance (Damerau-Levenshtein) of a near miss.
 const WRONG: usize = 2;
-/// The shortest and the longest piece of an id that is searched for: shorter ones stand in every line, longer
-/// ones find no less.
+/// Minimum and maximum length of a piece of an id that is searched for. Shorter pieces occur on every line; longer ones
+/// find nothing more.
 const PIECE: (usize, usize) = (3, 8);
-/// Bytes of the log looked through, the latest: a slip of the pen is worth no second reading of everything.
+/// Bytes of the log searched, its latest part; a typing error does not justify reading everything again.
 const LOOKED_THROUGH: u64 = 256 << 20;
-/// Places of a page looked at: a piece that stands in every line tells nothing.
+/// Maximum number of matches examined on a page; a piece that occurs on every line is not selective.
 const LOOKED_AT: usize = 1024;
 
-/// An id that looks like one that was not found.
+/// An id similar to one that was not found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Near {
     /// The id.
     pub id: String,
     /// What it names.
     pub kind: Kind,
-    /// Letters to change, add or take away; `None` where it shares a long beginning alone.
+    /// Edit distance; `None` if the two only share a long prefix.
     pub distance: Option<usize>,
 }
 
-/// Rank of a near miss: how near, then its letters.
+/// Near misses by rank (smaller is nearer), then by id.
 type Found = BTreeMap<(usize, String), Kind>;
 
-/// The near misses of every id that was not found, and how many bytes were looked through for them.
+/// Returns the near misses of every id that was not found, and the number of bytes searched for them.
 pub(super) fn misses(
     opened: &[Opened],
     index: &PageIndex,
@@ -48,7 +48,7 @@ pub(super) fn misses(
 ) -> (Vec<Vec<Near>>, u64) {
     let mut all = vec![Found::new(); query.ids.len()];
     let missed = resolved.iter().enumerate().filter(|(_, resolved)| matches!(resolved, Resolved::Nowhere));
-    // Each piece with the id it is of.
+    // Each piece with the index of its id.
     let pieces: Vec<(usize, String)> =
         missed.flat_map(|(nth, _)| pieces(&query.ids[nth]).into_iter().map(move |piece| (nth, piece))).collect();
     if pieces.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn misses(
             let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
             let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
             let own = &query.dialect.fields;
-            // The piece may have more than one spelling; what matters is the value around it.
+            // The match may be an escaped spelling of the piece, of another length; one byte of it locates the value.
             let token = token::around(&bytes[start..end], at - start, at - start + 1, own);
             let nth = pieces[stand.needle].0;
             if let Some((rank, kind)) = nearness(&query.ids[nth], &token) {
@@ -94,8 +94,9 @@ fn trim(found: &mut Found) {
     }
 }
 
-/// Texts of which at least one stands in whatever looks like `id`: with two letters wrong, one of three pieces
-/// is whole; and the id in the other case. The pieces are cut from the end: ids of a kind begin alike.
+/// Returns texts of which at least one occurs in anything similar to `id`: three pieces, of which two wrong characters
+/// leave one intact, and the id in upper and lower case. Pieces are cut from the end, because ids of a kind share their
+/// prefix.
 fn pieces(id: &str) -> Vec<String> {
     let letters: Vec<char> = id.chars().collect();
     let length = (letters.len() / (WRONG + 2)).clamp(PIECE.0, PIECE.1);
@@ -108,7 +109,7 @@ fn pieces(id: &str) -> Vec<String> {
     pieces
 }
 
-/// How near a value is, the nearest first, if it is an id and near at all.
+/// Returns the rank of a value and what it names, if it is an id and similar to `id`.
 fn nearness(id: &str, token: &Token<'_>) -> Option<(usize, Kind)> {
     let (kind, value) = (Kind::from(token.field?), &*token.value);
     if value.eq_ignore_ascii_case(id) {
@@ -122,11 +123,11 @@ fn nearness(id: &str, token: &Token<'_>) -> Option<(usize, Kind)> {
     }
     let shared = id.chars().zip(value.chars()).take_while(|(a, b)| a == b).count();
     let letters = id.chars().count();
-    // The further the beginnings agree the nearer.
+    // The longer the shared prefix, the lower the rank.
     (shared >= 8 && shared * 4 >= letters * 3).then(|| (WRONG + 1 + letters - shared, kind))
 }
 
-/// Cheaper than to measure the distance: two letters wrong change four counts of letters at most.
+/// Cheap test before the edit distance: two wrong characters change at most four character counts.
 fn may_be_near(id: &str, value: &str) -> bool {
     if id.len().abs_diff(value.len()) > WRONG * 4 {
         return false;
@@ -134,7 +135,7 @@ fn may_be_near(id: &str, value: &str) -> bool {
     let mut counts = [0i32; 256];
     id.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
     value.bytes().for_each(|byte| counts[usize::from(byte)] -= 1);
-    // A letter beyond ASCII is up to four bytes.
+    // A character outside ASCII has up to four bytes.
     let most = if id.is_ascii() && value.is_ascii() { 2 * WRONG } else { 8 * WRONG };
     counts.iter().map(|count| count.unsigned_abs() as usize).sum::<usize>() <= most
 }

@@ -1,31 +1,31 @@
-//! What is looked for in raw bytes: every way in which a JSON writer may have spelled an id.
+//! Byte search for ids in every spelling that a JSON writer may use.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
 
-/// Spellings searched for one after the other; more of them in one search for all. A search for one passes 20
-/// GB/s of a page in the core's own cache, one for several hardly 2 GB/s: ids share their beginnings with
-/// every line.
+/// Maximum number of spellings that are each searched for alone; more are searched for together. A search for one
+/// passes 20 GB/s of a page in the core's own cache, one for several hardly 2 GB/s, since ids share their prefixes with
+/// text on every line.
 const ONE_BY_ONE: usize = 12;
 
-/// Texts looked for at once, each with the number of what it stands for.
+/// Texts to search for together, each with its index.
 pub(super) struct Needles {
     spellings: Vec<(usize, Finder<'static>)>,
-    /// Where there are many: one search for all of them.
+    /// Automaton of all spellings, if there are many.
     any: Option<AhoCorasick>,
 }
 
-/// Where one of the texts stands.
+/// One occurrence of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stand {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The number of the text.
+    /// Index of the text.
     pub(super) needle: usize,
 }
 
 impl Needles {
-    /// Everything in `texts`, numbered from 0. Empty texts are not looked for.
+    /// Searches for all of `texts`, numbered from 0. Empty texts are ignored.
     pub(super) fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Needles {
         let mut spellings = Vec::new();
         for (number, text) in texts.into_iter().enumerate().filter(|(_, text)| !text.is_empty()) {
@@ -42,7 +42,7 @@ impl Needles {
         }
     }
 
-    /// Every place where one of them stands, from the front. A text may stand inside another.
+    /// Returns every occurrence, in order; occurrences may overlap.
     pub(super) fn stands(&self, bytes: &[u8]) -> Vec<Stand> {
         let mut stands: Vec<Stand> = match &self.any {
             Some(any) => any
@@ -64,9 +64,9 @@ impl Needles {
     }
 }
 
-/// The spellings of a text inside a JSON string, the plain one first. Writers differ in what they escape
-/// beyond what they must: `/` (PHP), everything beyond ASCII (Python), what HTML gives a meaning (Go), and a
-/// few more in capitals (.NET). A string inside a string has its backslashes twice.
+/// Returns the spellings of a text inside a JSON string, the plain one first. Writers differ in what they escape beyond
+/// what JSON requires: `/` (PHP), everything outside ASCII (Python), characters special in HTML (Go), and a few more
+/// with upper-case hex digits (.NET). In a string inside a string, backslashes are doubled.
 fn spelled(text: &str) -> Vec<String> {
     let must = |c: char| matches!(c, '"' | '\\') || c < ' ';
     let html = |c: char| matches!(c, '<' | '>' | '&');
@@ -130,7 +130,7 @@ mod tests {
             assert!(all.len() > 1, "{id}");
             for spelling in all {
                 let mut read: String = serde_json::from_str(&format!("\"{spelling}\"")).unwrap_or_default();
-                // A string inside a string is read twice.
+                // A string inside a string is decoded twice.
                 if read != id {
                     read = serde_json::from_str(&format!("\"{read}\"")).unwrap_or_default();
                 }

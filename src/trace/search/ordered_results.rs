@@ -1,12 +1,12 @@
-//! Results of several threads, taken in the order of their numbers.
+//! Results of several threads, consumed in the order of their numbers.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How far a result may be ahead of the first that is missing: bounds how many are kept.
+/// How far a result may be ahead of the first missing one; bounds the number of results kept.
 const AHEAD: usize = 64;
 
-/// Hands results on in the order of their numbers, from 0, none left out.
+/// Passes results on in the order of their numbers, which start at 0 and have no gaps.
 pub(super) struct OrderedResults<'t, T> {
     state: Mutex<State<'t, T>>,
     moved: Condvar,
@@ -14,17 +14,17 @@ pub(super) struct OrderedResults<'t, T> {
 
 struct State<'t, T> {
     take: &'t mut (dyn FnMut(usize, T) + Send),
-    /// The first that is not taken.
+    /// Number of the next result to pass on.
     next: usize,
-    /// Results whose predecessors are missing.
+    /// Results that wait for earlier ones.
     early: BTreeMap<usize, T>,
-    /// A worker is gone.
+    /// Whether a worker has panicked.
     is_over: bool,
-    /// Workers that wait.
+    /// Number of workers blocked in [`Worker::give`].
     waiting: usize,
 }
 
-/// Guard held by a worker; if it panics, all that wait are woken.
+/// Handle of a worker thread. If the worker panics, all waiting workers are woken.
 pub(super) struct Worker<'w, 't, T>(&'w OrderedResults<'t, T>);
 
 impl<T> Drop for Worker<'_, '_, T> {
@@ -37,7 +37,8 @@ impl<T> Drop for Worker<'_, '_, T> {
 }
 
 impl<T> Worker<'_, '_, T> {
-    /// Takes the result numbered `nth`; waits while too many before it are missing. Whether to go on.
+    /// Adds the result numbered `nth`; blocks while it is too far ahead of the first missing one. Returns whether to go
+    /// on.
     pub(super) fn give(&self, nth: usize, result: T) -> bool {
         let results = self.0;
         let mut state = results.lock();
@@ -60,7 +61,7 @@ impl<'t, T> OrderedResults<'t, T> {
         OrderedResults { state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    /// A guard for one more worker.
+    /// Creates the handle of one more worker.
     pub(super) fn worker(&self) -> Worker<'_, 't, T> {
         Worker(self)
     }
@@ -71,7 +72,7 @@ impl<'t, T> OrderedResults<'t, T> {
 }
 
 impl<T> State<'_, T> {
-    /// Hands on all whose predecessors were handed on; whether there were any.
+    /// Passes on all results that are next in order. Returns whether there were any.
     fn take_on(&mut self) -> bool {
         let before = self.next;
         while !self.is_over

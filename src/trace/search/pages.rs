@@ -1,4 +1,4 @@
-//! Passes over the bytes of all inputs, page by page, on every core; what the pages gave is taken in order.
+//! Passes over the bytes of all inputs, page by page and on all cores, with results consumed in order.
 
 use super::inputs::Opened;
 use super::ordered_results::OrderedResults;
@@ -12,22 +12,22 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of a page, the unit of work: small enough to stay in a core's own cache between the copy out of the
-/// system's and the search, large enough that opening and aligning cost nothing (half a usual L2 of 1 MiB).
+/// Size of a page, the unit of work, in bytes: small enough to stay in a core's own cache between copying and searching
+/// (half a typical L2 of 1 MiB), large enough to make the cost of opening and aligning negligible.
 pub(super) const PAGE: u64 = 512 << 10;
-/// Blocks of a packed input that are unpacked before they are worked on.
+/// Number of blocks of a packed input unpacked before they are processed together.
 const BATCH: usize = 32;
 
-/// Where a page stands.
+/// Position of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
-    /// The input, by its place among the inputs.
+    /// Index of the input.
     pub(super) input: usize,
-    /// The page, from 0.
+    /// Index of the page within the input.
     pub(super) page: usize,
 }
 
-/// Which pages a pass is for.
+/// The pages a pass covers.
 #[derive(Debug)]
 pub(super) enum Wanted {
     All,
@@ -42,7 +42,7 @@ impl Wanted {
         }
     }
 
-    /// Whether anything is wanted at `at` or behind it in the same input.
+    /// Whether `at` or any later page of the same input is wanted.
     fn goes_on(&self, at: At) -> bool {
         match self {
             Wanted::All => true,
@@ -51,15 +51,15 @@ impl Wanted {
     }
 }
 
-/// Hears how many bytes were read since the last call.
+/// Called with the number of bytes read since the last call.
 pub(super) type Progress<'p> = &'p (dyn Fn(u64) + Sync);
 
-/// Takes what a page gave; pages come in order.
+/// Called with the result of each page, in page order.
 pub(super) type Take<'t, T> = &'t mut (dyn FnMut(At, T) + Send);
 
-/// Hands the whole lines of every page `wanted` to `work`, in parallel, and what that gives to
-/// `take`, in order. Says how many bytes were handed out. A page that cannot be read is as one without lines, and the
-/// failure is noted on its input.
+/// Calls `work` in parallel with the whole lines of every page in `wanted`, and `take` with the results in order.
+/// Returns the number of bytes passed to `work`. A page that cannot be read is treated as empty, and the failure is
+/// recorded on its input.
 pub(super) fn pass<T: Send>(
     inputs: &[Opened],
     wanted: &Wanted,
@@ -88,7 +88,8 @@ thread_local! {
     static WINDOW: RefCell<Window> = RefCell::default();
 }
 
-/// Every worker takes the next page as soon as it is done with one: nobody waits for the slowest of a batch.
+/// Processes pages of plain files. Each worker takes the next page as soon as it is done, so none waits for the slowest
+/// of a batch.
 fn side_by_side<T: Send>(
     inputs: &[Opened],
     pages: &[At],
@@ -136,7 +137,7 @@ fn side_by_side<T: Send>(
     handed
 }
 
-/// The file that pages are read of at the moment, by the place of its input, open once for all workers.
+/// The file being read, with the index of its input; opened once for all workers.
 #[derive(Default)]
 struct Files(Mutex<Option<(usize, Arc<File>)>>);
 
@@ -154,7 +155,7 @@ impl Files {
     }
 }
 
-/// A packed input is unpacked from its front, as far as the last page wanted.
+/// Processes a packed input, unpacked from its front up to the last page wanted.
 fn front_to_back<T: Send>(
     opened: &Opened,
     input: usize,

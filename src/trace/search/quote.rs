@@ -1,15 +1,15 @@
-//! Lines read back.
+//! Reads single lines back.
 
 use super::Found;
 use super::pages::{At, Wanted, pass};
 use crate::ingest::windows as lines;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An input by its number, and a line of it from 1.
+/// Index of an input, and a line number in it from 1.
 pub type Place = (u32, u32);
 
 impl Found {
-    /// What `read` makes of the lines at these places, as far as their inputs can still be read.
+    /// Applies `read` to the lines at `places`, as far as their inputs can still be read.
     pub fn quote<T: Send>(&self, places: &BTreeSet<Place>, read: impl Fn(&str) -> T + Sync) -> BTreeMap<Place, T> {
         let mut wanted: BTreeMap<At, Vec<Place>> = BTreeMap::new();
         for place in places {

@@ -1,4 +1,4 @@
-//! Lines become rows: those with hits, and those of a stretch of time.
+//! Parses lines into rows: those with hits, and those sent within a time window.
 
 use super::hits::{HitLine, Hits};
 use super::inputs::Opened;
@@ -11,26 +11,26 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What was read.
+/// Parsed rows.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     pub(super) table: AttemptTable,
-    /// Rows whose line holds a text, by its number.
+    /// Rows whose line contains a text, by index of the text.
     pub(super) rows: BTreeMap<usize, Vec<u32>>,
     /// Bytes of the lines that were parsed.
     pub(super) bytes: u64,
 }
 
-/// How the lines of one page are read.
+/// How the lines of one page are parsed.
 struct Reading<'a> {
     query: &'a Query,
     opened: &'a [Opened],
-    /// What lets a line pass that holds no hit.
+    /// Filter for lines without a hit; `None` skips them all.
     window: Option<&'a Filter>,
 }
 
 impl Found {
-    /// Reads all lines of `hits`, and of `pages` what was sent within `window`.
+    /// Parses all lines of `hits`, and the lines of `pages` sent within `window`.
     pub(super) fn read(
         &self,
         hits: &Hits,
@@ -77,7 +77,7 @@ impl Found {
 }
 
 impl Reading<'_> {
-    /// Reads `lines`, numbered within their page: all of `hits`, and of the others those within the window.
+    /// Parses `lines`, numbered within their page: all with hits, and those of the others that are within the window.
     fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);
         let (opened, settings) = (&self.opened[at.input], self.query.settings());
@@ -114,8 +114,8 @@ impl Rows {
     }
 }
 
-/// Everything sent within a stretch of time.
+/// Filter for attempts sent from `from` to `until`, both inclusive.
 fn within((from, until): (Time, Time)) -> Filter {
-    // The end of a filter is not within it.
+    // A filter excludes its end.
     Filter { since: Some(from), until: Some(until.plus_us(1)), ..Filter::default() }
 }

@@ -1,28 +1,29 @@
-//! What each text asked for names: an id, several, or none.
+//! Decides whether each text asked for names one id, several or none.
 
 use super::candidate::{Candidate, Kind};
 use super::hits::{Candidates, Fit, HitLine, Hits, Mark, fingerprint};
 use crate::ingest::{IdField, Mapping, ids_of};
 use std::collections::BTreeSet;
 
-/// Lines looked into to tell whether several ids are of one call.
+/// Maximum number of lines parsed to tell whether several ids belong to one call.
 const LOOKED_INTO: usize = 64;
 
-/// A shorter text stands in every line: it is looked for among ids only.
+/// Minimum length of a mention in characters. Shorter texts occur on every line and are matched against ids only.
 const SHORTEST_MENTION: usize = 3;
 
-/// What one text asked for came to.
+/// Resolution of one text.
 #[derive(Clone, Debug)]
 pub(super) enum Resolved {
-    /// It names this. `value`: the fingerprint of the id; of none where several ids of one call begin so.
+    /// It names one thing. `value` is the fingerprint of its id, or `None` if several ids of one call begin with the
+    /// text, or if it is only mentioned.
     Id { kind: Kind, value: Option<u64> },
-    /// It begins several ids of different things.
+    /// Several ids of different things begin with it.
     Ambiguous { candidates: Vec<Candidate>, more: bool },
-    /// It stands in no record.
+    /// It occurs in no record.
     Nowhere,
 }
 
-/// Decides for `text`, numbered `needle`: a whole id before the beginning of one before a mere mention.
+/// Resolves `text`, whose index is `needle`: a whole id takes precedence over a prefix, and a prefix over a mention.
 pub(super) fn resolve((needle, text): (usize, &str), hits: &Hits, begun: &Candidates, own: &Mapping) -> Resolved {
     let marks = || hits.lines().flat_map(|(_, line)| &line.marks).filter(|mark| mark.needle == needle);
     if let Some(field) = marks().filter(|mark| mark.fit == Fit::Whole).filter_map(|mark| mark.field).min() {
@@ -44,7 +45,8 @@ pub(super) fn resolve((needle, text): (usize, &str), hits: &Hits, begun: &Candid
     Resolved::Ambiguous { candidates: candidates.collect(), more: begun.more }
 }
 
-/// The one id that begins so; or the run's, where all others are its calls' and begin with it.
+/// Returns the only candidate; or the id of the run, if all other candidates are ids within it that have it as their
+/// prefix.
 fn only_one(begun: &Candidates) -> Option<(&str, IdField)> {
     let mut ids = begun.ids.iter();
     let (first, (field, _)) = ids.next()?;
@@ -56,7 +58,7 @@ fn only_one(begun: &Candidates) -> Option<(&str, IdField)> {
     (*field == IdField::Run && ids.all(is_inside)).then_some((first, IdField::Run))
 }
 
-/// Whether all lines with an id that begins so are of one call, by the ids in them.
+/// Whether all lines with an id that begins with the text belong to one call, according to their call and run ids.
 fn is_one_call(needle: usize, hits: &Hits, own: &Mapping) -> bool {
     let mut calls = BTreeSet::new();
     let begun = hits.lines().filter(|(_, line)| fits(line, needle, Fit::Begun));
@@ -74,7 +76,7 @@ fn fits(line: &HitLine, needle: usize, fit: Fit) -> bool {
     line.marks.iter().any(|mark| mark.needle == needle && mark.fit == fit)
 }
 
-/// Keeps of all hits those by which the ids are named, and of their marks the ones that say so.
+/// Removes the hits and marks that are not of what the ids were resolved to.
 pub(super) fn narrow(hits: &mut Hits, resolved: &[Resolved]) {
     let names = |mark: &Mark| match &resolved[mark.needle] {
         Resolved::Id { kind: Kind::Mention, .. } => true,

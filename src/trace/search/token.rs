@@ -1,25 +1,25 @@
-//! The value that a hit stands in, and the key in front of it: found in the bytes around, without a parse.
+//! Finds the value that contains a match, and its key, in the bytes around it without parsing the line.
 
 use crate::ingest::{IdField, Mapping, id_field, ids_of};
 use std::borrow::Cow;
 
-/// Bytes looked at in either direction; no id is longer.
+/// Maximum number of bytes examined in either direction; no id is longer.
 const REACH: usize = 512;
 
 /// A value of a record, as far as it is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Token<'l> {
-    /// With its escapes read.
+    /// The value, unescaped.
     pub(super) value: Cow<'l, str>,
-    /// What the value names by its key, if it is an id.
+    /// What the value names, if its key is that of an id.
     pub(super) field: Option<IdField>,
 }
 
-/// The value around `start..end` of a line. `own`: the logger's own keys.
+/// Returns the value around `start..end` of a line. `own` holds the user's field names.
 pub(super) fn around<'l>(line: &'l [u8], start: usize, end: usize, own: &Mapping) -> Token<'l> {
     let near = start.saturating_sub(REACH);
     let from = line[near..start].iter().rposition(|byte| ends_a_value(*byte)).map_or(near, |at| near + at + 1);
-    // A number without quotes follows its colon, and that the quote of its key.
+    // An unquoted number follows its colon, which follows the closing quote of the key.
     let is_bare = line[from..start].first() == Some(&b':');
     let is_quoted = !is_bare && from > 0 && line[from - 1] == b'"';
     let from = from + usize::from(is_bare);
@@ -30,24 +30,25 @@ pub(super) fn around<'l>(line: &'l [u8], start: usize, end: usize, own: &Mapping
     Token { value, field }
 }
 
-/// What an own key names. Where it must stand in a record, only a parse can tell.
+/// Returns what `key` names if it is one of the user's own. The line is parsed to check that it is at the configured
+/// path.
 fn own_field(line: &[u8], key: &str, value: &str, own: &Mapping) -> Option<IdField> {
     let field = own.id_field_anywhere(key)?;
     let is_there = |(of, id): &(IdField, String)| *of == field && id == value;
     ids_of(&String::from_utf8_lossy(line), own).iter().any(is_there).then_some(field)
 }
 
-/// What an id does not hold in a log: quotes, and what separates values.
+/// Whether a byte cannot be part of an id in a log: quotes and separators.
 fn ends_a_value(byte: u8) -> bool {
     matches!(byte, b'"' | b',' | b'{' | b'}' | b'[' | b']' | b'(' | b')') || byte.is_ascii_whitespace()
 }
 
-/// How far the value goes on.
+/// Number of bytes of `rest` that belong to the value.
 fn stretch(rest: &[u8], is_quoted: bool) -> usize {
     let mut at = 0;
     while let Some(&byte) = rest.get(at) {
         match byte {
-            // `\"` ends the value of a string inside a string.
+            // `\"` ends a value inside a nested JSON string.
             b'"' => return at,
             b'\\' if rest.get(at + 1) == Some(&b'"') => return at,
             b'\\' => at += 1,
@@ -64,14 +65,14 @@ fn unescaped(bytes: &[u8]) -> Cow<'_, str> {
     if !text.contains('\\') {
         return text;
     }
-    // Twice where it stands in a string inside a string.
+    // A value inside a nested JSON string is escaped twice.
     let read = |text: &str| serde_json::from_str::<String>(&format!("\"{text}\"")).ok();
     let once = read(&text);
     let twice = once.as_deref().filter(|text| text.contains('\\')).and_then(read);
     twice.or(once).map_or(text, Cow::Owned)
 }
 
-/// The key of the value that begins at `from`.
+/// Returns the key of the value that begins at `from`.
 fn key_before(line: &[u8], from: usize) -> Option<&str> {
     let before = line[from.saturating_sub(REACH)..from].trim_ascii_end();
     let before = before.strip_suffix(b"\"").map_or(before, |rest| rest.strip_suffix(b"\\").unwrap_or(rest));
