@@ -7,7 +7,7 @@ use crate::calls::{Call, Grouping};
 use crate::classify::{Bucket, Class};
 use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL201",
     name: "transient-not-retried",

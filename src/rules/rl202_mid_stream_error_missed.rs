@@ -5,7 +5,7 @@ use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::model::{AnswerEnd, Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL202",
     name: "mid-stream-error-missed",

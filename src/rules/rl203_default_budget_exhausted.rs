@@ -24,7 +24,7 @@ const ATTEMPTS: Setting = Setting {
     meaning: "with more attempts than this it is not their number that is too small",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL203",
     name: "default-budget-exhausted",

@@ -12,7 +12,7 @@ const CALLS: Setting = Setting {
     meaning: "calls that must have retried the failure, and calls that must have given it up",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL204",
     name: "overload-seen-as-fatal",

@@ -5,7 +5,7 @@ use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::model::{Attempt, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL205",
     name: "server-said-retry",

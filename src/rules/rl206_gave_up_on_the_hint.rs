@@ -16,7 +16,7 @@ const WORTH: Setting = Setting {
     meaning: "a hint beyond this is a reason to end the call so that it can resume later",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL206",
     name: "gave-up-on-the-hint",

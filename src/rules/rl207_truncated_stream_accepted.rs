@@ -25,7 +25,7 @@ const MOST_ABSENT: Setting = Setting {
 /// ConverseStream (`messageStop`).
 const FIRST_PARTY: [&str; 7] = ["anthropic", "openai", "gemini", "google", "vertex", "bedrock", "azure"];
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL207",
     name: "truncated-stream-accepted",

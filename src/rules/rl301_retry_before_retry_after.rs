@@ -20,7 +20,7 @@ const FIXED: Setting = Setting {
     meaning: "time by which a wait may fall short, if that is more",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL301",
     name: "retry-before-retry-after",

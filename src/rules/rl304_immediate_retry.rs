@@ -28,7 +28,7 @@ const SHARE: Setting = Setting {
     meaning: "share of the retries of a run from which on it is said for information that chance may explain",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL304",
     name: "immediate-retry",

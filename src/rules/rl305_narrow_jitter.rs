@@ -13,7 +13,7 @@ const WORKERS: Setting = Setting {
     meaning: "calls that waited for a retry at the same time, at the most",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 // The calls of the examples read better in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {

@@ -16,7 +16,7 @@ const CAP: Setting =
 const SHARE: Setting =
     Setting { name: "tolerance_share", default: 0.1, unit: "", meaning: "share by which a wait may pass the cap" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL307",
     name: "wait-over-cap",

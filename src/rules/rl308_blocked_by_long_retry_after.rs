@@ -19,7 +19,7 @@ const SHORT: Setting = Setting {
     meaning: "share of the hint by which a wait may fall short and still have followed it",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL308",
     name: "blocked-by-long-retry-after",

@@ -7,7 +7,7 @@ use crate::model::{Confidence, Flags, Remedy, Severity};
 const TTL: Setting =
     Setting { name: "ttl_s", default: 300.0, unit: "s", meaning: "how long the prompt cache lives without a hit" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL309",
     name: "cache-ttl-crossed",

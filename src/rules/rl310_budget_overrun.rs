@@ -8,7 +8,7 @@ use crate::model::{Remedy, Severity};
 const BUDGET: Setting =
     Setting { name: "budget_s", default: 900.0, unit: "s", meaning: "the longest a call may go on trying" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL310",
     name: "budget-overrun",

@@ -18,7 +18,7 @@ const BUDGET: Setting = Setting {
     meaning: "a call that lasted longer than this had no budget of time; a shorter one may have",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL311",
     name: "no-attempt-cap",

@@ -23,7 +23,7 @@ const LATE_SHARE: Setting = Setting {
 const LATE: Setting =
     Setting { name: "late_s", default: 2.0, unit: "s", meaning: "time by which it may pass it on top of that" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL312",
     name: "obedient-without-progress",

@@ -6,7 +6,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL313",
     name: "contradictory-budgets",

@@ -17,7 +17,7 @@ const ATTEMPTS: Setting = Setting {
 const RATE: Setting =
     Setting { name: "per_second", default: 1.0, unit: "/s", meaning: "attempts per second beyond which it is one" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL314",
     name: "retry-storm",

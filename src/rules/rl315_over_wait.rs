@@ -13,7 +13,7 @@ const MORE: Setting = Setting {
     meaning: "how much longer than the hint it may be, if that is more",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL315",
     name: "over-wait",

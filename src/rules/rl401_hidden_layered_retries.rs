@@ -9,7 +9,7 @@ use crate::model::{Confidence, Remedy, Severity};
 /// What the layer of an SDK is called.
 const SDK: &str = "sdk";
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL401",
     name: "hidden-layered-retries",

@@ -4,7 +4,7 @@ use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::model::{Confidence, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL402",
     name: "gateway-retries-underneath",

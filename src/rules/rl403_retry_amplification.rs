@@ -83,7 +83,7 @@ macro_rules! layered {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 ///
 /// The catalogue's threshold alone would blame every capped client for an outage: four attempts a call are four
 /// attempts a call while nothing answers. So the ratio alone is worth knowing, and more than that only where the log

@@ -7,7 +7,7 @@ use crate::model::{Flags, Remedy, Severity, Symbol};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL404",
     name: "attempts-over-declared-cap",

@@ -54,7 +54,7 @@ macro_rules! ok {
     ($minute:literal: $($call:literal),*) => { concat!($(sent!($call, $minute, "05", r#""status":200"#)),*) };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 ///
 /// In one outage any client without a budget exceeds one, and that alone is no mistake of it. It is worth knowing
 /// where it goes on, and more than that where the clients make it worse (see [`super::storm`]).

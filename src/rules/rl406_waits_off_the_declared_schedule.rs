@@ -18,7 +18,7 @@ const FIXED: Setting = Setting {
     meaning: "time by which a wait may lie outside the schedule, whatever the share: clocks round, sending takes time",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL406",
     name: "waits-off-the-declared-schedule",

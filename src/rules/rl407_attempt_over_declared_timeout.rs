@@ -11,7 +11,7 @@ const SHARE: Setting = Setting {
     meaning: "share of the deadline by which an attempt may pass it: connecting may be on a clock of its own",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL407",
     name: "attempt-over-declared-timeout",

@@ -23,7 +23,7 @@ const SHARE: Setting = Setting {
     meaning: "share of the attempts inside a window that must have been refused: where most get through, the 429 \
               was not about the scope",
 };
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL501",
     name: "gate-ignored",

@@ -96,7 +96,7 @@ macro_rules! ramp {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 // The examples read better in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {

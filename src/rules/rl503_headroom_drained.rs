@@ -88,7 +88,7 @@ macro_rules! refused {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 // The calls of the examples read better in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {

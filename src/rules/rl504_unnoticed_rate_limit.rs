@@ -45,7 +45,7 @@ macro_rules! ok {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 ///
 /// Only rate limits count, not overloads: those are everyone's. And what is confined to a part of the run is an
 /// incident that its retries dealt with, which is what they are for.

@@ -37,7 +37,7 @@ macro_rules! sent {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 // The examples read better in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {

@@ -130,7 +130,7 @@ macro_rules! durations {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 // The quarters of the examples read better in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {

@@ -32,7 +32,7 @@ macro_rules! calls {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 // The examples read better in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {

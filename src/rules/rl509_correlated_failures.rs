@@ -82,7 +82,7 @@ macro_rules! healed {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 ///
 /// An outage makes the failures of any healthy client hang together, so this is never more than worth knowing.
 // The examples read better in rows.

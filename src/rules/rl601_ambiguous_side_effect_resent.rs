@@ -6,7 +6,7 @@ use crate::calls::Call;
 use crate::model::{Flags, Remedy, Severity};
 use smallvec::SmallVec;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL601",
     name: "ambiguous-side-effect-resent",

@@ -15,7 +15,7 @@ const MARGIN: Setting = Setting { name: "margin_s", default: 5.0, unit: "s", mea
 const MARGIN_SHARE: Setting =
     Setting { name: "margin_share", default: 0.1, unit: "", meaning: "margin as a share of the time, if that is more" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL603",
     name: "timeout-too-short",

@@ -27,7 +27,7 @@ const FEW: Setting = Setting {
     meaning: "so many attempts cut off by one deadline may be an outage, unless tokens or money were logged for them",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL604",
     name: "timeout-paid-twice",

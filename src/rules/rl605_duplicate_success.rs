@@ -6,7 +6,7 @@ use crate::model::{AnswerEnd, Confidence, Flags, Remedy, Severity};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL605",
     name: "duplicate-success",

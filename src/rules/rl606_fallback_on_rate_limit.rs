@@ -12,7 +12,7 @@ const PATIENCE: Setting = Setting {
     meaning: "failures of capacity after which a fallback is due, whatever the last failure was",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL606",
     name: "fallback-on-rate-limit",

@@ -46,7 +46,7 @@ macro_rules! ok {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 // The calls of the examples read better in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {

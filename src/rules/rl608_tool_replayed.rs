@@ -6,7 +6,7 @@ use crate::classify::Bucket;
 use crate::model::{Confidence, Flags, Remedy, Severity};
 use smallvec::SmallVec;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL608",
     name: "tool-replayed",

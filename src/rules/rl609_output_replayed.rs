@@ -4,7 +4,7 @@ use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::model::{Confidence, Flags, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL609",
     name: "output-replayed",

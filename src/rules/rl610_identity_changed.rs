@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, Confidence, Flags, Origin, Remedy, Severity, Symbol};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL610",
     name: "identity-changed",

@@ -19,7 +19,7 @@ const IDLE: Setting = Setting {
     meaning: "a stream silent for longer is taken as stalled; gaps below 5 s are not kept",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL611",
     name: "stream-stall-sat-out",

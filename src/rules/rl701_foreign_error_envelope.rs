@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::model::{Confidence, Flags, Remedy, Severity, Symbol};
 use serde_json::Value;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL701",
     name: "foreign-error-envelope",

@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::classify::kind_of_exception;
 use crate::model::{Flags, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL703",
     name: "unknown-error-type",

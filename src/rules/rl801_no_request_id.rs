@@ -49,7 +49,7 @@ macro_rules! with_id {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL801",
     name: "no-request-id",

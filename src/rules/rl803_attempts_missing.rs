@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::model::{Confidence, Remedy, Severity, Symbol};
 use smallvec::SmallVec;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL803",
     name: "attempts-missing",

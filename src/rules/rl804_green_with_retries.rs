@@ -4,7 +4,7 @@ use super::{Check, Hit, Rule, Scope, Settings};
 use crate::measure::{Fleet, RunTally};
 use crate::model::{Outcome, Remedy, Severity, Symbol, units};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL804",
     name: "green-with-retries",

@@ -11,7 +11,7 @@ const OVERLAP: Setting = Setting {
     meaning: "how far an attempt may start before its predecessor ended: clocks are rounded",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL805",
     name: "clock-disorder",

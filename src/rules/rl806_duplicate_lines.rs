@@ -4,7 +4,7 @@ use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
 use crate::model::{Remedy, Severity, units};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL806",
     name: "duplicate-lines",

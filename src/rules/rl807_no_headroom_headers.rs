@@ -44,7 +44,7 @@ macro_rules! five {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL807",
     name: "no-headroom-headers",

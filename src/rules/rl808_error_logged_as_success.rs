@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AnswerEnd, Attempt, Flags, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL808",
     name: "error-logged-as-success",
