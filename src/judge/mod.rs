@@ -36,8 +36,7 @@ pub struct Judgement<'a> {
     pub wasted: u64,
     /// Findings that a suppression covers.
     pub suppressed: u64,
-    /// Number of findings that each of [`Options::suppressions`] covers. May be shorter than that list; missing counts
-    /// are 0.
+    /// Findings covered by each of [`Options::suppressions`]. Missing counts at the end are 0.
     pub covered: Vec<u64>,
     /// Number of calls that a rule could not judge, by rule code and missing field.
     pub undecided: BTreeMap<(&'static str, Field), u64>,
@@ -120,8 +119,7 @@ pub fn judge_shard<'a>(
         )
 }
 
-/// A rule, and whether its findings are reported. A rule that is not reported only counts attempts that could not have
-/// helped.
+/// A rule, and whether its findings are reported. If not, it only counts attempts that could not have helped.
 pub(crate) type JudgingRule = (&'static Rule, bool);
 
 /// Returns every rule of the catalogue, those to be reported first.

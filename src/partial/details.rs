@@ -129,7 +129,7 @@ pub(super) struct Reader<'d> {
     call_at: usize,
 }
 
-/// What one row keeps.
+/// Ids and detail of one row.
 pub(super) struct Kept<'d> {
     request_id: &'d str,
     call_id: &'d str,

@@ -29,7 +29,7 @@ pub struct Finding {
     pub rule: &'static str,
     /// Rule name.
     pub name: &'static str,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
     /// How complete the evidence is.
     pub confidence: Confidence,
@@ -56,7 +56,7 @@ pub struct Finding {
     pub evidence: Vec<(&'static str, Evidence)>,
     /// Cost.
     pub cost: Cost,
-    /// What to change.
+    /// Recommended change.
     pub fix: String,
 }
 
@@ -93,7 +93,7 @@ pub struct Problem {
     pub example: String,
     /// Up to three request ids to ask the provider about.
     pub request_ids: Vec<String>,
-    /// What to change.
+    /// Recommended change.
     pub fix: String,
     /// Whether the baseline has it at a rate within chance; if so, it does not make the program fail.
     pub known: bool,

@@ -213,7 +213,7 @@ pub struct Run {
 pub struct Headroom {
     /// Provider, model and account that the limit applies to, as shown to users.
     pub scope: String,
-    /// Which limit.
+    /// Kind of the limit.
     pub limit_kind: LimitKind,
     /// Limit at the last reading.
     pub limit: i64,

@@ -6,7 +6,7 @@ use crate::model::{Confidence, Evidence, Remedy, Scope, Severity, Symbol, Time};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// What a rule found.
+/// Result of a rule for its subject.
 #[derive(Clone, Debug)]
 pub struct Hit {
     /// What happened, with figures.

@@ -47,7 +47,7 @@ pub(super) const RULE: Rule = Rule {
         // Other calls had kept the cache alive.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":320,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:05:21Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900,"usage":{"input_tokens":100,"output_tokens":50,"cache_read_input_tokens":80000}}"#,
-        // Four minutes.
+        // A wait of four minutes.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":20}
 {"ts":"2026-05-20T10:04:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         // No cache is used.

@@ -58,7 +58,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","attempt":10,"status":529}
 {"ts":"2026-05-20T10:01:08Z","run_id":"r","call_id":"c","attempt":11,"status":529}
 {"ts":"2026-05-20T10:01:16Z","run_id":"r","call_id":"c","attempt":12,"status":200}"#,
-        // Eleven that failed.
+        // Eleven attempts, all of which failed.
         r#"{"time":1779271200,"run":"r","call":"c","try":1,"status":500}
 {"time":1779271208,"run":"r","call":"c","try":2,"status":500}
 {"time":1779271216,"run":"r","call":"c","try":3,"status":500}

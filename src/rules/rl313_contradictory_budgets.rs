@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
     near_misses: &[
         // Beyond a minute, the cap on a single wait ends the call: RL206.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":4,"timeout_s":20,"status":429,"retry_after":90,"duration_ms":200,"decision":"fail"}"#,
-        // The inner loop had used up its attempts.
+        // The inner loop had no attempts left.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":2,"status":529,"duration_ms":9000}
 {"ts":"2026-05-20T10:00:09.6Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"max_attempts":2,"status":529,"duration_ms":9000}"#,

@@ -44,7 +44,7 @@ max_attempts = 2
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":500}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":500}"#,
-        // Seven of them.
+        // Seven retries with a cap of six.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","retry_attempt":7,"max_attempts":6,"status":529}"#,
     ],
     near_misses: &[
@@ -62,7 +62,7 @@ max_attempts = 2
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":200}"#,
         // Six retries in a field that counts from zero, with a cap of six.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","retry_attempt":6,"max_attempts":6,"status":529}"#,
-        // A loop that numbers the third attempt, the second of two retries, this way.
+        // A loop that logs its third attempt, the second of two retries, as `3/2`.
         r#"{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":"2/2","status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":"3/2","status":200}"#,
         // Another model has a budget of its own.

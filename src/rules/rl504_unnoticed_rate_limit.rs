@@ -83,7 +83,7 @@ pub(super) const RULE: Rule = Rule {
     near_misses: &[
         // Overloads, not rate limits.
         late!(r#""status":529,"error_type":"overloaded_error""#: "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10"),
-        // All within ten minutes of an hour.
+        // All of them within ten minutes of an hour.
         concat!(
             late!(r#""status":429,"error_type":"rate_limit_error""#:
                 "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10"),

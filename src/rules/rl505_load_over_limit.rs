@@ -73,7 +73,7 @@ pub(super) const RULE: Rule = Rule {
         // An overload is not a limit of this caller.
         minute!(r#""status":529,"error_type":"overloaded_error""#:
             "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11"),
-        // Every fourth minute.
+        // Refusals in every fourth minute only.
         minute!(r#""status":429,"error_type":"rate_limit_error","retry_after":5"#:
             "00", "04", "08", "12", "16", "20", "24", "28", "32", "36", "40", "44"),
     ],

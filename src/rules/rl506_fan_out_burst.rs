@@ -115,7 +115,7 @@ pub(super) const RULE: Rule = Rule {
             ok!("00.05", "f"), ok!("00.06", "g"), ok!("00.07", "h"), ok!("00.08", "i"), ok!("00.09", "j"),
             limited!("00.10", "k"), limited!("00.11", "l"),
         ),
-        // As many, spread over twelve seconds.
+        // As many calls, spread over twelve seconds.
         concat!(
             ok!("00", "a"), ok!("01", "b"), ok!("02", "c"), ok!("03", "d"), overloaded!("04", "e"),
             overloaded!("05", "f"), overloaded!("06", "g"), overloaded!("07", "h"), ok!("08", "i"), ok!("09", "j"),

@@ -70,7 +70,7 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
-        // Two fit.
+        // Two calls fit into the pool.
         pooled!(calls!("300000": "a", "b")),
         // Four at once, for a second, by a clock of whole seconds.
         pooled!(calls!("1000": "a", "b", "c", "d")),

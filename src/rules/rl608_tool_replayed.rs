@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
         // Refused before it ran.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"search","status":429,"retry_after":1}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"tool":"search","status":200}"#,
-        // It only reads.
+        // The tool only reads.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"search","side_effect":false,"kind":"timeout"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"tool":"search","side_effect":false,"status":200}"#,
         // Different arguments.

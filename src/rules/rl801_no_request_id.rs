@@ -71,7 +71,7 @@ pub(super) const RULE: Rule = Rule {
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","status":200}
 {"ts":"2026-03-10T09:00:10Z","call_id":"b","status":200,"request_id":"req_b"}"#,
-        // One of twenty-one.
+        // One of 21 responses lacks its id.
         concat!(
             with_id!("00"),
             with_id!("01"),

@@ -22,7 +22,7 @@ pub(super) fn clock_step_us(call: &Call<'_>) -> i64 {
     if call.whole_seconds { 1_000_000 } else { 0 }
 }
 
-/// Whether the log has neither status nor error text for the attempt, so that its retry cannot be criticised.
+/// Whether the log has neither a status nor an error for the attempt, so that its retry cannot be criticised.
 pub(super) fn says_nothing(call: &Call<'_>, position: usize) -> bool {
     let told = call.detail(position).is_some_and(|detail| {
         [detail.error_type, detail.error_code, detail.message, detail.exception].into_iter().any(Symbol::is_some)
