@@ -343,8 +343,8 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Weakest grouping that a finding depends on: that of its call, or for a finding about a run `Inferred` if any of
-    /// its calls with retries was grouped by inference.
+    /// Returns the weakest grouping that a finding depends on: that of its call, or for a finding about a run,
+    /// `Inferred` if any of its calls with retries was grouped by inference.
     fn weakest_grouping(&self, rule: &Rule, call: Option<&Call<'a>>, run: Symbol) -> Option<Grouping> {
         let guessed = |tally: &RunTally| tally.guessed_calls > 0;
         call.map(|call| call.grouping).or_else(|| {
@@ -352,7 +352,7 @@ impl<'a> Judgement<'a> {
         })
     }
 
-    /// Whether a suppression covers a finding. Every suppression that does counts it.
+    /// Whether any suppression covers a finding. Each that does counts it in [`Judgement::covered`].
     fn is_covered(&mut self, key: &ProblemStatsKey, rule: &Rule, run: Symbol, options: &Options) -> bool {
         let table = self.fleet.table;
         self.covered.resize(options.suppressions.len(), 0);

@@ -7,7 +7,7 @@ use crate::rules::{Hit, Rule};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashSet};
 
-/// Most findings kept of one problem; further ones are only counted.
+/// Maximum number of findings kept per problem; further ones are only counted.
 pub const KEPT_PER_PROBLEM: usize = 100;
 
 /// Key by which findings are folded into a problem.

@@ -147,8 +147,8 @@ impl<'o> Rolling<'o> {
     }
 
     /// Whether open named calls are added to the summaries as soon as they are read, so that what happened within
-    /// seconds can be judged. Not so with a filter, as whether it accepts a call is known only at its end, and not if
-    /// attempts may be in another log as well, as is which of them are.
+    /// seconds can be judged. Whether a filter accepts a call, and which of its attempts are in another log as well, is
+    /// known only when the call is complete, so this is off with a filter or several logs of the same attempts.
     fn follows(&self, table: &AttemptTable) -> bool {
         self.options.filter.is_empty() && !table.may_have_views()
     }

@@ -7,7 +7,7 @@ use crate::rules::find;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most steps given.
+/// Maximum number of steps.
 const MOST: usize = 5;
 
 /// Returns the steps that are most costly not to take, one per rule, and the number of further steps.
@@ -45,7 +45,7 @@ fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
         let folds = judgement.folds.values().filter(|fold| fold.rule.code == problem.rule);
         folds.flat_map(|fold| fold.kept.values()).map(|kept| &kept.hit)
     };
-    // There is no point in waiting for a time that the log is already past, and without a date that is unknown.
+    // Waiting is pointless if the log already ends after that time. Without dates, that is unknown.
     let end = judgement.fleet.covered().map(|covered| covered.last);
     let due: Option<Time> = hits().filter_map(|hit| hit.until).max();
     let until = due.filter(|due| end.is_some_and(|end| *due > end));

@@ -10,11 +10,11 @@ use crate::rules::Rule;
 use crate::untrusted::masked;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most attempts shown per finding; of a longer call, the first and last are shown.
+/// Maximum number of attempts shown per finding; of a longer call, the first and last are shown.
 const SIGHTINGS: usize = 16;
-/// Most points per headroom series, more than a chart can distinguish.
+/// Maximum number of points per headroom series, more than a chart can distinguish.
 const POINTS: usize = 512;
-/// Most request ids shown per problem.
+/// Maximum number of request ids shown per problem.
 const REQUEST_IDS: usize = 3;
 
 /// Builds the report of what was read and judged.

@@ -16,7 +16,7 @@ pub struct ClassRow {
     pub attempts: u64,
     /// Calls with such an attempt.
     pub calls: u64,
-    /// Calls of those that succeeded in the end.
+    /// Number of these calls that succeeded in the end.
     pub recovered: u64,
 }
 

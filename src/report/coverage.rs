@@ -18,7 +18,7 @@ pub struct Coverage {
     pub rules: Vec<&'static str>,
     /// Name of the missing field.
     pub field: &'static str,
-    /// Attempts that carry the field, of those that should.
+    /// Attempts that have the field, of all that should.
     pub present: Share,
 }
 

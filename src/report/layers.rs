@@ -33,7 +33,7 @@ pub struct LayerRow {
     pub request_id: Option<String>,
 }
 
-/// Most rows kept; no real fleet has more.
+/// Maximum number of rows; no real fleet has more.
 const MOST: usize = 100;
 
 /// Returns the pairs of loops, those with most sends first.

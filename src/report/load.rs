@@ -31,15 +31,15 @@ pub struct LoadRow {
     pub timed: Share,
     /// Most attempts sent within any 60 s, an exact count.
     pub offered_per_min: Option<u64>,
-    /// When the first of those was sent.
+    /// When the first attempt of that minute was sent.
     pub offered_at: Option<Time>,
     /// Requests allowed by the limit, as in the latest headers; the interval is the provider's, mostly a minute.
     pub requests_limit: Option<i64>,
     /// Sends that were refused, by a rate limit or for lack of capacity (an overload, a 503), of all sends.
     pub refused: Share,
-    /// The five minutes with the most sends per call started in them, among those with at least 20 such calls.
+    /// The five minutes in which calls started that made the most sends each; at least 20 calls are required.
     pub amplified: Option<AmplifiedSpan>,
-    /// The ten minutes with the most retries per first attempt, likewise.
+    /// The ten minutes with the most retries per first attempt; at least 20 calls are required.
     pub retry_budget: Option<AmplifiedSpan>,
     /// Sends and concurrency over time; only for the busiest scopes.
     pub course: Option<LoadCourse>,
@@ -61,11 +61,11 @@ pub struct LoadPoint {
     pub at: Time,
     /// Attempts sent in the bucket.
     pub sends: u64,
-    /// Attempts of those that were refused, by a rate limit or for lack of capacity.
+    /// Number of these attempts that were refused, by a rate limit or for lack of capacity.
     pub refused: u64,
     /// Most attempts sent within 60 s that ended in the bucket.
     pub sends_per_min: u64,
-    /// Most refused attempts, likewise.
+    /// Most attempts refused within 60 s that ended in the bucket.
     pub refused_per_min: u64,
     /// Most attempts in flight at once; 0 if the log has no durations.
     pub in_flight: u64,
@@ -88,11 +88,11 @@ pub struct AmplifiedSpan {
     pub retry_ratio: f64,
 }
 
-/// Least width of a time bucket, µs.
+/// Minimum width of a time bucket, µs.
 const SECOND_US: i64 = 1_000_000;
 const FIVE_MINUTES_US: i64 = 300_000_000;
 const TEN_MINUTES_US: i64 = 600_000_000;
-/// Most time buckets of a course, as many as a chart can show.
+/// Maximum number of time buckets of a course, as many as a chart can show.
 const STRETCHES: i64 = 120;
 /// Number of scopes, the busiest, with a course in the report.
 const COURSES: usize = 6;

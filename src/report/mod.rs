@@ -196,7 +196,7 @@ pub struct Run {
     pub usd: Option<f64>,
     /// Tokens of the attempts that could not have helped.
     pub wasted_tokens: Option<u64>,
-    /// Cost of those attempts, US dollars.
+    /// Cost of the attempts that could not have helped, US dollars.
     pub wasted_usd: Option<f64>,
     /// Most attempts one call took.
     pub worst_call_attempts: u32,

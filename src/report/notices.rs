@@ -27,7 +27,7 @@ fn unclear_views(fleet: &Fleet<'_>) -> Option<String> {
     })
 }
 
-/// Most copied inputs named in the notices.
+/// Maximum number of copied inputs named in the notices.
 const COPIES_NAMED: usize = 3;
 
 /// Inputs that hold the same attempts as another without an id to prove it, so that they count twice.

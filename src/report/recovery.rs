@@ -17,7 +17,7 @@ pub struct RecoveryRow {
     pub class: &'static str,
     /// First attempts that failed with this class, of all first attempts to the service.
     pub first_attempts: Share,
-    /// Calls that were retried, of those.
+    /// Calls that were retried, of all calls with such a first attempt.
     pub retried: Share,
     /// Calls with a successful retry, of the calls that were retried.
     pub recovered: Share,

@@ -36,7 +36,7 @@ pub struct Totals {
     pub waits_measured: Share,
     /// Runs whose calls all succeeded.
     pub green_runs: u64,
-    /// Runs of those that needed more than one attempt for some call.
+    /// Number of these runs that needed more than one attempt for some call.
     pub green_runs_with_retries: u64,
     /// Findings of severity error.
     pub errors: u64,
@@ -64,7 +64,7 @@ pub struct Totals {
     pub usd: Option<f64>,
     /// Tokens of the attempts that could not have helped.
     pub wasted_tokens: Option<u64>,
-    /// Cost of those attempts, US dollars.
+    /// Cost of the attempts that could not have helped, US dollars.
     pub wasted_usd: Option<f64>,
     /// Attempts whose tokens are known, of all attempts.
     pub with_tokens: Share,

@@ -8,7 +8,7 @@ use crate::model::{
 
 /// Share of rules with evidence below which the verdict says that little could be judged.
 const LITTLE: f64 = 0.5;
-/// Most missing fields named in the verdict.
+/// Maximum number of missing fields named in the verdict.
 const FIELDS: usize = 4;
 
 /// Builds the verdict, with a sentence each for the outcome of the calls, how much of that is a guess, the problems,

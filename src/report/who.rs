@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Most names kept per dimension; the number of others is reported.
+/// Maximum number of names kept per dimension; only the number of others is reported.
 const KEPT: usize = 100;
 
 /// Attempts with the same name in one dimension. Each column has the same total in every dimension.
@@ -21,7 +21,7 @@ pub struct WhoRow {
     pub version: Option<String>,
     /// Calls whose first attempt has this name.
     pub calls: u64,
-    /// Calls of those that failed.
+    /// Number of these calls that failed.
     pub calls_failed: u64,
     /// Number of attempts.
     pub attempts: u64,

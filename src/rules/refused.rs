@@ -6,8 +6,8 @@ use crate::classify::Class;
 use crate::model::{Confidence, Evidence, Flags, Severity, Symbol, Time};
 use smallvec::SmallVec;
 
-/// Most refusals that later attempts are compared with: the last of each origin and body. A call that rotates through
-/// more keys than that does not soon return to one of them.
+/// Maximum number of refusals that later attempts are compared with: the last of each origin and body. A call that
+/// rotates through more keys than that does not soon return to one of them.
 const MOST_KEPT: usize = 16;
 
 /// Exceptions of every rule that looks for such attempts.
