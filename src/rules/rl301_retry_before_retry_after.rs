@@ -153,8 +153,8 @@ fn rest_on(hit: &mut Hit, call: &Call<'_>, early: Early) {
             hit.rows.push(row);
         }
     }
-    // A refusal after an early retry could have been foreseen. A retry that was let in, or failed for another reason,
-    // was not in vain.
+    // That an early retry is refused again can be foreseen, so it is wasted. A retry that was let in, or failed for
+    // another reason, is not.
     let (before, next) = (call.at(early.position), call.at(early.position + 1));
     if next.refused() || (next.failed() && next.class == before.class) {
         hit.wasted.push(call.rows()[early.position + 1]);
