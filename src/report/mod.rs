@@ -186,7 +186,7 @@ pub struct Run {
     pub first: Time,
     /// Time of the last answer.
     pub last: Time,
-    /// Sum of the seconds between attempts of one call.
+    /// Total wait between attempts of the same call, in seconds, over all calls.
     pub wait_s: f64,
     /// Attempts that could not have helped.
     pub wasted_sends: u64,

@@ -30,7 +30,7 @@ pub struct Totals {
     pub amplification: f64,
     /// Attempts that could not have helped.
     pub wasted_sends: u64,
-    /// Sum of the seconds between attempts of one call.
+    /// Total wait between attempts of the same call, in seconds, over all calls.
     pub wait_s: f64,
     /// Waits that do not include the time an attempt took, of all waits.
     pub waits_measured: Share,

@@ -65,7 +65,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
 }
 
 /// Quotas are counted per account or per model, and some are checked in advance against what a request may cost. So a
-/// change of model or a smaller request is a repeat only if it failed with the same class.
+/// changed request is a repeat only if it failed with the same class.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
     !call.body_changed(p, q) || call.at(p).class == call.at(q).class
 }
